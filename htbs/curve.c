@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Arrival curves and the virtual clock.  A pure room: integers only.
+ *
+ * With v the virtual time of arrival, c the cost in bytes, sigma the burst and
+ * rho the bandwidth of the reservation:
+ *
+ *	tau = max(0, sigma - c) / rho
+ *	S   = max(v, tat - tau)			the start tag
+ *	tat = max(v, tat) + c / rho
+ *
+ * and F = S + delta is the deadline.  A request conforms when S == v at its
+ * arrival.  The same curve as a token bucket of depth sigma filled at rho.
+ *
+ * c / rho is carried with its remainder, so that the error of a tag stays
+ * below one nanosecond however many requests went before it.  The ranges in
+ * curve.h make (2^32 * NSEC_PER_SEC + 2^40) fit 64 bits.
+ */
+#include <linux/math64.h>
+
+#include <htbs/curve.h>
+
+#define HTBS_NSEC_PER_SEC	1000000000ULL
+
+/* The virtual clock's range is cut into quarters to number its eras. */
+#define HTBS_ERA_SHIFT		62
+#define HTBS_ERA_MASK		3
+
+/**
+ * htbs_params_valid() - are these numbers within the range we compute with
+ * @params: what a reservation is to promise
+ *
+ * Return: true if each number is within its HTBS_*_MIN and HTBS_*_MAX.
+ */
+bool htbs_params_valid(const struct htbs_params *params)
+{
+	return params->bw >= HTBS_BW_MIN && params->bw <= HTBS_BW_MAX &&
+	       params->burst >= HTBS_BURST_MIN &&
+	       params->burst <= HTBS_BURST_MAX &&
+	       params->latency >= HTBS_LATENCY_MIN &&
+	       params->latency <= HTBS_LATENCY_MAX;
+}
+
+/**
+ * htbs_clock_read() - virtual time
+ * @clock: the device's virtual clock
+ * @now: real time, ns; never falls
+ *
+ * Return: v = now + D, virtual ns.
+ */
+u64 htbs_clock_read(struct htbs_clock *clock, u64 now)
+{
+	u64 v = now + clock->drift;
+
+	/* No step is as long as a quarter, so none can be missed. */
+	clock->era += ((v >> HTBS_ERA_SHIFT) - clock->era) & HTBS_ERA_MASK;
+	return v;
+}
+
+/**
+ * htbs_clock_advance() - let the virtual clock jump
+ * @clock: the device's virtual clock
+ * @now: real time, ns
+ * @to: the virtual time it is to show now; no jump if that is in its past
+ *
+ * Return: the length of the jump, ns.
+ */
+u64 htbs_clock_advance(struct htbs_clock *clock, u64 now, u64 to)
+{
+	u64 v = htbs_clock_read(clock, now);
+
+	if (!htbs_before(v, to))
+		return 0;
+
+	clock->drift += to - v;
+	htbs_clock_read(clock, now);
+	return to - v;
+}
+
+/**
+ * htbs_curve_init() - start an arrival curve with a full burst
+ * @curve: the curve
+ * @params: what it promises; valid
+ * @clock: the device's virtual clock
+ * @v: virtual time
+ */
+void htbs_curve_init(struct htbs_curve *curve, const struct htbs_params *params,
+		     const struct htbs_clock *clock, u64 v)
+{
+	curve->params = *params;
+	curve->tat = v;
+	curve->rem = 0;
+	curve->era = clock->era;
+}
+
+/**
+ * htbs_curve_arrive() - the start tag of a request
+ * @curve: the curve of its reservation
+ * @clock: the device's virtual clock, read at @v
+ * @v: virtual time of its arrival
+ * @cost: what it is charged, bytes
+ *
+ * S never falls from one request of a reservation to the next.
+ *
+ * Return: S, virtual ns.  The request conforms if it equals @v.
+ */
+u64 htbs_curve_arrive(struct htbs_curve *curve, const struct htbs_clock *clock,
+		      u64 v, u32 cost)
+{
+	u64 burst = curve->params.burst, tau = 0, start;
+
+	/* A curve that slept for an era or more is in the past, for sure. */
+	if (htbs_before(curve->tat, v) || clock->era - curve->era > 1) {
+		curve->tat = v;
+		curve->rem = 0;
+	}
+	curve->era = clock->era;
+
+	if (burst > cost)
+		tau = div64_u64((burst - cost) * HTBS_NSEC_PER_SEC,
+				curve->params.bw);
+
+	start = curve->tat - tau;
+	if (htbs_before(start, v))
+		start = v;
+
+	htbs_curve_charge(curve, cost);
+	return start;
+}
+
+/**
+ * htbs_curve_charge() - take bytes from a reservation
+ * @curve: its curve
+ * @bytes: bytes, at most U32_MAX: a request's, or what a merge added to one
+ */
+void htbs_curve_charge(struct htbs_curve *curve, u32 bytes)
+{
+	u64 ns = bytes * HTBS_NSEC_PER_SEC + curve->rem;
+	u64 step = div64_u64(ns, curve->params.bw);
+
+	curve->tat += step;
+	curve->rem = ns - step * curve->params.bw;
+}

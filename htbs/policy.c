@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The policy of the paper: earliest deadline first over arrival curves
+ * (pClock), in runs and with anticipation (BFQ).  A pure room: it is fed with
+ * time and events and holds no requests.
+ *
+ * One reservation is active: the device is granted to it.  It stays active
+ * until
+ *
+ *  - it has had B_max consecutive requests,
+ *  - T_wait has passed since its last request completed, without a new one, or
+ *  - its pattern is not sequential,
+ *
+ * and then the one that owns the smallest finish tag becomes active.  While
+ * the active reservation has nothing pending but is about to (a synchronous
+ * sequential reader thinks between two requests), the device is kept idle for
+ * it rather than seek away and back.  B_max 1 and T_wait 0 make it pClock.
+ *
+ * The virtual clock never lags behind all that is pending: when every
+ * backlogged reservation's oldest start tag lies in the future, nobody who
+ * conforms is waiting, and the clock jumps to the nearest.  This is what makes
+ * the use of spare capacity free.  The paper tests for it at each arrival.  A
+ * synchronous reader alone is never backlogged when it arrives, though, and
+ * would run up a debt for capacity that nobody else wanted; so we test before
+ * each choice as well.
+ *
+ * The caller keeps the requests, per reservation, in the order of arrival.
+ * That is also the order of their tags, so it need only tell the start tag of
+ * the oldest, with htbs_policy_set_head(), whenever that one changed.
+ */
+#include <linux/string.h>
+
+#include <htbs/policy.h>
+
+/* The weight of a new think time in the mean is 1/8. */
+#define HTBS_THINK_WEIGHT	8
+
+/**
+ * htbs_policy_init() - start with nobody backlogged and nobody active
+ * @policy: the policy
+ * @b_max: longest run of one reservation, requests; at least 1
+ * @t_wait: longest wait, ns; 0: never wait
+ */
+void htbs_policy_init(struct htbs_policy *policy, u32 b_max, u64 t_wait)
+{
+	memset(policy, 0, sizeof(*policy));
+	htbs_tree_init(&policy->tree);
+	RB_CLEAR_NODE(&policy->background.node.rb);
+	policy->b_max = b_max;
+	policy->t_wait = t_wait;
+}
+
+/**
+ * htbs_flow_init() - a new reservation
+ * @flow: what the policy is to know of it
+ * @policy: the policy of its device
+ * @params: what it promises; valid
+ * @now: real time, ns
+ */
+void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
+		    const struct htbs_params *params, u64 now)
+{
+	memset(flow, 0, sizeof(*flow));
+	RB_CLEAR_NODE(&flow->node.rb);
+	htbs_curve_init(&flow->curve, params, &policy->clock,
+			htbs_clock_read(&policy->clock, now));
+}
+
+static bool htbs_flow_sequential(const struct htbs_flow *flow)
+{
+	u32 bits = flow->history, count = 0;
+
+	for (; bits; bits &= bits - 1)
+		count++;
+	return count >= HTBS_SEQ_MIN;
+}
+
+static void htbs_policy_unlink(struct htbs_policy *policy,
+			       struct htbs_flow *flow)
+{
+	if (RB_EMPTY_NODE(&flow->node.rb))
+		return;
+	htbs_tree_remove(&policy->tree, &flow->node);
+	RB_CLEAR_NODE(&flow->node.rb);
+}
+
+/* The paper's check_and_adjust_tags(): if nothing conforms, let time jump. */
+static u64 htbs_policy_adjust(struct htbs_policy *policy, u64 now)
+{
+	if (htbs_tree_empty(&policy->tree))
+		return 0;
+	return htbs_clock_advance(&policy->clock, now,
+				  htbs_tree_min_start(&policy->tree));
+}
+
+/* Learn how long this reservation takes from a completion to its next request. */
+static void htbs_flow_think(struct htbs_flow *flow, u64 now, u64 t_wait)
+{
+	u64 sample;
+
+	if (!flow->known || flow->pending || flow->in_flight)
+		return;
+
+	/* A long pause says no more than a short one that was too long. */
+	sample = now - flow->idle_since;
+	if (sample > 2 * t_wait)
+		sample = 2 * t_wait;
+	flow->think = ((HTBS_THINK_WEIGHT - 1) * flow->think + sample) /
+		      HTBS_THINK_WEIGHT;
+}
+
+/* Is a reservation that has nothing pending worth keeping the device for? */
+static bool htbs_policy_anticipates(const struct htbs_policy *policy,
+				    const struct htbs_flow *flow)
+{
+	return policy->t_wait && flow->sync && flow->in_flight <= 1 &&
+	       flow->think < policy->t_wait && htbs_flow_sequential(flow);
+}
+
+/**
+ * htbs_policy_arrive() - a request arrives: the paper's add_request()
+ * @policy: the policy
+ * @flow: its reservation
+ * @now: real time, ns
+ * @cost: what it is charged, bytes
+ * @arrival: what is made of it
+ *
+ * The caller puts the request behind the reservation's others and keeps its
+ * start tag.
+ */
+void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
+			u64 now, u32 cost, struct htbs_arrival *arrival)
+{
+	arrival->hit = false;
+	if (policy->active == flow && policy->wait != HTBS_WAIT_NONE) {
+		policy->wait = HTBS_WAIT_NONE;
+		arrival->hit = true;
+	}
+	htbs_flow_think(flow, now, policy->t_wait);
+
+	arrival->jump = htbs_policy_adjust(policy, now);
+	arrival->v = htbs_clock_read(&policy->clock, now);
+	if (flow == &policy->background)
+		arrival->start = arrival->v + HTBS_BACKGROUND_AGE;
+	else
+		arrival->start = htbs_curve_arrive(&flow->curve,
+						   &policy->clock, arrival->v,
+						   cost);
+	if (!flow->pending++)
+		htbs_policy_set_head(policy, flow, arrival->start);
+}
+
+/**
+ * htbs_policy_set_head() - tell the start tag of a reservation's oldest request
+ * @policy: the policy
+ * @flow: the reservation; it has requests pending
+ * @start: S of the oldest of them, virtual ns
+ */
+void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
+			  u64 start)
+{
+	u64 finish = start + flow->curve.params.latency;
+
+	if (!RB_EMPTY_NODE(&flow->node.rb) && flow->node.start == start &&
+	    flow->node.finish == finish)
+		return;
+
+	htbs_policy_unlink(policy, flow);
+	flow->node.start = start;
+	flow->node.finish = finish;
+	if (flow != &policy->background)
+		htbs_tree_insert(&policy->tree, &flow->node);
+}
+
+/* Who owns the smallest finish tag?  The background gives way to its equals. */
+static struct htbs_flow *htbs_policy_first(struct htbs_policy *policy)
+{
+	struct htbs_node *node = htbs_tree_first(&policy->tree);
+	struct htbs_flow *background = &policy->background;
+
+	if (background->pending &&
+	    (!node || htbs_before(background->node.finish, node->finish)))
+		return background;
+	return rb_entry_safe(node, struct htbs_flow, node);
+}
+
+/*
+ * May the active reservation keep the device?  If it may and has nothing
+ * pending, policy->wait says what is waited for.
+ */
+static bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
+{
+	struct htbs_flow *flow = policy->active;
+
+	if (!flow || policy->run >= policy->b_max)
+		return false;
+	if (flow->pending)
+		return htbs_flow_sequential(flow);
+	if (!htbs_policy_anticipates(policy, flow))
+		return false;
+
+	if (flow->in_flight) {
+		policy->wait = HTBS_WAIT_SERVICE;
+		return true;
+	}
+	policy->wait_until = flow->idle_since + policy->t_wait;
+	if (!htbs_before(now, policy->wait_until))
+		return false;
+	policy->wait = HTBS_WAIT_ARRIVAL;
+	return true;
+}
+
+/**
+ * htbs_policy_choose() - whom to serve: the paper's dispatch_request()
+ * @policy: the policy
+ * @now: real time, ns
+ * @choice: the decision
+ *
+ * If no reservation is chosen, nothing is pending or policy->wait says what
+ * is waited for, an arrival until policy->wait_until.
+ */
+void htbs_policy_choose(struct htbs_policy *policy, u64 now,
+			struct htbs_choice *choice)
+{
+	struct htbs_flow *first;
+
+	memset(choice, 0, sizeof(*choice));
+	choice->timed_out = htbs_policy_timeout(policy, now);
+	if (!htbs_policy_has_work(policy))
+		return;
+
+	choice->jump = htbs_policy_adjust(policy, now);
+	if (htbs_policy_stays(policy, now)) {
+		if (policy->wait == HTBS_WAIT_NONE)
+			choice->flow = policy->active;
+		else
+			choice->wait_began = true;
+		return;
+	}
+
+	first = htbs_policy_first(policy);
+	choice->flow = first;
+	if (first == &policy->background)
+		first = NULL;
+	choice->switched = first != policy->active;
+	policy->active = first;
+	policy->run = 0;
+}
+
+/**
+ * htbs_policy_dispatch() - the oldest request of a reservation is dispatched
+ * @policy: the policy
+ * @flow: the reservation, as chosen
+ * @extent: the request
+ *
+ * If more requests are pending, htbs_policy_set_head() must follow.
+ */
+void htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
+			  const struct htbs_extent *extent)
+{
+	u64 gap = extent->pos - flow->next_pos;
+
+	flow->history <<= 1;
+	if (flow->known && gap <= HTBS_SEQ_GAP)
+		flow->history |= 1;
+	flow->next_pos = extent->pos + extent->sectors;
+	flow->sync = extent->sync;
+	flow->known = true;
+
+	flow->in_flight++;
+	if (policy->active == flow)
+		policy->run++;
+	htbs_policy_remove(policy, flow);
+}
+
+/**
+ * htbs_policy_remove() - a pending request is pending no more
+ * @policy: the policy
+ * @flow: its reservation
+ *
+ * It was dispatched or merged into another.  If more requests are pending,
+ * htbs_policy_set_head() must follow.
+ */
+void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow)
+{
+	flow->pending--;
+	htbs_policy_unlink(policy, flow);
+}
+
+/**
+ * htbs_policy_complete() - a dispatched request completed
+ * @policy: the policy
+ * @flow: its reservation
+ * @now: real time, ns
+ *
+ * Return: true if the device is now kept idle until policy->wait_until.
+ */
+bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
+			  u64 now)
+{
+	flow->in_flight--;
+	flow->idle_since = now;
+	if (policy->active != flow || policy->wait != HTBS_WAIT_SERVICE)
+		return false;
+
+	policy->wait = HTBS_WAIT_ARRIVAL;
+	policy->wait_until = now + policy->t_wait;
+	return true;
+}
+
+/**
+ * htbs_policy_requeue() - the driver gave a dispatched request back
+ * @policy: the policy
+ * @flow: its reservation
+ *
+ * It may come back or may bypass the scheduler, so nothing is held for it.
+ *
+ * Return: true if a wait was cancelled.
+ */
+bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow)
+{
+	flow->in_flight--;
+	return policy->active == flow && htbs_policy_cancel_wait(policy);
+}
+
+/**
+ * htbs_policy_resume() - a request is dispatched past the policy
+ * @flow: its reservation
+ *
+ * One that was requeued or inserted at the head.
+ */
+void htbs_policy_resume(struct htbs_flow *flow)
+{
+	flow->in_flight++;
+	flow->known = true;
+}
+
+/**
+ * htbs_policy_configure() - a reservation promises something else
+ * @policy: the policy
+ * @flow: the reservation
+ * @params: what it promises from now on; valid
+ * @now: real time, ns
+ *
+ * The curve starts afresh.  htbs_policy_retag() must follow for each pending
+ * request, oldest first, and then htbs_policy_set_head().
+ */
+void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
+			   const struct htbs_params *params, u64 now)
+{
+	htbs_curve_init(&flow->curve, params, &policy->clock,
+			htbs_clock_read(&policy->clock, now));
+}
+
+/**
+ * htbs_policy_retag() - the start tag of a pending request on a new curve
+ * @policy: the policy
+ * @flow: its reservation, just configured
+ * @now: real time, ns
+ * @cost: what it is charged, bytes
+ * @start: its start tag so far, virtual ns
+ *
+ * No request loses by a change, so a tag only moves back; two rising
+ * sequences have a rising minimum, so the order stands.
+ *
+ * Return: its start tag from now on, virtual ns.
+ */
+u64 htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
+		      u64 now, u32 cost, u64 start)
+{
+	u64 v = htbs_clock_read(&policy->clock, now);
+	u64 fresh = htbs_curve_arrive(&flow->curve, &policy->clock, v, cost);
+
+	return htbs_before(fresh, start) ? fresh : start;
+}
+
+/**
+ * htbs_policy_timeout() - has the wait lasted long enough
+ * @policy: the policy
+ * @now: real time, ns
+ *
+ * Return: true if a wait ended; nobody is active then.
+ */
+bool htbs_policy_timeout(struct htbs_policy *policy, u64 now)
+{
+	if (policy->wait != HTBS_WAIT_ARRIVAL ||
+	    htbs_before(now, policy->wait_until))
+		return false;
+
+	policy->wait = HTBS_WAIT_NONE;
+	policy->active = NULL;
+	return true;
+}
+
+/**
+ * htbs_policy_cancel_wait() - wait no longer
+ * @policy: the policy
+ *
+ * Return: true if a wait ended.
+ */
+bool htbs_policy_cancel_wait(struct htbs_policy *policy)
+{
+	if (policy->wait == HTBS_WAIT_NONE)
+		return false;
+
+	policy->wait = HTBS_WAIT_NONE;
+	policy->active = NULL;
+	return true;
+}
+
+/**
+ * htbs_policy_forget() - a reservation goes away
+ * @policy: the policy
+ * @flow: the reservation; it has neither requests pending nor in flight
+ *
+ * Return: true if a wait was cancelled.
+ */
+bool htbs_policy_forget(struct htbs_policy *policy, struct htbs_flow *flow)
+{
+	bool waited;
+
+	if (policy->active != flow)
+		return false;
+
+	waited = htbs_policy_cancel_wait(policy);
+	policy->active = NULL;
+	return waited;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The policy: which reservation is served next, and when to keep the disk
+ * idle for one.  A state machine fed with time and events; it holds no
+ * requests, takes no locks and reads no clock.
+ */
+#ifndef HTBS_POLICY_H
+#define HTBS_POLICY_H
+
+#include <linux/types.h>
+
+#include <htbs/curve.h>
+#include <htbs/tree.h>
+
+/* A request this far ahead of the last one still counts as sequential. */
+#define HTBS_SEQ_GAP		128		/* sectors: 64 KiB */
+
+/* Sequential: this many of the last 8 requests were. */
+#define HTBS_SEQ_MIN		5
+
+/* What is in the background waits for nobody longer than this. */
+#define HTBS_BACKGROUND_AGE	10000000000ULL	/* ns: 10 s */
+
+/**
+ * struct htbs_flow - what the policy knows of a reservation
+ * @curve: its arrival curve
+ * @node: its place in the tree while it is backlogged
+ * @pending: requests waiting in the scheduler
+ * @in_flight: requests dispatched and not completed
+ * @next_pos: sector after the end of the last request dispatched
+ * @idle_since: when its last request completed, ns
+ * @think: mean time from there to its next request, ns
+ * @history: one bit for each of the last 8 dispatched requests, 1: sequential
+ * @sync: the last request dispatched has somebody waiting for it
+ * @known: @next_pos and @idle_since mean something
+ */
+struct htbs_flow {
+	struct htbs_curve curve;
+	struct htbs_node node;
+	u32 pending;
+	u32 in_flight;
+	u64 next_pos;
+	u64 idle_since;
+	u64 think;
+	u8 history;
+	bool sync;
+	bool known;
+};
+
+/**
+ * enum htbs_wait - is the device kept from serving what is pending, and why
+ * @HTBS_WAIT_NONE: it is not
+ * @HTBS_WAIT_SERVICE: the active reservation's last request is being served,
+ *	and its next one is expected
+ * @HTBS_WAIT_ARRIVAL: the active reservation's next request is expected
+ */
+enum htbs_wait {
+	HTBS_WAIT_NONE,
+	HTBS_WAIT_SERVICE,
+	HTBS_WAIT_ARRIVAL,
+};
+
+/**
+ * enum htbs_outcome - how a wait ended
+ * @HTBS_WAIT_HIT: the request came
+ * @HTBS_WAIT_TIMEOUT: it did not come within T_wait
+ * @HTBS_WAIT_CANCELLED: the reservation or a tunable changed
+ */
+enum htbs_outcome {
+	HTBS_WAIT_HIT,
+	HTBS_WAIT_TIMEOUT,
+	HTBS_WAIT_CANCELLED,
+};
+
+/**
+ * struct htbs_policy - the policy's state for one device
+ * @tree: the backlogged reservations
+ * @clock: the device's virtual clock
+ * @background: requests that go behind whatever conforms; its curve is unused
+ * @active: the reservation that the device is granted to, or NULL
+ * @run: requests of @active dispatched since it became active
+ * @wait: is the device kept idle for @active
+ * @wait_until: when a wait for an arrival ends, ns
+ * @b_max: longest run of one reservation, requests
+ * @t_wait: longest wait, ns; 0: never wait
+ */
+struct htbs_policy {
+	struct htbs_tree tree;
+	struct htbs_clock clock;
+	struct htbs_flow background;
+	struct htbs_flow *active;
+	u32 run;
+	enum htbs_wait wait;
+	u64 wait_until;
+	u32 b_max;
+	u64 t_wait;
+};
+
+/**
+ * struct htbs_arrival - what the policy made of an arrival
+ * @start: start tag S, virtual ns
+ * @v: virtual time of the arrival, after the jump
+ * @jump: how far the virtual clock jumped first, ns
+ * @hit: a wait ended by this arrival
+ */
+struct htbs_arrival {
+	u64 start;
+	u64 v;
+	u64 jump;
+	bool hit;
+};
+
+/**
+ * struct htbs_choice - whom to serve
+ * @flow: dispatch the oldest request of this one; NULL: of none
+ * @jump: how far the virtual clock jumped first, ns
+ * @switched: @flow has just become the active reservation
+ * @wait_began: the device is kept idle as from now
+ * @timed_out: a wait ended without its request
+ */
+struct htbs_choice {
+	struct htbs_flow *flow;
+	u64 jump;
+	bool switched;
+	bool wait_began;
+	bool timed_out;
+};
+
+/**
+ * struct htbs_extent - what the policy must know of a dispatched request
+ * @pos: first sector
+ * @sectors: length
+ * @sync: somebody waits for it: a read or REQ_SYNC
+ */
+struct htbs_extent {
+	u64 pos;
+	u32 sectors;
+	bool sync;
+};
+
+void htbs_policy_init(struct htbs_policy *policy, u32 b_max, u64 t_wait);
+void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
+		    const struct htbs_params *params, u64 now);
+
+void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
+			u64 now, u32 cost, struct htbs_arrival *arrival);
+void htbs_policy_choose(struct htbs_policy *policy, u64 now,
+			struct htbs_choice *choice);
+void htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
+			  const struct htbs_extent *extent);
+void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow);
+void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
+			  u64 start);
+bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
+			  u64 now);
+bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow);
+void htbs_policy_resume(struct htbs_flow *flow);
+
+void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
+			   const struct htbs_params *params, u64 now);
+u64 htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
+		      u64 now, u32 cost, u64 start);
+
+bool htbs_policy_timeout(struct htbs_policy *policy, u64 now);
+bool htbs_policy_cancel_wait(struct htbs_policy *policy);
+bool htbs_policy_forget(struct htbs_policy *policy, struct htbs_flow *flow);
+
+/**
+ * htbs_policy_has_work() - would a choice find something to serve
+ * @policy: the policy
+ *
+ * Return: true if requests are pending and the device isn't kept idle.
+ */
+static inline bool htbs_policy_has_work(const struct htbs_policy *policy)
+{
+	return policy->wait == HTBS_WAIT_NONE &&
+	       (policy->background.pending || !htbs_tree_empty(&policy->tree));
+}
+
+#endif /* HTBS_POLICY_H */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Backlogged reservations, ordered by the finish tag of their oldest request,
+ * each node also knowing the smallest start tag below it.
+ */
+#ifndef HTBS_TREE_H
+#define HTBS_TREE_H
+
+#include <linux/types.h>
+#include <linux/rbtree.h>
+
+/**
+ * struct htbs_tree - the backlogged reservations of a device
+ * @root: nodes by finish tag; among equals, who came first stands first
+ */
+struct htbs_tree {
+	struct rb_root_cached root;
+};
+
+/**
+ * struct htbs_node - a backlogged reservation in the tree
+ * @rb: its place
+ * @start: start tag of its oldest request (MinS), virtual ns
+ * @finish: finish tag of that request (F), virtual ns
+ * @min_start: smallest @start among this node and those below it
+ */
+struct htbs_node {
+	struct rb_node rb;
+	u64 start;
+	u64 finish;
+	u64 min_start;
+};
+
+void htbs_tree_init(struct htbs_tree *tree);
+void htbs_tree_insert(struct htbs_tree *tree, struct htbs_node *node);
+void htbs_tree_remove(struct htbs_tree *tree, struct htbs_node *node);
+
+static inline bool htbs_tree_empty(const struct htbs_tree *tree)
+{
+	return RB_EMPTY_ROOT(&tree->root.rb_root);
+}
+
+/**
+ * htbs_tree_first() - who owns the smallest finish tag
+ * @tree: the backlogged reservations
+ *
+ * Return: the node, or NULL if nobody is backlogged.  O(1).
+ */
+static inline struct htbs_node *htbs_tree_first(const struct htbs_tree *tree)
+{
+	return rb_entry_safe(rb_first_cached(&tree->root), struct htbs_node,
+			     rb);
+}
+
+/**
+ * htbs_tree_min_start() - the smallest start tag
+ * @tree: the backlogged reservations; not empty
+ *
+ * Return: min(MinS), virtual ns.  O(1).
+ */
+static inline u64 htbs_tree_min_start(const struct htbs_tree *tree)
+{
+	return rb_entry(tree->root.rb_root.rb_node, struct htbs_node,
+			rb)->min_start;
+}
+
+#endif /* HTBS_TREE_H */

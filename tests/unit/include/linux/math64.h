@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the pure rooms use of the kernel's <linux/math64.h>, for the host. */
+#ifndef HTBS_HOST_MATH64_H
+#define HTBS_HOST_MATH64_H
+
+#include <linux/types.h>
+
+static inline u64 div64_u64(u64 dividend, u64 divisor)
+{
+	return dividend / divisor;
+}
+
+#endif /* HTBS_HOST_MATH64_H */
