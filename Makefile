@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+KVER ?= $(shell uname -r)
+KDIR ?= /lib/modules/$(KVER)/build
+W ?= 1
+OUT := build/$(KVER)
+PYTHON := build/venv/bin/python
+FLAVOURS = $(patsubst /lib/modules/%/build/,%,$(wildcard /lib/modules/*/build/))
+
+# The kernel's build writes beside the sources, so it is given links to them, $(1), in a
+# directory of its own, $(2). An object whose source is gone goes with it.
+define links
+@mkdir -p $(2)
+@cp -rsf $(addprefix $(CURDIR)/,$(1)) $(2)/
+@find $(2) -xtype l -exec sh -c 'for f; do rm -f "$$f" "$${f%.*}.o"; done' sh {} +
+endef
+kbuild = $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(1) W=$(W)
+
+.PHONY: all private-types simdisk modules_install matrix style setup demo test clean help
+
+all: private-types
+	$(call links,Kbuild htbs include sysfs,$(OUT))
+	@+$(call kbuild,$(OUT)) modules
+
+private-types:
+	@scripts/private-types $(KVER) $(OUT)/include/generated/htbs-private.h \
+		--headers $(KDIR) $(if $(VMLINUZ),--image $(VMLINUZ))
+
+simdisk:
+	$(call links,tests/simdisk/.,$(OUT)/simdisk)
+	@+$(call kbuild,$(OUT)/simdisk) modules
+	@cp $(OUT)/simdisk/simdisk.ko $(OUT)/
+
+modules_install: all
+	@+$(call kbuild,$(OUT)) modules_install
+
+# A tree with a warning is removed, so that the warning comes again.
+matrix:
+	@test -n "$(FLAVOURS)" || { echo "htbs: no kernel headers: run scripts/setup" >&2; exit 1; }
+	@for kver in $(FLAVOURS); do \
+		echo "== $$kver"; log=build/$$kver.log; mkdir -p build; \
+		$(MAKE) --no-print-directory KVER=$$kver W=1 C=2 all simdisk >$$log 2>&1 && \
+		! grep -nE 'warning:|error:' $$log || \
+		{ cat $$log; rm -rf "build/$$kver"; exit 1; }; \
+	done
+
+style:
+	@scripts/check-style
+
+setup:
+	@scripts/setup
+
+demo: setup
+	@$(PYTHON) -m results.demo
+
+test: setup
+	@$(PYTHON) -m pytest tests
+
+clean:
+	rm -rf $(patsubst %,build/%,$(FLAVOURS)) build/*.log
+
+help:
+	@echo 'make                     build htbs.ko for the running kernel, in build/<kernel>/'
+	@echo 'make KVER=<kernel>       build it for another kernel whose headers are installed'
+	@echo 'make VMLINUZ=<file>      take the kernel'"'"'s types from this vmlinuz or vmlinux'
+	@echo 'make modules_install     install it for that kernel (as root)'
+	@echo 'make simdisk             build the simulated disk for the guest'
+	@echo 'make demo                install what is missing, run the demonstration'
+	@echo 'make test                install what is missing, run all tests'
+	@echo 'make matrix              build for every kernel whose headers are installed'
+	@echo 'make style               checkpatch, sparse and ruff'
+	@echo 'make setup               install what is missing'
+	@echo 'make clean               remove what was built'

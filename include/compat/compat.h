@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Everything in which the kernels HTBS builds for differ, and our own versions of
+ * the block layer's private inline helpers.
+ *
+ * generated/htbs-private.h is written by scripts/private-types from the BTF of the
+ * kernel that is built for. It declares the private types and functions and says by
+ * an HTBS_ macro, 0 or 1, how this kernel has each thing. No other file asks for it.
+ */
+#ifndef HTBS_COMPAT_H
+#define HTBS_COMPAT_H
+
+#include <linux/backing-dev.h>
+#include <linux/sbitmap.h>
+#include <generated/htbs-private.h>
+
+extern struct blkcg blkcg_root;
+
+/* The third argument of insert_requests; not in BTF: the flag's value. */
+#if HTBS_INSERT_FLAGS
+typedef blk_insert_t htbs_insert_t;
+#define HTBS_INSERT_AT_HEAD ((__force blk_insert_t)0x01)
+#else
+typedef bool htbs_insert_t;
+#define HTBS_INSERT_AT_HEAD true
+#endif
+
+/**
+ * htbs_insert_at_head - does insert_requests ask for the head of the queue
+ * @flags: third argument of the operation
+ */
+static inline bool htbs_insert_at_head(htbs_insert_t flags)
+{
+	return flags & HTBS_INSERT_AT_HEAD;
+}
+
+/**
+ * HTBS_DEFINE_INIT_SCHED - define the init_sched operation of an elevator
+ * @name: function to define, with the signature this kernel wants
+ * @impl: int (struct request_queue *q, struct elevator_queue *eq): sets
+ *	eq->elevator_data; q->elevator is @eq already, so that a cgroup policy can be
+ *	activated; on failure it only undoes its own work
+ */
+#if HTBS_INIT_SCHED_BY_TYPE
+#define HTBS_DEFINE_INIT_SCHED(name, impl)				\
+static int name(struct request_queue *q, struct elevator_type *type)	\
+{									\
+	struct elevator_queue *eq = elevator_alloc(q, type);		\
+	int err;							\
+									\
+	if (!eq)							\
+		return -ENOMEM;						\
+	htbs_set_elevator(q, eq);					\
+	err = impl(q, eq);						\
+	if (err) {							\
+		htbs_set_elevator(q, NULL);				\
+		kobject_put(&eq->kobj);					\
+	}								\
+	return err;							\
+}
+#else
+#define HTBS_DEFINE_INIT_SCHED(name, impl)				\
+static int name(struct request_queue *q, struct elevator_queue *eq)	\
+{									\
+	int err;							\
+									\
+	htbs_set_elevator(q, eq);					\
+	err = impl(q, eq);						\
+	if (err)							\
+		htbs_set_elevator(q, NULL);				\
+	return err;							\
+}
+#endif
+
+/* The cgroup code looks at q->elevator under queue_lock. */
+static inline void htbs_set_elevator(struct request_queue *q, struct elevator_queue *eq)
+{
+	spin_lock_irq(&q->queue_lock);
+	q->elevator = eq;
+	spin_unlock_irq(&q->queue_lock);
+}
+
+/**
+ * HTBS_DEFINE_DEPTH_UPDATED - define the depth_updated operation of an elevator
+ * @name: function to define, with the signature this kernel wants
+ * @impl: void (struct request_queue *q); may be called once for each hardware queue.
+ *	init_sched calls it, too: all tags exist by then
+ */
+#if HTBS_DEPTH_UPDATED_BY_HCTX
+#define HTBS_DEFINE_DEPTH_UPDATED(name, impl)				\
+static void name(struct blk_mq_hw_ctx *hctx)				\
+{									\
+	impl(hctx->queue);						\
+}
+#else
+#define HTBS_DEFINE_DEPTH_UPDATED(name, impl)				\
+static void name(struct request_queue *q)				\
+{									\
+	impl(q);							\
+}
+#endif
+
+/**
+ * htbs_min_shallow_depth - promise not to limit the depth below a bound
+ * @q: queue whose elevator limits depths; frozen
+ * @depth: smallest depth htbs_limit_depth() will be given; wake-ups of tag waiters are
+ *	batched less when it is small
+ */
+static inline void htbs_min_shallow_depth(struct request_queue *q, unsigned int depth)
+{
+	struct blk_mq_hw_ctx *hctx;
+	unsigned long i;
+
+	queue_for_each_hw_ctx(q, hctx, i)
+		sbitmap_queue_min_shallow_depth(&hctx->sched_tags->bitmap_tags, depth);
+}
+
+/**
+ * htbs_limit_depth - let an allocation have only some of the scheduler's tags
+ * @data: argument of the limit_depth operation
+ * @depth: requests in flight beyond which the allocation waits, of q->nr_requests
+ *
+ * Older kernels count the depth within a word of the bitmap, of which there are
+ * several, later ones within the whole.
+ */
+static inline void htbs_limit_depth(struct blk_mq_alloc_data *data, unsigned int depth)
+{
+	if (!HTBS_SHALLOW_DEPTH_OF_MAP) {
+		unsigned int shift = data->hctx->sched_tags->bitmap_tags.sb.shift;
+
+		depth = DIV_ROUND_UP(depth << shift, (unsigned int)data->q->nr_requests);
+	}
+	data->shallow_depth = max(depth, 1U);
+}
+
+/**
+ * htbs_wbt_disable - keep write-back throttling off a queue
+ * @eq: the queue's elevator
+ * @q: queue
+ *
+ * It would hold writers back before the scheduler sees them. For init_sched.
+ */
+static inline void htbs_wbt_disable(struct elevator_queue *eq, struct request_queue *q)
+{
+#if HTBS_WBT_FLAG
+	set_bit(1 /* ELEVATOR_FLAG_DISABLE_WBT */, &eq->flags);
+#endif
+#if HTBS_WBT && HTBS_WBT_BY_QUEUE
+	wbt_disable_default(q);
+#elif HTBS_WBT
+	wbt_disable_default(q->disk);
+#endif
+}
+
+/**
+ * htbs_wbt_enable - undo htbs_wbt_disable()
+ * @eq: the queue's elevator
+ * @q: queue
+ *
+ * For exit_sched.
+ */
+static inline void htbs_wbt_enable(struct elevator_queue *eq, struct request_queue *q)
+{
+#if HTBS_WBT_FLAG
+	clear_bit(1 /* ELEVATOR_FLAG_DISABLE_WBT */, &eq->flags);
+#endif
+#if HTBS_WBT && HTBS_WBT_BY_QUEUE
+	wbt_enable_default(q);
+#elif HTBS_WBT
+	wbt_enable_default(q->disk);
+#endif
+}
+
+/**
+ * HTBS_DEFINE_PD_ALLOC - define the pd_alloc_fn of a cgroup policy
+ * @name: function to define, with the signature this kernel wants
+ * @impl: struct blkg_policy_data *(gfp_t gfp); may not sleep unless @gfp says so
+ */
+#if HTBS_PD_ALLOC_GFP_FIRST
+#define HTBS_DEFINE_PD_ALLOC(name, impl)				\
+static struct blkg_policy_data *name(gfp_t gfp, struct request_queue *q, \
+				     struct blkcg *blkcg)		\
+{									\
+	return impl(gfp);						\
+}
+#else
+#define HTBS_DEFINE_PD_ALLOC(name, impl)				\
+static struct blkg_policy_data *name(struct gendisk *disk,		\
+				     struct blkcg *blkcg, gfp_t gfp)	\
+{									\
+	return impl(gfp);						\
+}
+#endif
+
+#if HTBS_ACTIVATE_BY_QUEUE
+#define HTBS_POLICY_TARGET(q) (q)
+#else
+#define HTBS_POLICY_TARGET(q) ((q)->disk)
+#endif
+
+/**
+ * htbs_activate_policy - give every blkg of a queue a policy's data
+ * @q: queue
+ * @pol: registered policy
+ *
+ * Return: 0 or -ENOMEM.
+ */
+static inline int htbs_activate_policy(struct request_queue *q, struct blkcg_policy *pol)
+{
+	return blkcg_activate_policy(HTBS_POLICY_TARGET(q), pol);
+}
+
+/**
+ * htbs_deactivate_policy - take a policy's data from every blkg of a queue
+ * @q: queue
+ * @pol: policy
+ */
+static inline void htbs_deactivate_policy(struct request_queue *q, struct blkcg_policy *pol)
+{
+	blkcg_deactivate_policy(HTBS_POLICY_TARGET(q), pol);
+}
+
+/**
+ * struct htbs_conf_ctx - a write of "MAJ:MIN key=value ..." to a cgroup file
+ * @blkg: the blkg it is about
+ * @body: what follows the device
+ * @q: the device's queue
+ * @kernel: the block layer's own context
+ */
+struct htbs_conf_ctx {
+	struct blkcg_gq *blkg;
+	char *body;
+	struct request_queue *q;
+	struct blkg_conf_ctx kernel;
+};
+
+/**
+ * htbs_conf_prep - find the device and the blkg a write is about
+ * @blkcg: cgroup written to
+ * @pol: policy that owns the file
+ * @input: what was written, changed by parsing
+ * @ctx: to be filled
+ *
+ * On success q->queue_lock is held, interrupts off, until htbs_conf_end(). That is to be
+ * called after a failure, too.
+ *
+ * Return: 0, -EINVAL (no MAJ:MIN and space), -ENODEV (no such disk), -EOPNOTSUPP (@pol is
+ * not active on it) or -ENOMEM.
+ */
+static inline int htbs_conf_prep(struct blkcg *blkcg, const struct blkcg_policy *pol,
+				 char *input, struct htbs_conf_ctx *ctx)
+{
+	int err;
+
+	*ctx = (struct htbs_conf_ctx){};
+#if HTBS_CONF_INIT
+	blkg_conf_init(&ctx->kernel, input);
+	err = blkg_conf_prep(blkcg, pol, &ctx->kernel);
+#else
+	err = blkg_conf_prep(blkcg, pol, input, &ctx->kernel);
+#endif
+	if (err)
+		return err;
+
+	ctx->blkg = ctx->kernel.blkg;
+	ctx->body = ctx->kernel.body;
+	ctx->q = ctx->blkg->q;
+	return 0;
+}
+
+/**
+ * htbs_conf_end - end what htbs_conf_prep() began
+ * @ctx: context it was given
+ */
+static inline void htbs_conf_end(struct htbs_conf_ctx *ctx)
+{
+#if HTBS_CONF_INIT
+	blkg_conf_exit(&ctx->kernel);
+#else
+	if (ctx->blkg)
+		blkg_conf_finish(&ctx->kernel);
+#endif
+}
+
+/**
+ * htbs_css_to_blkcg - the blkcg of an io controller's cgroup state
+ * @css: state or NULL
+ */
+static inline struct blkcg *htbs_css_to_blkcg(struct cgroup_subsys_state *css)
+{
+	return css ? container_of(css, struct blkcg, css) : NULL;
+}
+
+/**
+ * htbs_blkg_to_pd - a policy's data of a blkg
+ * @blkg: blkg or NULL
+ * @pol: policy
+ *
+ * Return: NULL if the policy is not active or has left the dying @blkg.
+ */
+static inline struct blkg_policy_data *htbs_blkg_to_pd(struct blkcg_gq *blkg,
+						       const struct blkcg_policy *pol)
+{
+	return blkg ? blkg->pd[pol->plid] : NULL;
+}
+
+/**
+ * htbs_blkcg_to_cpd - a policy's data of a cgroup
+ * @blkcg: cgroup or NULL
+ * @pol: policy
+ */
+static inline struct blkcg_policy_data *htbs_blkcg_to_cpd(struct blkcg *blkcg,
+							  const struct blkcg_policy *pol)
+{
+	return blkcg ? blkcg->cpd[pol->plid] : NULL;
+}
+
+/**
+ * htbs_blkg_lookup - the blkg of a cgroup and a queue
+ * @blkcg: cgroup
+ * @q: queue
+ *
+ * The caller is in an RCU read-side critical section.
+ *
+ * Return: NULL if the cgroup has done no I/O there.
+ */
+static inline struct blkcg_gq *htbs_blkg_lookup(struct blkcg *blkcg, struct request_queue *q)
+{
+	struct blkcg_gq *blkg;
+
+	if (blkcg == &blkcg_root)
+		return q->root_blkg;
+
+	blkg = radix_tree_lookup(&blkcg->blkg_tree, q->id);
+	return blkg && blkg->q == q ? blkg : NULL;
+}
+
+/**
+ * htbs_blkg_get - take another reference to a blkg
+ * @blkg: blkg the caller has a reference to
+ */
+static inline void htbs_blkg_get(struct blkcg_gq *blkg)
+{
+	percpu_ref_get(&blkg->refcnt);
+}
+
+/**
+ * htbs_blkg_tryget - take a reference to a blkg found under RCU
+ * @blkg: blkg or NULL
+ *
+ * Return: whether there is one to take.
+ */
+static inline bool htbs_blkg_tryget(struct blkcg_gq *blkg)
+{
+	return blkg && percpu_ref_tryget(&blkg->refcnt);
+}
+
+/**
+ * htbs_blkg_put - drop a reference to a blkg
+ * @blkg: blkg
+ */
+static inline void htbs_blkg_put(struct blkcg_gq *blkg)
+{
+	percpu_ref_put(&blkg->refcnt);
+}
+
+/**
+ * htbs_blkg_dev_name - "MAJ:MIN" of a blkg's disk
+ * @blkg: blkg
+ *
+ * Return: NULL once the disk is gone.
+ */
+static inline const char *htbs_blkg_dev_name(struct blkcg_gq *blkg)
+{
+	return blkg->q->disk ? bdi_dev_name(blkg->q->disk->bdi) : NULL;
+}
+
+/**
+ * htbs_rq_end - the sector after a request
+ * @rq: request
+ */
+static inline sector_t htbs_rq_end(struct request *rq)
+{
+	return blk_rq_pos(rq) + blk_rq_sectors(rq);
+}
+
+/**
+ * htbs_rb_entry - the request of a node in a tree of elv_rb_add()
+ * @node: node
+ */
+static inline struct request *htbs_rb_entry(struct rb_node *node)
+{
+	return rb_entry(node, struct request, rb_node);
+}
+
+/**
+ * htbs_rq_mergeable - can a request grow, and so belong in the elevator's merge hash
+ * @rq: request
+ */
+static inline bool htbs_rq_mergeable(struct request *rq)
+{
+	if (blk_rq_is_passthrough(rq))
+		return false;
+
+	switch (req_op(rq)) {
+	case REQ_OP_FLUSH:
+	case REQ_OP_WRITE_ZEROES:
+	case REQ_OP_ZONE_APPEND:
+		return false;
+	default:
+		return !(rq->cmd_flags & REQ_NOMERGE_FLAGS) &&
+		       !(rq->rq_flags & RQF_NOMERGE_FLAGS);
+	}
+}
+
+/**
+ * htbs_discard_mergeable - does a request take further discards as ranges of its own
+ * @rq: request
+ */
+static inline bool htbs_discard_mergeable(struct request *rq)
+{
+	return req_op(rq) == REQ_OP_DISCARD && queue_max_discard_segments(rq->q) > 1;
+}
+
+#endif /* HTBS_COMPAT_H */
