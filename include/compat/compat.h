@@ -18,10 +18,10 @@ extern struct blkcg blkcg_root;
 
 /* The third argument of insert_requests; not in BTF: the flag's value. */
 #if HTBS_INSERT_FLAGS
-typedef blk_insert_t htbs_insert_t;
+#define htbs_insert_t blk_insert_t
 #define HTBS_INSERT_AT_HEAD ((__force blk_insert_t)0x01)
 #else
-typedef bool htbs_insert_t;
+#define htbs_insert_t bool
 #define HTBS_INSERT_AT_HEAD true
 #endif
 
@@ -45,27 +45,27 @@ static inline bool htbs_insert_at_head(htbs_insert_t flags)
 #define HTBS_DEFINE_INIT_SCHED(name, impl)				\
 static int name(struct request_queue *q, struct elevator_type *type)	\
 {									\
-	struct elevator_queue *eq = elevator_alloc(q, type);		\
+	struct elevator_queue *name##_eq = elevator_alloc(q, type);	\
 	int err;							\
 									\
-	if (!eq)							\
+	if (!name##_eq)							\
 		return -ENOMEM;						\
-	htbs_set_elevator(q, eq);					\
-	err = impl(q, eq);						\
+	htbs_set_elevator(q, name##_eq);				\
+	err = impl(q, name##_eq);					\
 	if (err) {							\
 		htbs_set_elevator(q, NULL);				\
-		kobject_put(&eq->kobj);					\
+		kobject_put(&name##_eq->kobj);				\
 	}								\
 	return err;							\
 }
 #else
 #define HTBS_DEFINE_INIT_SCHED(name, impl)				\
-static int name(struct request_queue *q, struct elevator_queue *eq)	\
+static int name(struct request_queue *q, struct elevator_queue *name##_eq) \
 {									\
 	int err;							\
 									\
-	htbs_set_elevator(q, eq);					\
-	err = impl(q, eq);						\
+	htbs_set_elevator(q, name##_eq);				\
+	err = impl(q, name##_eq);					\
 	if (err)							\
 		htbs_set_elevator(q, NULL);				\
 	return err;							\
@@ -178,17 +178,17 @@ static inline void htbs_wbt_enable(struct elevator_queue *eq, struct request_que
  */
 #if HTBS_PD_ALLOC_GFP_FIRST
 #define HTBS_DEFINE_PD_ALLOC(name, impl)				\
-static struct blkg_policy_data *name(gfp_t gfp, struct request_queue *q, \
-				     struct blkcg *blkcg)		\
+static typeof(impl(0))							\
+name(gfp_t name##_gfp, struct request_queue *q, struct blkcg *blkcg)	\
 {									\
-	return impl(gfp);						\
+	return impl(name##_gfp);					\
 }
 #else
 #define HTBS_DEFINE_PD_ALLOC(name, impl)				\
-static struct blkg_policy_data *name(struct gendisk *disk,		\
-				     struct blkcg *blkcg, gfp_t gfp)	\
+static typeof(impl(0))							\
+name(struct gendisk *disk, struct blkcg *blkcg, gfp_t name##_gfp)	\
 {									\
-	return impl(gfp);						\
+	return impl(name##_gfp);					\
 }
 #endif
 
