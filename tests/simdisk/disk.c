@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Model of a disk drive that serves one command at a time.
+ *
+ * The model answers one question: when is a command complete that the drive
+ * gets now? It is a function of the profile, the commands so far and the time,
+ * which is an argument: no clock, no events, no random numbers, no floating
+ * point. The kernel module and the host tests are built from this file.
+ *
+ * It follows Ruemmler and Wilkes, "An introduction to disk drive modeling",
+ * IEEE Computer 27(3), 1994, who found what a model has to have: the seek curve,
+ * the position of the platters, and above all the buffer with its read-ahead.
+ *
+ * Layout. Sectors are numbered along a track, then through the heads of the
+ * cylinder, then inwards. Zones of equal width have fewer and fewer sectors per
+ * track. The first sector of a track lies @track_skew_ns behind that of the
+ * track before, so that a transfer goes on after the change of track without
+ * losing a revolution.
+ *
+ * Mechanism. A seek takes a + b*sqrt(d) while the arm only speeds up and slows
+ * down, c + e*d when it coasts between; both include settling. The platters turn
+ * with the clock: the angle at time t is t modulo the time of a revolution.
+ * Waiting for a sector is therefore exact, to the nanosecond.
+ *
+ * Buffer. It has equal segments, the least recently used of which is reused.
+ * After a read from the media the drive reads on behind it, until the segment is
+ * full or a command needs the mechanism elsewhere. Commands served from the
+ * buffer don't disturb it. How far it got is worked out when the next command
+ * comes (read_ahead()). A write drops the segments it overlaps.
+ *
+ * Time of a command: command_ns, during which the mechanism goes on with what it
+ * does; then the bus for what is in the buffer, or seek, rotation and media
+ * transfer for what is not. Media and bus overlap.
+ *
+ * Without a write cache a write is complete when it is on the media. With one, it
+ * is complete when it is in the buffer, which takes DISK_WRITE_SLOTS writes; the
+ * drive writes them in order and at once, and reads from the media come after. A
+ * flush waits for them. A discard takes no more than the command.
+ */
+#include <linux/math.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "disk.h"
+
+/*
+ * Samsung SpinPoint P80 SD, HD080HJ: 80 GB, 7200 rpm, 8 MB buffer, Serial ATA
+ * 3 Gb/s, no command queueing in the paper's set-up.
+ *
+ * The unit test checks that the seek curve and the rates that follow from these
+ * numbers are the published and measured ones.
+ */
+struct disk_profile disk_hd080hj = {
+	/* Capacity of the drive, the industry's count for "80 GB". */
+	.sectors = 156301488,
+	/* Data sheet. */
+	.rpm = 7200,
+	/* One platter of 80 GB, both surfaces. */
+	.heads = 2,
+	/* Usual number for the time; not published. */
+	.zones = 16,
+	/*
+	 * hdparm -t on this model: 59.7 MiB/s at the outer edge, which is
+	 * outer_spt sectors per revolution and track skew. Drives of the family
+	 * (HD753LJ, HD103UJ under HD Tune) read half as fast at the inner edge.
+	 */
+	.outer_spt = 1123,
+	.inner_spt = 562,
+	/*
+	 * Not published. At this track density a head switch is a seek to the
+	 * nearest track, settling dominates both (Schlosser et al., "On
+	 * multidimensional data and modern disks", FAST 2005).
+	 */
+	.head_switch_ns = 800000,
+	/* Head switch and a margin of 50 us. */
+	.track_skew_ns = 850000,
+	/*
+	 * Data sheet: track to track 0.8 ms, average 8.9 ms. Full stroke: twice
+	 * the average, 18 ms, as usual in the class. With a knee without a kink
+	 * these three give the curve.
+	 */
+	.seek_short_ns = 751232,
+	.seek_sqrt_ns = 48768,
+	.seek_knee = 30336,
+	.seek_long_ns = 4998236,
+	.seek_cyl_ns = 140,
+	/* Hitachi 7K1000.C manual: average 8.5 ms to read, 9.5 ms to write. */
+	.write_settle_ns = 1000000,
+	/*
+	 * FreeBSD's diskinfo measures 146 us per sequential one-sector read on a
+	 * drive of the time (Hitachi HDS728080); less the host's part.
+	 */
+	.command_ns = 120000,
+	/* Burst rate of a sister drive (HD753LJ) on a 3 Gb/s link, HD Tune. */
+	.bus_kbps = 190000,
+	/* Data sheet; the number of segments is usual and not published. */
+	.cache_kb = 8192,
+	.segments = 16,
+};
+
+/* Where a sector is: its index is counted from the start of the track. */
+struct place {
+	u32 cyl;
+	u32 head;
+	u32 index;
+	u32 spt;
+};
+
+static const char *check_profile(const struct disk_profile *p)
+{
+	if (!p->rpm || p->rpm > 100000)
+		return "rpm: must be 1 to 100000";
+	if (!p->heads || p->heads > 64)
+		return "heads: must be 1 to 64";
+	if (!p->zones || p->zones > DISK_MAX_ZONES)
+		return "zones: must be 1 to 32";
+	if (!p->inner_spt || p->inner_spt > p->outer_spt || p->outer_spt > 100000)
+		return "inner_spt, outer_spt: must be 1 to 100000, inner not above outer";
+	if (!p->bus_kbps)
+		return "bus_kbps: must not be 0";
+	if (!p->segments || p->segments > DISK_MAX_SEGMENTS)
+		return "segments: must be 1 to 64";
+	if (p->cache_kb > 1048576 || p->cache_kb * 2 < p->segments)
+		return "cache_kb: must be up to 1048576 and give each segment a sector";
+	return NULL;
+}
+
+/**
+ * disk_init() - make a drive of a profile, heads on cylinder 0, buffer empty
+ * @d: the drive
+ * @p: its profile, copied
+ * @write_cache: whether writes complete in the buffer
+ *
+ * Return: NULL, or what is wrong with the profile and how to mend it.
+ */
+const char *disk_init(struct disk *d, const struct disk_profile *p, bool write_cache)
+{
+	const char *wrong = check_profile(p);
+	u64 first = 0, spt_sum = 0;
+	u32 i, zone_cyls;
+
+	if (wrong)
+		return wrong;
+	memset(d, 0, sizeof(*d));
+	d->p = *p;
+	d->write_cache = write_cache;
+	d->rev_ns = div_u64(60000000000ULL, p->rpm);
+	d->seg_sectors = p->cache_kb * 2 / p->segments;
+	for (i = 0; i < p->zones; i++) {
+		d->zone[i].spt = p->outer_spt;
+		if (i)
+			d->zone[i].spt -= (p->outer_spt - p->inner_spt) * i / (p->zones - 1);
+		spt_sum += d->zone[i].spt;
+	}
+	zone_cyls = div64_u64(p->sectors, spt_sum * p->heads) + 1;
+	for (i = 0; i < p->zones; i++) {
+		d->zone[i].first_cyl = i * zone_cyls;
+		d->zone[i].first_sector = first;
+		first += (u64)zone_cyls * p->heads * d->zone[i].spt;
+	}
+	d->cyls = p->zones * zone_cyls;
+	if (p->track_skew_ns < p->head_switch_ns || p->track_skew_ns < disk_seek_ns(d, 1))
+		return "track_skew_ns: must not be below head_switch_ns and a seek of one cylinder";
+	return NULL;
+}
+
+/**
+ * disk_seek_ns() - time to move the arm
+ * @d: the drive
+ * @distance: how far, in cylinders
+ *
+ * Return: nanoseconds until the head can read, 0 for no distance.
+ */
+u64 disk_seek_ns(const struct disk *d, u32 distance)
+{
+	if (!distance)
+		return 0;
+	if (distance < d->p.seek_knee) /* the root as a fixed-point number of 16 bits */
+		return d->p.seek_short_ns +
+			((u64)d->p.seek_sqrt_ns * int_sqrt64((u64)distance << 32) >> 16);
+	return d->p.seek_long_ns + (u64)d->p.seek_cyl_ns * distance;
+}
+
+static u64 bus_ns(const struct disk *d, u32 nr)
+{
+	return div_u64((u64)nr * 512 * 1000000, d->p.bus_kbps);
+}
+
+static struct place locate(const struct disk *d, u64 sector)
+{
+	const struct disk_zone *z = &d->zone[d->p.zones - 1];
+	struct place at;
+	u32 track;
+
+	while (sector < z->first_sector)
+		z--;
+	track = div_u64_rem(sector - z->first_sector, z->spt, &at.index);
+	at.spt = z->spt;
+	at.cyl = z->first_cyl + track / d->p.heads;
+	at.head = track % d->p.heads;
+	return at;
+}
+
+/* Angle of a sector's start from that of its track, as a time. */
+static u64 sector_ns(const struct disk *d, u32 spt, u32 index)
+{
+	return div_u64((u64)index * d->rev_ns, spt);
+}
+
+/* Earliest time the start of a sector is under its head, leaving at @t. */
+static u64 arrive(const struct disk *d, u64 t, const struct place *at)
+{
+	u64 track = (u64)at->cyl * d->p.heads + at->head;
+	u32 want, have;
+
+	if (at->cyl != d->cyl)
+		t += disk_seek_ns(d, max(at->cyl, d->cyl) - min(at->cyl, d->cyl));
+	else if (at->head != d->head)
+		t += d->p.head_switch_ns;
+	div_u64_rem(track * d->p.track_skew_ns + sector_ns(d, at->spt, at->index),
+		    d->rev_ns, &want);
+	div_u64_rem(t, d->rev_ns, &have);
+	return t + want - have + (want < have ? d->rev_ns : 0);
+}
+
+/* Let @nr sectors of one track pass under the head from time @t on. */
+static void pass(struct disk *d, u64 t, const struct place *at, u32 nr)
+{
+	d->cyl = at->cyl;
+	d->head = at->head;
+	d->media_ns = t + sector_ns(d, at->spt, at->index + nr) - sector_ns(d, at->spt, at->index);
+}
+
+/* Read or write sectors of the media, not before @t. */
+static void transfer(struct disk *d, u64 t, u64 sector, u64 nr)
+{
+	while (nr) {
+		struct place at = locate(d, sector);
+		u32 n = min_t(u64, nr, at.spt - at.index);
+
+		pass(d, arrive(d, t, &at), &at, n);
+		t = d->media_ns;
+		sector += n;
+		nr -= n;
+	}
+}
+
+/* A full segment keeps what was read last. */
+static void trim(const struct disk *d, struct disk_segment *seg)
+{
+	if (seg->end - seg->start > d->seg_sectors)
+		seg->start = seg->end - d->seg_sectors;
+}
+
+static bool reading_ahead(const struct disk *d)
+{
+	return d->ahead && d->ahead->end < d->ahead_limit;
+}
+
+/*
+ * Do what the mechanism did on its own until @t. It stops between two sectors,
+ * at media_ns, so that a command for the next sector goes on from there.
+ */
+static void read_ahead(struct disk *d, u64 t)
+{
+	while (reading_ahead(d) && d->media_ns < t) {
+		struct place at = locate(d, d->ahead->end);
+		u32 n = min_t(u64, d->ahead_limit - d->ahead->end, at.spt - at.index);
+		u64 start = arrive(d, d->media_ns, &at);
+		u64 passed;
+
+		if (start >= t)
+			return;
+		passed = div_u64((t - start + sector_ns(d, at.spt, at.index)) * at.spt,
+				 d->rev_ns) - at.index;
+		n = min_t(u64, n, passed);
+		if (!n)
+			return;
+		pass(d, start, &at, n);
+		d->ahead->end += n;
+		trim(d, d->ahead);
+	}
+}
+
+/* The segment that holds @sector, or ends before it; else one to fill anew. */
+static struct disk_segment *find_segment(struct disk *d, u64 sector)
+{
+	struct disk_segment *found = NULL, *oldest = d->seg, *seg;
+
+	for (seg = d->seg; seg < d->seg + d->p.segments; seg++) {
+		if (seg->start <= sector && sector <= seg->end &&
+		    (!found || seg->end > found->end))
+			found = seg;
+		if (seg->used < oldest->used)
+			oldest = seg;
+	}
+	if (!found) {
+		found = oldest;
+		found->start = sector;
+		found->end = sector;
+		if (d->ahead == found)
+			d->ahead = NULL;
+	}
+	found->used = ++d->uses;
+	return found;
+}
+
+static u64 serve_read(struct disk *d, u64 t, u64 sector, u32 nr)
+{
+	u64 end = sector + nr, done = t + bus_ns(d, nr);
+	struct disk_segment *seg;
+
+	read_ahead(d, t);
+	seg = find_segment(d, sector);
+	/* A mechanism at rest, or wanted elsewhere, starts now. */
+	if (!reading_ahead(d) || (seg != d->ahead && seg->end < end))
+		d->media_ns = max(d->media_ns, t);
+	if (seg->end < end) {
+		transfer(d, d->media_ns, seg->end, end - seg->end);
+		seg->end = end;
+		trim(d, seg);
+		d->ahead = seg;
+		done = max(done, d->media_ns + bus_ns(d, 1));
+	}
+	if (seg == d->ahead)
+		d->ahead_limit = min_t(u64, end + d->seg_sectors, d->p.sectors);
+	return done;
+}
+
+static void drop_segments(struct disk *d, u64 sector, u32 nr)
+{
+	struct disk_segment *seg;
+
+	for (seg = d->seg; seg < d->seg + d->p.segments; seg++)
+		if (seg->start < sector + nr && sector < seg->end)
+			*seg = (struct disk_segment){};
+}
+
+static u64 serve_write(struct disk *d, u64 t, u64 sector, u32 nr, bool cached)
+{
+	struct place at = locate(d, sector);
+	u64 done = t;
+
+	read_ahead(d, t);
+	d->ahead = NULL;
+	drop_segments(d, sector, nr);
+	if (cached) {
+		t = max(t, d->slot_ns[d->slot]);
+		done = t + bus_ns(d, nr);
+	}
+	t = max(t, d->media_ns);
+	if (at.cyl != d->cyl)
+		t += d->p.write_settle_ns;
+	transfer(d, t, sector, nr);
+	if (!cached)
+		return d->media_ns;
+	d->slot_ns[d->slot] = d->media_ns;
+	d->slot = (d->slot + 1) % DISK_WRITE_SLOTS;
+	return done;
+}
+
+/**
+ * disk_service() - serve a command
+ * @d: the drive
+ * @now: when the drive gets it, in nanoseconds; not before an earlier call's
+ * @op: what to do
+ * @sector: where; the caller has checked that the drive has these sectors
+ * @nr: how many sectors, 0 for a flush
+ *
+ * Return: when it is complete, in nanoseconds.
+ */
+u64 disk_service(struct disk *d, u64 now, enum disk_op op, u64 sector, u32 nr)
+{
+	u64 t = now + d->p.command_ns;
+
+	switch (op) {
+	case DISK_READ:
+		return serve_read(d, t, sector, nr);
+	case DISK_WRITE:
+		return serve_write(d, t, sector, nr, d->write_cache);
+	case DISK_WRITE_FUA:
+		return serve_write(d, t, sector, nr, false);
+	case DISK_FLUSH:
+		return max(t, d->media_ns);
+	case DISK_DISCARD:
+		break;
+	}
+	return t;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Model of a disk drive: pure, see the top of disk.c. */
+#ifndef SIMDISK_DISK_H
+#define SIMDISK_DISK_H
+
+#include <linux/types.h>
+
+#define DISK_MAX_ZONES		32
+#define DISK_MAX_SEGMENTS	64
+#define DISK_WRITE_SLOTS	16
+
+enum disk_op {
+	DISK_READ,
+	DISK_WRITE,
+	DISK_WRITE_FUA,
+	DISK_FLUSH,
+	DISK_DISCARD,
+};
+
+/**
+ * struct disk_profile - what tells one drive from another
+ * @sectors: capacity, in sectors of 512 bytes
+ * @rpm: revolutions per minute
+ * @heads: tracks per cylinder
+ * @zones: groups of cylinders of equal width
+ * @outer_spt: sectors per track in the outermost zone
+ * @inner_spt: sectors per track in the innermost zone
+ * @head_switch_ns: time to change the head within a cylinder
+ * @track_skew_ns: angle between the first sectors of neighbouring tracks, as a
+ *	time; not below a head switch and a seek of one cylinder
+ * @seek_short_ns: seek of d cylinders below @seek_knee:
+ *	@seek_short_ns + @seek_sqrt_ns * sqrt(d)
+ * @seek_sqrt_ns: see @seek_short_ns
+ * @seek_knee: distance in cylinders from which a seek takes
+ *	@seek_long_ns + @seek_cyl_ns * d
+ * @seek_long_ns: see @seek_knee
+ * @seek_cyl_ns: see @seek_knee
+ * @write_settle_ns: what a seek takes longer before a write
+ * @command_ns: controller time of a command before the mechanism reacts to it
+ * @bus_kbps: rate between the drive's buffer and the host, 1000 bytes/s
+ * @cache_kb: the drive's buffer, in KiB
+ * @segments: number of equal segments the buffer is divided into
+ */
+struct disk_profile {
+	u64 sectors;
+	u32 rpm;
+	u32 heads;
+	u32 zones;
+	u32 outer_spt;
+	u32 inner_spt;
+	u32 head_switch_ns;
+	u32 track_skew_ns;
+	u32 seek_short_ns;
+	u32 seek_sqrt_ns;
+	u32 seek_knee;
+	u32 seek_long_ns;
+	u32 seek_cyl_ns;
+	u32 write_settle_ns;
+	u32 command_ns;
+	u32 bus_kbps;
+	u32 cache_kb;
+	u32 segments;
+};
+
+/* Cylinders of one recording density. */
+struct disk_zone {
+	u64 first_sector;
+	u32 first_cyl;
+	u32 spt;
+};
+
+/* Sectors [start, end) in a part of the buffer. */
+struct disk_segment {
+	u64 start;
+	u64 end;
+	u64 used;
+};
+
+/**
+ * struct disk - a drive
+ * @p: its profile
+ * @write_cache: writes complete when they are in the buffer
+ * @rev_ns: time of a revolution
+ * @cyls: number of cylinders
+ * @zone: from the outermost, where sector 0 is, to the innermost
+ * @cyl: cylinder the heads are on
+ * @head: head in use
+ * @media_ns: when the mechanism is, or was, done with all it had to do so far
+ * @ahead: segment the mechanism fills since the last read from the media
+ * @ahead_limit: sector at which that ends
+ * @seg: the buffer
+ * @seg_sectors: size of one segment
+ * @uses: counts uses of segments, for their order of last use
+ * @slot_ns: when the last writes are on the media, a ring
+ * @slot: oldest of @slot_ns
+ */
+struct disk {
+	struct disk_profile p;
+	bool write_cache;
+	u32 rev_ns;
+	u32 cyls;
+	struct disk_zone zone[DISK_MAX_ZONES];
+	u32 cyl;
+	u32 head;
+	u64 media_ns;
+	struct disk_segment *ahead;
+	u64 ahead_limit;
+	struct disk_segment seg[DISK_MAX_SEGMENTS];
+	u32 seg_sectors;
+	u64 uses;
+	u64 slot_ns[DISK_WRITE_SLOTS];
+	u32 slot;
+};
+
+extern struct disk_profile disk_hd080hj;
+
+const char *disk_init(struct disk *d, const struct disk_profile *p, bool write_cache);
+u64 disk_seek_ns(const struct disk *d, u32 distance);
+u64 disk_service(struct disk *d, u64 now, enum disk_op op, u64 sector, u32 nr);
+
+#endif

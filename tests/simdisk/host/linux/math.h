@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#include <linux/types.h>
+
+static inline u32 int_sqrt64(u64 x)
+{
+	u64 root = 0;
+
+	for (u64 bit = 1ULL << 31; bit; bit >>= 1)
+		if ((root + bit) * (root + bit) <= x)
+			root += bit;
+	return root;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The simulated disk: its memory, and what differs between kernels. */
+#ifndef SIMDISK_SIMDISK_H
+#define SIMDISK_SIMDISK_H
+
+#include <linux/blk-mq.h>
+#include <linux/xarray.h>
+
+#include "disk.h"
+
+int backing_copy(struct xarray *pages, struct request *rq);
+void backing_discard(struct xarray *pages, struct request *rq);
+void backing_free(struct xarray *pages);
+
+#define SIMDISK_MAX_SECTORS	2560	/* as libata for drives with 48-bit addresses */
+#define SIMDISK_MAX_SEGMENTS	168	/* as AHCI */
+#define SIMDISK_MAX_DISCARDS	8	/* ranges of one discard request */
+
+/**
+ * struct simdisk_features - what a disk says of itself
+ * @rotational: it seeks
+ * @write_cache: it has to be flushed
+ * @fua: it can write through that cache
+ * @discard: it takes discards
+ */
+struct simdisk_features {
+	bool rotational;
+	bool write_cache;
+	bool fua;
+	bool discard;
+};
+
+#ifdef BLK_FEAT_ROTATIONAL	/* 6.11: queue limits carry the features */
+
+static inline struct gendisk *simdisk_alloc_disk(struct blk_mq_tag_set *set,
+						 const struct simdisk_features *f, void *data)
+{
+	struct queue_limits lim = {
+		.max_hw_sectors = SIMDISK_MAX_SECTORS,
+		.max_segments = SIMDISK_MAX_SEGMENTS,
+	};
+
+	if (f->rotational)
+		lim.features |= BLK_FEAT_ROTATIONAL;
+	if (f->write_cache)
+		lim.features |= BLK_FEAT_WRITE_CACHE;
+	if (f->fua)
+		lim.features |= BLK_FEAT_FUA;
+	if (f->discard) {
+		lim.max_hw_discard_sectors = UINT_MAX;
+		lim.max_discard_segments = SIMDISK_MAX_DISCARDS;
+	}
+	return blk_mq_alloc_disk(set, &lim, data);
+}
+
+#else
+
+static inline struct gendisk *simdisk_alloc_disk(struct blk_mq_tag_set *set,
+						 const struct simdisk_features *f, void *data)
+{
+	struct gendisk *gd = blk_mq_alloc_disk(set, data);
+
+	if (IS_ERR(gd))
+		return gd;
+	blk_queue_max_hw_sectors(gd->queue, SIMDISK_MAX_SECTORS);
+	blk_queue_max_segments(gd->queue, SIMDISK_MAX_SEGMENTS);
+	if (!f->rotational)
+		blk_queue_flag_set(QUEUE_FLAG_NONROT, gd->queue);
+	blk_queue_write_cache(gd->queue, f->write_cache, f->fua);
+	if (f->discard) {
+		blk_queue_max_discard_sectors(gd->queue, UINT_MAX);
+		blk_queue_max_discard_segments(gd->queue, SIMDISK_MAX_DISCARDS);
+		gd->queue->limits.discard_granularity = SECTOR_SIZE;
+	}
+	return gd;
+}
+
+#endif
+#endif
