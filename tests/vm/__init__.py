@@ -1,0 +1,21 @@
+"""Boot a stock kernel under QEMU's software emulation, run a script in it, bring files back.
+
+Two clocks. "real" has two CPUs, wall-clock time and the host's programs and files (read only, by
+9p); it is for functional tests. "virtual" has one CPU, one instruction takes one nanosecond and
+idle time is skipped: the same script gives the same digits on any machine, loaded or not, and
+nothing but the guest's memory is touched while it runs; it is for measurements.
+
+    from tests.vm import Guest, kernels, modules
+
+    kernel = kernels.newest("6.12")
+    guest = Guest(kernel, clock="virtual", files=modules.build(kernel), name="demo")
+    result = guest.run("load simdisk; fio … --output=fio.json", on_line=print)
+    result.json("fio.json")
+
+The script is run by bash (real) or busybox's sh (virtual) with -e, after guest.sh, whose
+functions it may use. It starts in $OUT: whatever it leaves there comes back. $IN holds `files`.
+"""
+
+from tests.vm.guest import Guest, GuestError, Result
+
+__all__ = ["Guest", "GuestError", "Result"]

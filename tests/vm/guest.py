@@ -1,0 +1,181 @@
+"""A guest: one boot of a stock kernel that runs one script."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.vm import boot, reports
+from tests.vm.kernels import BUILD, Kernel
+
+STOCK_MODULES = ("bfq", "kyber-iosched", "null_blk", "scsi_debug")
+PROGRAMS = ("fio",)
+
+_TAIL_LINES = 30
+# What a kernel still has to say after the first line of a report.
+_REPORT_GRACE = 10.0
+
+
+class GuestError(RuntimeError):
+    """The guest did not do what it was asked to."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a guest left behind.
+
+    exit_code: of the script; stdout: its output and errors; out: the directory with the files
+    that it left in $OUT; dmesg: the kernel's log; seconds: of wall-clock time, boot included.
+    """
+
+    exit_code: int
+    stdout: str
+    out: Path
+    dmesg: str
+    seconds: float
+
+    def text(self, name: str) -> str:
+        """The content of a file of $OUT."""
+        return (self.out / name).read_text()
+
+    def json(self, name: str) -> object:
+        """The content of a JSON file of $OUT."""
+        return json.loads(self.text(name))
+
+
+@dataclass(frozen=True)
+class Guest:
+    """How to boot and what to give to the guest.
+
+    files: names below $IN in the guest, with their content or the host's file; timeout: seconds of
+    wall-clock time, boot included; name: of the directory below build/guests that keeps console,
+    output and result; allow: regular expressions of kernel reports that the test wants to see;
+    cpus: real clock only; modules, programs: of the host and kernel, virtual clock only (on the
+    real clock all are there).
+    """
+
+    kernel: Kernel
+    clock: str = "real"
+    files: Mapping[str, Path | bytes] = field(default_factory=dict)
+    name: str = "guest"
+    memory: str = "1G"
+    timeout: float = 180
+    allow: Iterable[str] = ()
+    cpus: int = 2
+    modules: Iterable[str] = STOCK_MODULES
+    programs: Iterable[str] = PROGRAMS
+
+    def run(
+        self,
+        script: str,
+        *,
+        on_line: Callable[[str], None] | None = None,
+        check: bool = True,
+    ) -> Result:
+        """Boot, run the script, power off.
+
+        on_line gets every line that the script prints, when it does. Raises GuestError when the
+        guest dies, says that something is wrong with its kernel, or exceeds the time limit, and,
+        with check, when the script fails.
+        """
+        boot.prepare(self, script)
+        begin = time.monotonic()
+        self._watch(boot.command(self), begin, on_line)
+        boot.collect(self)
+        return self._judge(time.monotonic() - begin, check)
+
+    @property
+    def directory(self) -> Path:
+        """Where console, output and result are kept until the next run of the same name."""
+        return BUILD / "guests" / self.name
+
+    def _watch(self, command: str, begin: float, on_line: Callable[[str], None] | None) -> None:
+        """Run the guest to its end, or end it."""
+        console = _Tail(self.directory / "console.log")
+        stdout = _Tail(self.directory / "stdout.log")
+        limit = begin + self.timeout
+        process = subprocess.Popen(
+            command, shell=True, stdin=subprocess.DEVNULL, start_new_session=True
+        )
+        try:
+            ended = False
+            while not ended:
+                ended = process.poll() is not None
+                if any(reports.is_report(line, self.allow) for line in console.lines()):
+                    limit = min(limit, time.monotonic() + _REPORT_GRACE)
+                for line in stdout.lines():
+                    if on_line:
+                        on_line(line)
+                if not ended and time.monotonic() > limit:
+                    raise self._error(f"ended by the time limit of {self.timeout:g} s")
+                time.sleep(0.05)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def _judge(self, seconds: float, check: bool) -> Result:
+        """The result of a guest that has ended, or why there is none."""
+        if report := self._report():
+            raise self._error(f"kernel report: {report}")
+        result = self.directory / "result"
+        if not (result / "exit").exists():
+            raise self._error("died before the script was over")
+        exit_code = int((result / "exit").read_text())
+        if check and exit_code:
+            raise self._error(f"the script failed with exit code {exit_code}")
+        taint = reports.bad_taint(int((result / "tainted").read_text()))
+        if taint and not self.allow:
+            raise self._error(f"the kernel is tainted: {taint}")
+        return Result(
+            exit_code=exit_code,
+            stdout=_text(self.directory / "stdout.log"),
+            out=result / "out",
+            dmesg=_text(result / "dmesg"),
+            seconds=seconds,
+        )
+
+    def _report(self) -> str | None:
+        """The first line of the first report in the kernel's log."""
+        for log in ("console.log", "result/dmesg"):
+            for line in _text(self.directory / log).splitlines():
+                if reports.is_report(line, self.allow):
+                    return line
+        return None
+
+    def _error(self, reason: str) -> GuestError:
+        if (report := self._report()) and report not in reason:
+            reason += f"; kernel report: {report}"
+        parts = [f"guest {self.name} ({self.kernel.version}): {reason}"]
+        for log in ("stdout.log", "console.log"):
+            tail = _text(self.directory / log).splitlines()[-_TAIL_LINES:]
+            parts += [f"--- {self.directory / log}", *tail]
+        return GuestError("\n".join(parts))
+
+
+class _Tail:
+    """The lines of a growing file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._position = 0
+
+    def lines(self) -> list[str]:
+        """The whole lines that came since the last call."""
+        if not self._path.exists():
+            return []
+        with self._path.open("rb") as file:
+            file.seek(self._position)
+            data = file.read()
+        data = data[: data.rfind(b"\n") + 1]
+        self._position += len(data)
+        return data.decode(errors="replace").splitlines()
+
+
+def _text(path: Path) -> str:
+    return path.read_text(errors="replace") if path.exists() else ""

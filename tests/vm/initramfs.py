@@ -1,0 +1,143 @@
+"""The initramfs of a guest on the virtual clock: the same bytes for the same content."""
+
+import hashlib
+import lzma
+import os
+import re
+import stat
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from tests.vm.kernels import BUILD, Kernel
+
+# A file of the guest: its content, the host's file to take it from, or a symbolic link's target.
+Content = bytes | Path | str
+Tree = dict[str, Content]
+
+CACHE = BUILD / "initramfs"
+
+# init writes the result to a virtio disk.
+_RESULT_MODULES = ("virtio_pci", "virtio_blk")
+
+
+class InitramfsError(RuntimeError):
+    """Something that the guest needs is missing on the host."""
+
+
+def archive(tree: Tree) -> bytes:
+    """A cpio archive ("newc") of the tree, with its directories, sorted and dateless."""
+    directories = {str(parent) for name in tree for parent in Path(name).parents} - {"."}
+    entries = dict.fromkeys(directories, (stat.S_IFDIR | 493, b""))
+    for name, content in tree.items():
+        if isinstance(content, str):
+            entries[name] = (stat.S_IFLNK | 0o777, content.encode())
+        elif isinstance(content, Path):
+            mode = 0o755 if os.access(content, os.X_OK) else 0o644
+            entries[name] = (stat.S_IFREG | mode, content.read_bytes())
+        else:
+            entries[name] = (stat.S_IFREG | 0o755, content)
+    chunks: list[bytes] = []
+    for number, (name, (mode, data)) in enumerate(sorted(entries.items()), start=1):
+        chunks += _entry(number, name, mode, data)
+    chunks += _entry(0, "TRAILER!!!", 0, b"")
+    return b"".join(chunks)
+
+
+def _entry(number: int, name: str, mode: int, data: bytes) -> list[bytes]:
+    fields = (number, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0)
+    header = b"070701" + b"".join(b"%08X" % field for field in fields) + name.encode() + b"\0"
+    return [header, bytes(-len(header) % 4), data, bytes(-len(data) % 4)]
+
+
+def base(kernel: Kernel, modules: Iterable[str], programs: Iterable[str]) -> Path:
+    """The part that guests share: busybox, programs with their libraries, stock modules."""
+    tree: Tree = {"init": Path(__file__).parent / "init"}
+    tree |= _busybox() | _modules(kernel, (*modules, *_RESULT_MODULES)) | {"bin/put": put()}
+    for program in programs:
+        tree |= _program(program)
+    data = archive(tree)
+    path = CACHE / f"{hashlib.blake2b(data, digest_size=16).hexdigest()}.cpio"
+    if not path.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_suffix(f".{os.getpid()}")
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    return path
+
+
+def put() -> Path:
+    """The static helper put(1), for both kinds of guest."""
+    source = Path(__file__).parent / "put.c"
+    binary = BUILD / "guest" / "put"
+    if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
+        binary.parent.mkdir(parents=True, exist_ok=True)
+        temporary = binary.with_suffix(f".{os.getpid()}")
+        _output("gcc", "-static", "-O2", "-Wall", "-Werror", "-o", temporary, source)
+        temporary.replace(binary)
+    return binary
+
+
+def _busybox() -> Tree:
+    binary = _which("busybox")
+    applets = _output(binary, "--list").split()
+    return {f"bin/{applet}": "busybox" for applet in applets} | {
+        "bin/busybox": binary,
+        "sbin": "bin",
+    }
+
+
+def _program(name: str) -> Tree:
+    """A program of the host and the libraries it is linked with, where the loader finds them."""
+    binary = _which(name)
+    libraries = re.findall(r"(/\S+) \(0x", _output("ldd", binary))
+    return {f"bin/{name}": binary} | {path.lstrip("/"): Path(path) for path in libraries}
+
+
+def _modules(kernel: Kernel, names: Iterable[str]) -> Tree:
+    """Stock modules and what they depend on, with the part of modules.dep that is about them."""
+    root = kernel.modules
+    built_in = {_module_name(line) for line in (root / "modules.builtin").read_text().split()}
+    lines = [line.split(":") for line in (root / "modules.dep").read_text().splitlines()]
+    dependencies = {path: needs.split() for path, needs in lines}
+    by_name = {_module_name(path): path for path in dependencies}
+    wanted = {name.replace("-", "_") for name in names} - built_in
+    if missing := wanted - by_name.keys():
+        raise InitramfsError(f"{kernel.version} has no module {', '.join(sorted(missing))}")
+
+    paths = {path for name in wanted for path in (by_name[name], *dependencies[by_name[name]])}
+    names = {_module_name(path) for path in paths}
+    guest = f"lib/modules/{kernel.version}"
+    tree: Tree = {f"{guest}/{path.removesuffix('.xz')}": _module(root / path) for path in paths}
+    dep = [f"{path}: {' '.join(dependencies[path])}\n" for path in sorted(paths)]
+    alias = [
+        line + "\n"
+        for line in (root / "modules.alias").read_text().splitlines()
+        if line.split()[-1] in names
+    ]
+    tree[f"{guest}/modules.dep"] = "".join(dep).replace(".ko.xz", ".ko").encode()
+    tree[f"{guest}/modules.alias"] = "".join(alias).encode()
+    return tree
+
+
+def _module_name(path: str) -> str:
+    return Path(path).name.split(".")[0].replace("-", "_")
+
+
+def _module(path: Path) -> Content:
+    return lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path
+
+
+def _which(program: str) -> Path:
+    for directory in ("/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin"):
+        path = Path(directory, program)
+        if path.exists():
+            return path
+    raise InitramfsError(f"no {program} on this machine: run scripts/setup")
+
+
+def _output(*command: str | Path) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise InitramfsError(f"{' '.join(map(str, command))} failed: {done.stderr}")
+    return done.stdout

@@ -1,0 +1,30 @@
+"""The modules under test, built for a guest's kernel."""
+
+import fcntl
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from tests.vm.kernels import BUILD, REPO, Kernel
+
+
+class BuildError(RuntimeError):
+    """The modules do not build."""
+
+
+@cache
+def build(kernel: Kernel) -> dict[str, Path]:
+    """Build htbs.ko and simdisk.ko once per session; the result is a `files` of Guest."""
+    BUILD.mkdir(exist_ok=True)
+    with (BUILD / ".modules.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _make(f"KVER={kernel.version}")
+        _make("simdisk", f"KVER={kernel.version}")
+    return {name: BUILD / kernel.version / name for name in ("htbs.ko", "simdisk.ko")}
+
+
+def _make(*arguments: str) -> None:
+    command = ["make", "-s", *arguments]
+    done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BuildError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")

@@ -1,0 +1,28 @@
+"""What a kernel says when something is wrong with it."""
+
+import re
+from collections.abc import Iterable
+
+_REPORT = re.compile(
+    r"WARNING: |BUG: |BUG\b.* at |\bOops\b|Kernel panic|general protection|unable to handle"
+    r"|KASAN|KCSAN|KFENCE|UBSAN|kmemleak: \d+ new|refcount_t: |cut here"
+    r"|blocked for more than|hung task|stall on CPU|detected stalls|soft lockup|hard LOCKUP"
+    r"|possible (circular|recursive|irq lock)|inconsistent lock state|suspicious RCU usage"
+    r"|INFO: trying to register non-static key|INFO: lockdep|page allocation failure"
+    r"|corruption|Call Trace:"
+)
+
+# Documentation/admin-guide/tainted-kernels.rst: out-of-tree and unsigned modules are expected.
+_TAINT_LETTERS = "PFSRMBUDAWCIOELKXTNJ"
+_EXPECTED_TAINT = {"O", "E"}
+
+
+def is_report(line: str, allow: Iterable[str] = ()) -> bool:
+    """Does this line of a kernel log start or belong to a report that is not allowed?"""
+    return bool(_REPORT.search(line)) and not any(re.search(good, line) for good in allow)
+
+
+def bad_taint(tainted: int) -> str:
+    """The letters of /proc/sys/kernel/tainted that no healthy test leaves behind."""
+    letters = {letter for bit, letter in enumerate(_TAINT_LETTERS) if tainted >> bit & 1}
+    return "".join(sorted(letters - _EXPECTED_TAINT))
