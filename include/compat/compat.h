@@ -11,6 +11,7 @@
 #define HTBS_COMPAT_H
 
 #include <linux/backing-dev.h>
+#include <linux/hrtimer.h>
 #include <linux/sbitmap.h>
 #include <generated/htbs-private.h>
 
@@ -420,6 +421,38 @@ static inline bool htbs_rq_mergeable(struct request *rq)
 static inline bool htbs_discard_mergeable(struct request *rq)
 {
 	return req_op(rq) == REQ_OP_DISCARD && queue_max_discard_segments(rq->q) > 1;
+}
+
+/**
+ * htbs_rq_prepared - are the elevator's fields of a request the elevator's
+ * @rq: request
+ *
+ * Not if prepare_request was not called for it; in 6.1 the flush code keeps its own
+ * things in the same place.
+ */
+static inline bool htbs_rq_prepared(struct request *rq)
+{
+#ifdef RQF_ELVPRIV
+	return rq->rq_flags & RQF_ELVPRIV;
+#else
+	return rq->rq_flags & RQF_USE_SCHED;
+#endif
+}
+
+/**
+ * htbs_setup_timer - initialise a timer of the monotonic clock, absolute
+ * @timer: timer
+ * @expired: called when it goes off
+ */
+static inline void htbs_setup_timer(struct hrtimer *timer,
+				    enum hrtimer_restart (*expired)(struct hrtimer *))
+{
+#if HTBS_HRTIMER_SETUP
+	hrtimer_setup(timer, expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+#else
+	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+	timer->function = expired;
+#endif
 }
 
 #endif /* HTBS_COMPAT_H */

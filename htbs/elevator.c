@@ -1,0 +1,681 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * HTBS, the high-throughput token bucket scheduler, as a blk-mq elevator.
+ *
+ * A bio's cgroup says which reservation it is charged to.  A request that
+ * enters gets its tags from the reservation's arrival curve and stands in the
+ * reservation's FIFO.  Whenever the driver can take a request, the policy says
+ * whose oldest goes next, or that the device is better kept idle for a moment;
+ * then a timer ends the wait if the request that is waited for does not come.
+ *
+ * Not everything is scheduled.  Passthrough requests and flushes don't come by
+ * here at all.  What has no data, is inserted at the head or comes back from
+ * the driver goes first.
+ *
+ * This file turns blk-mq's operations into the policy's events and keeps the
+ * requests.  What is decided is decided in policy.c.
+ */
+#include <linux/blk-mq.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include <htbs/elevator.h>
+#include <htbs/request.h>
+#include <htbs/reservation.h>
+#include <htbs/trace.h>
+
+/* The defaults; the ABI page tells when to change them. */
+#define HTBS_B_MAX		20
+#define HTBS_T_WAIT_ROTATIONAL	(10 * NSEC_PER_MSEC)
+#define HTBS_T_WAIT_FLASH	0
+
+static const struct htbs_params htbs_defaults = {
+	.bw		= 1024 * 1024,
+	.burst		= 1024 * 1024,
+	.latency	= NSEC_PER_SEC,
+};
+
+static struct htbs_device *htbs_device_of(struct request_queue *q)
+{
+	return q->elevator->elevator_data;
+}
+
+static struct request *htbs_oldest(struct htbs_reservation *res)
+{
+	return list_first_entry_or_null(&res->fifo, struct request, queuelist);
+}
+
+/* The oldest request of a reservation may have changed. */
+static void htbs_update_head(struct htbs_device *dev,
+			     struct htbs_reservation *res)
+{
+	struct request *rq = htbs_oldest(res);
+
+	if (rq)
+		htbs_policy_set_head(&dev->policy, &res->flow,
+				     htbs_rq_start(rq));
+}
+
+/*
+ * Waiting.  The timer is armed whenever a wait for an arrival begins and
+ * checks with the policy when it goes off, so nobody needs to disarm it.
+ */
+
+static void htbs_arm_wait_timer(struct htbs_device *dev)
+{
+	if (dev->policy.wait == HTBS_WAIT_ARRIVAL)
+		hrtimer_start(&dev->wait_timer,
+			      ns_to_ktime(dev->policy.wait_until),
+			      HRTIMER_MODE_ABS);
+}
+
+static enum hrtimer_restart htbs_wait_expired(struct hrtimer *timer)
+{
+	struct htbs_device *dev = container_of(timer, struct htbs_device,
+					       wait_timer);
+	struct htbs_flow *active;
+	unsigned long flags;
+	u64 now;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	now = ktime_get_ns();
+	active = dev->policy.active;
+	if (htbs_policy_timeout(&dev->policy, now))
+		htbs_trace_wait_end(dev, active, now, HTBS_WAIT_TIMEOUT);
+	htbs_device_unlock(dev, flags);
+
+	if (READ_ONCE(dev->has_work))
+		blk_mq_run_hw_queues(dev->queue, true);
+	return HRTIMER_NORESTART;
+}
+
+/* A tunable changed: what is waited for may no longer be worth it. */
+static void htbs_cancel_wait(struct htbs_device *dev)
+{
+	struct htbs_flow *active = dev->policy.active;
+
+	lockdep_assert_held(&dev->lock);
+
+	if (htbs_policy_cancel_wait(&dev->policy))
+		htbs_trace_wait_end(dev, active, ktime_get_ns(),
+				    HTBS_WAIT_CANCELLED);
+}
+
+/**
+ * htbs_device_set_b_max() - the longest run of one reservation
+ * @dev: the device
+ * @b_max: requests, at least 1
+ */
+void htbs_device_set_b_max(struct htbs_device *dev, u32 b_max)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	dev->policy.b_max = b_max;
+	htbs_cancel_wait(dev);
+	htbs_device_unlock(dev, flags);
+	blk_mq_run_hw_queues(dev->queue, true);
+}
+
+/**
+ * htbs_device_set_t_wait() - the longest wait for one reservation
+ * @dev: the device
+ * @t_wait: ns; 0: never wait
+ */
+void htbs_device_set_t_wait(struct htbs_device *dev, u64 t_wait)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	dev->policy.t_wait = t_wait;
+	htbs_cancel_wait(dev);
+	htbs_device_unlock(dev, flags);
+	blk_mq_run_hw_queues(dev->queue, true);
+}
+
+/*
+ * Insertion.
+ */
+
+/* The request goes first, whatever its reservation. */
+static void htbs_insert_first(struct htbs_device *dev, struct request *rq,
+			      bool at_head)
+{
+	if (at_head)
+		list_add(&rq->queuelist, &dev->dispatch);
+	else
+		list_add_tail(&rq->queuelist, &dev->dispatch);
+}
+
+static void htbs_insert_tagged(struct htbs_device *dev,
+			       struct htbs_reservation *res,
+			       struct request *rq)
+{
+	u64 now = ktime_get_ns();
+	struct htbs_arrival arrival;
+	u32 bytes = htbs_data_bytes(rq->cmd_flags, blk_rq_bytes(rq));
+
+	htbs_policy_arrive(&dev->policy, &res->flow, now, htbs_cost(bytes),
+			   &arrival);
+	htbs_rq_set_start(rq, arrival.start);
+	htbs_rq_set_due(rq, arrival.start == arrival.v ?
+			    now + res->flow.curve.params.latency : 0);
+	if (htbs_rq_due(rq))
+		res->stats.conforming++;
+	if (arrival.hit)
+		res->stats.hits++;
+
+	list_add_tail(&rq->queuelist, &res->fifo);
+	elv_rb_add(&res->by_pos, rq);
+	if (htbs_rq_mergeable(rq)) {
+		elv_rqhash_add(dev->queue, rq);
+		if (!dev->queue->last_merge)
+			dev->queue->last_merge = rq;
+	}
+	htbs_trace_tag(dev, res, rq, now, &arrival);
+}
+
+static void htbs_insert(struct htbs_device *dev, struct request *rq,
+			bool at_head, struct list_head *free)
+{
+	struct htbs_reservation *res;
+
+	lockdep_assert_held(&dev->lock);
+
+	/* 6.1 doesn't prepare FUA writes; a requeued request has its tags. */
+	if (!htbs_rq_prepared(rq) || htbs_rq_reservation(rq)) {
+		htbs_insert_first(dev, rq, at_head);
+		return;
+	}
+	if (blk_mq_sched_try_insert_merge(dev->queue, rq, free))
+		return;
+
+	if (!rq->bio || !blk_rq_bytes(rq)) {
+		htbs_insert_first(dev, rq, at_head);
+		return;
+	}
+
+	res = htbs_reservation_of(dev, rq->bio);
+	if (res->blkg)
+		htbs_blkg_get(res->blkg);
+	htbs_rq_set_reservation(rq, res);
+	res->stats.inserted++;
+	if (at_head) {
+		htbs_rq_set_start(rq, 0);
+		htbs_rq_set_due(rq, 0);
+		htbs_insert_first(dev, rq, true);
+	} else {
+		htbs_insert_tagged(dev, res, rq);
+	}
+}
+
+static void htbs_insert_requests(struct blk_mq_hw_ctx *hctx,
+				 struct list_head *list, htbs_insert_t how)
+{
+	struct htbs_device *dev = htbs_device_of(hctx->queue);
+	bool at_head = htbs_insert_at_head(how);
+	struct request *rq, *next;
+	unsigned long flags;
+	LIST_HEAD(free);
+
+	spin_lock_irqsave(&dev->lock, flags);
+	while (!list_empty(list)) {
+		rq = list_first_entry(list, struct request, queuelist);
+		list_del_init(&rq->queuelist);
+		htbs_insert(dev, rq, at_head, &free);
+	}
+	htbs_device_unlock(dev, flags);
+
+	list_for_each_entry_safe(rq, next, &free, queuelist) {
+		list_del_init(&rq->queuelist);
+		blk_mq_free_request(rq);
+	}
+}
+
+/*
+ * Merges.  A merge charges the reservation for the added bytes and keeps the
+ * smaller start tag of the two.  Only requests of one reservation merge.
+ */
+
+static bool htbs_allow_merge(struct request_queue *q, struct request *rq,
+			     struct bio *bio)
+{
+	return htbs_rq_reservation(rq) ==
+	       htbs_reservation_of(htbs_device_of(q), bio);
+}
+
+/* dev->lock is held; blk_mq_sched_try_merge() calls back. */
+static int htbs_request_merge(struct request_queue *q, struct request **rq,
+			      struct bio *bio)
+{
+	struct htbs_device *dev = htbs_device_of(q);
+	struct request *found;
+
+	found = elv_rb_find(&htbs_reservation_of(dev, bio)->by_pos,
+			    bio_end_sector(bio));
+	if (!found || !elv_bio_merge_ok(found, bio))
+		return ELEVATOR_NO_MERGE;
+
+	*rq = found;
+	return htbs_discard_mergeable(found) ? ELEVATOR_DISCARD_MERGE :
+					       ELEVATOR_FRONT_MERGE;
+}
+
+static bool htbs_bio_merge(struct request_queue *q, struct bio *bio,
+			   unsigned int nr_segs)
+{
+	struct htbs_device *dev = htbs_device_of(q);
+	u32 bytes = htbs_data_bytes(bio->bi_opf, bio->bi_iter.bi_size);
+	u64 sector = bio->bi_iter.bi_sector;
+	struct htbs_reservation *res;
+	struct request *free = NULL;
+	unsigned long flags;
+	bool merged;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);
+	if (merged) {
+		res = htbs_reservation_of(dev, bio);
+		if (res != &dev->background)
+			htbs_curve_charge(&res->flow.curve, bytes);
+		htbs_trace_merge(dev, res, sector, bytes);
+	}
+	htbs_device_unlock(dev, flags);
+
+	if (free)
+		blk_mq_free_request(free);
+	return merged;
+}
+
+/* A bio was merged into a request; in front of it, it has moved. */
+static void htbs_request_merged(struct request_queue *q, struct request *rq,
+				enum elv_merge type)
+{
+	struct htbs_reservation *res = htbs_rq_reservation(rq);
+
+	if (type == ELEVATOR_FRONT_MERGE) {
+		elv_rb_del(&res->by_pos, rq);
+		elv_rb_add(&res->by_pos, rq);
+	}
+}
+
+/* Take a pending request out of all that it stands in. */
+static void htbs_take_out(struct htbs_device *dev,
+			  struct htbs_reservation *res, struct request *rq)
+{
+	struct request_queue *q = dev->queue;
+
+	list_del_init(&rq->queuelist);
+	elv_rb_del(&res->by_pos, rq);
+	elv_rqhash_del(q, rq);
+	if (q->last_merge == rq)
+		q->last_merge = NULL;
+}
+
+/* What a merge makes of two requests conforms if either did. */
+static void htbs_merge_due(struct htbs_reservation *res, struct request *rq,
+			   struct htbs_reservation *other, struct request *next)
+{
+	u64 due = htbs_rq_due(rq), next_due = htbs_rq_due(next);
+
+	if (!next_due)
+		return;
+
+	other->stats.conforming--;
+	if (!due)
+		res->stats.conforming++;
+	if (!due || htbs_before(next_due, due))
+		htbs_rq_set_due(rq, next_due);
+}
+
+/*
+ * @next was merged into @rq and will be freed.  Either both were pending, or
+ * @next was about to be inserted and is charged now.
+ */
+static void htbs_requests_merged(struct request_queue *q, struct request *rq,
+				 struct request *next)
+{
+	struct htbs_device *dev = htbs_device_of(q);
+	struct htbs_reservation *res = htbs_rq_reservation(rq);
+	struct htbs_reservation *other = htbs_rq_reservation(next);
+	u32 bytes = htbs_data_bytes(next->cmd_flags, blk_rq_bytes(next));
+
+	lockdep_assert_held(&dev->lock);
+
+	if (!other) {
+		res->stats.inserted++;
+		res->stats.merged++;
+		if (res != &dev->background)
+			htbs_curve_charge(&res->flow.curve, bytes);
+		htbs_trace_merge(dev, res, blk_rq_pos(next), bytes);
+		return;
+	}
+
+	if (res == other && htbs_before(htbs_rq_start(next),
+					htbs_rq_start(rq))) {
+		list_move(&rq->queuelist, &next->queuelist);
+		htbs_rq_set_start(rq, htbs_rq_start(next));
+	}
+	htbs_merge_due(res, rq, other, next);
+	other->stats.merged++;
+	htbs_take_out(dev, other, next);
+	htbs_policy_remove(&dev->policy, &other->flow);
+	htbs_update_head(dev, other);
+	htbs_trace_merge(dev, other, blk_rq_pos(next), 0);
+}
+
+/*
+ * Dispatch.
+ */
+
+static void htbs_start_request(struct htbs_device *dev,
+			       struct htbs_reservation *res,
+			       struct request *rq)
+{
+	static const enum htbs_op ops[] = {
+		[STAT_READ]	= HTBS_OP_READ,
+		[STAT_WRITE]	= HTBS_OP_WRITE,
+		[STAT_DISCARD]	= HTBS_OP_DISCARD,
+		[STAT_FLUSH]	= HTBS_OP_WRITE,
+	};
+	enum htbs_op op = ops[op_stat_group(req_op(rq))];
+
+	htbs_rq_set_flag(rq, HTBS_RQ_IN_FLIGHT);
+	if (htbs_rq_flag(rq, HTBS_RQ_COUNTED))
+		return;
+
+	htbs_rq_set_flag(rq, HTBS_RQ_COUNTED);
+	res->stats.ios[op]++;
+	res->stats.bytes[op] += blk_rq_bytes(rq);
+}
+
+static struct request *htbs_dispatch_first(struct htbs_device *dev, u64 now)
+{
+	struct request *rq = list_first_entry_or_null(&dev->dispatch,
+						      struct request,
+						      queuelist);
+	struct htbs_reservation *res;
+
+	if (!rq)
+		return NULL;
+
+	list_del_init(&rq->queuelist);
+	res = htbs_rq_prepared(rq) ? htbs_rq_reservation(rq) : NULL;
+	if (res) {
+		htbs_policy_resume(&res->flow);
+		htbs_start_request(dev, res, rq);
+	}
+	htbs_trace_dispatch(dev, res, rq, now, false);
+	return rq;
+}
+
+static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
+{
+	struct htbs_flow *was_active = dev->policy.active;
+	struct htbs_reservation *res;
+	struct htbs_extent extent;
+	struct htbs_choice choice;
+	struct request *rq;
+
+	htbs_policy_choose(&dev->policy, now, &choice);
+	htbs_trace_choice(dev, &choice, was_active, now);
+	if (choice.wait_began) {
+		htbs_flow_owner(dev->policy.active)->stats.waits++;
+		htbs_arm_wait_timer(dev);
+	}
+	if (!choice.flow)
+		return NULL;
+
+	res = htbs_flow_owner(choice.flow);
+	rq = htbs_oldest(res);
+	htbs_take_out(dev, res, rq);
+	extent.pos = blk_rq_pos(rq);
+	extent.sectors = blk_rq_sectors(rq);
+	extent.sync = op_is_sync(rq->cmd_flags);
+	htbs_policy_dispatch(&dev->policy, &res->flow, &extent);
+	htbs_update_head(dev, res);
+	htbs_start_request(dev, res, rq);
+	htbs_trace_dispatch(dev, res, rq, now, true);
+	return rq;
+}
+
+/*
+ * We are asked for one hardware queue and may return a request of another:
+ * there is one order for the whole device.  blk-mq sorts it out.
+ */
+static struct request *htbs_dispatch_request(struct blk_mq_hw_ctx *hctx)
+{
+	struct htbs_device *dev = htbs_device_of(hctx->queue);
+	struct request *rq;
+	unsigned long flags;
+	u64 now;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	now = ktime_get_ns();
+	rq = htbs_dispatch_first(dev, now);
+	if (!rq)
+		rq = htbs_dispatch_chosen(dev, now);
+	htbs_device_unlock(dev, flags);
+	return rq;
+}
+
+static bool htbs_has_work(struct blk_mq_hw_ctx *hctx)
+{
+	return READ_ONCE(htbs_device_of(hctx->queue)->has_work);
+}
+
+/*
+ * Completion, which may run in hard interrupt context.
+ */
+
+static void htbs_judge(struct htbs_device *dev, struct htbs_reservation *res,
+		       struct request *rq, u64 now)
+{
+	u64 due = htbs_rq_due(rq);
+	struct htbs_stats *stats = &res->stats;
+
+	stats->completed++;
+	if (!due)
+		return;
+	if (!htbs_before(due, now)) {
+		stats->met++;
+		return;
+	}
+	stats->missed++;
+	stats->late_max = max(stats->late_max, now - due);
+	htbs_trace_late(dev, res, now, now - due);
+}
+
+static void htbs_completed_request(struct request *rq, u64 now)
+{
+	struct htbs_device *dev = htbs_device_of(rq->q);
+	struct htbs_reservation *res;
+	unsigned long flags;
+
+	if (!htbs_rq_prepared(rq))
+		return;
+	res = htbs_rq_reservation(rq);
+	if (!res)
+		return;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	htbs_judge(dev, res, rq, now);
+	if (htbs_rq_flag(rq, HTBS_RQ_IN_FLIGHT)) {
+		htbs_rq_clear_flag(rq, HTBS_RQ_IN_FLIGHT);
+		if (htbs_policy_complete(&dev->policy, &res->flow, now))
+			htbs_arm_wait_timer(dev);
+		htbs_trace_complete(dev, res, now, false);
+	}
+	htbs_device_unlock(dev, flags);
+}
+
+/*
+ * The request is with the driver no more and was not completed.  It may come
+ * back by insert_requests() or never: blk-mq may hand it to the driver itself.
+ */
+static void htbs_give_back(struct htbs_device *dev, struct request *rq)
+{
+	struct htbs_reservation *res = htbs_rq_reservation(rq);
+	u64 now = ktime_get_ns();
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	htbs_rq_clear_flag(rq, HTBS_RQ_IN_FLIGHT);
+	if (htbs_policy_requeue(&dev->policy, &res->flow))
+		htbs_trace_wait_end(dev, &res->flow, now, HTBS_WAIT_CANCELLED);
+	htbs_trace_complete(dev, res, now, true);
+	htbs_device_unlock(dev, flags);
+}
+
+static void htbs_requeue_request(struct request *rq)
+{
+	if (htbs_rq_reservation(rq) && htbs_rq_flag(rq, HTBS_RQ_IN_FLIGHT))
+		htbs_give_back(htbs_device_of(rq->q), rq);
+}
+
+static void htbs_prepare_request(struct request *rq)
+{
+	htbs_rq_set_reservation(rq, NULL);
+}
+
+/* Also called for requests that never were inserted, or were merged away. */
+static void htbs_finish_request(struct request *rq)
+{
+	struct htbs_reservation *res = htbs_rq_reservation(rq);
+
+	if (!res)
+		return;
+
+	if (htbs_rq_flag(rq, HTBS_RQ_IN_FLIGHT))
+		htbs_give_back(htbs_device_of(rq->q), rq);
+	htbs_rq_set_reservation(rq, NULL);
+	if (res->blkg)
+		htbs_blkg_put(res->blkg);
+}
+
+/*
+ * Scheduler tags.  Whoever floods the device, others must find a tag: who
+ * already has a quarter of them, or does asynchronous I/O, leaves the last
+ * quarter to the rest.  Whose request it will be isn't known before it has a
+ * tag, so the task's cgroup is asked: right for direct I/O; write-back, where
+ * it is wrong, is asynchronous.
+ */
+static void htbs_limit_tags(blk_opf_t opf, struct blk_mq_alloc_data *data)
+{
+	struct htbs_device *dev = htbs_device_of(data->q);
+	unsigned int depth = data->q->nr_requests;
+	struct htbs_reservation *res;
+	u32 held = 0;
+
+	if (op_is_sync(opf)) {
+		rcu_read_lock();
+		res = htbs_reservation_of_task(dev);
+		held = READ_ONCE(res->flow.pending) +
+		       READ_ONCE(res->flow.in_flight);
+		rcu_read_unlock();
+		if (held < depth / 4)
+			return;
+	}
+	htbs_limit_depth(data, depth - depth / 4);
+}
+
+static void htbs_depth_changed(struct request_queue *q)
+{
+	htbs_min_shallow_depth(q, 1);
+}
+
+HTBS_DEFINE_DEPTH_UPDATED(htbs_depth_updated, htbs_depth_changed)
+
+/*
+ * The elevator comes and goes.
+ */
+
+static struct htbs_device *htbs_device_alloc(struct request_queue *q)
+{
+	struct htbs_device *dev = kzalloc_node(sizeof(*dev), GFP_KERNEL,
+					       q->node);
+
+	if (!dev)
+		return NULL;
+
+	spin_lock_init(&dev->lock);
+	INIT_LIST_HEAD(&dev->dispatch);
+	kref_init(&dev->ref);
+	dev->queue = q;
+	dev->defaults = htbs_defaults;
+	htbs_policy_init(&dev->policy, HTBS_B_MAX,
+			 blk_queue_nonrot(q) ? HTBS_T_WAIT_FLASH :
+					       HTBS_T_WAIT_ROTATIONAL);
+	htbs_reservation_init(&dev->background, dev, &htbs_defaults);
+	htbs_setup_timer(&dev->wait_timer, htbs_wait_expired);
+	return dev;
+}
+
+/* The queue is frozen and quiesced. */
+static int htbs_attach(struct request_queue *q, struct elevator_queue *eq)
+{
+	struct htbs_device *dev = htbs_device_alloc(q);
+	int err;
+
+	if (!dev)
+		return -ENOMEM;
+
+	eq->elevator_data = dev;
+	err = htbs_reservations_attach(dev);
+	if (err) {
+		htbs_device_put(dev);
+		return err;
+	}
+
+	htbs_min_shallow_depth(q, 1);
+	/* There is one order for all hardware queues. */
+	blk_queue_flag_set(QUEUE_FLAG_SQ_SCHED, q);
+	/* It would hold writers back before we see them. */
+	htbs_wbt_disable(eq, q);
+	return 0;
+}
+
+HTBS_DEFINE_INIT_SCHED(htbs_init_sched, htbs_attach)
+
+/* The queue is frozen and quiesced: no request is left. */
+static void htbs_exit_sched(struct elevator_queue *eq)
+{
+	struct htbs_device *dev = eq->elevator_data;
+
+	WARN_ON_ONCE(!list_empty(&dev->dispatch));
+	WARN_ON_ONCE(htbs_policy_has_work(&dev->policy));
+
+	hrtimer_cancel(&dev->wait_timer);
+	htbs_wbt_enable(eq, dev->queue);
+	htbs_reservations_detach(dev);
+	htbs_device_put(dev);
+}
+
+struct elevator_type htbs_elevator = {
+	.ops = {
+		.init_sched		= htbs_init_sched,
+		.exit_sched		= htbs_exit_sched,
+		.depth_updated		= htbs_depth_updated,
+
+		.limit_depth		= htbs_limit_tags,
+		.prepare_request	= htbs_prepare_request,
+		.insert_requests	= htbs_insert_requests,
+
+		.allow_merge		= htbs_allow_merge,
+		.bio_merge		= htbs_bio_merge,
+		.request_merge		= htbs_request_merge,
+		.request_merged		= htbs_request_merged,
+		.requests_merged	= htbs_requests_merged,
+		.former_request		= elv_rb_former_request,
+		.next_request		= elv_rb_latter_request,
+
+		.has_work		= htbs_has_work,
+		.dispatch_request	= htbs_dispatch_request,
+		.requeue_request	= htbs_requeue_request,
+		.completed_request	= htbs_completed_request,
+		.finish_request		= htbs_finish_request,
+	},
+	.elevator_name	= "htbs",
+	.elevator_owner	= THIS_MODULE,
+};

@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The life of a reservation.
+ *
+ * Every cgroup that does I/O on a device of ours has an htbs_group there.  One
+ * that was given a reservation owns its own requests and those of the groups
+ * below that weren't.  The root group owns the rest, at the device's defaults
+ * unless it was given something else.
+ *
+ * Lifetimes.  A request pins the blkg that owns it, so a removed cgroup's
+ * group lives until its last request is freed, which may be after its device
+ * went to another scheduler and on 6.1 even after that scheduler's policy was
+ * deactivated.  So each group holds the device, the groups alive are counted,
+ * and the module waits for the last one before it goes: blk-cgroup would call
+ * into text that is no more.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/atomic.h>
+#include <linux/blk-mq.h>
+#include <linux/cgroup.h>
+#include <linux/ioprio.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+
+#include <htbs/request.h>
+#include <htbs/reservation.h>
+#include <htbs/trace.h>
+
+/**
+ * struct htbs_cgroup - a cgroup, whatever the devices
+ * @cpd: blk-cgroup's part; first, as it demands
+ * @lock: guards @saved; taken below queue_lock, interrupts off
+ * @saved: its reservations, a struct htbs_saved for each disk
+ */
+struct htbs_cgroup {
+	struct blkcg_policy_data cpd;
+	spinlock_t lock;
+	struct list_head saved;
+};
+
+static atomic_t htbs_groups_alive = ATOMIC_INIT(0);
+static DECLARE_WAIT_QUEUE_HEAD(htbs_groups_gone);
+
+/* How often a module that waits for groups to end says so. */
+#define HTBS_GONE_NOTICE	(10 * HZ)
+
+static struct htbs_group *htbs_pd_group(struct blkg_policy_data *pd)
+{
+	return pd ? container_of(pd, struct htbs_group, pd) : NULL;
+}
+
+static struct htbs_cgroup *htbs_cgroup_of(struct blkcg *blkcg)
+{
+	struct blkcg_policy_data *cpd =
+		htbs_blkcg_to_cpd(blkcg, &htbs_blkcg_policy);
+
+	return cpd ? container_of(cpd, struct htbs_cgroup, cpd) : NULL;
+}
+
+/**
+ * htbs_group_of() - a blkg's group
+ * @blkg: a cgroup on a device
+ *
+ * Return: NULL if the device is not ours.
+ */
+struct htbs_group *htbs_group_of(struct blkcg_gq *blkg)
+{
+	return htbs_pd_group(htbs_blkg_to_pd(blkg, &htbs_blkcg_policy));
+}
+
+static void htbs_device_release(struct kref *ref)
+{
+	struct htbs_device *dev = container_of(ref, struct htbs_device, ref);
+
+	kfree_rcu(dev, rcu);
+}
+
+/**
+ * htbs_device_put() - drop a reference to a device
+ * @dev: the device
+ */
+void htbs_device_put(struct htbs_device *dev)
+{
+	kref_put(&dev->ref, htbs_device_release);
+}
+
+/*
+ * Saved reservations, by cgroup and disk.
+ */
+
+static struct htbs_saved *htbs_saved_find(struct htbs_cgroup *cgroup,
+					  u64 diskseq)
+{
+	struct htbs_saved *saved;
+
+	lockdep_assert_held(&cgroup->lock);
+
+	list_for_each_entry(saved, &cgroup->saved, node)
+		if (saved->diskseq == diskseq)
+			return saved;
+	return NULL;
+}
+
+static bool htbs_saved_get(struct blkcg_gq *blkg, struct htbs_params *params)
+{
+	struct htbs_cgroup *cgroup = htbs_cgroup_of(blkg->blkcg);
+	struct htbs_saved *saved;
+	unsigned long flags;
+
+	if (!cgroup || !blkg->q->disk)
+		return false;
+
+	spin_lock_irqsave(&cgroup->lock, flags);
+	saved = htbs_saved_find(cgroup, blkg->q->disk->diskseq);
+	if (saved)
+		*params = saved->params;
+	spin_unlock_irqrestore(&cgroup->lock, flags);
+	return saved;
+}
+
+/* Takes *@fresh and sets it to NULL if there is nothing saved to overwrite. */
+static void htbs_saved_set(struct blkcg_gq *blkg,
+			   const struct htbs_params *params,
+			   struct htbs_saved **fresh)
+{
+	struct htbs_cgroup *cgroup = htbs_cgroup_of(blkg->blkcg);
+	u64 diskseq = blkg->q->disk->diskseq;
+	struct htbs_saved *saved;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cgroup->lock, flags);
+	saved = htbs_saved_find(cgroup, diskseq);
+	if (!saved) {
+		saved = *fresh;
+		*fresh = NULL;
+		saved->diskseq = diskseq;
+		list_add(&saved->node, &cgroup->saved);
+	}
+	saved->params = *params;
+	spin_unlock_irqrestore(&cgroup->lock, flags);
+}
+
+static void htbs_saved_drop(struct blkcg_gq *blkg)
+{
+	struct htbs_cgroup *cgroup = htbs_cgroup_of(blkg->blkcg);
+	struct htbs_saved *saved;
+	unsigned long flags;
+
+	if (!cgroup)
+		return;
+
+	spin_lock_irqsave(&cgroup->lock, flags);
+	saved = htbs_saved_find(cgroup, blkg->q->disk->diskseq);
+	if (saved)
+		list_del(&saved->node);
+	spin_unlock_irqrestore(&cgroup->lock, flags);
+	kfree(saved);
+}
+
+static struct blkcg_policy_data *htbs_cpd_alloc(gfp_t gfp)
+{
+	struct htbs_cgroup *cgroup = kzalloc(sizeof(*cgroup), gfp);
+
+	if (!cgroup)
+		return NULL;
+	spin_lock_init(&cgroup->lock);
+	INIT_LIST_HEAD(&cgroup->saved);
+	return &cgroup->cpd;
+}
+
+static void htbs_cpd_free(struct blkcg_policy_data *cpd)
+{
+	struct htbs_cgroup *cgroup = container_of(cpd, struct htbs_cgroup, cpd);
+	struct htbs_saved *saved, *next;
+
+	list_for_each_entry_safe(saved, next, &cgroup->saved, node)
+		kfree(saved);
+	kfree(cgroup);
+}
+
+/*
+ * Groups: what blk-cgroup calls when a cgroup meets a device.
+ */
+
+static struct blkg_policy_data *htbs_group_alloc(gfp_t gfp)
+{
+	struct htbs_group *group = kzalloc(sizeof(*group), gfp);
+
+	if (!group)
+		return NULL;
+	atomic_inc(&htbs_groups_alive);
+	return &group->pd;
+}
+
+HTBS_DEFINE_PD_ALLOC(htbs_pd_alloc, htbs_group_alloc)
+
+/* Under queue_lock, with the elevator in place. */
+static void htbs_pd_init(struct blkg_policy_data *pd)
+{
+	struct htbs_group *group = htbs_pd_group(pd);
+	struct htbs_device *dev = pd->blkg->q->elevator->elevator_data;
+	struct htbs_params params;
+	unsigned long flags;
+
+	group->configured = htbs_saved_get(pd->blkg, &params);
+	spin_lock_irqsave(&dev->lock, flags);
+	if (!group->configured)
+		params = dev->defaults;
+	htbs_reservation_init(&group->reservation, dev, &params);
+	group->reservation.blkg = pd->blkg;
+	group->reservation.id = cgroup_id(pd->blkg->blkcg->css.cgroup);
+	kref_get(&dev->ref);
+	group->dev = dev;
+	spin_unlock_irqrestore(&dev->lock, flags);
+}
+
+/* Under queue_lock.  What was saved for a disk that is gone is of no use. */
+static void htbs_pd_offline(struct blkg_policy_data *pd)
+{
+	struct gendisk *disk = pd->blkg->q->disk;
+
+	if (disk && test_bit(GD_DEAD, &disk->state))
+		htbs_saved_drop(pd->blkg);
+}
+
+static void htbs_group_release(struct rcu_head *rcu)
+{
+	kfree(container_of(rcu, struct htbs_group, rcu));
+	if (atomic_dec_and_test(&htbs_groups_alive))
+		wake_up(&htbs_groups_gone);
+}
+
+/* No request is charged to the group any more: each would pin its blkg. */
+static void htbs_pd_free(struct blkg_policy_data *pd)
+{
+	struct htbs_group *group = htbs_pd_group(pd);
+	struct htbs_device *dev = group->dev;
+	unsigned long flags;
+
+	if (dev) {
+		spin_lock_irqsave(&dev->lock, flags);
+		WARN_ON_ONCE(!list_empty(&group->reservation.fifo));
+		htbs_policy_forget(&dev->policy, &group->reservation.flow);
+		htbs_device_unlock(dev, flags);
+		htbs_device_put(dev);
+	}
+	call_rcu(&group->rcu, htbs_group_release);
+}
+
+struct blkcg_policy htbs_blkcg_policy = {
+	.cpd_alloc_fn	= htbs_cpd_alloc,
+	.cpd_free_fn	= htbs_cpd_free,
+	.pd_alloc_fn	= htbs_pd_alloc,
+	.pd_init_fn	= htbs_pd_init,
+	.pd_offline_fn	= htbs_pd_offline,
+	.pd_free_fn	= htbs_pd_free,
+};
+
+/**
+ * htbs_reservations_register() - let cgroups have reservations
+ * @files: the files that each cgroup gets
+ *
+ * Return: 0, -ENOMEM, or -ENOSPC if this kernel has room for no more policies.
+ */
+int htbs_reservations_register(struct cftype *files)
+{
+	htbs_blkcg_policy.dfl_cftypes = files;
+	return blkcg_policy_register(&htbs_blkcg_policy);
+}
+
+/**
+ * htbs_reservations_unregister() - end all reservations
+ *
+ * Waits for removed cgroups whose last requests are still under way: nothing
+ * of ours may be left for blk-cgroup to call.
+ */
+void htbs_reservations_unregister(void)
+{
+	while (!wait_event_timeout(htbs_groups_gone,
+				   !atomic_read(&htbs_groups_alive),
+				   HTBS_GONE_NOTICE))
+		pr_notice("unloading waits for I/O of %d removed cgroups; see which processes are in state D\n",
+			  atomic_read(&htbs_groups_alive));
+	rcu_barrier();
+	blkcg_policy_unregister(&htbs_blkcg_policy);
+}
+
+/**
+ * htbs_reservations_attach() - give each cgroup its reservation on a device
+ * @dev: the device, already its queue's elevator
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int htbs_reservations_attach(struct htbs_device *dev)
+{
+	return htbs_activate_policy(dev->queue, &htbs_blkcg_policy);
+}
+
+/**
+ * htbs_reservations_detach() - undo htbs_reservations_attach()
+ * @dev: the device; no request is left
+ */
+void htbs_reservations_detach(struct htbs_device *dev)
+{
+	htbs_deactivate_policy(dev->queue, &htbs_blkcg_policy);
+}
+
+/*
+ * Reservations.
+ */
+
+/**
+ * htbs_reservation_init() - a new reservation without requests
+ * @res: the reservation, zeroed
+ * @dev: its device
+ * @params: what it promises; valid
+ */
+void htbs_reservation_init(struct htbs_reservation *res,
+			   struct htbs_device *dev,
+			   const struct htbs_params *params)
+{
+	htbs_flow_init(&res->flow, &dev->policy, params, ktime_get_ns());
+	INIT_LIST_HEAD(&res->fifo);
+	res->by_pos = RB_ROOT;
+}
+
+/*
+ * The group whose reservation holds for a blkg: the nearest that was given
+ * one, or the root.  A dying blkg may have lost its group, and on 6.1 may have
+ * one of an earlier stay of the device with us.
+ */
+static struct htbs_group *htbs_group_in_force(struct htbs_device *dev,
+					      struct blkcg_gq *blkg)
+{
+	struct htbs_group *group;
+
+	for (; blkg; blkg = blkg->parent) {
+		group = htbs_group_of(blkg);
+		if (!group || group->dev != dev)
+			continue;
+		if (READ_ONCE(group->configured) || !blkg->parent)
+			return group;
+	}
+	return NULL;
+}
+
+static struct htbs_reservation *
+htbs_reservation_in_force(struct htbs_device *dev, struct blkcg_gq *blkg)
+{
+	struct htbs_group *group = htbs_group_in_force(dev, blkg);
+
+	if (!group)
+		group = htbs_group_of(dev->queue->root_blkg);
+	return group ? &group->reservation : &dev->background;
+}
+
+/**
+ * htbs_reservation_of() - whose request is it
+ * @dev: the device
+ * @bio: the request's bio
+ *
+ * By the bio's cgroup, never by who happens to submit it: write-back, md and
+ * dm submit on behalf of others.
+ *
+ * Return: the reservation to charge.
+ */
+struct htbs_reservation *htbs_reservation_of(struct htbs_device *dev,
+					     struct bio *bio)
+{
+	if (IOPRIO_PRIO_CLASS(bio->bi_ioprio) == IOPRIO_CLASS_IDLE)
+		return &dev->background;
+	return htbs_reservation_in_force(dev, bio->bi_blkg);
+}
+
+/**
+ * htbs_reservation_of_task() - whose request will it probably be
+ * @dev: the device
+ *
+ * For where there is no bio yet.  Right for direct I/O, wrong for write-back.
+ * The caller is in an RCU read-side critical section.
+ *
+ * Return: the reservation of the current task.
+ */
+struct htbs_reservation *htbs_reservation_of_task(struct htbs_device *dev)
+{
+	struct blkcg *blkcg = htbs_css_to_blkcg(task_css(current, io_cgrp_id));
+	struct blkcg_gq *blkg = htbs_blkg_lookup(blkcg, dev->queue);
+
+	return htbs_reservation_in_force(dev, blkg);
+}
+
+/**
+ * htbs_reservation_change() - promise something else
+ * @res: the reservation
+ * @dev: its device, locked
+ * @params: what it promises from now on; valid
+ *
+ * Pending requests move to the new curve too, or they would hold back for as
+ * long as the old one told.
+ */
+void htbs_reservation_change(struct htbs_reservation *res,
+			     struct htbs_device *dev,
+			     const struct htbs_params *params)
+{
+	struct htbs_policy *policy = &dev->policy;
+	u64 now = ktime_get_ns();
+	struct request *rq;
+	u64 start;
+	u32 cost;
+
+	lockdep_assert_held(&dev->lock);
+
+	htbs_policy_configure(policy, &res->flow, params, now);
+	list_for_each_entry(rq, &res->fifo, queuelist) {
+		cost = htbs_cost(htbs_data_bytes(rq->cmd_flags,
+						 blk_rq_bytes(rq)));
+		start = htbs_policy_retag(policy, &res->flow, now, cost,
+					  htbs_rq_start(rq));
+		htbs_rq_set_start(rq, start);
+	}
+	rq = list_first_entry_or_null(&res->fifo, struct request, queuelist);
+	if (rq)
+		htbs_policy_set_head(policy, &res->flow, htbs_rq_start(rq));
+	htbs_trace_config(dev, res);
+}
+
+/**
+ * htbs_group_source() - whose reservation is in force for a group
+ * @group: the group; its queue_lock is held
+ *
+ * Return: the group itself, an ancestor that was given one, or the root.
+ */
+const struct htbs_group *htbs_group_source(const struct htbs_group *group)
+{
+	return htbs_group_in_force(group->dev, group->pd.blkg);
+}
+
+/**
+ * htbs_group_set() - give a group a reservation
+ * @group: the group; its queue_lock is held
+ * @params: what is promised; valid
+ * @saved: memory to save it, allocated by the caller; NULL if it was taken
+ */
+void htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
+		    struct htbs_saved **saved)
+{
+	struct htbs_device *dev = group->dev;
+	unsigned long flags;
+
+	lockdep_assert_held(&dev->queue->queue_lock);
+
+	htbs_saved_set(group->pd.blkg, params, saved);
+	spin_lock_irqsave(&dev->lock, flags);
+	WRITE_ONCE(group->configured, true);
+	htbs_reservation_change(&group->reservation, dev, params);
+	htbs_device_unlock(dev, flags);
+}
+
+/**
+ * htbs_group_reset() - take a group's reservation back
+ * @group: the group; its queue_lock is held
+ *
+ * New requests are its ancestor's.  Those pending keep their place.
+ */
+void htbs_group_reset(struct htbs_group *group)
+{
+	struct htbs_device *dev = group->dev;
+	unsigned long flags;
+
+	lockdep_assert_held(&dev->queue->queue_lock);
+
+	htbs_saved_drop(group->pd.blkg);
+	spin_lock_irqsave(&dev->lock, flags);
+	WRITE_ONCE(group->configured, false);
+	if (!group->pd.blkg->parent)
+		htbs_reservation_change(&group->reservation, dev,
+					&dev->defaults);
+	htbs_device_unlock(dev, flags);
+}
+
+/**
+ * htbs_device_set_defaults() - what a group without a reservation is promised
+ * @dev: the device, locked
+ * @params: what is promised; valid
+ */
+void htbs_device_set_defaults(struct htbs_device *dev,
+			      const struct htbs_params *params)
+{
+	struct htbs_group *root = htbs_group_of(dev->queue->root_blkg);
+
+	lockdep_assert_held(&dev->lock);
+
+	dev->defaults = *params;
+	if (root && !root->configured)
+		htbs_reservation_change(&root->reservation, dev, params);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The scheduler's state: one htbs_device per request queue, one
+ * htbs_reservation per cgroup and device.
+ *
+ * Locks, outermost first:
+ *
+ *	queue_lock	(blk-cgroup's) groups come and go, io.htbs is written
+ *	dev->lock	everything below that isn't said to be constant; taken
+ *			with interrupts off, since requests complete there
+ *
+ * dev->lock is never held across a call that runs the queue or frees a
+ * request, as both come back to us.
+ */
+#ifndef HTBS_DEVICE_H
+#define HTBS_DEVICE_H
+
+#include <linux/hrtimer.h>
+#include <linux/kref.h>
+#include <linux/spinlock.h>
+
+#include <compat/compat.h>
+#include <htbs/policy.h>
+
+/* Statistics tell three kinds of operation apart. */
+enum htbs_op {
+	HTBS_OP_READ,
+	HTBS_OP_WRITE,
+	HTBS_OP_DISCARD,
+	HTBS_OP_NR,
+};
+
+/**
+ * struct htbs_stats - what a reservation got
+ * @bytes: bytes dispatched, by operation
+ * @ios: requests dispatched, by operation
+ * @inserted: requests that entered the scheduler
+ * @merged: of those, merged into another before they were dispatched
+ * @completed: requests completed
+ * @conforming: requests that kept to the arrival curve
+ * @met: of those, completed within the latency
+ * @missed: of those, completed after it
+ * @late_max: the latest was late by this much, ns
+ * @waits: times the device was kept idle for this reservation
+ * @hits: of those, its next request came
+ */
+struct htbs_stats {
+	u64 bytes[HTBS_OP_NR];
+	u64 ios[HTBS_OP_NR];
+	u64 inserted;
+	u64 merged;
+	u64 completed;
+	u64 conforming;
+	u64 met;
+	u64 missed;
+	u64 late_max;
+	u64 waits;
+	u64 hits;
+};
+
+/**
+ * struct htbs_reservation - a reservation and the requests charged to it
+ * @flow: what the policy knows of it
+ * @fifo: its pending requests in order of arrival, so of their tags
+ * @by_pos: the same requests by position, to find merges
+ * @stats: what it got
+ * @blkg: the group it belongs to (constant); NULL for the background
+ * @id: that group's cgroup id, for the traces (constant)
+ */
+struct htbs_reservation {
+	struct htbs_flow flow;
+	struct list_head fifo;
+	struct rb_root by_pos;
+	struct htbs_stats stats;
+	struct blkcg_gq *blkg;
+	u64 id;
+};
+
+/**
+ * struct htbs_device - the scheduler of one request queue
+ * @lock: see above
+ * @policy: whom to serve
+ * @dispatch: requests that go first: inserted at the head, or requeued
+ * @has_work: is there something to dispatch; read without the lock
+ * @wait_timer: ends a wait for an arrival
+ * @queue: the queue (constant)
+ * @defaults: what a group promises that has and inherits no reservation
+ * @background: IOPRIO_CLASS_IDLE
+ * @shallow_depth: scheduler tags per bitmap word for who has plenty
+ * @nr_requests: scheduler tags of a hardware queue
+ * @ref: the elevator and every group hold one
+ * @rcu: a reader of the cgroup files may still be looking
+ */
+struct htbs_device {
+	spinlock_t lock;
+	struct htbs_policy policy;
+	struct list_head dispatch;
+	bool has_work;
+	struct hrtimer wait_timer;
+	struct request_queue *queue;
+	struct htbs_params defaults;
+	struct htbs_reservation background;
+	unsigned int shallow_depth;
+	unsigned int nr_requests;
+	struct kref ref;
+	struct rcu_head rcu;
+};
+
+static inline struct htbs_reservation *htbs_flow_owner(struct htbs_flow *flow)
+{
+	return container_of(flow, struct htbs_reservation, flow);
+}
+
+/*
+ * Let go of dev->lock after anything that may have changed what can be
+ * dispatched.  has_work() reads the result without the lock: who inserts,
+ * completes or times out runs the queue afterwards, so no change is missed.
+ */
+static inline void htbs_device_unlock(struct htbs_device *dev,
+				      unsigned long flags)
+	__releases(&dev->lock)
+{
+	WRITE_ONCE(dev->has_work, !list_empty(&dev->dispatch) ||
+				  htbs_policy_has_work(&dev->policy));
+	spin_unlock_irqrestore(&dev->lock, flags);
+}
+
+#endif /* HTBS_DEVICE_H */

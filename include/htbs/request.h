@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the scheduler keeps in a request, in the fields that struct request
+ * lends to its elevator:
+ *
+ *	elv.priv[0]	the reservation it is charged to, and two flags
+ *	elv.priv[1]	its start tag, virtual ns
+ *	fifo_time	if it conforms: when it is due, real ns; else 0
+ *	queuelist	the reservation's FIFO, or the device's dispatch list
+ *	rb_node		the reservation's requests by position, for merges
+ *
+ * Nothing is allocated, so nothing can fail.  Two 64-bit numbers live in
+ * unsigned longs, which is why Kconfig's 64BIT is required.
+ *
+ * A request has a reservation from its insertion until finish_request().
+ * Requests that bypass the scheduler (passthrough, flushes) never get one.
+ */
+#ifndef HTBS_REQUEST_H
+#define HTBS_REQUEST_H
+
+#include <compat/compat.h>
+
+#ifndef CONFIG_64BIT
+#error "htbs needs a 64-bit kernel"
+#endif
+
+struct htbs_reservation;
+
+/* Dispatched, and neither completed nor given back since. */
+#define HTBS_RQ_IN_FLIGHT	1UL
+/* Counted in the reservation's statistics; it may be dispatched again. */
+#define HTBS_RQ_COUNTED		2UL
+
+#define HTBS_RQ_FLAGS		(HTBS_RQ_IN_FLIGHT | HTBS_RQ_COUNTED)
+
+static inline struct htbs_reservation *htbs_rq_reservation(struct request *rq)
+{
+	return (void *)((unsigned long)rq->elv.priv[0] & ~HTBS_RQ_FLAGS);
+}
+
+/* A new owner, or NULL for none; no flag is set. */
+static inline void htbs_rq_set_reservation(struct request *rq,
+					   struct htbs_reservation *res)
+{
+	rq->elv.priv[0] = res;
+}
+
+static inline bool htbs_rq_flag(struct request *rq, unsigned long flag)
+{
+	return (unsigned long)rq->elv.priv[0] & flag;
+}
+
+static inline void htbs_rq_set_flag(struct request *rq, unsigned long flag)
+{
+	rq->elv.priv[0] = (void *)((unsigned long)rq->elv.priv[0] | flag);
+}
+
+static inline void htbs_rq_clear_flag(struct request *rq, unsigned long flag)
+{
+	rq->elv.priv[0] = (void *)((unsigned long)rq->elv.priv[0] & ~flag);
+}
+
+static inline u64 htbs_rq_start(struct request *rq)
+{
+	return (unsigned long)rq->elv.priv[1];
+}
+
+static inline void htbs_rq_set_start(struct request *rq, u64 start)
+{
+	rq->elv.priv[1] = (void *)(unsigned long)start;
+}
+
+static inline u64 htbs_rq_due(struct request *rq)
+{
+	return rq->fifo_time;
+}
+
+static inline void htbs_rq_set_due(struct request *rq, u64 due)
+{
+	rq->fifo_time = due;
+}
+
+/**
+ * htbs_data_bytes() - the data that an operation moves
+ * @opf: the operation
+ * @bytes: the bytes it is about
+ *
+ * A discard may name gigabytes and moves none of them.
+ *
+ * Return: bytes.
+ */
+static inline u32 htbs_data_bytes(blk_opf_t opf, u32 bytes)
+{
+	switch (opf & REQ_OP_MASK) {
+	case REQ_OP_DISCARD:
+	case REQ_OP_SECURE_ERASE:
+	case REQ_OP_WRITE_ZEROES:
+		return 0;
+	default:
+		return bytes;
+	}
+}
+
+#endif /* HTBS_REQUEST_H */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The life of a reservation: cgroup policy, lookup from a bio, inheritance.
+ */
+#ifndef HTBS_RESERVATION_H
+#define HTBS_RESERVATION_H
+
+#include <compat/compat.h>
+#include <htbs/device.h>
+
+struct cftype;
+
+/**
+ * struct htbs_group - a cgroup on a device
+ * @pd: blk-cgroup's part; first, as it demands
+ * @reservation: what is charged to the group and to those that inherit from it
+ * @dev: the device; holds a reference.  NULL until pd_init
+ * @configured: the group has a reservation of its own
+ * @rcu: the traces and files may still be looking
+ */
+struct htbs_group {
+	struct blkg_policy_data pd;
+	struct htbs_reservation reservation;
+	struct htbs_device *dev;
+	bool configured;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct htbs_saved - a reservation as its operator gave it
+ *
+ * The policy data of a group and a device ends when the device is switched to
+ * another scheduler.  This is what remains, and is found again after a switch
+ * back.  It is for one disk, known by its sequence number: one that later gets
+ * the same device number is another disk.
+ *
+ * @node: the cgroup's list
+ * @diskseq: the disk
+ * @params: what is promised
+ */
+struct htbs_saved {
+	struct list_head node;
+	u64 diskseq;
+	struct htbs_params params;
+};
+
+extern struct blkcg_policy htbs_blkcg_policy;
+
+int htbs_reservations_register(struct cftype *files);
+void htbs_reservations_unregister(void);
+
+int htbs_reservations_attach(struct htbs_device *dev);
+void htbs_reservations_detach(struct htbs_device *dev);
+void htbs_device_put(struct htbs_device *dev);
+
+void htbs_reservation_init(struct htbs_reservation *res,
+			   struct htbs_device *dev,
+			   const struct htbs_params *params);
+struct htbs_reservation *htbs_reservation_of(struct htbs_device *dev,
+					     struct bio *bio);
+struct htbs_reservation *htbs_reservation_of_task(struct htbs_device *dev);
+void htbs_reservation_change(struct htbs_reservation *res,
+			     struct htbs_device *dev,
+			     const struct htbs_params *params);
+
+struct htbs_group *htbs_group_of(struct blkcg_gq *blkg);
+const struct htbs_group *htbs_group_source(const struct htbs_group *group);
+void htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
+		    struct htbs_saved **saved);
+void htbs_group_reset(struct htbs_group *group);
+void htbs_device_set_defaults(struct htbs_device *dev,
+			      const struct htbs_params *params);
+
+#endif /* HTBS_RESERVATION_H */

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the scheduler tells those who watch: each decision as a tracepoint
+ * (htbs:*) and, while blktrace runs, as a message in its stream.
+ */
+#ifndef HTBS_TRACE_H
+#define HTBS_TRACE_H
+
+#include <htbs/device.h>
+
+void htbs_trace_tag(struct htbs_device *dev, struct htbs_reservation *res,
+		    struct request *rq, u64 now,
+		    const struct htbs_arrival *arrival);
+void htbs_trace_merge(struct htbs_device *dev, struct htbs_reservation *res,
+		      u64 sector, u32 bytes);
+void htbs_trace_choice(struct htbs_device *dev,
+		       const struct htbs_choice *choice,
+		       const struct htbs_flow *was_active, u64 now);
+void htbs_trace_dispatch(struct htbs_device *dev, struct htbs_reservation *res,
+			 struct request *rq, u64 now, bool tagged);
+void htbs_trace_complete(struct htbs_device *dev, struct htbs_reservation *res,
+			 u64 now, bool requeued);
+void htbs_trace_wait_end(struct htbs_device *dev,
+			 const struct htbs_flow *flow, u64 now,
+			 enum htbs_outcome outcome);
+void htbs_trace_late(struct htbs_device *dev, struct htbs_reservation *res,
+		     u64 now, u64 late);
+void htbs_trace_config(struct htbs_device *dev, struct htbs_reservation *res);
+
+#endif /* HTBS_TRACE_H */

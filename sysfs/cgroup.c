@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The cgroup v2 files io.htbs and io.htbs.stat, described in
+ * sysfs/ABI/cgroup-io-htbs.
+ */
+#include <linux/cgroup.h>
+#include <linux/math64.h>
+#include <linux/parser.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include <htbs/reservation.h>
+#include <htbs/sysfs.h>
+
+enum {
+	HTBS_KEY_BW,
+	HTBS_KEY_BURST,
+	HTBS_KEY_LATENCY,
+	HTBS_KEY_NONE,
+	HTBS_KEY_UNKNOWN,
+};
+
+static const match_table_t htbs_keys = {
+	{ HTBS_KEY_BW,		"bw=%s" },
+	{ HTBS_KEY_BURST,	"burst=%s" },
+	{ HTBS_KEY_LATENCY,	"latency=%s" },
+	{ HTBS_KEY_NONE,	"none" },
+	{ HTBS_KEY_UNKNOWN,	NULL },
+};
+
+/**
+ * struct htbs_request_line - what was written to io.htbs
+ * @params: what the group is to promise
+ * @none: take the reservation back
+ * @named: a number was given
+ * @bw_named: the bandwidth was given
+ */
+struct htbs_request_line {
+	struct htbs_params params;
+	bool none;
+	bool named;
+	bool bw_named;
+};
+
+/* A decimal number, perhaps with a suffix K, M, G or T for powers of 1024. */
+static int htbs_parse_size(const char *text, bool suffix, u64 *value)
+{
+	size_t digits = strspn(text, "0123456789");
+	unsigned int shift = 0;
+	char number[24];
+
+	if (!digits || digits >= sizeof(number))
+		return -EINVAL;
+	memcpy(number, text, digits);
+	number[digits] = '\0';
+	if (kstrtou64(number, 10, value))
+		return -EINVAL;
+
+	if (text[digits]) {
+		const char *units = "kmgt", *unit;
+
+		unit = strchr(units, text[digits] | 0x20);
+		if (!suffix || !unit || !*unit || text[digits + 1])
+			return -EINVAL;
+		shift = 10 * (unit - units + 1);
+	}
+	if (*value > U64_MAX >> shift)
+		return -EINVAL;
+	*value <<= shift;
+	return 0;
+}
+
+static int htbs_parse_key(char *word, struct htbs_request_line *line)
+{
+	substring_t args[MAX_OPT_ARGS];
+	int err;
+
+	switch (match_token(word, htbs_keys, args)) {
+	case HTBS_KEY_BW:
+		err = htbs_parse_size(args[0].from, true, &line->params.bw);
+		line->bw_named = true;
+		break;
+	case HTBS_KEY_BURST:
+		err = htbs_parse_size(args[0].from, true, &line->params.burst);
+		break;
+	case HTBS_KEY_LATENCY:
+		err = htbs_parse_size(args[0].from, false,
+				      &line->params.latency);
+		if (!err && line->params.latency >
+			    HTBS_LATENCY_MAX / NSEC_PER_USEC)
+			err = -EINVAL;
+		line->params.latency *= NSEC_PER_USEC;
+		break;
+	case HTBS_KEY_NONE:
+		line->none = true;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+	line->named = true;
+	return err;
+}
+
+static int htbs_parse_line(char *body, struct htbs_request_line *line)
+{
+	char *word;
+	int err;
+
+	while ((word = strsep(&body, " \t\n"))) {
+		if (!*word)
+			continue;
+		err = htbs_parse_key(word, line);
+		if (err)
+			return err;
+	}
+	/* Either numbers or none; nothing at all is a mistake. */
+	return line->none == line->named ? -EINVAL : 0;
+}
+
+/* Under queue_lock. */
+static int htbs_configure(struct htbs_group *group, char *body,
+			  struct htbs_saved **saved)
+{
+	struct htbs_request_line line = {};
+	int err;
+
+	line.params = group->configured ?
+		      group->reservation.flow.curve.params :
+		      group->dev->defaults;
+	err = htbs_parse_line(body, &line);
+	if (err)
+		return err;
+
+	if (line.none) {
+		if (group->configured)
+			htbs_group_reset(group);
+		return 0;
+	}
+	/* A new reservation has to say at least how much it reserves. */
+	if (!group->configured && !line.bw_named)
+		return -EINVAL;
+	if (!htbs_params_valid(&line.params))
+		return -EINVAL;
+	htbs_group_set(group, &line.params, saved);
+	return 0;
+}
+
+static ssize_t htbs_cgroup_write(struct kernfs_open_file *of, char *buf,
+				 size_t nbytes, loff_t off)
+{
+	struct blkcg *blkcg = htbs_css_to_blkcg(of_css(of));
+	struct htbs_saved *saved;
+	struct htbs_conf_ctx ctx;
+	int err;
+
+	saved = kzalloc(sizeof(*saved), GFP_KERNEL_ACCOUNT);
+	if (!saved)
+		return -ENOMEM;
+
+	err = htbs_conf_prep(blkcg, &htbs_blkcg_policy, strim(buf), &ctx);
+	if (!err)
+		err = htbs_configure(htbs_group_of(ctx.blkg), ctx.body, &saved);
+	htbs_conf_end(&ctx);
+
+	kfree(saved);
+	return err ?: nbytes;
+}
+
+static u64 htbs_show_params(struct seq_file *sf, struct blkg_policy_data *pd,
+			    int off)
+{
+	const char *name = htbs_blkg_dev_name(pd->blkg);
+	const struct htbs_group *group = htbs_group_of(pd->blkg);
+	const struct htbs_group *source;
+	struct htbs_params params;
+
+	if (!name)
+		return 0;
+
+	source = htbs_group_source(group);
+	if (!source)
+		return 0;
+	spin_lock(&group->dev->lock);
+	params = source->reservation.flow.curve.params;
+	spin_unlock(&group->dev->lock);
+
+	seq_printf(sf, "%s bw=%llu burst=%llu latency=%llu%s\n", name,
+		   params.bw, params.burst,
+		   div_u64(params.latency, NSEC_PER_USEC),
+		   group->configured ? "" :
+		   source->configured ? " inherited" : " default");
+	return 0;
+}
+
+static int htbs_cgroup_show(struct seq_file *sf, void *v)
+{
+	blkcg_print_blkgs(sf, htbs_css_to_blkcg(seq_css(sf)), htbs_show_params,
+			  &htbs_blkcg_policy, 0, false);
+	return 0;
+}
+
+static u64 htbs_show_stats(struct seq_file *sf, struct blkg_policy_data *pd,
+			   int off)
+{
+	const char *name = htbs_blkg_dev_name(pd->blkg);
+	const struct htbs_group *group = htbs_group_of(pd->blkg);
+	struct htbs_stats s;
+
+	if (!name || htbs_group_source(group) != group)
+		return 0;
+
+	spin_lock(&group->dev->lock);
+	s = group->reservation.stats;
+	spin_unlock(&group->dev->lock);
+
+	seq_printf(sf, "%s rbytes=%llu wbytes=%llu dbytes=%llu rios=%llu wios=%llu dios=%llu",
+		   name, s.bytes[HTBS_OP_READ], s.bytes[HTBS_OP_WRITE],
+		   s.bytes[HTBS_OP_DISCARD], s.ios[HTBS_OP_READ],
+		   s.ios[HTBS_OP_WRITE], s.ios[HTBS_OP_DISCARD]);
+	seq_printf(sf, " inserted=%llu merged=%llu completed=%llu",
+		   s.inserted, s.merged, s.completed);
+	seq_printf(sf, " conforming=%llu met=%llu missed=%llu late_max_us=%llu",
+		   s.conforming, s.met, s.missed,
+		   div_u64(s.late_max + NSEC_PER_USEC - 1, NSEC_PER_USEC));
+	seq_printf(sf, " waits=%llu hits=%llu\n", s.waits, s.hits);
+	return 0;
+}
+
+static int htbs_cgroup_stat_show(struct seq_file *sf, void *v)
+{
+	blkcg_print_blkgs(sf, htbs_css_to_blkcg(seq_css(sf)), htbs_show_stats,
+			  &htbs_blkcg_policy, 0, false);
+	return 0;
+}
+
+struct cftype htbs_cgroup_files[] = {
+	{
+		.name		= "htbs",
+		.seq_show	= htbs_cgroup_show,
+		.write		= htbs_cgroup_write,
+	},
+	{
+		.name		= "htbs.stat",
+		.seq_show	= htbs_cgroup_stat_show,
+	},
+	{ }
+};

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The live state of a device, in /sys/kernel/debug/block/DEV/sched/: for
+ * people, without a promise to stay as it is.
+ */
+#include <linux/ktime.h>
+#include <linux/seq_file.h>
+
+#include <htbs/device.h>
+#include <htbs/sysfs.h>
+
+/* How many of the backlogged reservations are listed, the next to serve first. */
+#define HTBS_LIST_MAX	64
+
+static const char *const htbs_wait_names[] = {
+	[HTBS_WAIT_NONE]	= "no",
+	[HTBS_WAIT_SERVICE]	= "for the completion before the next request",
+	[HTBS_WAIT_ARRIVAL]	= "for the next request",
+};
+
+static int htbs_state_show(void *data, struct seq_file *sf)
+{
+	struct request_queue *q = data;
+	struct htbs_device *dev = q->elevator->elevator_data;
+	struct htbs_policy *policy = &dev->policy;
+
+	spin_lock_irq(&dev->lock);
+	seq_printf(sf, "virtual clock   %llu ns, drift %llu ns\n",
+		   htbs_clock_read(&policy->clock, ktime_get_ns()),
+		   policy->clock.drift);
+	if (policy->active)
+		seq_printf(sf, "active          group %llu, run %u of %u\n",
+			   htbs_flow_owner(policy->active)->id, policy->run,
+			   policy->b_max);
+	else
+		seq_puts(sf, "active          none\n");
+	seq_printf(sf, "kept idle       %s\n", htbs_wait_names[policy->wait]);
+	seq_printf(sf, "unscheduled     %s\n",
+		   list_empty(&dev->dispatch) ? "none" : "pending");
+	seq_printf(sf, "background      %u pending, %u in flight\n",
+		   policy->background.pending, policy->background.in_flight);
+	spin_unlock_irq(&dev->lock);
+	return 0;
+}
+
+static void htbs_backlog_line(struct seq_file *sf, struct htbs_flow *flow,
+			      u64 v)
+{
+	seq_printf(sf, "group %llu: %u pending, %u in flight, starts in %lld us, due in %lld us\n",
+		   htbs_flow_owner(flow)->id, flow->pending, flow->in_flight,
+		   (s64)(flow->node.start - v) / NSEC_PER_USEC,
+		   (s64)(flow->node.finish - v) / NSEC_PER_USEC);
+}
+
+static int htbs_backlog_show(void *data, struct seq_file *sf)
+{
+	struct request_queue *q = data;
+	struct htbs_device *dev = q->elevator->elevator_data;
+	unsigned int listed = 0;
+	struct rb_node *rb;
+	u64 v;
+
+	spin_lock_irq(&dev->lock);
+	v = htbs_clock_read(&dev->policy.clock, ktime_get_ns());
+	for (rb = rb_first_cached(&dev->policy.tree.root); rb;
+	     rb = rb_next(rb)) {
+		if (listed++ == HTBS_LIST_MAX) {
+			seq_puts(sf, "and more\n");
+			break;
+		}
+		htbs_backlog_line(sf, rb_entry(rb, struct htbs_flow, node.rb),
+				  v);
+	}
+	spin_unlock_irq(&dev->lock);
+	return 0;
+}
+
+const struct blk_mq_debugfs_attr htbs_debugfs_attrs[] = {
+	{ "state", 0400, htbs_state_show },
+	{ "backlog", 0400, htbs_backlog_show },
+	{ },
+};

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The tunables in /sys/block/DEV/queue/iosched/, described in
+ * sysfs/ABI/sysfs-block-queue-iosched-htbs.  Plain decimal numbers, in the
+ * same unit when read and written.  What is out of range is refused with
+ * -EINVAL and changes nothing.
+ */
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/sysfs.h>
+
+#include <htbs/elevator.h>
+#include <htbs/reservation.h>
+#include <htbs/sysfs.h>
+
+#define HTBS_B_MAX_LIMIT	65536
+#define HTBS_T_WAIT_US_LIMIT	1000000
+
+static int htbs_parse(const char *page, u64 min, u64 max, u64 *value)
+{
+	/* What doesn't fit 64 bits is out of range like any other. */
+	if (kstrtou64(page, 10, value) || *value < min || *value > max)
+		return -EINVAL;
+	return 0;
+}
+
+static ssize_t htbs_t_wait_us_show(struct elevator_queue *eq, char *page)
+{
+	struct htbs_device *dev = eq->elevator_data;
+
+	return sysfs_emit(page, "%llu\n", div_u64(READ_ONCE(dev->policy.t_wait),
+						  NSEC_PER_USEC));
+}
+
+static ssize_t htbs_t_wait_us_store(struct elevator_queue *eq,
+				    const char *page, size_t count)
+{
+	u64 value;
+	int err = htbs_parse(page, 0, HTBS_T_WAIT_US_LIMIT, &value);
+
+	if (err)
+		return err;
+	htbs_device_set_t_wait(eq->elevator_data, value * NSEC_PER_USEC);
+	return count;
+}
+
+static ssize_t htbs_b_max_show(struct elevator_queue *eq, char *page)
+{
+	struct htbs_device *dev = eq->elevator_data;
+
+	return sysfs_emit(page, "%u\n", READ_ONCE(dev->policy.b_max));
+}
+
+static ssize_t htbs_b_max_store(struct elevator_queue *eq, const char *page,
+				size_t count)
+{
+	u64 value;
+	int err = htbs_parse(page, 1, HTBS_B_MAX_LIMIT, &value);
+
+	if (err)
+		return err;
+	htbs_device_set_b_max(eq->elevator_data, value);
+	return count;
+}
+
+/* The default reservation: read all of it, change one number, write all. */
+
+static void htbs_get_defaults(struct htbs_device *dev,
+			      struct htbs_params *params)
+{
+	spin_lock_irq(&dev->lock);
+	*params = dev->defaults;
+	spin_unlock_irq(&dev->lock);
+}
+
+static ssize_t htbs_set_defaults(struct htbs_device *dev,
+				 const struct htbs_params *params, size_t count)
+{
+	unsigned long flags;
+
+	if (!htbs_params_valid(params))
+		return -EINVAL;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	htbs_device_set_defaults(dev, params);
+	htbs_device_unlock(dev, flags);
+	return count;
+}
+
+static ssize_t htbs_default_bw_show(struct elevator_queue *eq, char *page)
+{
+	struct htbs_params params;
+
+	htbs_get_defaults(eq->elevator_data, &params);
+	return sysfs_emit(page, "%llu\n", params.bw);
+}
+
+static ssize_t htbs_default_bw_store(struct elevator_queue *eq,
+				     const char *page, size_t count)
+{
+	struct htbs_params params;
+
+	htbs_get_defaults(eq->elevator_data, &params);
+	if (htbs_parse(page, 0, U64_MAX, &params.bw))
+		return -EINVAL;
+	return htbs_set_defaults(eq->elevator_data, &params, count);
+}
+
+static ssize_t htbs_default_burst_show(struct elevator_queue *eq, char *page)
+{
+	struct htbs_params params;
+
+	htbs_get_defaults(eq->elevator_data, &params);
+	return sysfs_emit(page, "%llu\n", params.burst);
+}
+
+static ssize_t htbs_default_burst_store(struct elevator_queue *eq,
+					const char *page, size_t count)
+{
+	struct htbs_params params;
+
+	htbs_get_defaults(eq->elevator_data, &params);
+	if (htbs_parse(page, 0, U64_MAX, &params.burst))
+		return -EINVAL;
+	return htbs_set_defaults(eq->elevator_data, &params, count);
+}
+
+static ssize_t htbs_default_latency_us_show(struct elevator_queue *eq,
+					    char *page)
+{
+	struct htbs_params params;
+
+	htbs_get_defaults(eq->elevator_data, &params);
+	return sysfs_emit(page, "%llu\n",
+			  div_u64(params.latency, NSEC_PER_USEC));
+}
+
+static ssize_t htbs_default_latency_us_store(struct elevator_queue *eq,
+					     const char *page, size_t count)
+{
+	struct htbs_params params;
+	u64 us;
+
+	htbs_get_defaults(eq->elevator_data, &params);
+	if (htbs_parse(page, 0, HTBS_LATENCY_MAX / NSEC_PER_USEC, &us))
+		return -EINVAL;
+	params.latency = us * NSEC_PER_USEC;
+	return htbs_set_defaults(eq->elevator_data, &params, count);
+}
+
+/* blk-mq keeps stores of one queue apart, so read and write back are safe. */
+#define HTBS_ATTR(name) \
+	__ATTR(name, 0644, htbs_##name##_show, htbs_##name##_store)
+
+struct elv_fs_entry htbs_iosched_attrs[] = {
+	HTBS_ATTR(b_max),
+	HTBS_ATTR(t_wait_us),
+	HTBS_ATTR(default_bw),
+	HTBS_ATTR(default_burst),
+	HTBS_ATTR(default_latency_us),
+	__ATTR_NULL
+};
