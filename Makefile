@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 KVER ?= $(shell uname -r)
-KDIR ?= /lib/modules/$(KVER)/build
+HEADERS := build/headers/usr/src/linux-headers-
+KDIR ?= $(firstword $(wildcard $(CURDIR)/$(HEADERS)$(KVER)) /lib/modules/$(KVER)/build)
 W ?= 1
 OUT := build/$(KVER)
 PYTHON := build/venv/bin/python
-FLAVOURS = $(patsubst /lib/modules/%/build/,%,$(wildcard /lib/modules/*/build/))
+FLAVOURS = $(sort $(patsubst /lib/modules/%/build/,%,$(wildcard /lib/modules/*/build/)) \
+	$(patsubst $(HEADERS)%/Module.symvers,%,$(wildcard $(HEADERS)*/Module.symvers)))
 
 # The kernel's build writes beside the sources, so it is given links to them, $(1), in a
 # directory of its own, $(2). An object whose source is gone goes with it.

@@ -179,15 +179,15 @@ static inline void htbs_wbt_enable(struct elevator_queue *eq, struct request_que
  */
 #if HTBS_PD_ALLOC_GFP_FIRST
 #define HTBS_DEFINE_PD_ALLOC(name, impl)				\
-static typeof(impl(0))							\
-name(gfp_t name##_gfp, struct request_queue *q, struct blkcg *blkcg)	\
+static struct blkg_policy_data *					\
+(name)(gfp_t name##_gfp, struct request_queue *q, struct blkcg *blkcg)	\
 {									\
 	return impl(name##_gfp);					\
 }
 #else
 #define HTBS_DEFINE_PD_ALLOC(name, impl)				\
-static typeof(impl(0))							\
-name(struct gendisk *disk, struct blkcg *blkcg, gfp_t name##_gfp)	\
+static struct blkg_policy_data *					\
+(name)(struct gendisk *disk, struct blkcg *blkcg, gfp_t name##_gfp)	\
 {									\
 	return impl(name##_gfp);					\
 }
