@@ -38,7 +38,7 @@
  */
 struct htbs_cgroup {
 	struct blkcg_policy_data cpd;
-	spinlock_t lock;
+	spinlock_t lock; /* guards saved */
 	struct list_head saved;
 };
 

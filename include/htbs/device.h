@@ -92,7 +92,7 @@ struct htbs_reservation {
  * @rcu: a reader of the cgroup files may still be looking
  */
 struct htbs_device {
-	spinlock_t lock;
+	spinlock_t lock; /* see above */
 	struct htbs_policy policy;
 	struct list_head dispatch;
 	bool has_work;
@@ -120,8 +120,10 @@ static inline void htbs_device_unlock(struct htbs_device *dev,
 				      unsigned long flags)
 	__releases(&dev->lock)
 {
-	WRITE_ONCE(dev->has_work, !list_empty(&dev->dispatch) ||
-				  htbs_policy_has_work(&dev->policy));
+	bool has_work = !list_empty(&dev->dispatch) ||
+			htbs_policy_has_work(&dev->policy);
+
+	WRITE_ONCE(dev->has_work, has_work);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
