@@ -1,0 +1,1 @@
+"""The algorithm as an executable specification."""

@@ -1,0 +1,291 @@
+"""HTBS as an executable specification, written from the design and the paper, not from the C.
+
+It is slow and plain on purpose: integers have no limit, time never wraps, the theoretical arrival
+time is an exact fraction, and whoever is searched for is found by looking at all.
+
+Units: bytes, bytes per second, nanoseconds, sectors. A tag is a whole number of nanoseconds; where
+the curve gives a fraction, tat and tau are each rounded down before they are subtracted.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+from typing import NamedTuple
+
+SECOND = 10**9
+COST_MIN = 4096  # the smallest request is charged this much
+SEQ_GAP = 128  # sectors that a sequential request may leave out
+SEQ_LAST, SEQ_MIN = 8, 5  # sequential: at least 5 of the last 8 requests were
+BACKGROUND_AGE = 10 * SECOND  # what is in the background waits no longer than this
+
+
+class Params(NamedTuple):
+    """What a reservation promises: rho, sigma, delta."""
+
+    bw: int
+    burst: int
+    latency: int
+
+
+class Arrival(NamedTuple):
+    """What was made of an arrival."""
+
+    start: int
+    v: int
+    jump: int
+    hit: bool
+
+
+class Choice(NamedTuple):
+    """Whom to serve; `flow` is None if nobody."""
+
+    flow: object
+    jump: int
+    switched: bool
+    wait_began: bool
+    timed_out: bool
+
+
+@dataclass(eq=False)
+class Request:
+    """A request; `start` is S, its start tag, from its arrival on."""
+
+    size: int
+    pos: int = 0
+    sync: bool = True
+    start: int = 0
+
+    @property
+    def sectors(self) -> int:
+        """Length in sectors."""
+        return self.size // 512
+
+    @property
+    def cost(self) -> int:
+        """Bytes charged for it."""
+        return max(self.size, COST_MIN)
+
+
+class Reservation:
+    """One reservation: its curve, its pending requests in the order of arrival, its habits."""
+
+    def __init__(self, params: Params, v: int, now: int):
+        self.params = params
+        self.tat = Fraction(v)
+        self.queue: list[Request] = []
+        self.entered = 0  # when its place among the backlogged ones was last assigned
+        self.in_flight = 0
+        self.history = [False] * SEQ_LAST
+        self.next_pos: int | None = None  # after its last request, once there was one
+        self.sync = False
+        self.idle_since = now
+        self.think = 0
+
+    def tag(self, v: int, cost: int) -> int:
+        """S of a request of `cost` bytes that arrives at v."""
+        bw, burst, _ = self.params
+        tau = max(0, burst - cost) * SECOND // bw
+        self.tat = max(self.tat, Fraction(v))
+        start = max(v, floor(self.tat) - tau)
+        self.charge(cost)
+        return start
+
+    def charge(self, size: int) -> None:
+        """Take bytes."""
+        self.tat += Fraction(size * SECOND, self.params.bw)
+
+    def min_start(self) -> int:
+        """MinS."""
+        return min(request.start for request in self.queue)
+
+    def finish(self) -> int:
+        """The smallest F."""
+        return self.min_start() + self.params.latency
+
+    def sequential(self) -> bool:
+        """Are its requests so mostly."""
+        return sum(self.history) >= SEQ_MIN
+
+
+class Policy:
+    """The scheduler of one device. `now` is real time and never falls."""
+
+    def __init__(self, b_max: int, t_wait: int):
+        self.b_max, self.t_wait = b_max, t_wait
+        self.drift = 0
+        self.flows: list[Reservation] = []
+        self.background = Reservation(Params(1, 0, 0), 0, 0)
+        self.active: Reservation | None = None
+        self.run = 0
+        self.wait: str | None = None  # "service", then "arrival"
+        self.wait_until = 0
+        self.entries = 0
+
+    def add(self, params: Params, now: int) -> Reservation:
+        """A new reservation starts with a full burst."""
+        flow = Reservation(params, now + self.drift, now)
+        self.flows.append(flow)
+        return flow
+
+    # The paper's add_request().
+
+    def arrive(self, flow: Reservation, request: Request, now: int) -> Arrival:
+        """A request arrives. If the device was kept idle for it, that is over."""
+        hit = self.wait is not None and flow is self.active
+        if hit:
+            self.wait = None
+        if flow.next_pos is not None and not flow.queue and not flow.in_flight:
+            pause = min(now - flow.idle_since, 2 * self.t_wait)
+            flow.think = (7 * flow.think + pause) // 8
+
+        jump = self._adjust(now)
+        v = now + self.drift
+        if flow is self.background:
+            request.start = v + BACKGROUND_AGE
+        else:
+            request.start = flow.tag(v, request.cost)
+        flow.queue.append(request)
+        if len(flow.queue) == 1:
+            self._enter(flow)
+        return Arrival(request.start, v, jump, hit)
+
+    def _adjust(self, now: int) -> int:
+        """check_and_adjust_tags(): if nobody who is backlogged conforms, virtual time jumps."""
+        starts = [flow.min_start() for flow in self.flows if flow.queue]
+        jump = max(0, min(starts) - (now + self.drift)) if starts else 0
+        self.drift += jump
+        return jump
+
+    def _enter(self, flow: Reservation) -> None:
+        """It stands behind those that have the same finish tag."""
+        self.entries += 1
+        flow.entered = self.entries
+
+    # The paper's dispatch_request().
+
+    def choose(self, now: int) -> Choice:
+        """The active reservation while it may keep the device, then the smallest F."""
+        timed_out = self.timeout(now)
+        if not self.work():
+            return Choice(None, 0, False, False, timed_out)
+        jump = self._adjust(now)
+        if self._stays(now):
+            if self.wait:
+                return Choice(None, jump, False, True, timed_out)
+            return Choice(self.active, jump, False, False, timed_out)
+
+        chosen = self._first()
+        active = None if chosen is self.background else chosen
+        switched = active is not self.active
+        self.active, self.run = active, 0
+        return Choice(chosen, jump, switched, False, timed_out)
+
+    def work(self) -> bool:
+        """Is anything pending, and the device not kept idle."""
+        return self.wait is None and any(
+            flow.queue for flow in [*self.flows, self.background])
+
+    def _first(self) -> Reservation:
+        """Who has the smallest F. Among equals: not the background; who came first."""
+        backlogged = [flow for flow in [*self.flows, self.background] if flow.queue]
+        return min(backlogged, key=lambda flow: (
+            flow.finish(), flow is self.background, flow.entered))
+
+    def _stays(self, now: int) -> bool:
+        """May the active reservation keep the device? Sets `wait` if it has nothing pending."""
+        flow = self.active
+        if flow is None or self.run >= self.b_max or not flow.sequential():
+            return False
+        if flow.queue:
+            return True
+        if not flow.sync or flow.in_flight > 1 or flow.think >= self.t_wait:
+            return False
+        if flow.in_flight:
+            self.wait = "service"
+            return True
+        if now >= flow.idle_since + self.t_wait:
+            return False
+        self.wait, self.wait_until = "arrival", flow.idle_since + self.t_wait
+        return True
+
+    def dispatch(self, flow: Reservation) -> Request:
+        """Its oldest request goes to the device."""
+        request = flow.queue.pop(0)
+        follows = flow.next_pos is not None and 0 <= request.pos - flow.next_pos <= SEQ_GAP
+        flow.history = [*flow.history[1:], follows]
+        flow.next_pos = request.pos + request.sectors
+        flow.sync = request.sync
+        flow.in_flight += 1
+        if flow is self.active:
+            self.run += 1
+        self._enter(flow)
+        return request
+
+    # What else happens to requests.
+
+    def complete(self, flow: Reservation, now: int) -> bool:
+        """A dispatched request completed. True if the device is kept idle from now on."""
+        flow.in_flight -= 1
+        flow.idle_since = now
+        if flow is not self.active or self.wait != "service":
+            return False
+        self.wait, self.wait_until = "arrival", now + self.t_wait
+        return True
+
+    def timeout(self, now: int) -> bool:
+        """A wait for an arrival ends T_wait after the completion. True if it does now."""
+        return self.wait == "arrival" and now >= self.wait_until and self.cancel_wait()
+
+    def cancel_wait(self) -> bool:
+        """Wait no longer. True if a wait ended; nobody is active then."""
+        if self.wait is None:
+            return False
+        self.wait = self.active = None
+        return True
+
+    def merge(self, flow: Reservation, kept: Request, gone: Request) -> None:
+        """One pending request swallows another; the earlier place is its own from now on."""
+        place = min(flow.queue.index(kept), flow.queue.index(gone))
+        kept.start = min(kept.start, gone.start)
+        flow.queue.remove(kept)
+        flow.queue.remove(gone)
+        flow.queue.insert(place, kept)
+        self._enter(flow)
+
+    def grow(self, flow: Reservation, added: int) -> None:
+        """Bytes were merged into a pending request."""
+        flow.charge(added)
+
+    def requeue(self, flow: Reservation) -> bool:
+        """The driver gave a request back; nothing is held for it. True if a wait ended."""
+        flow.in_flight -= 1
+        return flow is self.active and self.cancel_wait()
+
+    def resume(self, flow: Reservation) -> None:
+        """A request that was given back, or inserted at the head, is dispatched past us."""
+        flow.in_flight += 1
+
+    # What happens to reservations.
+
+    def configure(self, flow: Reservation, params: Params, now: int) -> None:
+        """It promises something else: a fresh curve, on which no pending request loses."""
+        before = (flow.min_start(), flow.finish()) if flow.queue else None
+        v = now + self.drift
+        flow.params, flow.tat = params, Fraction(v)
+        for request in flow.queue:
+            request.start = min(request.start, flow.tag(v, request.cost))
+        if flow.queue and before != (flow.min_start(), flow.finish()):
+            self._enter(flow)
+
+    def forget(self, flow: Reservation) -> bool:
+        """It goes away, with nothing pending or in flight. True if a wait ended."""
+        self.flows.remove(flow)
+        if flow is not self.active:
+            return False
+        waited = self.cancel_wait()
+        self.active = None
+        return waited
+
+    def jump(self, to: int, now: int) -> None:
+        """Let the virtual clock jump while nobody is backlogged, as others' floods would."""
+        self.drift += max(0, to - now - self.drift)

@@ -1,0 +1,1 @@
+"""Tests of the pure rooms on the host."""

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the tests need beside the pure rooms' own functions: how large the
+ * structures are, a view of those they treat as opaque, and two loops that
+ * would be too slow in Python.
+ */
+#include <stddef.h>
+
+#include <htbs/admission.h>
+#include <htbs/curve.h>
+#include <htbs/policy.h>
+#include <htbs/tree.h>
+
+const size_t host_size_policy = sizeof(struct htbs_policy);
+const size_t host_size_flow = sizeof(struct htbs_flow);
+const size_t host_size_tree = sizeof(struct htbs_tree);
+const size_t host_size_node = sizeof(struct htbs_node);
+
+/* Mirrored in host.py, which compares. */
+const size_t host_size_params = sizeof(struct htbs_params);
+const size_t host_size_clock = sizeof(struct htbs_clock);
+const size_t host_size_curve = sizeof(struct htbs_curve);
+const size_t host_size_arrival = sizeof(struct htbs_arrival);
+const size_t host_size_choice = sizeof(struct htbs_choice);
+const size_t host_size_extent = sizeof(struct htbs_extent);
+const size_t host_size_shortfall = sizeof(struct htbs_shortfall);
+
+struct host_policy_view {
+	const struct htbs_flow *active;
+	u64 run;
+	u64 wait;
+	u64 wait_until;
+	u64 work;
+};
+
+struct host_flow_view {
+	u64 pending;
+	u64 in_flight;
+	u64 think;
+};
+
+void host_policy_view(const struct htbs_policy *policy,
+		      struct host_policy_view *view)
+{
+	view->active = policy->active;
+	view->run = policy->run;
+	view->wait = policy->wait;
+	view->wait_until = policy->wait_until;
+	view->work = htbs_policy_has_work(policy);
+}
+
+void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)
+{
+	view->pending = flow->pending;
+	view->in_flight = flow->in_flight;
+	view->think = flow->think;
+}
+
+struct htbs_clock *host_policy_clock(struct htbs_policy *policy)
+{
+	return &policy->clock;
+}
+
+struct htbs_curve *host_flow_curve(struct htbs_flow *flow)
+{
+	return &flow->curve;
+}
+
+struct htbs_flow *host_policy_background(struct htbs_policy *policy)
+{
+	return &policy->background;
+}
+
+void host_node_set(struct htbs_node *node, u64 start, u64 finish)
+{
+	node->start = start;
+	node->finish = finish;
+}
+
+struct htbs_node *host_tree_first(const struct htbs_tree *tree)
+{
+	return htbs_tree_first(tree);
+}
+
+struct htbs_node *host_tree_next(const struct htbs_node *node)
+{
+	return rb_entry_safe(rb_next(&node->rb), struct htbs_node, rb);
+}
+
+u64 host_tree_min_start(const struct htbs_tree *tree)
+{
+	return htbs_tree_min_start(tree);
+}
+
+/* Does each node below this one know the smallest start tag below itself? */
+static bool host_node_consistent(const struct rb_node *rb)
+{
+	const struct rb_node *below[2];
+	const struct htbs_node *node;
+	u64 min;
+	int i;
+
+	if (!rb)
+		return true;
+
+	node = rb_entry(rb, struct htbs_node, rb);
+	below[0] = rb->rb_left;
+	below[1] = rb->rb_right;
+	min = node->start;
+	for (i = 0; i < 2; i++) {
+		const struct htbs_node *child;
+
+		if (!host_node_consistent(below[i]))
+			return false;
+		child = rb_entry_safe(below[i], struct htbs_node, rb);
+		if (child && htbs_before(child->min_start, min))
+			min = child->min_start;
+	}
+	return node->min_start == min;
+}
+
+bool host_tree_consistent(const struct htbs_tree *tree)
+{
+	return host_node_consistent(tree->root.rb_root.rb_node);
+}
+
+/* Charge bytes, bytes + step, bytes + 2 * step, ... */
+void host_curve_charge_many(struct htbs_curve *curve, u32 bytes, u32 step,
+			    u32 count)
+{
+	for (; count; count--, bytes += step)
+		htbs_curve_charge(curve, bytes);
+}

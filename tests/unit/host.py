@@ -1,0 +1,281 @@
+"""The pure rooms as a host library: the module's own sources, compiled for ctypes.
+
+`build()` compiles and loads them. `Device` feeds `htbs/policy.c` and keeps the requests of each
+reservation in the order of arrival, as the elevator does; it has the same methods as the
+specification in `tests/model/htbs.py`, so that one script of events drives both.
+"""
+
+import ctypes
+import subprocess
+from ctypes import POINTER, Structure, byref, c_bool, c_size_t, c_uint32, c_uint64, c_void_p
+from pathlib import Path
+from types import SimpleNamespace
+
+from tests.model.htbs import Arrival, Choice, Params, Request
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOLS = ROOT / "build/linux-source/tools"
+LIBRARY = ROOT / "build/host/libhtbs.so"
+ROOMS = ("curve", "tree", "policy", "admission")
+FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter",
+         "-Werror")
+
+WRAP = 1 << 64
+WAITS = (None, "service", "arrival")
+
+
+class CParams(Structure):
+    """struct htbs_params."""
+
+    _fields_ = [("bw", c_uint64), ("burst", c_uint64), ("latency", c_uint64)]
+
+
+class CClock(Structure):
+    """struct htbs_clock."""
+
+    _fields_ = [("drift", c_uint64), ("era", c_uint64)]
+
+
+class CCurve(Structure):
+    """struct htbs_curve."""
+
+    _fields_ = [("params", CParams), ("tat", c_uint64), ("rem", c_uint64), ("era", c_uint64)]
+
+
+class CArrival(Structure):
+    """struct htbs_arrival."""
+
+    _fields_ = [("start", c_uint64), ("v", c_uint64), ("jump", c_uint64), ("hit", c_bool)]
+
+
+class CChoice(Structure):
+    """struct htbs_choice."""
+
+    _fields_ = [("flow", c_void_p), ("jump", c_uint64), ("switched", c_bool),
+                ("wait_began", c_bool), ("timed_out", c_bool)]
+
+
+class CExtent(Structure):
+    """struct htbs_extent."""
+
+    _fields_ = [("pos", c_uint64), ("sectors", c_uint32), ("sync", c_bool)]
+
+
+class CShortfall(Structure):
+    """struct htbs_shortfall."""
+
+    _fields_ = [("bw", c_uint64), ("bytes", c_uint64), ("within", c_uint64)]
+
+
+class PolicyView(Structure):
+    """struct host_policy_view."""
+
+    _fields_ = [("active", c_void_p), ("run", c_uint64), ("wait", c_uint64),
+                ("wait_until", c_uint64), ("work", c_uint64)]
+
+
+class FlowView(Structure):
+    """struct host_flow_view."""
+
+    _fields_ = [("pending", c_uint64), ("in_flight", c_uint64), ("think", c_uint64)]
+
+
+MIRRORS = {"params": CParams, "clock": CClock, "curve": CCurve, "arrival": CArrival,
+           "choice": CChoice, "extent": CExtent, "shortfall": CShortfall}
+
+PROTOTYPES = {
+    "htbs_params_valid": (c_bool, POINTER(CParams)),
+    "htbs_clock_read": (c_uint64, c_void_p, c_uint64),
+    "htbs_clock_advance": (c_uint64, c_void_p, c_uint64, c_uint64),
+    "htbs_curve_init": (None, POINTER(CCurve), POINTER(CParams), c_void_p, c_uint64),
+    "htbs_curve_arrive": (c_uint64, c_void_p, c_void_p, c_uint64, c_uint32),
+    "htbs_curve_charge": (None, c_void_p, c_uint32),
+    "htbs_tree_init": (None, c_void_p),
+    "htbs_tree_insert": (None, c_void_p, c_void_p),
+    "htbs_tree_remove": (None, c_void_p, c_void_p),
+    "htbs_policy_init": (None, c_void_p, c_uint32, c_uint64),
+    "htbs_flow_init": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
+    "htbs_policy_arrive": (None, c_void_p, c_void_p, c_uint64, c_uint32, POINTER(CArrival)),
+    "htbs_policy_choose": (None, c_void_p, c_uint64, POINTER(CChoice)),
+    "htbs_policy_dispatch": (None, c_void_p, c_void_p, POINTER(CExtent)),
+    "htbs_policy_remove": (None, c_void_p, c_void_p),
+    "htbs_policy_set_head": (None, c_void_p, c_void_p, c_uint64),
+    "htbs_policy_complete": (c_bool, c_void_p, c_void_p, c_uint64),
+    "htbs_policy_requeue": (c_bool, c_void_p, c_void_p),
+    "htbs_policy_resume": (None, c_void_p),
+    "htbs_policy_configure": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
+    "htbs_policy_retag": (c_uint64, c_void_p, c_void_p, c_uint64, c_uint32, c_uint64),
+    "htbs_policy_timeout": (c_bool, c_void_p, c_uint64),
+    "htbs_policy_cancel_wait": (c_bool, c_void_p),
+    "htbs_policy_forget": (c_bool, c_void_p, c_void_p),
+    "htbs_admissible": (c_bool, POINTER(CParams), c_uint32, c_uint64, c_uint32,
+                        POINTER(CShortfall)),
+    "host_policy_view": (None, c_void_p, POINTER(PolicyView)),
+    "host_flow_view": (None, c_void_p, POINTER(FlowView)),
+    "host_policy_clock": (POINTER(CClock), c_void_p),
+    "host_flow_curve": (POINTER(CCurve), c_void_p),
+    "host_policy_background": (c_void_p, c_void_p),
+    "host_node_set": (None, c_void_p, c_uint64, c_uint64),
+    "host_tree_first": (c_void_p, c_void_p),
+    "host_tree_next": (c_void_p, c_void_p),
+    "host_tree_min_start": (c_uint64, c_void_p),
+    "host_tree_consistent": (c_bool, c_void_p),
+    "host_curve_charge_many": (None, POINTER(CCurve), c_uint32, c_uint32, c_uint32),
+}
+
+
+def build() -> ctypes.CDLL:
+    """Compile the pure rooms and load them, with prototypes set and structures compared."""
+    rbtree = TOOLS / "lib/rbtree.c"
+    if not rbtree.exists():
+        raise FileNotFoundError(f"{rbtree.relative_to(ROOT)} is missing: run scripts/setup")
+    LIBRARY.parent.mkdir(parents=True, exist_ok=True)
+    includes = (ROOT / "tests/unit/include", TOOLS / "include", ROOT / "include")
+    sources = [ROOT / f"htbs/{room}.c" for room in ROOMS]
+    sources += [ROOT / "tests/unit/host.c", rbtree]
+    subprocess.run(["gcc", *FLAGS, *(f"-I{path}" for path in includes), *map(str, sources),
+                    "-o", str(LIBRARY)], check=True)
+
+    lib = ctypes.CDLL(str(LIBRARY))
+    for name, (result, *arguments) in PROTOTYPES.items():
+        function = getattr(lib, name)
+        function.restype, function.argtypes = result, arguments
+    for name, mirror in MIRRORS.items():
+        if size_of(lib, name) != ctypes.sizeof(mirror):
+            raise TypeError(f"struct htbs_{name} changed: bring {mirror.__name__} in host.py up "
+                            "to date")
+    return lib
+
+
+def size_of(lib: ctypes.CDLL, name: str) -> int:
+    """Bytes of `struct htbs_<name>`."""
+    return c_size_t.in_dll(lib, f"host_size_{name}").value
+
+
+def memory(lib: ctypes.CDLL, name: str) -> ctypes.Array:
+    """Room for a `struct htbs_<name>` that is opaque to Python."""
+    return ctypes.create_string_buffer(size_of(lib, name))
+
+
+class Flow:
+    """A reservation of a `Device`: its `struct htbs_flow` and its requests, oldest first."""
+
+    def __init__(self, lib: ctypes.CDLL, address: int, keep: ctypes.Array | None = None):
+        self.lib, self.address, self.keep = lib, address, keep
+        self.curve = lib.host_flow_curve(address).contents
+        self.queue: list[Request] = []
+
+    def view(self) -> FlowView:
+        """What the policy knows of it."""
+        view = FlowView()
+        self.lib.host_flow_view(self.address, byref(view))
+        return view
+
+
+class Device:
+    """`htbs/policy.c` with its requests; see `tests.model.htbs.Policy` for the methods."""
+
+    def __init__(self, lib: ctypes.CDLL, b_max: int, t_wait: int):
+        self.lib = lib
+        self.policy = memory(lib, "policy")
+        lib.htbs_policy_init(self.policy, b_max, t_wait)
+        self.background = Flow(lib, lib.host_policy_background(self.policy))
+        self.flows = {self.background.address: self.background}
+        self.clock = lib.host_policy_clock(self.policy).contents
+
+    def add(self, params: Params, now: int) -> Flow:
+        """A new reservation."""
+        keep = memory(self.lib, "flow")
+        flow = Flow(self.lib, ctypes.addressof(keep), keep)
+        self.lib.htbs_flow_init(keep, self.policy, CParams(*params), now % WRAP)
+        self.flows[flow.address] = flow
+        return flow
+
+    def arrive(self, flow: Flow, request: Request, now: int) -> Arrival:
+        """A request arrives."""
+        out = CArrival()
+        self.lib.htbs_policy_arrive(self.policy, flow.address, now % WRAP, request.cost, byref(out))
+        request.start = out.start
+        flow.queue.append(request)
+        return Arrival(out.start, out.v, out.jump, out.hit)
+
+    def choose(self, now: int) -> Choice:
+        """Whom to serve."""
+        out = CChoice()
+        self.lib.htbs_policy_choose(self.policy, now % WRAP, byref(out))
+        flow = self.flows[out.flow] if out.flow else None
+        return Choice(flow, out.jump, out.switched, out.wait_began, out.timed_out)
+
+    def dispatch(self, flow: Flow) -> Request:
+        """Dispatch the oldest request."""
+        request = flow.queue.pop(0)
+        extent = CExtent(request.pos, request.sectors, request.sync)
+        self.lib.htbs_policy_dispatch(self.policy, flow.address, byref(extent))
+        self._set_head(flow)
+        return request
+
+    def merge(self, flow: Flow, kept: Request, gone: Request) -> None:
+        """One pending request swallows another; the earlier place is its own from now on."""
+        queue = flow.queue
+        if queue.index(gone) < queue.index(kept):
+            queue.remove(kept)
+            queue[queue.index(gone)] = kept
+            kept.start = gone.start
+        else:
+            queue.remove(gone)
+        self.lib.htbs_policy_remove(self.policy, flow.address)
+        self._set_head(flow)
+
+    def grow(self, flow: Flow, added: int) -> None:
+        """A pending request grows by some bytes."""
+        self.lib.htbs_curve_charge(byref(flow.curve), added)
+
+    def complete(self, flow: Flow, now: int) -> bool:
+        """A dispatched request completed."""
+        return self.lib.htbs_policy_complete(self.policy, flow.address, now % WRAP)
+
+    def requeue(self, flow: Flow) -> bool:
+        """The driver gave a dispatched request back."""
+        return self.lib.htbs_policy_requeue(self.policy, flow.address)
+
+    def resume(self, flow: Flow) -> None:
+        """A request is dispatched past the policy."""
+        self.lib.htbs_policy_resume(flow.address)
+
+    def configure(self, flow: Flow, params: Params, now: int) -> None:
+        """A reservation promises something else."""
+        lib = self.lib
+        lib.htbs_policy_configure(self.policy, flow.address, CParams(*params), now % WRAP)
+        for request in flow.queue:
+            request.start = lib.htbs_policy_retag(self.policy, flow.address, now % WRAP,
+                                                  request.cost, request.start)
+        self._set_head(flow)
+
+    def timeout(self, now: int) -> bool:
+        """Has the wait lasted long enough."""
+        return self.lib.htbs_policy_timeout(self.policy, now % WRAP)
+
+    def cancel_wait(self) -> bool:
+        """Wait no longer."""
+        return self.lib.htbs_policy_cancel_wait(self.policy)
+
+    def forget(self, flow: Flow) -> bool:
+        """A reservation goes away."""
+        del self.flows[flow.address]
+        return self.lib.htbs_policy_forget(self.policy, flow.address)
+
+    def jump(self, to: int, now: int) -> None:
+        """Let the virtual clock jump while nobody is backlogged, as others' floods would."""
+        self.lib.htbs_clock_advance(byref(self.clock), now % WRAP, to % WRAP)
+
+    def view(self) -> SimpleNamespace:
+        """What the policy has decided so far."""
+        view = PolicyView()
+        self.lib.host_policy_view(self.policy, byref(view))
+        return SimpleNamespace(active=self.flows[view.active] if view.active else None,
+                               run=view.run, wait=WAITS[view.wait], wait_until=view.wait_until,
+                               work=bool(view.work))
+
+    def _set_head(self, flow: Flow) -> None:
+        if flow.queue:
+            self.lib.htbs_policy_set_head(self.policy, flow.address, flow.queue[0].start)

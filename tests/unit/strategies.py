@@ -1,0 +1,25 @@
+"""What hypothesis draws from: the whole range of each number, its limits above all."""
+
+from hypothesis import strategies as st
+
+from tests.model.htbs import Params
+
+BW = (4096, 1 << 40)
+BURST = (4096, 1 << 32)
+LATENCY = (1000, 100 * 10**9)
+
+
+def within(low: int, high: int, *usual: int) -> st.SearchStrategy[int]:
+    """A limit, a usual value or anything between."""
+    return st.one_of(st.sampled_from([*usual, low, high]), st.integers(low, high))
+
+
+params = st.builds(Params, within(*BW, 200_000, 800_000, 10**9, 3 * 10**8 + 7),
+                   within(*BURST, 4097, 65536), within(*LATENCY, 50 * 10**6, 100 * 10**6))
+
+# Real time and the virtual clock's drift; the specification's real time starts below 2^64.
+clocks = st.tuples(within(0, (1 << 64) - 1, 1 << 62, (1 << 64) - 10**7, (1 << 63) - 1),
+                   within(0, (1 << 64) - 1, 1 << 62, (1 << 63) - 1))
+
+b_maxs = st.sampled_from([1, 2, 5, 20, (1 << 32) - 1])
+t_waits = st.sampled_from([0, 1, 10**7, 10**9])

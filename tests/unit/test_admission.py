@@ -1,0 +1,78 @@
+"""Admission: the exact answer, by hand and against fractions."""
+
+import ctypes
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.model.admission import least_capacity, shortfall
+from tests.model.htbs import SECOND, Params
+from tests.unit.host import CParams, CShortfall
+from tests.unit.strategies import params, within
+
+MS = 10**6
+CAPACITY_MAX = 1 << 50
+
+
+def admit(lib, promises: list[Params], capacity: int, c_max: int) -> tuple[int, int, int] | None:
+    """The C's answer: None if admissible, or (bw, bytes, within)."""
+    array = (CParams * len(promises))(*(CParams(*p) for p in promises))
+    out = CShortfall(1, 1, 1)
+    good = lib.htbs_admissible(array, len(promises), capacity, c_max, ctypes.byref(out))
+    answer = (out.bw, out.bytes, out.within)
+    assert good == (answer == (0, 0, 0))
+    return None if good else answer
+
+
+def test_nobody(lib):
+    """No reservation needs no capacity."""
+    assert admit(lib, [], 0, 4096) is None
+
+
+def test_one(lib):
+    """64 KiB due at 100 ms, behind a request of 4 KiB: 69,632 bytes in 0.1 s."""
+    one = [Params(200_000, 65_536, 100 * MS)]
+    assert admit(lib, one, 696_320, 4096) is None
+    assert admit(lib, one, 696_319, 4096) == (0, 1, 100 * MS)
+    assert admit(lib, one, 655_360, 4096) == (0, 4096, 100 * MS)
+
+
+def test_rates(lib):
+    """However late the deadlines, rates beyond the capacity can't be honoured."""
+    two = [Params(200_000, 4096, SECOND), Params(800_000, 4096, 2 * SECOND)]
+    assert admit(lib, two, 1_000_000, 4096) is None
+    assert admit(lib, two, 999_999, 4096) == (1, 0, 0)
+
+
+def test_the_worst_moment_is_reported(lib):
+    """Enough at 10 ms, too little at 20 ms, less so at 30 ms.
+
+    At 1 MB/s: 10 ms serve 10,000 bytes of which 4096 + 4096 are needed; 20 ms serve 20,000 but
+    4096 + 1000 + 40,000 + 4096 = 49,192 are; 30 ms serve 30,000 but 1000 + 2000 + 4096 more, so
+    56,288 are.
+    """
+    three = [Params(100_000, 4096, 10 * MS), Params(200_000, 40_000, 20 * MS),
+             Params(100_000, 4096, 30 * MS)]
+    assert admit(lib, three, 1_000_000, 4096) == (0, 29_192, 20 * MS)
+
+
+@settings(max_examples=500)
+@given(promises=st.lists(params, max_size=6), c_max=within(0, (1 << 32) - 1, 4096, 1 << 20),
+       capacity=within(0, CAPACITY_MAX, 10**6, 10**9), tight=st.sampled_from([None, -1, 0, 1]))
+def test_like_the_specification(lib, promises, c_max, capacity, tight):
+    """Same answer as exact fractions, above all at the least capacity that is enough."""
+    promises.sort(key=lambda p: p.latency)
+    if tight is not None:
+        capacity = min(max(0, least_capacity(promises, c_max) + tight), CAPACITY_MAX)
+    assert admit(lib, promises, capacity, c_max) == shortfall(promises, capacity, c_max)
+
+
+@settings(max_examples=50)
+@given(promises=st.lists(st.sampled_from([Params(1 << 40, 1 << 32, 10**11),
+                                          Params(4096, 1 << 32, 10**11 - 1)]),
+                         min_size=1, max_size=1000))
+def test_many_at_the_limits(lib, promises):
+    """No sum overflows."""
+    promises.sort(key=lambda p: p.latency)
+    assert (admit(lib, promises, CAPACITY_MAX, (1 << 32) - 1)
+            == shortfall(promises, CAPACITY_MAX, (1 << 32) - 1))

@@ -1,0 +1,187 @@
+"""The C against the specification, in lockstep: same tags, same choice at every step.
+
+An example is a set-up (a clock anywhere in 64 bits, reservations anywhere in their range) and a
+script of events. Both sides get the same events; after each of them, all that they have decided is
+compared. An event that makes no sense at its moment (nothing pending, nothing in flight) does
+nothing, so that every script is valid and a failing one shrinks well.
+"""
+
+from copy import copy
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.model.htbs import Params, Policy, Request
+from tests.unit.host import WRAP, Device
+from tests.unit.strategies import b_maxs, clocks, params, t_waits
+
+FLOWS = 3
+BACKGROUND = FLOWS
+ERA = 1 << 62
+
+which = st.sampled_from([0, 0, 0, 0, 1, 1, 2, BACKGROUND])
+sizes = st.sampled_from([0, 512, 4096, 4608, 65536, 1 << 20, (1 << 32) - 512])
+gaps = st.sampled_from([0, 0, 0, 0, 8, 128, 129, -8, 1 << 20])
+times = st.sampled_from([0, 1, 999, 10**6, 9_999_999, 10**7, 10**7 + 1, 10**9, 10**12, 1 << 50])
+places = st.integers(0, 7)
+
+events = st.one_of(
+    st.tuples(st.just("arrive"), which, sizes, gaps, st.booleans()),
+    st.tuples(st.just("read_on"), which, st.integers(1, 12)),
+    st.tuples(st.just("serve"), st.booleans()),
+    st.tuples(st.just("serve"), st.just(True)),
+    st.tuples(st.just("complete"), which),
+    st.tuples(st.just("let_pass"), times),
+    st.tuples(st.just("timeout")),
+    st.tuples(st.just("requeue"), which),
+    st.tuples(st.just("resume"), which),
+    st.tuples(st.just("merge"), which, places, places),
+    st.tuples(st.just("grow"), which, sizes),
+    st.tuples(st.just("configure"), which, params),
+    st.tuples(st.just("replace"), which, params),
+    st.tuples(st.just("cancel_wait")),
+    st.tuples(st.just("jump"), st.integers(0, ERA - (1 << 51))),
+)
+scripts = st.integers(1, 80).flatmap(lambda n: st.lists(events, min_size=n, max_size=n))
+set_ups = st.tuples(clocks, b_maxs, t_waits, st.lists(params, min_size=FLOWS, max_size=FLOWS))
+
+
+class Lockstep:
+    """The C and the specification, side by side. Its public methods are the events."""
+
+    def __init__(self, lib, clock, b_max, t_wait, promises):
+        self.now, drift = clock
+        self.c, self.spec = Device(lib, b_max, t_wait), Policy(b_max, t_wait)
+        self.c.clock.drift = self.spec.drift = drift
+        self._pairs = [(self.c.add(p, self.now), self.spec.add(p, self.now)) for p in promises]
+        self._pairs.append((self.c.background, self.spec.background))
+        self._ends = [0] * len(self._pairs)
+
+    def play(self, script) -> None:
+        """Do what is written and compare after each event."""
+        self._compare()
+        for name, *arguments in script:
+            getattr(self, name)(*arguments)
+            self._compare()
+
+    def _index(self, flow) -> int | None:
+        return next((i for i, pair in enumerate(self._pairs) if flow in pair), None)
+
+    def _compare(self) -> None:
+        view = self.c.view()
+        assert self.c.clock.drift == self.spec.drift % WRAP
+        assert self._index(view.active) == self._index(self.spec.active)
+        assert view.wait == self.spec.wait
+        assert view.work == self.spec.work()
+        if view.active:
+            assert view.run == self.spec.run
+        if view.wait == "arrival":
+            assert view.wait_until == self.spec.wait_until % WRAP
+            assert self.spec.wait_until - self.now <= self.spec.t_wait
+        for c, spec in self._pairs:
+            state = c.view()
+            assert state.pending == len(spec.queue) == len(c.queue)
+            assert state.in_flight == spec.in_flight
+            assert state.think == spec.think
+            assert [r.start for r in c.queue] == [r.start % WRAP for r in spec.queue]
+
+    def _both(self, name, i=None, *arguments):
+        """The same call on both sides, with the same result."""
+        flows = ((), ()) if i is None else ((self._pairs[i][0],), (self._pairs[i][1],))
+        got = getattr(self.c, name)(*flows[0], *arguments)
+        assert got == getattr(self.spec, name)(*flows[1], *arguments)
+
+    def _busy(self) -> list[int]:
+        return [i for i, (_, spec) in enumerate(self._pairs) if spec.in_flight]
+
+    def arrive(self, i, size, gap=0, sync=True) -> None:
+        """A request arrives, `gap` sectors after the end of the one before."""
+        c, spec = self._pairs[i]
+        before = spec.queue[-1].start if spec.queue else None
+        request = Request(size, max(0, self._ends[i] + gap), sync)
+        self._ends[i] = request.pos + request.sectors
+        want = self.spec.arrive(spec, copy(request), self.now)
+        got = self.c.arrive(c, request, self.now)
+        assert got == want._replace(start=want.start % WRAP, v=want.v % WRAP)
+        assert before is None or before <= want.start, "S fell"
+
+    def serve(self, complete) -> None:
+        """Choose and, if anybody is chosen, dispatch; perhaps complete at once."""
+        got, want = self.c.choose(self.now), self.spec.choose(self.now)
+        i = self._index(want.flow)
+        assert got._replace(flow=self._index(got.flow)) == want._replace(flow=i)
+        if i is None:
+            return
+        c, spec = self._pairs[i]
+        assert self.c.dispatch(c).pos == self.spec.dispatch(spec).pos
+        if complete:
+            self._both("complete", i, self.now)
+
+    def read_on(self, i, count) -> None:
+        """Some sequential synchronous reads, one after the other."""
+        for _ in range(count):
+            self.arrive(i, 4096)
+            self.serve(True)
+
+    def complete(self, n) -> None:
+        """A request in flight completes."""
+        if busy := self._busy():
+            self._both("complete", busy[n % len(busy)], self.now)
+
+    def requeue(self, n) -> None:
+        """The driver gives a request back."""
+        if busy := self._busy():
+            self._both("requeue", busy[n % len(busy)])
+
+    def resume(self, i) -> None:
+        """A request goes past the policy."""
+        self._both("resume", i)
+
+    def let_pass(self, time) -> None:
+        """Nothing happens for a while."""
+        self.now += time
+
+    def timeout(self) -> None:
+        """The timer fires."""
+        self._both("timeout", None, self.now)
+
+    def cancel_wait(self) -> None:
+        """A tunable changes."""
+        self._both("cancel_wait")
+
+    def merge(self, i, kept, gone) -> None:
+        """A pending request swallows another."""
+        c, spec = self._pairs[i]
+        kept, gone = (n % max(1, len(c.queue)) for n in (kept, gone))
+        if kept != gone:
+            self.c.merge(c, c.queue[kept], c.queue[gone])
+            self.spec.merge(spec, spec.queue[kept], spec.queue[gone])
+
+    def grow(self, i, size) -> None:
+        """A pending request swallows a bio. The background is not charged."""
+        if self._pairs[i][1].queue and i != BACKGROUND:
+            self._both("grow", i, size)
+
+    def configure(self, i, promise: Params) -> None:
+        """A reservation promises something else."""
+        if i != BACKGROUND:
+            self._both("configure", i, promise, self.now)
+
+    def replace(self, i, promise: Params) -> None:
+        """A reservation goes and another one comes."""
+        _, spec = self._pairs[i]
+        if i != BACKGROUND and not spec.queue and not spec.in_flight:
+            self._both("forget", i)
+            self._pairs[i] = (self.c.add(promise, self.now), self.spec.add(promise, self.now))
+
+    def jump(self, length) -> None:
+        """Other reservations took the virtual clock ahead, while none of ours was backlogged."""
+        if not any(spec.queue for _, spec in self._pairs):
+            self._both("jump", None, self.now + self.spec.drift + length, self.now)
+
+
+@settings(max_examples=800)
+@given(set_up=set_ups, script=scripts)
+def test_same_tags_and_choices(lib, set_up, script):
+    """Whatever happens, the C does what the specification says."""
+    Lockstep(lib, *set_up).play(script)
