@@ -80,11 +80,11 @@ struct disk_profile disk_hd080hj = {
 	 * the average, 18 ms, as usual in the class. With a knee without a kink
 	 * these three give the curve.
 	 */
-	.seek_short_ns = 751232,
-	.seek_sqrt_ns = 48768,
-	.seek_knee = 30336,
-	.seek_long_ns = 4998236,
-	.seek_cyl_ns = 140,
+	.seek_short_ns = 751192,
+	.seek_sqrt_ns = 48808,
+	.seek_knee = 30287,
+	.seek_long_ns = 4998253,
+	.seek_cyl_ps = 140227,
 	/* Hitachi 7K1000.C manual: average 8.5 ms to read, 9.5 ms to write. */
 	.write_settle_ns = 1000000,
 	/*
@@ -94,7 +94,12 @@ struct disk_profile disk_hd080hj = {
 	.command_ns = 120000,
 	/* Burst rate of a sister drive (HD753LJ) on a 3 Gb/s link, HD Tune. */
 	.bus_kbps = 190000,
-	/* Data sheet; the number of segments is usual and not published. */
+	/*
+	 * Data sheet; the number of segments is not published. With 16, waiting
+	 * for seven sequential readers gains 14 % (bfq over mq-deadline; 44 %
+	 * with low_latency=0). The paper gained about 25 % on the real drive; 32
+	 * segments would make it 40 % and 100 %.
+	 */
 	.cache_kb = 8192,
 	.segments = 16,
 };
@@ -179,7 +184,7 @@ u64 disk_seek_ns(const struct disk *d, u32 distance)
 	if (distance < d->p.seek_knee) /* the root as a fixed-point number of 16 bits */
 		return d->p.seek_short_ns +
 			((u64)d->p.seek_sqrt_ns * int_sqrt64((u64)distance << 32) >> 16);
-	return d->p.seek_long_ns + (u64)d->p.seek_cyl_ns * distance;
+	return d->p.seek_long_ns + div_u64((u64)d->p.seek_cyl_ps * distance, 1000);
 }
 
 static u64 bus_ns(const struct disk *d, u32 nr)

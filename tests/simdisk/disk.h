@@ -32,9 +32,9 @@ enum disk_op {
  *	@seek_short_ns + @seek_sqrt_ns * sqrt(d)
  * @seek_sqrt_ns: see @seek_short_ns
  * @seek_knee: distance in cylinders from which a seek takes
- *	@seek_long_ns + @seek_cyl_ns * d
+ *	@seek_long_ns + @seek_cyl_ps * d / 1000
  * @seek_long_ns: see @seek_knee
- * @seek_cyl_ns: see @seek_knee
+ * @seek_cyl_ps: see @seek_knee
  * @write_settle_ns: what a seek takes longer before a write
  * @command_ns: controller time of a command before the mechanism reacts to it
  * @bus_kbps: rate between the drive's buffer and the host, 1000 bytes/s
@@ -54,7 +54,7 @@ struct disk_profile {
 	u32 seek_sqrt_ns;
 	u32 seek_knee;
 	u32 seek_long_ns;
-	u32 seek_cyl_ns;
+	u32 seek_cyl_ps;
 	u32 write_settle_ns;
 	u32 command_ns;
 	u32 bus_kbps;

@@ -91,7 +91,7 @@ module_param_named(seek_short_ns, disk_hd080hj.seek_short_ns, uint, 0444);
 module_param_named(seek_sqrt_ns, disk_hd080hj.seek_sqrt_ns, uint, 0444);
 module_param_named(seek_knee, disk_hd080hj.seek_knee, uint, 0444);
 module_param_named(seek_long_ns, disk_hd080hj.seek_long_ns, uint, 0444);
-module_param_named(seek_cyl_ns, disk_hd080hj.seek_cyl_ns, uint, 0444);
+module_param_named(seek_cyl_ps, disk_hd080hj.seek_cyl_ps, uint, 0444);
 module_param_named(write_settle_ns, disk_hd080hj.write_settle_ns, uint, 0444);
 module_param_named(command_ns, disk_hd080hj.command_ns, uint, 0444);
 module_param_named(bus_kbps, disk_hd080hj.bus_kbps, uint, 0444);

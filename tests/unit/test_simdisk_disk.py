@@ -1,0 +1,396 @@
+"""The simulated disk's model, built for the host and held against published figures.
+
+Sources of the figures: the comments of `disk_hd080hj` in tests/simdisk/disk.c. The clock is the
+test's own: every time is a number handed to the model.
+"""
+
+import ctypes
+import random
+import subprocess
+from collections.abc import Callable
+from ctypes import POINTER, Structure, byref, c_bool, c_char_p, c_int, c_uint32, c_uint64, c_void_p
+from math import sqrt
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SIMDISK = ROOT / "tests/simdisk"
+LIBRARY = ROOT / "build/host/libsimdisk.so"
+FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror")
+
+READ, WRITE, WRITE_FUA, FLUSH, DISCARD = range(5)
+MS = 1_000_000
+SECOND = 1000 * MS
+FIELDS = ["rpm", "heads", "zones", "outer_spt", "inner_spt", "head_switch_ns", "track_skew_ns",
+          "seek_short_ns", "seek_sqrt_ns", "seek_knee", "seek_long_ns", "seek_cyl_ps",
+          "write_settle_ns", "command_ns", "bus_kbps", "cache_kb", "segments"]
+
+
+class Profile(Structure):
+    """struct disk_profile."""
+
+    _fields_ = [("sectors", c_uint64), *((name, c_uint32) for name in FIELDS)]
+
+
+@pytest.fixture(scope="module")
+def lib() -> ctypes.CDLL:
+    """Build disk.c and load it."""
+    LIBRARY.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["cc", *FLAGS, "-I", SIMDISK / "host", SIMDISK / "disk.c",
+                    SIMDISK / "host/api.c", "-o", LIBRARY], check=True)
+    library = ctypes.CDLL(str(LIBRARY))
+    library.disk_init.argtypes = [c_void_p, POINTER(Profile), c_bool]
+    library.disk_init.restype = c_char_p
+    library.disk_seek_ns.argtypes = [c_void_p, c_uint32]
+    library.disk_seek_ns.restype = c_uint64
+    library.disk_service.argtypes = [c_void_p, c_uint64, c_int, c_uint64, c_uint32]
+    library.disk_service.restype = c_uint64
+    library.host_disk_cylinders.argtypes = [c_void_p]
+    library.host_disk_size.restype = ctypes.c_size_t
+    return library
+
+
+class Disk:
+    """A drive with one user, who has a clock."""
+
+    def __init__(self, lib: ctypes.CDLL, write_cache: bool = False, **changes: int) -> None:
+        self.lib = lib
+        self.profile = Profile.from_buffer_copy(Profile.in_dll(lib, "disk_hd080hj"))
+        for name, value in changes.items():
+            setattr(self.profile, name, value)
+        self.memory = ctypes.create_string_buffer(lib.host_disk_size())
+        wrong = lib.disk_init(self.memory, byref(self.profile), write_cache)
+        if wrong:
+            raise ValueError(wrong.decode())
+        self.cylinders = lib.host_disk_cylinders(self.memory)
+        self.now = SECOND
+
+    def serve(self, operation: int, sector: int, count: int = 8) -> int:
+        """Do one command and return how long it took, in nanoseconds."""
+        done = self.lib.disk_service(self.memory, self.now, operation, sector, count)
+        took = done - self.now
+        self.now = done
+        return took
+
+    def read(self, sector: int, count: int = 8) -> int:
+        """Read and return the time it took."""
+        return self.serve(READ, sector, count)
+
+    def write(self, sector: int, count: int = 8) -> int:
+        """Write and return the time it took."""
+        return self.serve(WRITE, sector, count)
+
+    def sequential(self, operation: int, start: int, count: int, commands: int) -> float:
+        """Bytes per second of commands one after another."""
+        begin = self.now
+        for number in range(commands):
+            self.serve(operation, start + number * count, count)
+        return commands * count * 512 * SECOND / (self.now - begin)
+
+    def seek(self, distance: int) -> int:
+        """Time to move the arm."""
+        return self.lib.disk_seek_ns(self.memory, distance)
+
+    def hit(self, count: int = 8) -> int:
+        """Time of a read served from the buffer."""
+        return self.profile.command_ns + count * 512 * 1_000_000 // self.profile.bus_kbps
+
+
+@pytest.fixture
+def disk(lib: ctypes.CDLL) -> Disk:
+    """Give a drive of the default profile."""
+    return Disk(lib)
+
+
+def revolution(disk: Disk) -> int:
+    """Time of a revolution."""
+    return 60 * SECOND // disk.profile.rpm
+
+
+def outer(disk: Disk) -> int:
+    """First sector."""
+    return 0
+
+
+def inner(disk: Disk) -> int:
+    """A sector from which 100,000 are left."""
+    return disk.profile.sectors - 100_000
+
+
+def seek_curve(nearest: float, average: float, full: float, cylinders: int) -> list[float]:
+    """Fit a + b*sqrt(d) below a knee and c + e*d from there to three published seek times.
+
+    The two parts meet with the same slope; the knee is where the mean over all pairs of cylinders
+    comes out as published. Returns a, b, the knee, c and e.
+    """
+    def curve(knee: float) -> list[float]:
+        b = (full - nearest) / (sqrt(knee) - 1 + (cylinders - 1 - knee) / (2 * sqrt(knee)))
+        a = nearest - b
+        e = b / (2 * sqrt(knee))
+        return [a, b, knee, a + b * sqrt(knee) - e * knee, e]
+
+    def mean_of(parts: list[float]) -> float:
+        a, b, knee, c, e = parts
+        steps = 4000
+        points = [(i + 0.5) * cylinders / steps for i in range(steps)]
+        times = [a + b * sqrt(d) if d < knee else c + e * d for d in points]
+        weights = [cylinders - d for d in points]
+        return sum(t * w for t, w in zip(times, weights, strict=True)) / sum(weights)
+
+    low, high = 2.0, cylinders - 2.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if mean_of(curve(middle)) < average else (low, middle)
+    return curve(low)
+
+
+def test_published_seek_times(disk: Disk) -> None:
+    """Track to track, average over random pairs, full stroke."""
+    rng = random.Random(1)
+    pairs = [(rng.randrange(disk.cylinders), rng.randrange(disk.cylinders)) for _ in range(20_000)]
+    assert disk.seek(0) == 0
+    assert disk.seek(1) == pytest.approx(0.8 * MS, rel=0.001)
+    assert mean(disk.seek(abs(a - b)) for a, b in pairs) == pytest.approx(8.9 * MS, rel=0.02)
+    assert disk.seek(disk.cylinders - 1) == pytest.approx(18 * MS, rel=0.001)
+
+
+def test_seek_curve_is_the_fit(disk: Disk) -> None:
+    """The table's five numbers are what the published three give."""
+    p = disk.profile
+    table = [p.seek_short_ns, p.seek_sqrt_ns, p.seek_knee, p.seek_long_ns, p.seek_cyl_ps / 1000]
+    fit = seek_curve(0.8 * MS, 8.9 * MS, 18 * MS, disk.cylinders)
+    assert table == pytest.approx(fit, rel=1e-4)
+
+
+def test_seek_curve_has_no_step(disk: Disk) -> None:
+    """A longer seek takes no less time, and the knee is no jump."""
+    times = [disk.seek(distance) for distance in range(disk.cylinders)]
+    assert times == sorted(times)
+    knee = disk.profile.seek_knee
+    assert times[knee] - times[knee - 1] < 1000
+
+
+def test_random_read_time(disk: Disk) -> None:
+    """Seek, half a revolution, command and bus."""
+    rng = random.Random(2)
+    times = [disk.read(rng.randrange(disk.profile.sectors // 8) * 8) for _ in range(20_000)]
+    expected = 8.9 * MS + revolution(disk) / 2 + disk.hit()
+    assert mean(times) == pytest.approx(expected, rel=0.05)
+    assert max(times) < 18 * MS + revolution(disk) + 2 * disk.hit()
+
+
+@pytest.mark.parametrize(("place", "rate"), [(outer, 59.71 * 2**20), (inner, 59.71 * 2**19)])
+def test_media_rate(disk: Disk, place: Callable[[Disk], int], rate: float) -> None:
+    """Large reads run at the rate of the media: measured outside, half of it inside."""
+    assert disk.sequential(READ, place(disk), 256, 390) == pytest.approx(rate, rel=0.02)
+
+
+@pytest.mark.parametrize("place", [outer, inner])
+def test_small_sequential_reads(disk: Disk, place: Callable[[Disk], int]) -> None:
+    """Small ones come from the buffer, each with its command, where the media is faster."""
+    assert disk.sequential(READ, place(disk), 8, 10_000) == pytest.approx(
+        4096 * SECOND / disk.hit(), rel=0.02)
+
+
+def test_sequential_reads_never_beat_the_media(disk: Disk) -> None:
+    """A bus and a controller that take no time leave the media as the limit."""
+    fast = Disk(disk.lib, command_ns=0, bus_kbps=4_000_000_000)
+    rate = fast.sequential(READ, 0, 8, 12_500)
+    assert rate == pytest.approx(59.71 * 2**20, rel=0.02)
+
+
+def test_rotation_is_exact(disk: Disk) -> None:
+    """The same sector comes by once per revolution, however long one waits."""
+    disk.write(1000)
+    for pause in (0, 1, 3 * MS, 20 * SECOND + 12345):
+        last = disk.now
+        disk.now += pause
+        disk.write(1000)
+        assert (disk.now - last) % revolution(disk) == 0
+        assert disk.now - last - pause <= revolution(disk) + disk.profile.command_ns
+
+
+def test_write_through_loses_a_revolution(disk: Disk) -> None:
+    """The next command comes too late for the next sector."""
+    disk.write(0)
+    transfer = 8 * revolution(disk) / disk.profile.outer_spt
+    for number in range(1, 100):
+        assert disk.write(number * 8) == pytest.approx(revolution(disk) + transfer, abs=2)
+
+
+def test_write_settles(lib: ctypes.CDLL) -> None:
+    """A write far away waits longer for the arm than a read does."""
+    rng = random.Random(6)
+    reader, writer = Disk(lib), Disk(lib)
+    places = [rng.randrange(reader.profile.sectors // 8) * 8 for _ in range(20_000)]
+    late = mean(writer.write(s) for s in places) - mean(reader.read(s) for s in places)
+    assert late == pytest.approx(writer.profile.write_settle_ns, rel=0.1)
+
+
+def test_write_cache(lib: ctypes.CDLL) -> None:
+    """Writes run at the media's rate; a flush and a write through the cache wait for them."""
+    disk = Disk(lib, write_cache=True)
+    assert disk.write(0) == disk.hit()
+    assert disk.sequential(WRITE, 8, 256, 1500) == pytest.approx(59.71 * 2**20, rel=0.02)
+    assert disk.serve(FLUSH, 0, 0) > MS
+    assert disk.serve(FLUSH, 0, 0) == disk.profile.command_ns
+    assert disk.write(1_000_000) == disk.hit()
+    assert disk.serve(WRITE_FUA, 50_000_000) > MS
+    assert disk.serve(FLUSH, 0, 0) == disk.profile.command_ns
+
+
+def test_write_cache_is_finite(lib: ctypes.CDLL) -> None:
+    """Random writes beyond the buffer's slots take the time of the media."""
+    disk = Disk(lib, write_cache=True)
+    rng = random.Random(3)
+    times = [disk.write(rng.randrange(disk.profile.sectors // 8) * 8) for _ in range(1000)]
+    assert times[:16] == [disk.hit()] * 16
+    assert mean(times) > 10 * MS
+
+
+def test_discard_takes_a_command(disk: Disk) -> None:
+    """A discard moves nothing."""
+    assert disk.serve(DISCARD, 77_000_000, 1 << 20) == disk.profile.command_ns
+
+
+def test_read_ahead_hit(disk: Disk) -> None:
+    """After a pause the whole segment is there, the sector behind it is not."""
+    segment = disk.profile.cache_kb * 2 // disk.profile.segments
+    disk.read(5000)
+    disk.now += SECOND
+    assert disk.read(5008) == disk.hit()
+    assert disk.read(5000 + segment) == disk.hit()
+    assert disk.read(5000 + 3 * segment) > disk.hit()
+
+
+def test_read_ahead_takes_its_time(disk: Disk) -> None:
+    """What the head has not passed yet is waited for, not sought."""
+    disk.read(5000)
+    begin = disk.now
+    assert disk.read(5000 + 508) > disk.hit()
+    assert disk.now - begin == pytest.approx(508 * revolution(disk) / 1123, rel=0.01)
+
+
+def test_other_reads_end_read_ahead(disk: Disk) -> None:
+    """A read elsewhere keeps what was read so far, and no more comes."""
+    disk.read(5000)
+    disk.now += MS
+    passed = int((MS + disk.profile.command_ns) * 1123 / revolution(disk))
+    disk.read(100_000_000)
+    disk.now += SECOND
+    assert disk.read(5008, passed - 1) == disk.hit(passed - 1)
+    assert disk.read(5008 + passed) > 5 * MS
+
+
+def test_hits_leave_the_mechanism_alone(disk: Disk) -> None:
+    """Reads from the buffer don't end the read-ahead of another segment."""
+    disk.read(100_000_000)
+    disk.now += SECOND
+    disk.read(5000)
+    for number in range(40):
+        assert disk.read(100_000_008 + 8 * number) == disk.hit()
+    assert disk.read(5008, 256) == disk.hit(256)
+
+
+def test_slow_reader_always_hits(disk: Disk) -> None:
+    """The segment is refilled as it is used."""
+    disk.read(0)
+    for number in range(1, 2000):
+        disk.now += 5 * MS
+        assert disk.read(8 * number) == disk.hit()
+
+
+def test_segments_are_reused_in_order_of_use(disk: Disk) -> None:
+    """As many streams as segments are remembered; one more costs the oldest."""
+    streams = [(number + 1) * 5_000_000 for number in range(disk.profile.segments)]
+    for start in streams:
+        disk.read(start)
+        disk.now += SECOND
+    for start in streams:
+        assert disk.read(start + 8) == disk.hit()
+    disk.read(0)
+    disk.now += SECOND
+    assert disk.read(streams[1] + 16) == disk.hit()
+    assert disk.read(streams[0] + 16) > disk.hit()
+
+
+def test_write_drops_what_it_overlaps(disk: Disk) -> None:
+    """Old data is not read from the buffer."""
+    disk.read(5000)
+    disk.now += SECOND
+    disk.read(100_000_000)
+    disk.now += SECOND
+    disk.write(5100)
+    assert disk.read(100_000_008) == disk.hit()
+    assert disk.read(5008) > disk.hit()
+
+
+def test_alternating_readers_seek(disk: Disk) -> None:
+    """The paper's pair in alternation: above 200 KB/s for each, below 800."""
+    rng = random.Random(4)
+    region = 2 << 21
+    begin = disk.now
+    for number in range(2000):
+        disk.read(rng.randrange(region // 8) * 8)
+        disk.read(region + 8 * number)
+    rate = 2000 * 4096 * SECOND / (disk.now - begin)
+    assert 200_000 < rate < 800_000
+
+
+def test_seven_sequential_readers(lib: ctypes.CDLL) -> None:
+    """Paper, 5.3: seven sequential readers gain by runs, but no multiple; they have the buffer."""
+    def rate(run: int) -> float:
+        disk = Disk(lib)
+        begin = disk.now
+        for turn in range(6000 // run):
+            for reader in range(7):
+                for number in range(turn * run, turn * run + run):
+                    disk.read(reader * 20_000_000 + 8 * number)
+        return 42_000 * 4096 * SECOND / (disk.now - begin)
+
+    assert rate(1) < rate(20) < rate(200) < 1.6 * rate(1)
+
+
+def trace(disk: Disk, look: bool = False) -> list[int]:
+    """Completion times of a mixed load; `look` adds reads that touch nothing but the buffer."""
+    rng = random.Random(5)
+    streams = [0, 30_000_000, 60_000_000, 98_000_000]
+    times = []
+    disk.read(99_000_000)
+    disk.now += SECOND
+    for _ in range(3000):
+        operation = rng.choice([READ, READ, READ, WRITE, FLUSH])
+        count = rng.choice([8, 8, 64, 1024])
+        stream = rng.randrange(len(streams))
+        disk.serve(operation, streams[stream], count)
+        times.append(disk.now)
+        if operation == READ:
+            streams[stream] += count
+        pause = rng.choice([0, 10_000, 2 * MS, 30 * MS])
+        if look:
+            disk.lib.disk_service(disk.memory, disk.now + pause // 2, READ, 99_000_008, 8)
+        disk.now += pause
+    return times
+
+
+def test_repeats_exactly(lib: ctypes.CDLL) -> None:
+    """The same load takes the same nanoseconds."""
+    assert trace(Disk(lib)) == trace(Disk(lib))
+
+
+def test_state_does_not_depend_on_when_it_is_worked_out(lib: ctypes.CDLL) -> None:
+    """Read-ahead is worked out late; working it out in more steps changes nothing."""
+    assert trace(Disk(lib)) == trace(Disk(lib), look=True)
+
+
+@pytest.mark.parametrize("changes", [
+    {"rpm": 0}, {"heads": 0}, {"heads": 65}, {"zones": 0}, {"zones": 33}, {"inner_spt": 0},
+    {"inner_spt": 1124}, {"outer_spt": 100_001}, {"bus_kbps": 0}, {"segments": 0},
+    {"segments": 65}, {"cache_kb": 7}, {"track_skew_ns": 799_999},
+])
+def test_profile_is_checked(lib: ctypes.CDLL, changes: dict[str, int]) -> None:
+    """A profile that makes no drive is refused with the parameter's name."""
+    with pytest.raises(ValueError, match=next(iter(changes))):
+        Disk(lib, **changes)
