@@ -277,8 +277,7 @@ static bool htbs_bio_merge(struct request_queue *q, struct bio *bio,
 	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);
 	if (merged) {
 		res = htbs_reservation_of(dev, bio);
-		if (res != &dev->background)
-			htbs_curve_charge(&res->flow.curve, bytes);
+		htbs_curve_charge(&res->flow.curve, bytes);
 		htbs_trace_merge(dev, res, sector, bytes);
 	}
 	htbs_device_unlock(dev, flags);
@@ -346,8 +345,7 @@ static void htbs_requests_merged(struct request_queue *q, struct request *rq,
 	if (!other) {
 		res->stats.inserted++;
 		res->stats.merged++;
-		if (res != &dev->background)
-			htbs_curve_charge(&res->flow.curve, bytes);
+		htbs_curve_charge(&res->flow.curve, bytes);
 		htbs_trace_merge(dev, res, blk_rq_pos(next), bytes);
 		return;
 	}
@@ -604,7 +602,7 @@ static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 	kref_init(&dev->ref);
 	dev->queue = q;
 	dev->defaults = htbs_defaults;
-	htbs_policy_init(&dev->policy, HTBS_B_MAX,
+	htbs_policy_init(&dev->policy, &dev->background.flow, HTBS_B_MAX,
 			 blk_queue_nonrot(q) ? HTBS_T_WAIT_FLASH :
 					       HTBS_T_WAIT_ROTATIONAL);
 	htbs_reservation_init(&dev->background, dev, &htbs_defaults);

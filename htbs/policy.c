@@ -38,14 +38,17 @@
 /**
  * htbs_policy_init() - start with nobody backlogged and nobody active
  * @policy: the policy
+ * @background: takes what goes behind whatever conforms; the caller
+ *	initialises it next, like any flow
  * @b_max: longest run of one reservation, requests; at least 1
  * @t_wait: longest wait, ns; 0: never wait
  */
-void htbs_policy_init(struct htbs_policy *policy, u32 b_max, u64 t_wait)
+void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
+		      u32 b_max, u64 t_wait)
 {
 	memset(policy, 0, sizeof(*policy));
 	htbs_tree_init(&policy->tree);
-	RB_CLEAR_NODE(&policy->background.node.rb);
+	policy->background = background;
 	policy->b_max = b_max;
 	policy->t_wait = t_wait;
 }
@@ -62,6 +65,7 @@ void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 {
 	memset(flow, 0, sizeof(*flow));
 	RB_CLEAR_NODE(&flow->node.rb);
+	flow->idle_since = now;
 	htbs_curve_init(&flow->curve, params, &policy->clock,
 			htbs_clock_read(&policy->clock, now));
 }
@@ -140,7 +144,7 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 
 	arrival->jump = htbs_policy_adjust(policy, now);
 	arrival->v = htbs_clock_read(&policy->clock, now);
-	if (flow == &policy->background)
+	if (flow == policy->background)
 		arrival->start = arrival->v + HTBS_BACKGROUND_AGE;
 	else
 		arrival->start = htbs_curve_arrive(&flow->curve,
@@ -159,7 +163,10 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 start)
 {
-	u64 finish = start + flow->curve.params.latency;
+	u64 finish = start;
+
+	if (flow != policy->background)
+		finish += flow->curve.params.latency;
 
 	if (!RB_EMPTY_NODE(&flow->node.rb) && flow->node.start == start &&
 	    flow->node.finish == finish)
@@ -168,7 +175,7 @@ void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 	htbs_policy_unlink(policy, flow);
 	flow->node.start = start;
 	flow->node.finish = finish;
-	if (flow != &policy->background)
+	if (flow != policy->background)
 		htbs_tree_insert(&policy->tree, &flow->node);
 }
 
@@ -176,7 +183,7 @@ void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 static struct htbs_flow *htbs_policy_first(struct htbs_policy *policy)
 {
 	struct htbs_node *node = htbs_tree_first(&policy->tree);
-	struct htbs_flow *background = &policy->background;
+	struct htbs_flow *background = policy->background;
 
 	if (background->pending &&
 	    (!node || htbs_before(background->node.finish, node->finish)))
@@ -240,7 +247,7 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 
 	first = htbs_policy_first(policy);
 	choice->flow = first;
-	if (first == &policy->background)
+	if (first == policy->background)
 		first = NULL;
 	choice->switched = first != policy->active;
 	policy->active = first;
@@ -332,7 +339,6 @@ bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow)
 void htbs_policy_resume(struct htbs_flow *flow)
 {
 	flow->in_flight++;
-	flow->known = true;
 }
 
 /**

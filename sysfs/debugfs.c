@@ -38,7 +38,7 @@ static int htbs_state_show(void *data, struct seq_file *sf)
 	seq_printf(sf, "unscheduled     %s\n",
 		   list_empty(&dev->dispatch) ? "none" : "pending");
 	seq_printf(sf, "background      %u pending, %u in flight\n",
-		   policy->background.pending, policy->background.in_flight);
+		   policy->background->pending, policy->background->in_flight);
 	spin_unlock_irq(&dev->lock);
 	return 0;
 }

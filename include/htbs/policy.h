@@ -28,11 +28,11 @@
  * @pending: requests waiting in the scheduler
  * @in_flight: requests dispatched and not completed
  * @next_pos: sector after the end of the last request dispatched
- * @idle_since: when its last request completed, ns
+ * @idle_since: when its last request completed, or it began, ns
  * @think: mean time from there to its next request, ns
  * @history: one bit for each of the last 8 dispatched requests, 1: sequential
  * @sync: the last request dispatched has somebody waiting for it
- * @known: @next_pos and @idle_since mean something
+ * @known: a request was dispatched, so @next_pos means something
  */
 struct htbs_flow {
 	struct htbs_curve curve;
@@ -76,7 +76,7 @@ enum htbs_outcome {
  * struct htbs_policy - the policy's state for one device
  * @tree: the backlogged reservations
  * @clock: the device's virtual clock
- * @background: requests that go behind whatever conforms; its curve is unused
+ * @background: requests that go behind whatever conforms (constant)
  * @active: the reservation that the device is granted to, or NULL
  * @run: requests of @active dispatched since it became active
  * @wait: is the device kept idle for @active
@@ -87,7 +87,7 @@ enum htbs_outcome {
 struct htbs_policy {
 	struct htbs_tree tree;
 	struct htbs_clock clock;
-	struct htbs_flow background;
+	struct htbs_flow *background;
 	struct htbs_flow *active;
 	u32 run;
 	enum htbs_wait wait;
@@ -138,7 +138,8 @@ struct htbs_extent {
 	bool sync;
 };
 
-void htbs_policy_init(struct htbs_policy *policy, u32 b_max, u64 t_wait);
+void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
+		      u32 b_max, u64 t_wait);
 void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 		    const struct htbs_params *params, u64 now);
 
@@ -174,7 +175,7 @@ bool htbs_policy_forget(struct htbs_policy *policy, struct htbs_flow *flow);
 static inline bool htbs_policy_has_work(const struct htbs_policy *policy)
 {
 	return policy->wait == HTBS_WAIT_NONE &&
-	       (policy->background.pending || !htbs_tree_empty(&policy->tree));
+	       (policy->background->pending || !htbs_tree_empty(&policy->tree));
 }
 
 #endif /* HTBS_POLICY_H */

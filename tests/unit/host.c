@@ -66,11 +66,6 @@ struct htbs_curve *host_flow_curve(struct htbs_flow *flow)
 	return &flow->curve;
 }
 
-struct htbs_flow *host_policy_background(struct htbs_policy *policy)
-{
-	return &policy->background;
-}
-
 void host_node_set(struct htbs_node *node, u64 start, u64 finish)
 {
 	node->start = start;

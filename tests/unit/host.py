@@ -93,7 +93,7 @@ PROTOTYPES = {
     "htbs_tree_init": (None, c_void_p),
     "htbs_tree_insert": (None, c_void_p, c_void_p),
     "htbs_tree_remove": (None, c_void_p, c_void_p),
-    "htbs_policy_init": (None, c_void_p, c_uint32, c_uint64),
+    "htbs_policy_init": (None, c_void_p, c_void_p, c_uint32, c_uint64),
     "htbs_flow_init": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
     "htbs_policy_arrive": (None, c_void_p, c_void_p, c_uint64, c_uint32, POINTER(CArrival)),
     "htbs_policy_choose": (None, c_void_p, c_uint64, POINTER(CChoice)),
@@ -114,7 +114,6 @@ PROTOTYPES = {
     "host_flow_view": (None, c_void_p, POINTER(FlowView)),
     "host_policy_clock": (POINTER(CClock), c_void_p),
     "host_flow_curve": (POINTER(CCurve), c_void_p),
-    "host_policy_background": (c_void_p, c_void_p),
     "host_node_set": (None, c_void_p, c_uint64, c_uint64),
     "host_tree_first": (c_void_p, c_void_p),
     "host_tree_next": (c_void_p, c_void_p),
@@ -178,8 +177,10 @@ class Device:
     def __init__(self, lib: ctypes.CDLL, b_max: int, t_wait: int):
         self.lib = lib
         self.policy = memory(lib, "policy")
-        lib.htbs_policy_init(self.policy, b_max, t_wait)
-        self.background = Flow(lib, lib.host_policy_background(self.policy))
+        keep = memory(lib, "flow")
+        lib.htbs_policy_init(self.policy, keep, b_max, t_wait)
+        lib.htbs_flow_init(keep, self.policy, CParams(4096, 4096, 1000), 0)
+        self.background = Flow(lib, ctypes.addressof(keep), keep)
         self.flows = {self.background.address: self.background}
         self.clock = lib.host_policy_clock(self.policy).contents
 
