@@ -27,13 +27,15 @@ private-types:
 	@scripts/private-types $(KVER) $(OUT)/include/generated/htbs-private.h \
 		--headers $(KDIR) $(if $(VMLINUZ),--image $(VMLINUZ))
 
-simdisk:
+simdisk: private-types
 	$(call links,tests/simdisk/.,$(OUT)/simdisk)
 	@+$(call kbuild,$(OUT)/simdisk) modules
 	@cp $(OUT)/simdisk/simdisk.ko $(OUT)/
 
+# Header packages hold no key to sign with, and no System.map, without which depmod is left out.
 modules_install: all
-	@+$(call kbuild,$(OUT)) modules_install
+	@+$(call kbuild,$(OUT)) CONFIG_MODULE_SIG_ALL= modules_install
+	@PATH=$$PATH:/sbin:/usr/sbin depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KVER)
 
 # A tree with a warning is removed, so that the warning comes again.
 matrix:
