@@ -1,0 +1,57 @@
+"""What the functional tests share on the host: what to boot, and reading what came back."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.vm import Guest, Result, kernels, modules
+from tests.vm.guest import PROGRAMS, STOCK_MODULES
+
+_SCRIPTS = Path(__file__).parent / "scripts"
+
+
+@dataclass(frozen=True)
+class Boot:
+    """A script of scripts/ and the guest that it wants.
+
+    script: its name without .sh; modules, programs: on the virtual clock, besides the harness's
+    own; files: names below $IN with their text.
+    """
+
+    script: str
+    clock: str = "virtual"
+    modules: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
+    timeout: float = 300
+
+    def run(self, series: str) -> Result:
+        """Boot the newest kernel of a series and run the script."""
+        kernel = kernels.newest(series)
+        files = {name: text.encode() for name, text in self.files}
+        guest = Guest(
+            kernel,
+            self.clock,
+            files=modules.build(kernel) | files,
+            name=f"{self.script}-{series}",
+            timeout=self.timeout,
+            modules=(*STOCK_MODULES, *self.modules),
+            programs=(*PROGRAMS, *self.programs),
+        )
+        return guest.run("".join(self._text(name) for name in ("lib", self.script)))
+
+    @staticmethod
+    def _text(name: str) -> str:
+        return (_SCRIPTS / f"{name}.sh").read_text()
+
+
+def htbs_stat(text: str) -> dict[str, int]:
+    """The numbers of an io.htbs.stat with one line."""
+    [line] = text.splitlines()
+    return {key: int(value) for key, value in (word.split("=") for word in line.split()[1:])}
+
+
+def fio_side(result: Result, name: str, side: str = "read") -> dict:
+    """What the only job of NAME.json did on one side: read, write or trim."""
+    [job] = result.json(f"{name}.json")["jobs"]
+    assert job["error"] == 0, f"fio {name}"
+    return job[side]

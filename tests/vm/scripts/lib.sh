@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# What the functional tests share in the guest; sourced after guest.sh, before the script.
+
+CG=/sys/fs/cgroup
+
+# null_disk NAME [ATTRIBUTE=VALUE…]: make a null_blk disk of 64 MiB that takes its time.
+null_disk()
+{
+	modprobe null_blk nr_devices=0
+	grep -q configfs /proc/mounts || mount -t configfs configfs /sys/kernel/config
+	_null=/sys/kernel/config/nullb/$1
+	shift
+	mkdir "$_null"
+	for _pair in size=64 irqmode=2 completion_nsec=100000 "$@" power=1; do
+		echo "${_pair#*=}" >"$_null/${_pair%%=*}"
+	done
+}
+
+# dev DISK: its MAJ:MIN.
+dev()
+{
+	cat "/sys/block/$1/dev"
+}
+
+# reserve CGROUP DISK KEY=VALUE…|none: write to io.htbs.
+reserve()
+{
+	_cg=$1 _disk=$2
+	shift 2
+	expect_put OK "$(dev "$_disk") $*" "$CG/$_cg/io.htbs"
+}
+
+# in_force CGROUP DISK: what io.htbs says of the disk, without MAJ:MIN; empty: nothing.
+in_force()
+{
+	sed -n "s/^$(dev "$2") //p" "$CG/$1/io.htbs"
+}
+
+# stat_of CGROUP DISK KEY: one number of io.htbs.stat; empty: there is no line.
+stat_of()
+{
+	sed -n "s/^$(dev "$2") .*\<$3=\([0-9]*\).*/\1/p" "$CG/$1/io.htbs.stat"
+}
+
+# quiet_io NAME OPTION…: fio's direct I/O that must succeed; JSON to $OUT/NAME.json.
+run_fio()
+{
+	_name=$1
+	shift
+	fio --name="$_name" --direct=1 --output-format=json --output="$_name.json" "$@" ||
+		fail "fio $_name: $(cat "$_name.json")"
+}
+
+# settled CGROUP DISK: all that was inserted is completed or merged; met and missed are all that
+# conformed.
+settled()
+{
+	# shellcheck disable=SC2046
+	set -- "$1" "$2" $(for _key in inserted completed merged conforming met missed; do
+		stat_of "$1" "$2" $_key
+	done)
+	expect "$3" $(($4 + $5)) "$1: inserted = completed + merged"
+	expect "$6" $(($7 + $8)) "$1: conforming = met + missed"
+}

@@ -1,0 +1,155 @@
+"""Every refused write names its errno and changes nothing."""
+
+import pytest
+
+from tests.vm import Result
+from tests.vm.functional import Boot
+
+pytestmark = pytest.mark.guest
+
+NOT_A_NUMBER = ("x", "-1", " 5", "5 6", "1.5", "0x10", "1e3", "5K", "5x", "--", "\u00b2")
+TOO_LONG = (str(2**64), str(2**70), "9" * 400, str(-(2**63)))
+
+# What is out of range, smallest and largest good value.
+TUNABLES = {
+    "b_max": (("0", "65537", str(2**32 + 1)), "1", "65536"),
+    "t_wait_us": (("1000001", str(2**32)), "0", "1000000"),
+    "default_bw": (("0", "4095", str(2**40 + 1)), "4096", str(2**40)),
+    "default_burst": (("0", "4095", str(2**32 + 1)), "4096", str(2**32)),
+    "default_latency_us": (("0", "100000001", str(2**54)), "1", "100000000"),
+}
+
+# For a group with a reservation or without; @NAME stands for the MAJ:MIN of a device.
+RESERVATIONS = {
+    # syntax
+    "\\n": "EINVAL",
+    "garbage": "EINVAL",
+    "bw=1M": "EINVAL",
+    "8": "EINVAL",
+    "8: bw=1M": "EINVAL",
+    "@htbs": "EINVAL",
+    "@htbs ": "EINVAL",
+    "@htbs,bw=1M": "EINVAL",
+    "@htbs garbage": "EINVAL",
+    "@htbs bw": "EINVAL",
+    "@htbs bw=": "EINVAL",
+    "@htbs bw=1M burst": "EINVAL",
+    "@htbs bw =1M": "EINVAL",
+    "@htbs bw=1M,burst=64K": "EINVAL",
+    "@htbs BW=1M": "EINVAL",
+    "@htbs 1M": "EINVAL",
+    "@htbs bw=1M rate=2M": "EINVAL",
+    "@htbs weight=100": "EINVAL",
+    "@htbs None": "EINVAL",
+    "@htbs none bw=1M": "EINVAL",
+    "@htbs bw=1M none": "EINVAL",
+    "@htbs nonesuch": "EINVAL",
+    "@htbs bw=none": "EINVAL",
+    "@htbs bw=max": "EINVAL",
+    "@htbs bw=1M\\n@htbs bw=2M": "EINVAL",
+    # numbers
+    "@htbs bw=-1": "EINVAL",
+    "@htbs bw=+1048576": "EINVAL",
+    "@htbs bw=0x100000": "EINVAL",
+    "@htbs bw=1.5M": "EINVAL",
+    "@htbs bw=1Q": "EINVAL",
+    "@htbs bw=1MB": "EINVAL",
+    "@htbs bw=1KK": "EINVAL",
+    "@htbs bw=M": "EINVAL",
+    "@htbs bw=1M burst=64Z": "EINVAL",
+    "@htbs bw=1M latency=5ms": "EINVAL",
+    "@htbs bw=1M latency=5K": "EINVAL",
+    "@htbs bw=1M latency=-5": "EINVAL",
+    f"@htbs bw={2**64}": "EINVAL",
+    f"@htbs bw={2**70}": "EINVAL",
+    f"@htbs bw={2**44}M": "EINVAL",
+    f"@htbs bw={2**54}K": "EINVAL",
+    f"@htbs bw={'9' * 400}": "EINVAL",
+    f"@htbs bw=1M burst={2**64 + 65536}": "EINVAL",
+    f"@htbs bw=1M latency={2**64 + 5000}": "EINVAL",
+    f"@htbs bw=1M latency={2**64 // 1000 + 1}": "EINVAL",
+    # ranges
+    "@htbs bw=0": "EINVAL",
+    "@htbs bw=4095": "EINVAL",
+    f"@htbs bw={2**40 + 1}": "EINVAL",
+    "@htbs bw=2T": "EINVAL",
+    "@htbs bw=1M burst=0": "EINVAL",
+    "@htbs bw=1M burst=4095": "EINVAL",
+    f"@htbs bw=1M burst={2**32 + 1}": "EINVAL",
+    "@htbs bw=1M latency=0": "EINVAL",
+    "@htbs bw=1M latency=100000001": "EINVAL",
+    # a good key beside a bad one
+    "@htbs latency=7000 bw=0": "EINVAL",
+    "@htbs bw=2M burst=128K latency=0": "EINVAL",
+    # devices
+    "4095:0 bw=1M": "ENODEV",
+    "0:0 bw=1M": "ENODEV",
+    "999999:999999 bw=1M": "ENODEV",
+    "@partition bw=1M": "ENODEV",
+    "@none bw=1M": "EOPNOTSUPP",
+    "@none none": "EOPNOTSUPP",
+    "@bio bw=1M": "EOPNOTSUPP",
+}
+
+# Good for a group with a reservation only: it changes one number.
+FIRST_NAMES_BW = {
+    "@htbs burst=64K": "EINVAL",
+    "@htbs latency=5000": "EINVAL",
+    "@htbs burst=64K latency=5000": "EINVAL",
+}
+
+# Applied one after the other; what is read then.
+GOOD_RESERVATIONS = {
+    "none": "bw=4096 burst=4096 latency=1 default",
+    "bw=4096": "bw=4096 burst=4096 latency=1",
+    "burst=4K": "bw=4096 burst=4096 latency=1",
+    "latency=100000000": "bw=4096 burst=4096 latency=100000000",
+    "bw=1T burst=4G latency=1": f"bw={2**40} burst={2**32} latency=1",
+    "bw=1g": f"bw={2**30} burst={2**32} latency=1",
+    "  latency=50000   burst=64k  bw=2m  ": "bw=2097152 burst=65536 latency=50000",
+}
+
+
+def _lines(table: list[tuple[str, ...]]) -> str:
+    return "".join("|".join(row) + "\n" for row in table)
+
+
+BAD_TUNABLES = [
+    (name, string)
+    for name, (out_of_range, _, _) in TUNABLES.items()
+    for string in (*NOT_A_NUMBER, *TOO_LONG, *out_of_range)
+]
+# The smallest last, for GOOD_RESERVATIONS.
+GOOD_TUNABLES = [(name, good) for name, (_, low, high) in TUNABLES.items() for good in (high, low)]
+
+GUEST = Boot(
+    "errors",
+    modules=("sd_mod",),
+    files=(
+        ("tunables", _lines(BAD_TUNABLES)),
+        ("good-tunables", _lines(GOOD_TUNABLES)),
+        ("reservations", _lines([(string,) for string in (*RESERVATIONS, *FIRST_NAMES_BW)])),
+        ("good-reservations", _lines(list(GOOD_RESERVATIONS.items()))),
+    ),
+)
+
+
+def test_tunables(result: Result) -> None:
+    wanted = [f"{name}|{string}|EINVAL" for name, string in BAD_TUNABLES]
+    assert result.text("tunables").splitlines() == wanted
+
+
+def test_group_without_reservation(result: Result) -> None:
+    wanted = [f"{line}|{errno}" for line, errno in (RESERVATIONS | FIRST_NAMES_BW).items()]
+    assert result.text("reservations-none").splitlines() == wanted
+
+
+def test_group_with_reservation(result: Result) -> None:
+    lines = result.text("reservations-own").splitlines()
+    wanted = [f"{line}|{errno}" for line, errno in RESERVATIONS.items()]
+    assert lines[: len(wanted)] == wanted
+    assert all("|OK" in line for line in lines[len(wanted) :])
+
+
+def test_deleted_cgroup(result: Result) -> None:
+    assert "No such device" in result.text("gone")
