@@ -29,6 +29,8 @@ extern struct blkcg blkcg_root;
 /**
  * htbs_insert_at_head - does insert_requests ask for the head of the queue
  * @flags: third argument of the operation
+ *
+ * Return: whether it does.
  */
 static inline bool htbs_insert_at_head(htbs_insert_t flags)
 {
@@ -286,6 +288,8 @@ static inline void htbs_conf_end(struct htbs_conf_ctx *ctx)
 /**
  * htbs_css_to_blkcg - the blkcg of an io controller's cgroup state
  * @css: state or NULL
+ *
+ * Return: NULL for NULL.
  */
 static inline struct blkcg *htbs_css_to_blkcg(struct cgroup_subsys_state *css)
 {
@@ -309,6 +313,8 @@ static inline struct blkg_policy_data *htbs_blkg_to_pd(struct blkcg_gq *blkg,
  * htbs_blkcg_to_cpd - a policy's data of a cgroup
  * @blkcg: cgroup or NULL
  * @pol: policy
+ *
+ * Return: NULL for NULL, or if the policy is not registered yet for this cgroup.
  */
 static inline struct blkcg_policy_data *htbs_blkcg_to_cpd(struct blkcg *blkcg,
 							  const struct blkcg_policy *pol)
@@ -377,8 +383,10 @@ static inline const char *htbs_blkg_dev_name(struct blkcg_gq *blkg)
 }
 
 /**
- * htbs_rq_end - the sector after a request
+ * htbs_rq_end - where a request ends
  * @rq: request
+ *
+ * Return: the sector after its last one.
  */
 static inline sector_t htbs_rq_end(struct request *rq)
 {
@@ -388,6 +396,8 @@ static inline sector_t htbs_rq_end(struct request *rq)
 /**
  * htbs_rb_entry - the request of a node in a tree of elv_rb_add()
  * @node: node
+ *
+ * Return: the request.
  */
 static inline struct request *htbs_rb_entry(struct rb_node *node)
 {
@@ -397,6 +407,8 @@ static inline struct request *htbs_rb_entry(struct rb_node *node)
 /**
  * htbs_rq_mergeable - can a request grow, and so belong in the elevator's merge hash
  * @rq: request
+ *
+ * Return: whether it can.
  */
 static inline bool htbs_rq_mergeable(struct request *rq)
 {
@@ -417,6 +429,8 @@ static inline bool htbs_rq_mergeable(struct request *rq)
 /**
  * htbs_discard_mergeable - does a request take further discards as ranges of its own
  * @rq: request
+ *
+ * Return: whether it does.
  */
 static inline bool htbs_discard_mergeable(struct request *rq)
 {
@@ -429,6 +443,8 @@ static inline bool htbs_discard_mergeable(struct request *rq)
  *
  * Not if prepare_request was not called for it; in 6.1 the flush code keeps its own
  * things in the same place.
+ *
+ * Return: whether they are.
  */
 static inline bool htbs_rq_prepared(struct request *rq)
 {
