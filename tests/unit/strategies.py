@@ -14,6 +14,12 @@ def within(low: int, high: int, *usual: int) -> st.SearchStrategy[int]:
     return st.one_of(st.sampled_from([*usual, low, high]), st.integers(low, high))
 
 
+def lists(elements: st.SearchStrategy, longest: int) -> st.SearchStrategy[list]:
+    """Every length alike; hypothesis' own lists are short for the most part."""
+    return st.integers(1, longest).flatmap(
+        lambda n: st.lists(elements, min_size=n, max_size=n))
+
+
 params = st.builds(Params, within(*BW, 200_000, 800_000, 10**9, 3 * 10**8 + 7),
                    within(*BURST, 4097, 65536), within(*LATENCY, 50 * 10**6, 100 * 10**6))
 

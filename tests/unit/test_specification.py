@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.model.htbs import Params, Policy, Request
 from tests.unit.host import WRAP, Device
-from tests.unit.strategies import b_maxs, clocks, params, t_waits
+from tests.unit.strategies import b_maxs, clocks, lists, params, t_waits
 
 FLOWS = 3
 BACKGROUND = FLOWS
@@ -42,7 +42,7 @@ events = st.one_of(
     st.tuples(st.just("cancel_wait")),
     st.tuples(st.just("jump"), st.integers(0, ERA - (1 << 51))),
 )
-scripts = st.integers(1, 80).flatmap(lambda n: st.lists(events, min_size=n, max_size=n))
+scripts = lists(events, 80)
 set_ups = st.tuples(clocks, b_maxs, t_waits, st.lists(params, min_size=FLOWS, max_size=FLOWS))
 
 
@@ -180,7 +180,7 @@ class Lockstep:
             self._both("jump", None, self.now + self.spec.drift + length, self.now)
 
 
-@settings(max_examples=800)
+@settings(max_examples=600)
 @given(set_up=set_ups, script=scripts)
 def test_same_tags_and_choices(lib, set_up, script):
     """Whatever happens, the C does what the specification says."""

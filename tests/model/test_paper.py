@@ -1,0 +1,83 @@
+"""The paper's token form and ours give the same tags.
+
+The cost of every request is 4096 bytes here, so 4096 bytes are one token. Times are whole
+nanoseconds and rates divide them, so that nothing is rounded.
+"""
+
+from fractions import Fraction
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.model.htbs import SECOND, Params, Policy, Request
+from tests.model.paper import Tokens, add_request
+from tests.unit.strategies import lists
+
+COST = 4096
+rates = st.sampled_from([1, 10, 200, 1000])  # requests/s
+depths = st.integers(1, 8)
+
+
+def both(reservations, arrivals):
+    """The tags by both forms, in real time: [(who, t, (S, F) of the paper, (S, F) of ours)].
+
+    `arrivals` are (pause in ns, reservation, how many requests are dispatched before).
+    """
+    papers = [Tokens(depth, Fraction(rate), Fraction(1, 20)) for rate, depth in reservations]
+    policy = Policy(1, 0)
+    flows = [policy.add(Params(rate * COST, depth * COST, SECOND // 20), 0)
+             for rate, depth in reservations]
+    now, tags = 0, []
+    for pause, i, served in arrivals:
+        now += pause
+        for _ in range(served):
+            flow = policy.choose(now).flow
+            if flow is not None:
+                policy.dispatch(flow)
+                papers[flows.index(flow)].pending.pop(0)
+        t = Fraction(now, SECOND)
+        paper = add_request(papers, i, t)
+        start = Fraction(policy.arrive(flows[i], Request(COST), now).start - policy.drift, SECOND)
+        tags.append((i, t, paper, (start, start + Fraction(1, 20))))
+    return tags
+
+
+def test_a_burst_and_more():
+    """2 tokens, 10 requests/s: two conform, the others are entitled 100 ms apart."""
+    tags = both([(10, 2)], [(0, 0, 0)] * 5)
+    assert [10 * paper[0] for _, _, paper, _ in tags] == [0, 0, 1, 2, 3]
+    assert all(paper == ours for _, _, paper, ours in tags)
+
+
+@given(rates, depths, lists(st.integers(0, 12), 60))
+def test_same_tags_at_whole_tokens(rate, depth, pauses):
+    """Whenever there is a whole number of tokens, the tags are equal."""
+    arrivals = [(pause * SECOND // rate, 0, 0) for pause in pauses]
+    assert all(paper == ours for _, _, paper, ours in both([(rate, depth)], arrivals))
+
+
+@given(rates, depths, lists(st.integers(0, 3 * SECOND), 60))
+def test_between_tokens_ours_is_exact(rate, depth, pauses):
+    """At any time both forms agree on who conforms; where not, ours is the exact tag.
+
+    A request that lacks a part of a token is entitled when that part has come. The paper's MaxS
+    adds a whole token's time to the tag before instead: that may be later, by less than 1/rho.
+    """
+    arrivals = [(pause, 0, 0) for pause in pauses]
+    for _, t, paper, ours in both([(rate, depth)], arrivals):
+        assert (paper[0] <= t) == (ours[0] <= t)
+        assert 0 <= paper[0] - ours[0] < Fraction(1, rate)
+
+
+@settings(max_examples=200)
+@given(rates, st.lists(depths, min_size=2, max_size=3),
+       lists(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 4)), 40))
+def test_drift_leaves_nobody_worse_off(rate, depth, arrivals):
+    """Virtual time jumps: no tag of ours is later than the paper's.
+
+    The paper moves the tags of those who are backlogged, but neither their tokens nor the others';
+    we move the whole curve of everybody. Rates are equal, so that tokens stay whole.
+    """
+    arrivals = [(pause * SECOND // rate, i % len(depth), served) for pause, i, served in arrivals]
+    for _, _, paper, ours in both([(rate, d) for d in depth], arrivals):
+        assert ours <= paper

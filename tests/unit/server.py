@@ -1,0 +1,125 @@
+"""A device of constant rate that serves one request at a time, as `htbs/policy.c` says.
+
+`Server.run()` is told when which requests arrive and returns what became of each. At every dispatch
+it checks what must hold for any load on any device.
+"""
+
+import heapq
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+
+from tests.model.htbs import COST_MIN, SECOND, Params, Request
+from tests.unit.host import Device, Flow
+
+Arrivals = Iterable[tuple[int, Flow, Request]]
+
+
+@dataclass(eq=False)
+class Job:
+    """What became of a request."""
+
+    flow: Flow
+    request: Request
+    finish: int  # F
+    arrived: int
+    v: int  # virtual time of its arrival
+    conforming: bool
+    drift: int  # the virtual clock's, at its arrival
+    before: int  # dispatches before its arrival
+    bound: int = 0  # dispatches from then on that may go before its own
+    completed: int = 0
+
+
+class Server:
+    """One device, its policy and its clock, which starts at 0."""
+
+    def __init__(self, lib, capacity: int, b_max: int = 1, t_wait: int = 0):
+        self.device = Device(lib, b_max, t_wait)
+        self.capacity, self.b_max, self.t_wait = capacity, b_max, t_wait
+        self.params: dict[Flow, Params] = {}
+        self.on_complete: Callable[[Job], Arrivals] = lambda job: ()
+        self.now = 0
+        self.jobs: list[Job] = []
+        self._events: list[tuple[int, int, Callable[[], None]]] = []
+        self._order = count()
+        self._pending: dict[Request, Job] = {}
+        self._serving: Job | None = None
+        self._idle_since = 0
+        self._dispatches = 0
+        self._out_of_order = 0  # dispatches in a row that were not of the smallest F
+
+    def add(self, params: Params) -> Flow:
+        """A reservation."""
+        flow = self.device.add(params, self.now)
+        self.params[flow] = params
+        return flow
+
+    def run(self, arrivals: Arrivals) -> list[Job]:
+        """Serve until nothing is left; the jobs of this run in the order of arrival."""
+        begin = len(self.jobs)
+        self._expect(arrivals)
+        while self._events:
+            self.now, _, happen = heapq.heappop(self._events)
+            happen()
+            if not self._serving:
+                self._dispatch()
+        assert not self._pending, "left behind"
+        return self.jobs[begin:]
+
+    def _at(self, time: int, happen: Callable[[], None]) -> None:
+        heapq.heappush(self._events, (time, next(self._order), happen))
+
+    def _expect(self, arrivals: Arrivals) -> None:
+        for time, flow, request in arrivals:
+            self._at(time, partial(self._arrive, flow, request))
+
+    def _arrive(self, flow: Flow, request: Request) -> None:
+        arrival = self.device.arrive(flow, request, self.now)
+        job = Job(flow, request, arrival.start + self.params[flow].latency, self.now, arrival.v,
+                  arrival.start == arrival.v, self.device.clock.drift, self._dispatches)
+        job.bound = self._bound(job)
+        self._pending[request] = job
+        self.jobs.append(job)
+
+    def _bound(self, job: Job) -> int:
+        """How many may go before this one.
+
+        The run that is on, and a run for every request with a finish tag that is not behind this
+        one: those that are pending, and those that may arrive before the curves pass this tag.
+        """
+        ahead = sum(other.finish <= job.finish for other in self._pending.values())
+        for bw, burst, latency in self.params.values():
+            span = job.finish - latency - job.v
+            if span >= 0:
+                ahead += (burst + bw * span // SECOND) // COST_MIN + 1
+        return self.b_max * (ahead + 1)
+
+    def _dispatch(self) -> None:
+        choice = self.device.choose(self.now)
+        if choice.flow is None:
+            if self._pending:
+                view = self.device.view()
+                assert view.wait == "arrival", "idle for nothing"
+                self._at(view.wait_until, lambda: None)
+            return
+
+        smallest = min(job.finish for job in self._pending.values())
+        idle_since = max(self._idle_since, min(job.arrived for job in self._pending.values()))
+        job = self._pending.pop(self.device.dispatch(choice.flow))
+        assert self.now - idle_since <= self.t_wait, "waited longer than T_wait"
+        assert not job.conforming or self.device.clock.drift == job.drift, "its deadline moved"
+        assert self._dispatches - job.before <= job.bound, "starved"
+        self._dispatches += 1
+        self._out_of_order = 0 if job.finish == smallest else self._out_of_order + 1
+        assert self._out_of_order < self.b_max, "a run longer than B_max"
+
+        self._serving = job
+        self._at(self.now + job.request.cost * SECOND // self.capacity, self._complete)
+
+    def _complete(self) -> None:
+        job, self._serving = self._serving, None
+        job.completed = self._idle_since = self.now
+        self.device.complete(job.flow, self.now)
+        self._expect(self.on_complete(job))

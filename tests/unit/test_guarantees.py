@@ -1,0 +1,153 @@
+"""What HTBS promises, on a device of constant rate, under any load that hypothesis finds.
+
+`Server` checks at every dispatch of every run below, by its assertions:
+
+- no conforming request's deadline moves while it is pending, whatever the others do;
+- the device is idle while something is pending for no longer than T_wait;
+- among B_max dispatches in a row there is one of the smallest finish tag;
+- from its arrival, a request is passed by at most B_max * (n + 1) others, where n counts the
+  requests with finish tags up to its own, pending or still to come, as `Server._bound()` says.
+"""
+
+from dataclasses import dataclass, field
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.model.admission import least_capacity
+from tests.model.htbs import SECOND, Params, Request, Reservation
+from tests.unit.server import Server
+from tests.unit.strategies import lists
+
+MS = 10**6
+C_MAX = 65536
+ROUNDING = 20  # ns: tags and service times are whole nanoseconds
+
+promises = st.builds(Params, bw=st.sampled_from([10**4, 10**5, 2 * 10**5, 10**6, 10**7]),
+                     burst=st.sampled_from([4096, 8192, 65536, 262144]),
+                     latency=st.sampled_from([MS, 5 * MS, 20 * MS, 50 * MS, 200 * MS]))
+sizes = st.sampled_from([4096, 4096, 8192, 16384, C_MAX])
+pauses = st.sampled_from([0, 0, 0, 1000, MS, 4_096_000, 20 * MS, 100 * MS, SECOND])
+
+
+@dataclass
+class Load:
+    """Requests at times of their own, or each so long after the one before completed."""
+
+    promise: Params
+    steps: list[tuple[int, int]]  # pause, size
+    closed: bool
+    sequential: bool
+    sync: bool
+    pos: int = field(default=0)
+
+    def requests(self) -> list[tuple[int, Request]]:
+        """Each with the pause before it. None is larger than a burst."""
+        requests = []
+        for pause, wanted in self.steps:
+            size = min(wanted, self.promise.burst)
+            requests.append((pause, Request(size, self.pos, self.sync)))
+            self.pos += size // 512 if self.sequential else 1 << 30
+        return requests
+
+
+loads = st.builds(Load, promises, lists(st.tuples(pauses, sizes), 40),
+                  st.booleans(), st.booleans(), st.booleans())
+knobs = st.tuples(st.sampled_from([1, 2, 5, 20]), st.sampled_from([0, MS, 10 * MS]))  # policy's
+
+
+def serve(server: Server, some: list[Load]):
+    """Run these loads together; what became of all requests."""
+    arrivals, later = [], {}
+    for load in some:
+        flow = server.add(load.promise)
+        requests = load.requests()
+        if load.closed:
+            later[flow] = iter(requests)
+            pause, request = next(later[flow])
+            arrivals.append((server.now + pause, flow, request))
+            continue
+        time = server.now
+        for pause, request in requests:
+            time += pause
+            arrivals.append((time, flow, request))
+
+    def on_complete(job):
+        for pause, request in later.get(job.flow, ()):
+            return [(server.now + pause, job.flow, request)]
+        return []
+
+    server.on_complete = on_complete
+    return server.run(arrivals)
+
+
+@settings(max_examples=250)
+@given(st.lists(loads, min_size=1, max_size=4), st.booleans())
+def test_conforming_requests_are_on_time(lib, some, spare):
+    """Admitted reservations, B_max 1, T_wait 0: no conforming request is late.
+
+    The capacity is the least that admits them. Without room for c_max in the test for admission,
+    a request is late by at most the largest request, which the device may have been busy with.
+    """
+    c_max = C_MAX if spare else 0
+    capacity = least_capacity([load.promise for load in some], c_max)
+    late = 0 if spare else C_MAX * SECOND // capacity
+    server = Server(lib, capacity)
+    for job in serve(server, some):
+        if job.conforming:
+            due = job.arrived + server.params[job.flow].latency
+            assert job.completed <= due + late + ROUNDING
+
+
+@settings(max_examples=250)
+@given(st.lists(loads, min_size=1, max_size=4), st.sampled_from([10**5, 10**6, 10**8]),
+       knobs)
+def test_any_load_on_any_device(lib, some, capacity, knobs):
+    """Overload included: all that `Server` checks, and nobody is forgotten."""
+    jobs = serve(Server(lib, capacity, *knobs), some)
+    assert len(jobs) == sum(len(load.steps) for load in some)
+    assert all(job.completed for job in jobs)
+
+
+@settings(max_examples=150)
+@given(loads, st.lists(loads, max_size=3), knobs)
+def test_others_cannot_make_a_request_nonconforming(lib, load, others, knobs):
+    """What conforms to (bw, burst) in real time conforms here, whatever the others do."""
+    load.closed = False
+    curve = Reservation(load.promise, 0, 0)
+    time, alone = 0, []
+    for pause, request in load.requests():
+        time += pause
+        alone.append(curve.tag(time, request.cost) == time)
+    load.pos = 0
+
+    server = Server(lib, 10**6, *knobs)
+    jobs = serve(server, [load, *others])
+    here = [job.conforming for job in jobs if job.flow is list(server.params)[0]]
+    assert all(also for conforms, also in zip(alone, here, strict=True) if conforms)
+
+
+@settings(max_examples=100)
+@given(loads, st.lists(loads, max_size=2), knobs, lists(sizes, 10))
+def test_spare_capacity_never_costs_later(lib, load, floods, knobs, afterwards):
+    """Who had the device for himself, far beyond his rate, owes nothing afterwards.
+
+    It is as if he had just used his burst: from there on every request at his reserved rate
+    conforms, at once, and whatever the others do by then.
+    """
+    server = Server(lib, 10**8, *knobs)
+    serve(server, [load])
+    flow = next(iter(server.params))
+
+    begin, arrivals = server.now, []
+    for flood in floods:
+        other = server.add(flood.promise)
+        arrivals += [(begin, other, request) for _, request in flood.requests()]
+    time = begin
+    for wanted in afterwards:
+        size = min(wanted, load.promise.burst)
+        time += -(-size * SECOND // load.promise.bw)
+        arrivals.append((time, flow, Request(size)))
+    jobs = [job for job in server.run(arrivals) if job.flow is flow]
+    assert len(jobs) == len(afterwards)
+    assert all(job.conforming for job in jobs)
