@@ -1,0 +1,157 @@
+"""The arrival curve and the virtual clock, by hand and at their limits."""
+
+from ctypes import byref
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.model.htbs import SECOND, Params
+from tests.unit.host import WRAP, CClock, CCurve, CParams
+from tests.unit.strategies import BURST, BW, LATENCY, lists, params, within
+
+MS = 10**6
+ERA = 1 << 62
+
+# 4096 bytes take 1 ms, and two requests of 4096 bytes are a burst.
+PLAIN = Params(4_096_000, 8192, 10 * MS)
+
+
+class Curve:
+    """A curve and the clock it is measured against, which starts at `v`."""
+
+    def __init__(self, lib, promise: Params, v: int = 0):
+        self.lib, self.clock, self.c = lib, CClock(), CCurve()
+        self.v = v
+        self.read()
+        lib.htbs_curve_init(byref(self.c), byref(CParams(*promise)), byref(self.clock), v % WRAP)
+
+    def read(self) -> None:
+        """Read the clock."""
+        assert self.lib.htbs_clock_read(byref(self.clock), self.v % WRAP) == self.v % WRAP
+
+    def arrive(self, cost: int) -> int:
+        """The start tag of a request that arrives now."""
+        self.read()
+        return self.lib.htbs_curve_arrive(byref(self.c), byref(self.clock), self.v % WRAP, cost)
+
+
+def test_a_burst_conforms_and_the_rest_follows_at_the_rate(lib):
+    """Two requests at once conform; the third is entitled after 1 ms, the fourth after 2 ms."""
+    curve = Curve(lib, PLAIN)
+    assert [curve.arrive(4096) for _ in range(4)] == [0, 0, 1 * MS, 2 * MS]
+    assert curve.c.tat == 4 * MS
+
+
+def test_arriving_later_does_not_help_who_owes(lib):
+    """The fourth request has the same tag at 0.5 ms as at 0; at 2.5 ms it conforms."""
+    for arrival, tag in ((MS // 2, 2 * MS), (2 * MS + MS // 2, 2 * MS + MS // 2)):
+        curve = Curve(lib, PLAIN)
+        for _ in range(3):
+            curve.arrive(4096)
+        curve.v = arrival
+        assert curve.arrive(4096) == tag
+
+
+def test_idle_time_is_not_saved_beyond_a_burst(lib):
+    """After a long rest it is a burst again, no more."""
+    curve = Curve(lib, PLAIN)
+    curve.v = 1000 * MS
+    assert [curve.arrive(4096) - curve.v for _ in range(4)] == [0, 0, 1 * MS, 2 * MS]
+
+
+def test_cost(lib):
+    """8192 bytes are the whole burst; 16384 are more than it and are paid for afterwards."""
+    curve = Curve(lib, PLAIN)
+    assert [curve.arrive(8192), curve.arrive(4096)] == [0, 1 * MS]
+    curve = Curve(lib, PLAIN)
+    assert [curve.arrive(16384), curve.arrive(4096)] == [0, 3 * MS]
+
+
+def test_charge_for_a_merge(lib):
+    """What a merge added is paid for by those that come after."""
+    curve = Curve(lib, PLAIN)
+    curve.arrive(4096)
+    lib.htbs_curve_charge(byref(curve.c), 8192)
+    assert curve.arrive(4096) == 2 * MS
+
+
+def test_remainder_is_carried(lib):
+    """4096 bytes at 3 GB/s are 1365 1/3 ns: every third step is 1366 ns."""
+    curve = Curve(lib, Params(3 * 10**9, 4096, MS))
+    assert [curve.arrive(4096) for _ in range(7)] == [0, 1365, 2730, 4096, 5461, 6826, 8192]
+
+
+@given(params, within(0, WRAP - 1), st.integers(0, BW[1]), within(0, (1 << 32) - 1, 4096))
+def test_no_step_is_inexact(lib, promise, tat, rem, size):
+    """From any state, tat + rem/bw moves by exactly size/bw, and rem stays below bw.
+
+    By induction the error of a tag is below 1 ns after 10^9 requests, and after any number.
+    """
+    bw, rem = promise.bw, rem % promise.bw
+    curve = CCurve(CParams(*promise), tat, rem, 0)
+    lib.htbs_curve_charge(byref(curve), size)
+    moved = (curve.tat - tat) % WRAP
+    assert Fraction(moved) + Fraction(curve.rem - rem, bw) == Fraction(size * SECOND, bw)
+    assert 0 <= curve.rem < bw
+
+
+@pytest.mark.parametrize("bw", [4097, 3 * 10**8 + 7, BW[1]])
+def test_no_error_adds_up(lib, bw):
+    """Three million requests of growing size, against one multiplication."""
+    curve = CCurve(CParams(bw, 4096, MS), 0, 0, 0)
+    count, size, step = 3_000_000, 4096, 7
+    lib.host_curve_charge_many(byref(curve), size, step, count)
+    total = count * size + step * count * (count - 1) // 2
+    assert curve.tat == total * SECOND // bw % WRAP
+    assert curve.rem == total * SECOND % bw
+
+
+@given(params, within(0, WRAP - 1, ERA - 1, 2 * ERA - 1),
+       lists(st.tuples(within(0, SECOND, 1000), within(4096, 1 << 24, 4097, 65536)), 40))
+def test_s_never_falls(lib, promise, v, arrivals):
+    """In order of arrival, S does not fall, nor does it lie before v."""
+    curve, last = Curve(lib, promise, v), v
+    for pause, cost in arrivals:
+        curve.v += pause
+        distance = (curve.arrive(cost) - last) % WRAP  # of tags that are close, so not negative
+        assert distance < WRAP // 2
+        last += distance
+        assert last >= curve.v
+
+
+@pytest.mark.parametrize("eras", range(1, 13))
+@pytest.mark.parametrize("owing", [False, True])
+def test_a_curve_that_slept_is_in_the_past(lib, eras, owing):
+    """Floods of others take the virtual clock around 64 bits: who slept has a full burst.
+
+    Every step of the clock is shorter than a quarter of the range; a curve may be anywhere in it.
+    """
+    curve = Curve(lib, PLAIN, ERA - 5)
+    for _ in range(100 if owing else 1):
+        curve.arrive(4096)
+    for _ in range(eras):
+        curve.v += ERA - 1
+        curve.read()
+    assert [(curve.arrive(4096) - curve.v) % WRAP for _ in range(3)] == [0, 0, MS]
+
+
+def test_the_clock_does_not_go_back(lib):
+    """A jump into the past is none; one to a moment ahead is as long as it takes."""
+    clock = CClock()
+    assert lib.htbs_clock_advance(byref(clock), 100, 99) == 0
+    assert lib.htbs_clock_advance(byref(clock), 100, 100) == 0
+    assert lib.htbs_clock_advance(byref(clock), 100, 130) == 30
+    assert lib.htbs_clock_read(byref(clock), 101) == 131
+    assert clock.drift == 30
+
+
+@pytest.mark.parametrize(("name", "low", "high"),
+                         [("bw", *BW), ("burst", *BURST), ("latency", *LATENCY)])
+def test_range_of_parameters(lib, name, low, high):
+    """The limits are valid, the numbers beside them are not, nor are 0 and the largest."""
+    for value, valid in ((low, True), (high, True), (low - 1, False), (high + 1, False),
+                         (0, False), (WRAP - 1, False)):
+        promise = PLAIN._replace(**{name: value})
+        assert lib.htbs_params_valid(byref(CParams(*promise))) == valid

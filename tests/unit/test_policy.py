@@ -1,0 +1,434 @@
+"""The policy's rules one by one, with numbers that can be followed by hand."""
+
+import pytest
+
+from tests.model.htbs import BACKGROUND_AGE, COST_MIN, SECOND, SEQ_GAP, Params, Request
+from tests.unit.host import Device
+
+MS = 10**6
+T_WAIT = 10 * MS
+PAGE = 8  # sectors of 4096 bytes
+
+# 4096 bytes take 1 ms, two requests of 4096 bytes are a burst; due within 20 ms or 50 ms.
+SOON = Params(4_096_000, 8192, 20 * MS)
+LATER = Params(4_096_000, 8192, 50 * MS)
+
+
+class Desk:
+    """A device and what a caller does with it."""
+
+    def __init__(self, lib, b_max=20, t_wait=T_WAIT):
+        self.device = Device(lib, b_max, t_wait)
+        self.now = 0
+
+    def add(self, promise):
+        """A reservation."""
+        return self.device.add(promise, self.now)
+
+    def arrive(self, flow, pos=0, sync=True, size=COST_MIN):
+        """A request of 4096 bytes arrives."""
+        return self.device.arrive(flow, Request(size, pos, sync), self.now)
+
+    def serve(self, took=0):
+        """Choose; dispatch, and complete after so long. Who was it."""
+        flow = self.device.choose(self.now).flow
+        if flow is not None:
+            self.device.dispatch(flow)
+            self.now += took
+            self.device.complete(flow, self.now)
+        return flow
+
+    def read(self, flow, count, pos=0, pause=0):
+        """So many sequential synchronous reads, each after the one before; where they end."""
+        for _ in range(count):
+            self.arrive(flow, pos)
+            assert self.serve() is flow
+            self.now += pause
+            pos += PAGE
+        return pos
+
+
+@pytest.fixture
+def desk(lib):
+    """As in the paper: B_max 20, T_wait 10 ms."""
+    return Desk(lib)
+
+
+# Whose turn it is.
+
+
+def test_smallest_finish_tag_first(desk):
+    """Who came later may be due earlier."""
+    later, soon = desk.add(LATER), desk.add(SOON)
+    desk.arrive(later)
+    desk.arrive(soon)
+    assert [desk.serve(), desk.serve(), desk.serve()] == [soon, later, None]
+
+
+def test_equals_take_turns(desk):
+    """Of equal finish tags the one that entered first; who was served enters again."""
+    one, two = desk.add(SOON), desk.add(SOON)
+    for flow in (one, one, two, two):
+        desk.arrive(flow, pos=1 << 20)
+    assert [desk.serve() for _ in range(4)] == [one, two, one, two]
+
+
+def test_conforming_before_owing(desk):
+    """A flood's requests are due at its rate; another's goes between them when it is due."""
+    flood, modest = desk.add(SOON), desk.add(LATER)
+    tags = [desk.arrive(flood).start for _ in range(40)]
+    assert tags[:4] == [0, 0, 1 * MS, 2 * MS]
+    assert desk.arrive(modest).start == 0
+    served = [desk.serve() for _ in range(41)]
+    # The modest one's F is 50 ms. The flood's are 20, 20, 21, 22, ...: 31 are smaller.
+    assert served.index(modest) == 31
+
+
+def test_switch_is_reported_once(desk):
+    """A choice says when another reservation became active."""
+    one = desk.add(SOON)
+    desk.arrive(one)
+    desk.arrive(one, pos=1 << 20)
+    choice = desk.device.choose(0)
+    assert choice.switched
+    desk.device.dispatch(one)
+    assert not desk.device.choose(0).switched
+
+
+# Runs.
+
+
+@pytest.mark.parametrize("b_max", [1, 2, 20])
+def test_run(lib, b_max):
+    """Sequential requests are served in a row, B_max of them."""
+    desk = Desk(lib, b_max)
+    reader, other = desk.add(LATER), desk.add(SOON)
+    pos = desk.read(reader, 8)
+    for i in range(25):
+        desk.arrive(reader, pos + i * PAGE)
+    desk.arrive(other)
+    before = desk.device.view().run
+    served = [desk.serve() for _ in range(26)]
+    assert served.index(other) == max(0, b_max - before)
+
+
+def test_random_requests_make_no_run(desk):
+    """Who is not sequential gives way to the smallest finish tag at once."""
+    scattered, other = desk.add(LATER), desk.add(SOON)
+    for pos in (0, 1 << 20, 1 << 30):
+        desk.arrive(scattered, pos)
+    assert desk.serve() is scattered
+    desk.arrive(other)
+    assert [desk.serve() for _ in range(3)] == [other, scattered, scattered]
+
+
+@pytest.mark.parametrize(("gap", "sequential"), [(0, True), (SEQ_GAP, True), (SEQ_GAP + 1, False),
+                                                 (-PAGE, False)])
+def test_gap(desk, gap, sequential):
+    """A forward gap of 64 KiB is sequential, one more sector is not, nor is a step back."""
+    reader, other = desk.add(LATER), desk.add(SOON)
+    pos = 1 << 20
+    for _ in range(6):
+        desk.arrive(reader, pos)
+        desk.serve()
+        pos += PAGE + gap
+    desk.arrive(reader, pos)
+    desk.arrive(other)
+    assert desk.serve() is (reader if sequential else other)
+
+
+@pytest.mark.parametrize(("strays", "sequential"), [(3, True), (4, False)])
+def test_history(desk, strays, sequential):
+    """Five of the last eight are enough: three strays do not end anticipation, a fourth does."""
+    reader, other = desk.add(LATER), desk.add(SOON)
+    pos = desk.read(reader, 9)
+    for i in range(strays):
+        desk.read(reader, 1, pos=(i + 1) << 30)
+    desk.arrive(reader, pos)
+    desk.arrive(other)
+    assert desk.serve() is (reader if sequential else other)
+
+
+# Waiting.
+
+
+def waiting(desk):
+    """A reader's request has just completed while another's is pending: the disk waits."""
+    reader, other = desk.add(LATER), desk.add(SOON)
+    pos = desk.read(reader, 8)
+    desk.arrive(reader, pos)
+    assert desk.device.choose(desk.now).flow is reader
+    desk.device.dispatch(reader)
+    desk.arrive(other)
+    choice = desk.device.choose(desk.now)
+    assert choice.wait_began
+    assert choice.flow is None
+    assert desk.device.view().wait == "service"
+    desk.now += 2 * MS
+    assert desk.device.complete(reader, desk.now)
+    assert desk.device.view().wait_until == desk.now + T_WAIT
+    return reader, other, pos + PAGE
+
+
+def test_wait_hit(desk):
+    """The next request comes within T_wait: it is served at once, then the run goes on."""
+    reader, _, pos = waiting(desk)
+    desk.now += T_WAIT - 1
+    assert desk.serve() is None
+    assert desk.arrive(reader, pos).hit
+    assert desk.serve() is reader
+
+
+def test_wait_ends(desk):
+    """It does not come: T_wait after the completion, to the nanosecond, the other is served."""
+    _, other, _ = waiting(desk)
+    desk.now += T_WAIT - 1
+    assert not desk.device.timeout(desk.now)
+    assert desk.serve() is None
+    desk.now += 1
+    choice = desk.device.choose(desk.now)
+    assert choice.timed_out
+    assert choice.flow is other
+
+
+def test_another_arrival_does_not_end_a_wait(desk):
+    """Only the one that is waited for does."""
+    _, other, _ = waiting(desk)
+    assert not desk.arrive(other).hit
+    assert desk.device.view().wait == "arrival"
+
+
+def test_wait_is_cancelled(desk):
+    """By a change of tunables, say: the smallest finish tag is next."""
+    _, other, _ = waiting(desk)
+    assert desk.device.cancel_wait()
+    assert desk.serve() is other
+    assert not desk.device.cancel_wait()
+
+
+def test_wait_ends_with_its_reservation(desk):
+    """Nobody waits for who has gone."""
+    reader, other, _ = waiting(desk)
+    assert desk.device.forget(reader)
+    assert desk.serve() is other
+
+
+def test_no_wait_for_a_request_that_was_given_back(desk):
+    """A requeued request may go past the scheduler: the wait for its end is off."""
+    reader, other = desk.add(LATER), desk.add(SOON)
+    pos = desk.read(reader, 8)
+    desk.arrive(reader, pos)
+    desk.device.choose(desk.now)
+    desk.device.dispatch(reader)
+    desk.arrive(other)
+    assert desk.device.choose(desk.now).wait_began
+    assert desk.device.requeue(reader)
+    assert desk.serve() is other
+
+
+def test_late_choice_waits_no_longer(desk):
+    """T_wait runs from the completion, not from the choice."""
+    reader, other = desk.add(LATER), desk.add(SOON)
+    desk.read(reader, 8)
+    done = desk.now
+    desk.now += 4 * MS
+    desk.arrive(other)
+    assert desk.device.choose(desk.now).wait_began
+    assert desk.device.view().wait_until == done + T_WAIT
+
+
+def never_waits(desk, reader):
+    """Another's request is served while this one, active, has nothing pending."""
+    other = desk.add(SOON)
+    desk.arrive(other)
+    return desk.serve() is other
+
+
+def test_no_wait_without_t_wait(lib):
+    """T_wait 0: the device is never idle."""
+    desk = Desk(lib, t_wait=0)
+    reader = desk.add(LATER)
+    desk.read(reader, 8)
+    assert never_waits(desk, reader)
+
+
+def test_no_wait_after_b_max(lib):
+    """Whose run is over is not waited for. The sixth read is the first that is known to be one."""
+    desk = Desk(lib, b_max=8)
+    reader = desk.add(LATER)
+    desk.read(reader, 5 + 8)
+    assert desk.device.view().run == 8
+    assert never_waits(desk, reader)
+
+
+def test_no_wait_for_random_readers(desk):
+    """A seek is due anyway."""
+    reader = desk.add(LATER)
+    for i in range(8):
+        desk.read(reader, 1, pos=i << 30)
+    assert never_waits(desk, reader)
+
+
+def test_no_wait_for_writers(desk):
+    """Nobody waits for an asynchronous write, so none depends on it."""
+    writer = desk.add(LATER)
+    for i in range(8):
+        desk.arrive(writer, i * PAGE, sync=False)
+        desk.serve()
+    assert never_waits(desk, writer)
+
+
+def test_no_wait_while_more_is_in_flight(desk):
+    """Who keeps two in flight does not depend on one completion."""
+    reader = desk.add(LATER)
+    pos = desk.read(reader, 8)
+    for i in range(2):
+        desk.arrive(reader, pos + i * PAGE)
+        desk.device.dispatch(desk.device.choose(desk.now).flow)
+    assert never_waits(desk, reader)
+
+
+@pytest.mark.parametrize(("pause", "waits"), [(9 * MS, True), (11 * MS, False)])
+def test_think_time(desk, pause, waits):
+    """Who thinks longer than T_wait on the average is not waited for.
+
+    The mean after n pauses of p is p * (1 - (7/8)^n); 11 ms come to 10.1 ms after 20.
+    """
+    reader = desk.add(LATER)
+    desk.read(reader, 40, pause=pause)
+    desk.now -= pause
+    assert never_waits(desk, reader) != waits
+
+
+# The virtual clock.
+
+
+def test_time_jumps_on_arrival(desk):
+    """When all that is pending is entitled in the future only, the nearest is now."""
+    flood, other = desk.add(SOON), desk.add(LATER)
+    for _ in range(4):
+        desk.arrive(flood)
+    assert [desk.serve(), desk.serve()] == [flood, flood]
+    # Its third request has S = 1 ms; nothing conforms at 0.
+    arrival = desk.arrive(other)
+    assert (arrival.jump, arrival.v, arrival.start) == (MS, MS, MS)
+
+
+def test_no_jump_while_a_conforming_request_waits(desk):
+    """A deadline does not move while its request is pending."""
+    flood, other = desk.add(SOON), desk.add(LATER)
+    desk.arrive(other)
+    for _ in range(20):
+        assert desk.arrive(flood).jump == 0
+    assert desk.device.clock.drift == 0
+
+
+def test_a_reader_alone_pays_nothing_for_what_nobody_wanted(desk):
+    """A synchronous reader is never backlogged when it arrives, so time jumps at the choice.
+
+    1000 reads in no time are 1000 ms worth of its rate. Without the jump the next tag would be one
+    second off; as it is, it is entitled 1 ms after the last, as after a burst.
+    """
+    reader = desk.add(LATER)
+    desk.read(reader, 1000)
+    assert desk.now == 0
+    assert desk.device.clock.drift == 998 * MS
+    arrival = desk.arrive(reader)
+    assert arrival.start - arrival.v == MS
+
+
+def test_an_idle_reservation_gains_by_a_jump(desk):
+    """Another's flood moves virtual time: who had used his burst has a full one again."""
+    idle, flood = desk.add(SOON), desk.add(SOON)
+    desk.arrive(idle)
+    desk.arrive(idle)
+    assert [desk.serve(), desk.serve()] == [idle, idle]
+    desk.read(flood, 10)
+    arrivals = [desk.arrive(idle), desk.arrive(idle)]
+    assert all(arrival.start == arrival.v for arrival in arrivals)
+
+
+# The background.
+
+
+def test_background_goes_last(desk):
+    """Behind whatever conforms, even if that came later."""
+    flow = desk.add(LATER)
+    desk.arrive(desk.device.background)
+    desk.arrive(flow)
+    assert [desk.serve(), desk.serve()] == [flow, desk.device.background]
+
+
+@pytest.mark.parametrize(("early", "first"), [(0, "flow"), (1, "background")])
+def test_background_ages(desk, early, first):
+    """It waits 10 s at the most; at equal tags it gives way."""
+    flow = desk.add(LATER)
+    arrival = desk.arrive(desk.device.background)
+    assert arrival.start == BACKGROUND_AGE
+    desk.now = BACKGROUND_AGE - LATER.latency + early
+    desk.arrive(flow)
+    assert desk.serve() is (flow if first == "flow" else desk.device.background)
+
+
+def test_background_does_not_stop_time(desk):
+    """What is in the background is no reason to hold the virtual clock, nor to move it."""
+    flow = desk.add(SOON)
+    desk.arrive(desk.device.background)
+    assert desk.device.choose(0).jump == 0
+    desk.read(flow, 3)
+    assert desk.device.clock.drift == MS
+
+
+def test_background_ends_a_run(desk):
+    """It is never active; who was must be chosen anew."""
+    flow = desk.add(LATER)
+    desk.read(flow, 8)
+    desk.now = SECOND
+    desk.arrive(desk.device.background)
+    assert desk.serve() is desk.device.background
+    assert desk.device.view().active is None
+
+
+# Changes.
+
+
+def test_merge_keeps_the_earlier_tag(desk):
+    """Whichever of the two stays, what they become has the smaller tag and its place."""
+    flow = desk.add(SOON)
+    for i in range(4):
+        desk.arrive(flow, pos=i << 20)
+    first, _, _, last = flow.queue
+    desk.device.merge(flow, last, first)
+    assert [request.start for request in flow.queue] == [0, 0, MS]
+    assert flow.queue[0] is last
+    assert flow.view().pending == 3
+
+
+def test_a_new_promise_is_no_loss(desk):
+    """Pending requests are tagged anew on a fresh curve; a tag only moves back."""
+    flow = desk.add(SOON)
+    for _ in range(5):
+        desk.arrive(flow)
+    assert [request.start for request in flow.queue] == [0, 0, MS, 2 * MS, 3 * MS]
+    desk.device.configure(flow, Params(SOON.bw * 2, 8192, MS), 0)
+    assert [request.start for request in flow.queue] == [0, 0, MS // 2, MS, 3 * MS // 2]
+    desk.device.configure(flow, Params(4096, 8192, MS), 0)
+    assert [request.start for request in flow.queue] == [0, 0, MS // 2, MS, 3 * MS // 2]
+
+
+def test_a_new_deadline_counts_at_once(desk):
+    """Who is promised more is served first, also with what is pending."""
+    one, two = desk.add(SOON), desk.add(LATER)
+    desk.arrive(one)
+    desk.arrive(two)
+    desk.device.configure(two, SOON._replace(latency=MS), 0)
+    assert desk.serve() is two
+
+
+def test_a_request_past_the_policy_counts_as_in_flight(desk):
+    """So that its completion is none too many."""
+    flow = desk.add(SOON)
+    desk.device.resume(flow)
+    assert flow.view().in_flight == 1
+    assert not desk.device.complete(flow, 5)
+    assert flow.view().in_flight == 0
