@@ -17,5 +17,6 @@ functions it may use. It starts in $OUT: whatever it leaves there comes back. $I
 """
 
 from tests.vm.guest import Guest, GuestError, Result
+from tests.vm.kernels import SetupError
 
-__all__ = ["Guest", "GuestError", "Result"]
+__all__ = ["Guest", "GuestError", "Result", "SetupError"]

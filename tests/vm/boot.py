@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.vm import initramfs
-from tests.vm.kernels import BUILD
+from tests.vm.kernels import BUILD, SetupError
 
 if TYPE_CHECKING:
     from tests.vm.guest import Guest
@@ -28,15 +28,18 @@ _KERNEL_ARGUMENTS = (
     " sysctl.kernel.hung_task_timeout_secs=30 sysctl.kernel.watchdog_thresh=30"
     " rcupdate.rcu_cpu_stall_timeout=60"
 )
+# What udev would load for QEMU's machine, and nobody needs: half of the boot.
+_REAL_ARGUMENTS = (
+    "nokaslr module_blacklist=ahci,libahci,libata,kvm_amd,kvm,irqbypass,ccp,iTCO_wdt,i6300esb,"
+    "watchdog,i2c_i801,i2c_smbus,lpc_ich,psmouse,serio_raw,evdev,pcspkr,button,qemu_fw_cfg,"
+    "virtio_mmio,aesni_intel,crypto_simd,cryptd,ghash_clmulni_intel,crc32_pclmul,"
+    "crct10dif_pclmul,crc32c_intel,sha512_ssse3,sha256_ssse3,sha1_ssse3,sha512_generic"
+)
 # No random number, address or calibration may differ from run to run.
 _VIRTUAL_ARGUMENTS = (
-    "console=ttyS0 nokaslr norandmaps randomize_kstack_offset=off tsc=reliable"
+    "console=ttyS0 pci=off nokaslr norandmaps randomize_kstack_offset=off tsc=reliable"
     " tsc_early_khz=1000000 random.trust_cpu=off random.trust_bootloader=off"
 )
-
-
-class SetupError(RuntimeError):
-    """Something that a guest is made of is missing or wrong."""
 
 
 def prepare(guest: "Guest", script: str | None) -> None:
@@ -46,7 +49,7 @@ def prepare(guest: "Guest", script: str | None) -> None:
     shutil.rmtree(guest.directory, ignore_errors=True)
     harness = guest.directory / "in" / ".harness"
     harness.mkdir(parents=True)
-    (guest.directory / "result").mkdir()
+    (guest.directory / "result" / "out").mkdir(parents=True)
     shutil.copy(initramfs.put(), harness)
     for name in ("run.sh", "guest.sh"):
         shutil.copy(_GUEST_SIDE / name, harness)
@@ -62,8 +65,25 @@ def prepare(guest: "Guest", script: str | None) -> None:
 
 
 def command(guest: "Guest") -> str:
-    """The shell command that boots the guest and ends with it."""
-    return _real(guest) if guest.clock == "real" else _virtual(guest)
+    """Make the shell command that boots the guest, runs its script and ends with the guest."""
+    if guest.clock == "real":
+        # The script runs from the guest's memory and writes there: 9p is slow.
+        inside = (
+            f"cp -r {_quote(guest.directory / 'in')} /run/in"
+            ' && PATH="/run/in/.harness:$PATH" sh /run/in/.harness/run.sh /run/in /run/result bash'
+            f"; cp -r /run/result/. {_quote(guest.directory / 'result')}"
+        )
+        # QEMU opens its standard output by name: a pipe bears that, a file would be cut off.
+        stdout, console = (_quote(guest.directory / name) for name in ("stdout.log", "console.log"))
+        vng = _vng(guest, "--verbose", "--", inside)
+        return f"{{ {vng} | cat >{stdout}; }} 2>&1 | cat >{console}"
+    qemu = _qemu(guest, f"file,path={guest.directory / 'stdout.log'}")
+    return f"exec {qemu} >{_quote(guest.directory / 'qemu.log')} 2>&1"
+
+
+def shell(guest: "Guest") -> str:
+    """Make the shell command that boots the guest and gives this terminal a shell in it."""
+    return _vng(guest) if guest.clock == "real" else _qemu(guest, "stdio,mux=on")
 
 
 def collect(guest: "Guest") -> None:
@@ -74,31 +94,42 @@ def collect(guest: "Guest") -> None:
         image.unlink()
 
 
-def _real(guest: "Guest") -> str:
+def _vng(guest: "Guest", *arguments: str) -> str:
     """virtme-ng: the guest sees the host's files; only result/ can be written."""
     if not VNG.exists():
         raise SetupError(f"no {VNG.relative_to(BUILD.parent)}: run scripts/setup")
-    result = guest.directory / "result"
-    # The script runs from the guest's memory and writes there: 9p is slow and no place to measure.
-    inside = (
-        f"cp -r {shlex.quote(str(guest.directory / 'in'))} /run/in"
-        f' && PATH="/run/in/.harness:$PATH" sh /run/in/.harness/run.sh /run/in /run/result bash'
-        f"; cp -r /run/result/. {shlex.quote(str(result))}"
-    )
-    vng = [VNG, "--disable-kvm", "--force-9p", "--run", guest.kernel.image]
-    vng += ["--cpus", guest.cpus, "--memory", guest.memory, "--user", "root", "--verbose"]
-    vng += ["--append", _KERNEL_ARGUMENTS, "--rwdir", result, "--", inside]
-    stdout, console = (
-        shlex.quote(str(guest.directory / name)) for name in ("stdout.log", "console.log")
-    )
-    # QEMU opens its standard output by name: a pipe bears that, a file would be cut off.
-    path = shlex.quote(str(VNG.parent))
-    return f"{{ PATH={path}:$PATH {_join(vng)} | cat >{stdout}; }} 2>&1 | cat >{console}"
+    if not any(guest.kernel.modules.glob("kernel/fs/9p/9p.ko*")):
+        raise SetupError(f"{guest.kernel.version} has no 9p: take the virtual clock for it")
+    words = [VNG, "--disable-kvm", "--force-9p", "--run", guest.kernel.image]
+    words += ["--cpus", guest.cpus, "--memory", guest.memory, "--user", "root"]
+    words += ["--append", f"{_KERNEL_ARGUMENTS} {_REAL_ARGUMENTS}"]
+    words += ["--rwdir", guest.directory / "result", *arguments]
+    return f"PATH={_quote(VNG.parent)}:$PATH {_join(words)}"
 
 
-def _virtual(guest: "Guest") -> str:
+def _qemu(guest: "Guest", stdout: str) -> str:
     """Plain QEMU, everything in an initramfs, every source of noise taken away."""
-    base = initramfs.base(guest.kernel, guest.modules, guest.programs)
+    image = guest.directory / "result.tar"
+    with image.open("wb") as file:
+        file.truncate(_RESULT_BYTES)
+    # The smallest machine and firmware: a PC's BIOS looks at every drive, and its threads' answers
+    # take as long as the host pleases.
+    words = ["qemu-system-x86_64", "-machine", "microvm,accel=tcg", "-bios", "qboot.rom"]
+    words += ["-cpu", "qemu64", "-m", guest.memory, "-seed", 1]
+    words += ["-nodefaults", "-display", "none", "-no-reboot"]
+    words += ["-icount", "shift=0,sleep=off", "-rtc", "base=2024-01-01,clock=vm"]
+    words += ["-kernel", guest.kernel.image, "-initrd", _initrd(guest)]
+    words += ["-append", f"{_KERNEL_ARGUMENTS} {_VIRTUAL_ARGUMENTS}"]
+    words += ["-serial", f"file:{guest.directory / 'console.log'}"]
+    words += ["-chardev", f"{stdout},id=stdout", "-device", "isa-serial,index=1,chardev=stdout"]
+    words += ["-drive", f"file={image},format=raw,if=none,id=result,cache=unsafe"]
+    words += ["-device", "virtio-blk-device,drive=result"]
+    return _join(words)
+
+
+def _initrd(guest: "Guest") -> Path:
+    """Write the initramfs: what guests share, then this one's files."""
+    base = initramfs.base(guest.kernel, tuple(guest.modules), tuple(guest.programs))
     inside = {
         f"run/{path.relative_to(guest.directory)}": path
         for path in (guest.directory / "in").rglob("*")
@@ -106,23 +137,15 @@ def _virtual(guest: "Guest") -> str:
     }
     initrd = guest.directory / "initrd"
     initrd.write_bytes(base.read_bytes() + initramfs.archive(inside))
-    image = guest.directory / "result.tar"
-    with image.open("wb") as file:
-        file.truncate(_RESULT_BYTES)
-    qemu = ["qemu-system-x86_64", "-machine", "pc,accel=tcg", "-cpu", "qemu64"]
-    qemu += ["-m", guest.memory, "-nodefaults", "-display", "none", "-no-reboot", "-seed", 1]
-    qemu += ["-icount", "shift=0,sleep=off", "-rtc", "base=2024-01-01,clock=vm"]
-    qemu += ["-kernel", guest.kernel.image, "-initrd", initrd]
-    qemu += ["-append", f"{_KERNEL_ARGUMENTS} {_VIRTUAL_ARGUMENTS}"]
-    qemu += ["-serial", f"file:{guest.directory / 'console.log'}"]
-    qemu += ["-serial", f"file:{guest.directory / 'stdout.log'}"]
-    qemu += ["-drive", f"file={image},format=raw,if=none,id=result,cache=unsafe"]
-    qemu += ["-device", "virtio-blk-pci,drive=result"]
-    return f"exec {_join(qemu)} >{shlex.quote(str(guest.directory / 'qemu.log'))} 2>&1"
+    return initrd
+
+
+def _quote(word: object) -> str:
+    return shlex.quote(str(word))
 
 
 def _join(words: list[object]) -> str:
-    return shlex.join(str(word) for word in words)
+    return " ".join(map(_quote, words))
 
 
 def _unpack(image: Path, directory: Path) -> None:

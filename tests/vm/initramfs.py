@@ -6,10 +6,13 @@ import os
 import re
 import stat
 import subprocess
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
-from tests.vm.kernels import BUILD, Kernel
+from tests.vm.kernels import BUILD, Kernel, SetupError
 
 # A file of the guest: its content, the host's file to take it from, or a symbolic link's target.
 Content = bytes | Path | str
@@ -18,11 +21,7 @@ Tree = dict[str, Content]
 CACHE = BUILD / "initramfs"
 
 # init writes the result to a virtio disk.
-_RESULT_MODULES = ("virtio_pci", "virtio_blk")
-
-
-class InitramfsError(RuntimeError):
-    """Something that the guest needs is missing on the host."""
+_RESULT_MODULES = ("virtio_mmio", "virtio_blk")
 
 
 def archive(tree: Tree) -> bytes:
@@ -50,7 +49,8 @@ def _entry(number: int, name: str, mode: int, data: bytes) -> list[bytes]:
     return [header, bytes(-len(header) % 4), data, bytes(-len(data) % 4)]
 
 
-def base(kernel: Kernel, modules: Iterable[str], programs: Iterable[str]) -> Path:
+@cache
+def base(kernel: Kernel, modules: tuple[str, ...], programs: tuple[str, ...]) -> Path:
     """The part that guests share: busybox, programs with their libraries, stock modules."""
     tree: Tree = {"init": Path(__file__).parent / "init"}
     tree |= _busybox() | _modules(kernel, (*modules, *_RESULT_MODULES)) | {"bin/put": put()}
@@ -59,23 +59,30 @@ def base(kernel: Kernel, modules: Iterable[str], programs: Iterable[str]) -> Pat
     data = archive(tree)
     path = CACHE / f"{hashlib.blake2b(data, digest_size=16).hexdigest()}.cpio"
     if not path.exists():
-        CACHE.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(f".{os.getpid()}")
-        temporary.write_bytes(data)
-        temporary.replace(path)
+        with _replacing(path) as temporary:
+            temporary.write_bytes(data)
     return path
 
 
+@cache
 def put() -> Path:
-    """The static helper put(1), for both kinds of guest."""
+    """Build put.c, the static helper of both kinds of guest."""
     source = Path(__file__).parent / "put.c"
     binary = BUILD / "guest" / "put"
     if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
-        binary.parent.mkdir(parents=True, exist_ok=True)
-        temporary = binary.with_suffix(f".{os.getpid()}")
-        _output("gcc", "-static", "-O2", "-Wall", "-Werror", "-o", temporary, source)
-        temporary.replace(binary)
+        with _replacing(binary) as temporary:
+            _output("gcc", "-static", "-O2", "-Wall", "-Werror", "-o", temporary, source)
     return binary
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """A temporary file that takes the place of path at the end: others see all of it or nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as directory:
+        temporary = Path(directory, path.name)
+        yield temporary
+        temporary.replace(path)
 
 
 def _busybox() -> Tree:
@@ -103,7 +110,7 @@ def _modules(kernel: Kernel, names: Iterable[str]) -> Tree:
     by_name = {_module_name(path): path for path in dependencies}
     wanted = {name.replace("-", "_") for name in names} - built_in
     if missing := wanted - by_name.keys():
-        raise InitramfsError(f"{kernel.version} has no module {', '.join(sorted(missing))}")
+        raise SetupError(f"{kernel.version} has no module {', '.join(sorted(missing))}")
 
     paths = {path for name in wanted for path in (by_name[name], *dependencies[by_name[name]])}
     names = {_module_name(path) for path in paths}
@@ -133,11 +140,11 @@ def _which(program: str) -> Path:
         path = Path(directory, program)
         if path.exists():
             return path
-    raise InitramfsError(f"no {program} on this machine: run scripts/setup")
+    raise SetupError(f"no {program} on this machine: run scripts/setup")
 
 
 def _output(*command: str | Path) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise InitramfsError(f"{' '.join(map(str, command))} failed: {done.stderr}")
+        raise SetupError(f"{' '.join(map(str, command))} failed: {done.stderr}")
     return done.stdout

@@ -9,8 +9,8 @@ BUILD = REPO / "build"
 KERNELS = BUILD / "kernels"
 
 
-class KernelError(RuntimeError):
-    """A kernel that was asked for is not there."""
+class SetupError(RuntimeError):
+    """Something that a guest is made of is missing or wrong; the text names the remedy."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,6 @@ def newest(series: str, flavour: str = "amd64") -> Kernel:
         if kernel.version == series or (kernel.series, kernel.flavour) == (series, flavour):
             return kernel
     have = ", ".join(kernel.version for kernel in available()) or "none"
-    raise KernelError(
+    raise SetupError(
         f"no {series} {flavour} kernel in build/kernels (there: {have}): run scripts/setup"
     )

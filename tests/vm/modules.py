@@ -5,11 +5,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from tests.vm.kernels import BUILD, REPO, Kernel
-
-
-class BuildError(RuntimeError):
-    """The modules do not build."""
+from tests.vm.kernels import BUILD, REPO, Kernel, SetupError
 
 
 @cache
@@ -27,4 +23,4 @@ def _make(*arguments: str) -> None:
     command = ["make", "-s", *arguments]
     done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise BuildError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+        raise SetupError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")

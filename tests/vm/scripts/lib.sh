@@ -44,7 +44,7 @@ stat_of()
 	sed -n "s/^$(dev "$2") .*\<$3=\([0-9]*\).*/\1/p" "$CG/$1/io.htbs.stat"
 }
 
-# quiet_io NAME OPTION…: fio's direct I/O that must succeed; JSON to $OUT/NAME.json.
+# run_fio NAME OPTION…: fio's direct I/O that must succeed; JSON to $OUT/NAME.json.
 run_fio()
 {
 	_name=$1

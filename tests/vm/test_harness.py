@@ -1,0 +1,186 @@
+"""The harness itself: what comes back, what is caught, and that virtual time repeats."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.vm import Guest, GuestError, Result, SetupError, initramfs, kernels, reports
+
+REAL = """
+expect 2 "$(nproc)" CPUs
+expect hello "$(cat "$IN/deep/hello")"
+fio --version >version
+cg outer/inner
+expect 0::/outer/inner "$(in_cg outer/inner cat /proc/self/cgroup)"
+expect io "$(cat /sys/fs/cgroup/outer/inner/cgroup.controllers)"
+expect_put EINVAL garbage /sys/fs/cgroup/outer/inner/io.max
+expect_put ENOENT x /nowhere
+[ -d /sys/kernel/tracing/events ] && [ -d /sys/kernel/debug/block ]
+echo "WARNING: CPU: 0 PID: 1 at a test" >/dev/kmsg
+echo "progress: 1/1"
+(exit 7)
+echo "not reached"
+"""
+
+VIRTUAL = """
+echo "progress: 1/2"
+modprobe null_blk gb=4 irqmode=2 completion_nsec=8000000 hw_queue_depth=32
+scheduler nullb0 bfq
+expect bfq "$(scheduler nullb0)"
+cut -d ' ' -f 1 /proc/uptime >before
+sleep 300
+cut -d ' ' -f 1 /proc/uptime >after
+mkdir logs
+fio --name=job --filename=/dev/nullb0 --direct=1 --rw=randrw --bs=4k --runtime=10 --time_based \\
+    --ioengine=io_uring --iodepth=8 --numjobs=2 --write_lat_log=logs/job --log_offset=1 \\
+    --output=job.json --output-format=json --eta=never
+cat /proc/sys/kernel/random/uuid /proc/interrupts /proc/timer_list >noise
+echo "progress: 2/2"
+exit 3
+"""
+
+
+@pytest.mark.guest
+def test_real_clock() -> None:
+    lines: list[str] = []
+    guest = Guest(
+        kernels.newest("6.12"),
+        name="harness-real",
+        files={"deep/hello": b"hello\n"},
+        allow=["at a test"],
+    )
+    with pytest.raises(GuestError, match="exit code 7"):
+        guest.run(REAL, on_line=lines.append)
+    assert lines == ["progress: 1/1"]
+    assert (guest.directory / "result" / "out" / "version").read_text().startswith("fio-")
+
+
+@pytest.mark.guest
+def test_virtual_clock_repeats_and_skips_idle_time() -> None:
+    with ThreadPoolExecutor() as pool:
+        one, two = pool.map(_virtual, ("harness-virtual-1", "harness-virtual-2"))
+    assert one.exit_code == 3
+    assert one.stdout.splitlines() == ["progress: 1/2", "progress: 2/2"]
+    assert 300 <= float(one.text("after")) - float(one.text("before")) < 301
+    assert one.seconds < 120
+    assert len(one.json("job.json")["jobs"]) == 2
+    files = _files(one)
+    assert "logs/job_lat.2.log" in files
+    assert files == _files(two)
+    assert one.dmesg == two.dmesg
+
+
+def _virtual(name: str) -> Result:
+    return Guest(kernels.newest("6.12"), clock="virtual", name=name).run(VIRTUAL, check=False)
+
+
+def _files(result: Result) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(result.out)): path.read_bytes()
+        for path in result.out.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.guest
+def test_crash_ends_the_guest_and_is_reported() -> None:
+    guest = Guest(kernels.newest("6.1"), clock="virtual", name="harness-crash")
+    with pytest.raises(GuestError, match="kernel report: .*Kernel panic"):
+        guest.run("echo c >/proc/sysrq-trigger", check=False)
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("clock", ["real", "virtual"])
+def test_time_limit_leaves_no_process(clock: str) -> None:
+    guest = Guest(kernels.newest("6.12"), clock=clock, name="harness-limit", timeout=2)
+    with pytest.raises(GuestError, match="time limit of 2 s"):
+        guest.run("sleep 1000")
+    give_up = time.monotonic() + 10
+    while _processes(guest) and time.monotonic() < give_up:
+        time.sleep(0.1)
+    assert not _processes(guest)
+
+
+def _processes(guest: Guest) -> list[bytes]:
+    commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline")]
+    return [words for words in commands if bytes(guest.directory) in words]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[   12.3] WARNING: CPU: 0 PID: 1 at block/blk-mq.c:1 blk_mq_run+0x1/0x2",
+        "WARNING: possible circular locking dependency detected",
+        "BUG: kernel NULL pointer dereference, address: 0000000000000008",
+        "kernel BUG at mm/slub.c:1!",
+        "BUG: sleeping function called from invalid context at a.c:1",
+        "Oops: 0000 [#1] PREEMPT SMP",
+        "general protection fault, probably for non-canonical address",
+        "INFO: task fio:123 blocked for more than 30 seconds.",
+        "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:",
+        "rcu: INFO: rcu_preempt self-detected stall on CPU",
+        "watchdog: BUG: soft lockup - CPU#0 stuck for 61s!",
+        "UBSAN: shift-out-of-bounds in a.c:1:2",
+        "BUG: KASAN: slab-use-after-free in htbs_dispatch+0x1/0x2",
+        "kmemleak: 3 new suspected memory leaks (see /sys/kernel/debug/kmemleak)",
+        "refcount_t: underflow; use-after-free.",
+        "list_del corruption. prev->next should be a, but was b",
+    ],
+)
+def test_reports_are_recognised(line: str) -> None:
+    assert reports.is_report(line)
+    assert not reports.is_report(line, allow=[r".*"])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "htbs: loading out-of-tree module taints kernel.",
+        "htbs: module verification failed: signature and/or required key missing",
+        "PM: hibernation: Registered nosave memory: [mem 0x00000000-0x00000fff]",
+        "Spectre V2 : WARNING about nothing",
+        "NMI watchdog: Perf NMI watchdog permanently disabled",
+    ],
+)
+def test_harmless_lines_are_not_reports(line: str) -> None:
+    assert not reports.is_report(line)
+
+
+def test_taint() -> None:
+    assert reports.bad_taint(1 << 12 | 1 << 13) == ""
+    assert reports.bad_taint(1 << 12 | 1 << 9 | 1 << 7) == "DW"
+
+
+def test_missing_kernel_names_the_remedy() -> None:
+    with pytest.raises(SetupError, match=r"no 2\.6 amd64 kernel .*scripts/setup"):
+        kernels.newest("2.6")
+
+
+def test_unknown_clock_is_refused() -> None:
+    with pytest.raises(SetupError, match="real, virtual"):
+        Guest(kernels.newest("6.12"), clock="wall").run("true")
+
+
+@pytest.mark.parametrize(
+    ("version", "series", "flavour", "age"),
+    [
+        ("6.12.117+deb12-amd64", "6.12", "amd64", (6, 12, 117)),
+        ("6.1.0-56-cloud-amd64", "6.1", "cloud-amd64", (6, 1, 0, 56)),
+        ("6.1.0-56-rt-amd64", "6.1", "rt-amd64", (6, 1, 0, 56)),
+    ],
+)
+def test_versions(version: str, series: str, flavour: str, age: tuple[int, ...]) -> None:
+    kernel = kernels.Kernel(version, Path("/nowhere"))
+    assert (kernel.series, kernel.flavour, kernel.age()) == (series, flavour, age)
+
+
+def test_archive_depends_on_content_only(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"content")
+    tree = {"b/file": file, "a": "b/file", "c": b"bytes"}
+    first = initramfs.archive(tree)
+    file.touch()
+    assert initramfs.archive(dict(reversed(tree.items()))) == first
+    assert len(first) % 4 == 0

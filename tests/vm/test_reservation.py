@@ -1,0 +1,66 @@
+"""Reservations are kept, spare capacity is shared, nobody is starved. All in virtual time."""
+
+import pytest
+
+from tests.vm import Result
+from tests.vm.functional import Boot, fio_side, htbs_stat
+
+pytestmark = pytest.mark.guest
+
+GUEST = Boot("reservation")
+
+
+def _iops(result: Result, run: str, group: str) -> float:
+    return fio_side(result, f"{run}-{group}")["iops"]
+
+
+def _latency_ms(result: Result, run: str, group: str, what: str = "max") -> float:
+    """What an I/O took from submission to completion, the time to find a tag included."""
+    return fio_side(result, f"{run}-{group}")["lat_ns"][what] / 1e6
+
+
+def test_conforming_reader_beside_a_greedy_one(result: Result) -> None:
+    stat = htbs_stat(result.text("greedy-app.stat"))
+    assert _iops(result, "greedy", "app") == pytest.approx(20, rel=0.05)
+    assert stat["conforming"] == stat["inserted"] == stat["met"]
+    assert stat["missed"] == stat["late_max_us"] == 0
+    assert _latency_ms(result, "greedy", "app") <= 60
+
+
+def test_reservation_made_the_difference(result: Result) -> None:
+    assert _latency_ms(result, "alone", "app") > 60
+
+
+def test_spare_capacity_is_used(result: Result) -> None:
+    """The greedy reader has what the other leaves, far more than the default reservation."""
+    assert _iops(result, "greedy", "greedy") * 4096 > 2 * 1024 * 1024
+
+
+def test_spare_capacity_is_shared_by_bandwidth(result: Result) -> None:
+    one, three, two = (_iops(result, "shares", group) for group in ("flood1", "flood3", "rest"))
+    assert one + two + three > 60, "the disk's random reads"
+    assert three / one == pytest.approx(3, rel=0.1)
+    assert two / one == pytest.approx(2, rel=0.1)
+
+
+def test_idle_class_alone_has_the_disk(result: Result) -> None:
+    assert _iops(result, "idle-alone", "idle") > 60
+
+
+def test_idle_class_is_behind_who_conforms(result: Result) -> None:
+    assert _iops(result, "idle-beside", "app") == pytest.approx(20, rel=0.05)
+    assert _latency_ms(result, "idle-beside", "app") <= 60
+    assert _iops(result, "idle-beside", "idle") > 20
+
+
+def test_idle_class_gets_on_beside_a_flood(result: Result) -> None:
+    assert fio_side(result, "idle-flood-idle")["total_ios"] >= 2
+    assert 9_000 < _latency_ms(result, "idle-flood", "idle") < 11_000
+
+
+def test_flood_leaves_tags_to_others(result: Result) -> None:
+    """The disk takes 5 ms and 32 requests at a time."""
+    assert _latency_ms(result, "tags", "app", "mean") < 10
+    assert _latency_ms(result, "tags", "app") < 20
+    assert _iops(result, "tags", "greedy") > 4000
+    assert htbs_stat(result.text("tags-app.stat"))["missed"] == 0
