@@ -1,5 +1,6 @@
 """The numbers of an experiment drawn; the same bytes for the same numbers."""
 
+from math import ceil, floor, log10
 from pathlib import Path
 
 import matplotlib as mpl
@@ -9,6 +10,7 @@ mpl.use("Agg")
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
 from results.lab import reduce
 from results.lab.experiment import KIB
@@ -21,35 +23,61 @@ _DPI = 150
 
 
 def bandwidth(outcome: Outcome, schedulers: tuple[str, ...], path: Path) -> None:
-    """Bandwidth of each job over time, one panel for each of the schedulers, on one scale."""
-    experiment = outcome.experiment
-    titles = {scheduler.name: scheduler.title for scheduler in experiment.schedulers}
+    """Bandwidth of each job over time, one panel for each of the schedulers, on one scale.
+
+    The scale is logarithmic: a sequential reader can be twenty times as fast as a random one.
+    """
+    titles = {scheduler.name: scheduler.title for scheduler in outcome.experiment.schedulers}
     figure, panels = pyplot.subplots(
-        1, len(schedulers), sharey=True, figsize=(10, 4.2), layout="constrained", squeeze=False
+        1, len(schedulers), sharey=True, figsize=(10, 4.8), layout="constrained", squeeze=False
     )
+    values = []
     for panel, name in zip(panels[0], schedulers, strict=True):
-        panel.set_title(titles[name])
-        _bandwidth_panel(panel, outcome, name)
+        panel.set_title(titles[name], fontweight="bold")
+        values += _bandwidth_panel(panel, outcome, name)
+    panel.set_yscale("log")
+    panel.set_ylim(*_decades(values))
+    panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    panel.yaxis.set_minor_locator(NullLocator())
+    panel.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     panels[0][0].set_ylabel("bandwidth, KB/s")
     _save(figure, path)
 
 
-def _bandwidth_panel(panel: Axes, outcome: Outcome, scheduler: str) -> None:
+def _decades(values: list[float]) -> tuple[float, float]:
+    """The powers of ten around all positive values."""
+    positive = [value for value in values if value > 0]
+    return 10 ** floor(log10(min(positive))), 10 ** ceil(log10(max(positive)))
+
+
+def _bandwidth_panel(panel: Axes, outcome: Outcome, scheduler: str) -> list[float]:
+    """Draw wide lines below narrow ones, so that two that coincide are both seen.
+
+    Returns all values drawn.
+    """
+    drawn = []
     experiment = outcome.experiment
     step = max(1, experiment.seconds // _STEPS)
-    for job, colour in zip(experiment.jobs, _COLOURS, strict=False):
+    for index, job in enumerate(experiment.jobs):
+        colour = _COLOURS[index]
+        width = 1.3 * (len(experiment.jobs) - index)
+        reserved = job.reservation.bw / KIB
         result = outcome.runs[scheduler][job.name]
         points = reduce.bandwidth(result.requests, experiment.seconds, step)
-        times, values = zip(*points, strict=True)
-        values = [value / KIB for value in values]
-        panel.plot(times, values, color=colour, linewidth=1.6, label=job.name)
-        reserved = job.reservation.bw / KIB
-        panel.axhline(reserved, color=colour, linewidth=0.8, linestyle="--")
+        times = [time for time, _ in points]
+        values = [bw / KIB for _, bw in points]
+        label = (
+            f"{job.name} got {result.numbers.bw / KIB:,.0f} KB/s, reserved {reserved:,.0f} (dashed)"
+        )
+        panel.plot(times, values, color=colour, lw=width, label=label)
+        panel.axhline(reserved, color=colour, lw=0.9, ls="--")
+        drawn += [*values, reserved]
     panel.set_xlim(0, experiment.seconds)
-    panel.set_ylim(0)
     panel.set_xlabel("virtual time, s")
-    panel.grid(color="0.9", linewidth=0.6)
+    panel.grid(color="0.9", lw=0.6)
     panel.set_axisbelow(True)
+    panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), frameon=False)
+    return drawn
 
 
 def _save(figure: Figure, path: Path) -> None:
