@@ -188,7 +188,9 @@ static void htbs_insert(struct htbs_device *dev, struct request *rq,
 		htbs_insert_first(dev, rq, at_head);
 		return;
 	}
-	if (blk_mq_sched_try_insert_merge(dev->queue, rq, free))
+	/* A chain of discards would be merged and freed without our knowing. */
+	if (req_op(rq) != REQ_OP_DISCARD &&
+	    blk_mq_sched_try_insert_merge(dev->queue, rq, free))
 		return;
 
 	if (!rq->bio || !blk_rq_bytes(rq)) {
