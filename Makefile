@@ -28,9 +28,9 @@ private-types:
 		--headers $(KDIR) $(if $(VMLINUZ),--image $(VMLINUZ))
 
 simdisk: private-types
-	$(call links,tests/simdisk/.,$(OUT)/simdisk)
-	@+$(call kbuild,$(OUT)/simdisk) modules
-	@cp $(OUT)/simdisk/simdisk.ko $(OUT)/
+	$(call links,tests/simdisk/.,build/simdisk/$(KVER))
+	@+$(call kbuild,build/simdisk/$(KVER)) modules
+	@cp build/simdisk/$(KVER)/simdisk.ko $(OUT)/
 
 # Header packages hold no key to sign with, and no System.map, without which depmod is left out.
 modules_install: all
@@ -40,11 +40,13 @@ modules_install: all
 # A tree with a warning is removed, so that the warning comes again.
 matrix:
 	@test -n "$(FLAVOURS)" || { echo "htbs: no kernel headers: run scripts/setup" >&2; exit 1; }
+	@mkdir -p build
 	@for kver in $(FLAVOURS); do \
-		echo "== $$kver"; log=build/$$kver.log; mkdir -p build; \
-		$(MAKE) --no-print-directory KVER=$$kver W=1 C=2 all simdisk >$$log 2>&1 && \
-		! grep -nE 'warning:|error:' $$log || \
-		{ cat $$log; rm -rf "build/$$kver"; exit 1; }; \
+		echo "== $$kver"; log=build/$$kver.log; \
+		if ! $(MAKE) -j$$(nproc) --no-print-directory KVER=$$kver W=1 C=2 all simdisk \
+			>$$log 2>&1; then cat $$log; \
+		elif ! grep -E 'warning:|error:' $$log; then continue; fi; \
+		rm -rf build/$$kver build/simdisk/$$kver; exit 1; \
 	done
 
 style:
@@ -60,7 +62,7 @@ test: setup
 	@$(PYTHON) -m pytest tests
 
 clean:
-	rm -rf $(patsubst %,build/%,$(FLAVOURS)) build/*.log
+	rm -rf $(patsubst %,build/%,$(FLAVOURS)) build/simdisk build/*.log
 
 help:
 	@echo 'make                     build htbs.ko for the running kernel, in build/<kernel>/'
