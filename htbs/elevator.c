@@ -386,6 +386,7 @@ static void htbs_start_request(struct htbs_device *dev,
 		return;
 
 	htbs_rq_set_flag(rq, HTBS_RQ_COUNTED);
+	htbs_rq_keep_due(rq);
 	res->stats.ios[op]++;
 	res->stats.bytes[op] += blk_rq_bytes(rq);
 }
@@ -402,11 +403,11 @@ static struct request *htbs_dispatch_first(struct htbs_device *dev, u64 now)
 
 	list_del_init(&rq->queuelist);
 	res = htbs_rq_prepared(rq) ? htbs_rq_reservation(rq) : NULL;
+	htbs_trace_dispatch(dev, res, rq, now, false);
 	if (res) {
 		htbs_policy_resume(&res->flow);
 		htbs_start_request(dev, res, rq);
 	}
-	htbs_trace_dispatch(dev, res, rq, now, false);
 	return rq;
 }
 
@@ -435,8 +436,8 @@ static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
 	extent.sync = op_is_sync(rq->cmd_flags);
 	htbs_policy_dispatch(&dev->policy, &res->flow, &extent);
 	htbs_update_head(dev, res);
-	htbs_start_request(dev, res, rq);
 	htbs_trace_dispatch(dev, res, rq, now, true);
+	htbs_start_request(dev, res, rq);
 	return rq;
 }
 
@@ -472,7 +473,7 @@ static bool htbs_has_work(struct blk_mq_hw_ctx *hctx)
 static void htbs_judge(struct htbs_device *dev, struct htbs_reservation *res,
 		       struct request *rq, u64 now)
 {
-	u64 due = htbs_rq_due(rq);
+	u64 due = htbs_rq_kept_due(rq);
 	struct htbs_stats *stats = &res->stats;
 
 	stats->completed++;

@@ -118,7 +118,8 @@ void htbs_trace_dispatch(struct htbs_device *dev, struct htbs_reservation *res,
 {
 	u64 id = res ? res->id : 0;
 
-	trace_htbs_dispatch(htbs_devt(dev), id, now, htbs_rq_start(rq),
+	trace_htbs_dispatch(htbs_devt(dev), id, now,
+			    tagged ? htbs_rq_start(rq) : 0,
 			    blk_rq_pos(rq), blk_rq_bytes(rq),
 			    op_is_sync(rq->cmd_flags), tagged, dev->policy.run,
 			    res ? res->flow.pending : 0);

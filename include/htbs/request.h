@@ -4,8 +4,10 @@
  * lends to its elevator:
  *
  *	elv.priv[0]	the reservation it is charged to, and two flags
- *	elv.priv[1]	its start tag, virtual ns
- *	fifo_time	if it conforms: when it is due, real ns; else 0
+ *	elv.priv[1]	while it is pending: its start tag, virtual ns;
+ *			once dispatched: when it is due, real ns, 0 for never
+ *	fifo_time	while it is pending: when it is due.  Then 6.1 has
+ *			another use for the place: completion by another CPU
  *	queuelist	the reservation's FIFO, or the device's dispatch list
  *	rb_node		the reservation's requests by position, for merges
  *
@@ -70,6 +72,7 @@ static inline void htbs_rq_set_start(struct request *rq, u64 start)
 	rq->elv.priv[1] = (void *)(unsigned long)start;
 }
 
+/* When a pending request is due; 0 if it doesn't conform. */
 static inline u64 htbs_rq_due(struct request *rq)
 {
 	return rq->fifo_time;
@@ -78,6 +81,18 @@ static inline u64 htbs_rq_due(struct request *rq)
 static inline void htbs_rq_set_due(struct request *rq, u64 due)
 {
 	rq->fifo_time = due;
+}
+
+/* The request is dispatched: its start tag has done its duty. */
+static inline void htbs_rq_keep_due(struct request *rq)
+{
+	rq->elv.priv[1] = (void *)(unsigned long)rq->fifo_time;
+}
+
+/* When a dispatched request is due; 0 if it doesn't conform. */
+static inline u64 htbs_rq_kept_due(struct request *rq)
+{
+	return (unsigned long)rq->elv.priv[1];
 }
 
 /**
