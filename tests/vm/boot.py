@@ -30,10 +30,10 @@ _KERNEL_ARGUMENTS = (
 )
 # What udev would load for QEMU's machine, and nobody needs: half of the boot.
 _REAL_ARGUMENTS = (
-    "nokaslr module_blacklist=ahci,libahci,libata,kvm_amd,kvm,irqbypass,ccp,iTCO_wdt,i6300esb,"
-    "watchdog,i2c_i801,i2c_smbus,lpc_ich,psmouse,serio_raw,evdev,pcspkr,button,qemu_fw_cfg,"
-    "virtio_mmio,aesni_intel,crypto_simd,cryptd,ghash_clmulni_intel,crc32_pclmul,"
-    "crct10dif_pclmul,crc32c_intel,sha512_ssse3,sha256_ssse3,sha1_ssse3,sha512_generic"
+    "nokaslr modprobe.blacklist=ahci,kvm_amd,kvm_intel,ccp,iTCO_wdt,i6300esb,i2c_i801,lpc_ich,"
+    "psmouse,serio_raw,evdev,pcspkr,button,qemu_fw_cfg,virtio_mmio,aesni_intel,"
+    "ghash_clmulni_intel,crc32_pclmul,crct10dif_pclmul,crc32c_intel,sha512_ssse3,sha256_ssse3,"
+    "sha1_ssse3"
 )
 # No random number, address or calibration may differ from run to run.
 _VIRTUAL_ARGUMENTS = (
@@ -67,15 +67,9 @@ def prepare(guest: "Guest", script: str | None) -> None:
 def command(guest: "Guest") -> str:
     """Make the shell command that boots the guest, runs its script and ends with the guest."""
     if guest.clock == "real":
-        # The script runs from the guest's memory and writes there: 9p is slow.
-        inside = (
-            f"cp -r {_quote(guest.directory / 'in')} /run/in"
-            ' && PATH="/run/in/.harness:$PATH" sh /run/in/.harness/run.sh /run/in /run/result bash'
-            f"; cp -r /run/result/. {_quote(guest.directory / 'result')}"
-        )
         # QEMU opens its standard output by name: a pipe bears that, a file would be cut off.
         stdout, console = (_quote(guest.directory / name) for name in ("stdout.log", "console.log"))
-        vng = _vng(guest, "--verbose", "--", inside)
+        vng = _vng(guest, "--verbose", "--", f"sh {_quote(_launcher(guest))}")
         return f"{{ {vng} | cat >{stdout}; }} 2>&1 | cat >{console}"
     qemu = _qemu(guest, f"file,path={guest.directory / 'stdout.log'}")
     return f"exec {qemu} >{_quote(guest.directory / 'qemu.log')} 2>&1"
@@ -92,6 +86,20 @@ def collect(guest: "Guest") -> None:
     if guest.clock == "virtual" and image.exists():
         _unpack(image, guest.directory / "result")
         image.unlink()
+
+
+def _launcher(guest: "Guest") -> Path:
+    """Write what virtme-ng starts; a file, for a kernel's command line is short.
+
+    The script runs from the guest's memory and writes there: 9p is slow.
+    """
+    path = guest.directory / "launcher"
+    path.write_text(
+        f"cp -r {_quote(guest.directory / 'in')} /run/in\n"
+        "sh /run/in/.harness/run.sh /run/in /run/result bash\n"
+        f"cp -r /run/result/. {_quote(guest.directory / 'result')}\n"
+    )
+    return path
 
 
 def _vng(guest: "Guest", *arguments: str) -> str:

@@ -1,12 +1,13 @@
 """A guest: one boot of a stock kernel that runs one script."""
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -83,22 +84,31 @@ class Guest:
         guest dies, says that something is wrong with its kernel, or exceeds the time limit, and,
         with check, when the script fails.
         """
-        boot.prepare(self, script)
-        begin = time.monotonic()
-        self._watch(boot.command(self), begin, on_line)
-        boot.collect(self)
-        return self._judge(time.monotonic() - begin, check)
+        with self._alone():
+            boot.prepare(self, script)
+            begin = time.monotonic()
+            self._watch(boot.command(self), begin, on_line)
+            boot.collect(self)
+            return self._judge(time.monotonic() - begin, check)
 
     @property
     def directory(self) -> Path:
         """Where console, output and result are kept until the next run of the same name."""
         return BUILD / "guests" / self.name
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Wait for another process that runs a guest of this name."""
+        self.directory.parent.mkdir(parents=True, exist_ok=True)
+        with (self.directory.parent / f".{self.name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
     def _watch(self, command: str, begin: float, on_line: Callable[[str], None] | None) -> None:
         """Run the guest to its end, or end it."""
         console = _Tail(self.directory / "console.log")
         stdout = _Tail(self.directory / "stdout.log")
-        limit = begin + self.timeout
+        reason, limit = f"ended by the time limit of {self.timeout:g} s", begin + self.timeout
         process = subprocess.Popen(
             command, shell=True, stdin=subprocess.DEVNULL, start_new_session=True
         )
@@ -107,12 +117,12 @@ class Guest:
             while not ended:
                 ended = process.poll() is not None
                 if any(reports.is_report(line, self.allow) for line in console.lines()):
-                    limit = min(limit, time.monotonic() + _REPORT_GRACE)
+                    reason, limit = "ended", min(limit, time.monotonic() + _REPORT_GRACE)
                 for line in stdout.lines():
                     if on_line:
                         on_line(line)
                 if not ended and time.monotonic() > limit:
-                    raise self._error(f"ended by the time limit of {self.timeout:g} s")
+                    raise self._error(reason)
                 time.sleep(0.05)
         finally:
             with suppress(ProcessLookupError):

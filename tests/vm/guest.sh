@@ -3,6 +3,8 @@
 #
 # What the scripts of both kinds of guest share; sourced before the script.
 
+PATH=$IN/.harness:$PATH
+
 # fail MESSAGE: end the script here.
 fail()
 {

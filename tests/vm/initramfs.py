@@ -53,7 +53,7 @@ def _entry(number: int, name: str, mode: int, data: bytes) -> list[bytes]:
 def base(kernel: Kernel, modules: tuple[str, ...], programs: tuple[str, ...]) -> Path:
     """The part that guests share: busybox, programs with their libraries, stock modules."""
     tree: Tree = {"init": Path(__file__).parent / "init"}
-    tree |= _busybox() | _modules(kernel, (*modules, *_RESULT_MODULES)) | {"bin/put": put()}
+    tree |= _busybox() | _modules(kernel, (*modules, *_RESULT_MODULES))
     for program in programs:
         tree |= _program(program)
     data = archive(tree)
