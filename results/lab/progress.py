@@ -8,6 +8,9 @@ from typing import TextIO
 # How far apart lines in a log are.
 _LOG_SECONDS = 10.0
 
+# No estimate is worth anything before this share is done.
+_ESTIMATE_FROM = 0.1
+
 
 class Progress:
     """Parts of equal weight, told from several threads.
@@ -48,8 +51,8 @@ def describe(done: dict[str, float], elapsed: float) -> str:
     """One line: each part's share, and how long the rest will take if it goes on like this."""
     parts = "  ".join(f"{name} {share:4.0%}" for name, share in done.items())
     overall = sum(done.values()) / len(done)
-    if not overall:
-        return f"{parts}  starting"
+    if overall < _ESTIMATE_FROM:
+        return f"{parts}  {_clock(round(elapsed))} passed"
     left = round(elapsed * (1 - overall) / overall)
     return f"{parts}  {_clock(round(elapsed))} passed, about {_clock(left)} left"
 

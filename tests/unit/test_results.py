@@ -1,6 +1,7 @@
 """From fio's logs to the demonstration's numbers, table and figure."""
 
 import io
+import json
 import subprocess
 from pathlib import Path
 
@@ -124,6 +125,13 @@ def test_table_shows_every_run() -> None:
     assert lines[5].split() == ["app2", "800", "900", "0.2", "9.9", "18.0", "3"]
 
 
+def test_readme_shows_the_committed_numbers() -> None:
+    summary = json.loads((demo.DIRECTORY / "summary.json").read_text())
+    shown = [f"    {line}" for line in table(demo.experiment(60), summary).splitlines()]
+    readme = (demo.DIRECTORY.parents[1] / "README.md").read_text()
+    assert "\n".join(shown) in readme, "put the table that make demo prints into README.md"
+
+
 def test_figure_is_the_same_twice(tmp_path: Path) -> None:
     for name in ("a.png", "b.png"):
         figure.bandwidth(outcome(), ("pclock", "htbs"), tmp_path / name)
@@ -137,7 +145,7 @@ def test_bad_demo_seconds_is_refused(text: str) -> None:
 
 
 def test_progress_tells_what_is_left() -> None:
-    assert progress.describe({"a": 0.0, "b": 0.0}, 1.0) == "a   0%  b   0%  starting"
+    assert progress.describe({"a": 0.0, "b": 0.0}, 1.0) == "a   0%  b   0%  0:01 passed"
     line = progress.describe({"a": 1.0, "b": 0.5}, 90.0)
     assert line == "a 100%  b  50%  1:30 passed, about 0:30 left"
 
