@@ -3,15 +3,10 @@
 import ctypes
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
 
-from tests.unit import host
+from tests.unit import host, strategies
 
-settings.register_profile("htbs", deadline=None, derandomize=True, print_blob=False,
-                          report_multiple_bugs=False,
-                          phases=[Phase.explicit, Phase.generate, Phase.shrink],
-                          suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("htbs")
+strategies.load_profile()
 
 
 @pytest.fixture(scope="session")

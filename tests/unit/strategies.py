@@ -1,12 +1,26 @@
-"""What hypothesis draws from: the whole range of each number, its limits above all."""
+"""What hypothesis draws from: the whole range of each number, its limits above all; and how."""
 
+import os
+
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from tests.model.htbs import Params
+from tests.unit.host import ROOT
 
 BW = (4096, 1 << 40)
 BURST = (4096, 1 << 32)
 LATENCY = (1000, 100 * 10**9)
+
+
+def load_profile() -> None:
+    """Settings of all tests by hypothesis, for a conftest.py: every run draws the same examples."""
+    os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(ROOT / "build/hypothesis")
+    settings.register_profile("htbs", deadline=None, derandomize=True, print_blob=False,
+                              report_multiple_bugs=False,
+                              phases=[Phase.explicit, Phase.generate, Phase.shrink],
+                              suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("htbs")
 
 
 def within(low: int, high: int, *usual: int) -> st.SearchStrategy[int]:

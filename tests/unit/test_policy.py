@@ -38,12 +38,11 @@ class Desk:
             self.device.complete(flow, self.now)
         return flow
 
-    def read(self, flow, count, pos=0, pause=0):
+    def read(self, flow, count, pos=0):
         """So many sequential synchronous reads, each after the one before; where they end."""
         for _ in range(count):
             self.arrive(flow, pos)
             assert self.serve() is flow
-            self.now += pause
             pos += PAGE
         return pos
 
@@ -191,6 +190,16 @@ def test_wait_ends(desk):
     assert choice.flow is other
 
 
+def test_the_timer_ends_a_wait(desk):
+    """Then nobody is active: who comes too late is no better than others."""
+    reader, other, pos = waiting(desk)
+    desk.now += T_WAIT
+    assert desk.device.timeout(desk.now)
+    assert desk.device.view().active is None
+    assert not desk.arrive(reader, pos).hit
+    assert desk.serve() is other
+
+
 def test_another_arrival_does_not_end_a_wait(desk):
     """Only the one that is waited for does."""
     _, other, _ = waiting(desk)
@@ -288,15 +297,20 @@ def test_no_wait_while_more_is_in_flight(desk):
     assert never_waits(desk, reader)
 
 
-@pytest.mark.parametrize(("pause", "waits"), [(9 * MS, True), (11 * MS, False)])
-def test_think_time(desk, pause, waits):
-    """Who thinks longer than T_wait on the average is not waited for.
+@pytest.mark.parametrize(("pauses", "waits"), [(6, True), (7, False)])
+def test_think_time(lib, pauses, waits):
+    """Who thinks as long as T_wait on the average, or longer, is not waited for.
 
-    The mean after n pauses of p is p * (1 - (7/8)^n); 11 ms come to 10.1 ms after 20.
+    A new pause counts for 1/8 and for no more than 2 T_wait. With T_wait 8 ns, long pauses bring
+    the mean to 2, 3, 4, 5, 6, 7, 8 ns.
     """
+    desk = Desk(lib, t_wait=8)
     reader = desk.add(LATER)
-    desk.read(reader, 40, pause=pause)
-    desk.now -= pause
+    pos = desk.read(reader, 8)
+    for _ in range(pauses):
+        desk.now += SECOND
+        pos = desk.read(reader, 1, pos)
+    assert reader.view().think == pauses + 1
     assert never_waits(desk, reader) != waits
 
 

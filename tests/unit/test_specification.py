@@ -32,7 +32,7 @@ events = st.one_of(
     st.tuples(st.just("serve"), st.just(True)),
     st.tuples(st.just("complete"), which),
     st.tuples(st.just("let_pass"), times),
-    st.tuples(st.just("timeout")),
+    st.tuples(st.just("wait_out"), st.integers(-1, 1), st.booleans()),
     st.tuples(st.just("requeue"), which),
     st.tuples(st.just("resume"), which),
     st.tuples(st.just("merge"), which, places, places),
@@ -141,9 +141,12 @@ class Lockstep:
         """Nothing happens for a while."""
         self.now += time
 
-    def timeout(self) -> None:
-        """The timer fires."""
-        self._both("timeout", None, self.now)
+    def wait_out(self, later, timer) -> None:
+        """A wait nears its end; the timer fires, or not yet."""
+        if self.spec.wait == "arrival":
+            self.now = max(self.now, self.spec.wait_until + later)
+        if timer:
+            self._both("timeout", None, self.now)
 
     def cancel_wait(self) -> None:
         """A tunable changes."""
