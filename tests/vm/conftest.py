@@ -14,9 +14,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 
 from tests.vm import Result
-from tests.vm.functional import Boot
+from tests.vm.functional import SERIES, Boot
 
-SERIES = ("6.1", "6.12")
 _AT_A_TIME = 2
 
 

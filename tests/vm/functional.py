@@ -6,6 +6,8 @@ from pathlib import Path
 from tests.vm import Guest, Result, kernels, modules
 from tests.vm.guest import PROGRAMS, STOCK_MODULES
 
+SERIES = ("6.1", "6.12")
+
 _SCRIPTS = Path(__file__).parent / "scripts"
 
 
@@ -25,9 +27,14 @@ class Boot:
     timeout: float = 300
 
     def run(self, series: str) -> Result:
-        """Boot the newest kernel of a series and run the script."""
+        """Boot the newest kernel of a series and run the script.
+
+        Besides the modules and `files`, $IN has foreign.ko: htbs.ko for the other series.
+        """
         kernel = kernels.newest(series)
-        files = {name: text.encode() for name, text in self.files}
+        [other] = (modules.build(kernels.newest(each)) for each in SERIES if each != series)
+        files = {"foreign.ko": other["htbs.ko"]}
+        files |= {name: text.encode() for name, text in self.files}
         guest = Guest(
             kernel,
             self.clock,

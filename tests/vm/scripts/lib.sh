@@ -44,23 +44,12 @@ stat_of()
 	sed -n "s/^$(dev "$2") .*\<$3=\([0-9]*\).*/\1/p" "$CG/$1/io.htbs.stat"
 }
 
-# run_fio NAME OPTION…: fio's direct I/O that must succeed; JSON to $OUT/NAME.json.
-run_fio()
-{
-	_name=$1
-	shift
-	fio --name="$_name" --direct=1 --output-format=json --output="$_name.json" "$@" ||
-		fail "fio $_name: $(cat "$_name.json")"
-}
-
 # settled CGROUP DISK: all that was inserted is completed or merged; met and missed are all that
-# conformed.
+# conformed. Each key of the group's line becomes a variable.
 settled()
 {
-	# shellcheck disable=SC2046
-	set -- "$1" "$2" $(for _key in inserted completed merged conforming met missed; do
-		stat_of "$1" "$2" $_key
-	done)
-	expect "$3" $(($4 + $5)) "$1: inserted = completed + merged"
-	expect "$6" $(($7 + $8)) "$1: conforming = met + missed"
+	inserted=0 completed=0 merged=0 conforming=0 met=0 missed=0
+	eval "$(sed -n "s/^$(dev "$2") //p" "$CG/$1/io.htbs.stat")"
+	expect "$inserted" $((completed + merged)) "$1: inserted = completed + merged"
+	expect "$conforming" $((met + missed)) "$1: conforming = met + missed"
 }

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# Loading, choosing and unloading, while nothing else goes on.
+
+# loaded: is the module there?
+loaded()
+{
+	grep -q '^htbs ' /proc/modules
+}
+
+# offered DISK: is htbs among the disk's schedulers?
+offered()
+{
+	grep -q '\<htbs\>' "/sys/block/$1/queue/scheduler"
+}
+
+# works DISK: I/O gets through.
+works()
+{
+	dd if=/dev/zero of="/dev/$1" bs=64k count=2 oflag=direct status=none ||
+		fail "no I/O under $(scheduler "$1")"
+}
+
+null_disk nullb0
+null_disk nullb1
+
+# A module of another kernel is refused, and leaves nothing behind.
+if insmod "$IN/foreign.ko" 2>foreign; then
+	fail "a module of another kernel was loaded"
+fi
+grep -q 'invalid module format' foreign || fail "$(cat foreign)"
+! loaded || fail "loaded"
+expect_put EINVAL htbs /sys/block/nullb0/queue/scheduler
+
+# Its alias has the first who wants it load it.
+modules=/lib/modules/$(uname -r)
+cp "$IN/htbs.ko" "$modules/"
+depmod
+scheduler nullb0 htbs
+loaded || fail "not loaded by its alias"
+rm "$modules/htbs.ko"
+depmod
+offered nullb1 || fail "not offered"
+expect htbs "$(scheduler nullb0)"
+expect none "$(scheduler nullb1)"
+works nullb0
+dmesg | grep -q 'io scheduler htbs registered' || fail "no message"
+
+# What it shows, and only while it is in charge.
+cd /sys/block/nullb0/queue/iosched
+expect "b_max default_burst default_bw default_latency_us t_wait_us" "$(echo *)"
+cd "$OUT"
+[ -r $CG/io.htbs ] && [ -r $CG/io.htbs.stat ] || fail "no io.htbs in the root"
+cat /sys/kernel/debug/block/nullb0/sched/*
+expect 0 "$(cat /sys/block/nullb0/queue/iosched/t_wait_us)" "t_wait_us of a disk without seeks"
+load simdisk size_mb=16
+scheduler sim0 htbs
+expect 10000 "$(cat /sys/block/sim0/queue/iosched/t_wait_us)" "t_wait_us of a disk that seeks"
+scheduler sim0 none
+rmmod simdisk
+
+# It can't go while it is used.
+if rmmod htbs 2>/dev/null; then
+	fail "unloaded while in use"
+fi
+loaded || fail "gone while in use"
+works nullb0
+load htbs 2>/dev/null && fail "loaded twice"
+
+# From each scheduler to each other.
+for from in none mq-deadline kyber bfq htbs; do
+	for to in none mq-deadline kyber bfq htbs; do
+		scheduler nullb0 $from
+		scheduler nullb0 $to
+		expect $to "$(scheduler nullb0)"
+		works nullb0
+	done
+done
+scheduler nullb1 htbs
+works nullb1
+
+# Gone without a trace, and back again.
+for _ in 1 2 3; do
+	scheduler nullb0 none
+	scheduler nullb1 none
+	rmmod htbs
+	! offered nullb0 || fail "offered when gone"
+	[ ! -e $CG/io.htbs ] && [ ! -e $CG/io.htbs.stat ] || fail "files when gone"
+	load htbs
+	scheduler nullb0 htbs
+	works nullb0
+done
+
+# A disk that goes takes its scheduler along.
+echo 0 >/sys/kernel/config/nullb/nullb0/power
+rmmod htbs

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# Merges of every kind. The data is checked, and all must add up. A disk that takes one request at
+# a time has the others pending, where they can be merged.
+
+# counts: the disk's I/Os and merges so far, of $kind.
+counts()
+{
+	tr -s ' ' <"/sys/block/$disk/stat" | sed 's/^ //' | case $kind in
+	read) cut -d' ' -f1,2 ;;
+	write) cut -d' ' -f5,6 ;;
+	discard) cut -d' ' -f12,13 ;;
+	esac
+}
+
+# count KIND COMMAND…: run; $ios and $merges are what the disk counted.
+count()
+{
+	kind=$1
+	shift
+	_before=$(counts)
+	"$@" >fio.log 2>&1 || fail "$*: $(cat fio.log)"
+	_now=$(counts)
+	ios=$((${_now% *} - ${_before% *}))
+	merges=$((${_now#* } - ${_before#* }))
+}
+
+# job CGROUP OPTION…: fio of 4 KiB requests.
+job()
+{
+	_group=$1
+	shift
+	in_cg "$_group" fio --name=job --filename=/dev/$disk --direct=1 --bs=4k --size=1m \
+		--ioengine=libaio --iodepth=32 "$@"
+}
+
+# some_merges WHAT: the last count had 256 I/Os or merges, and some merges.
+some_merges()
+{
+	expect 256 $((ios + merges)) "$1: I/Os and merges"
+	[ $merges -gt 50 ] || fail "$1: $merges merges"
+	settled one $disk
+}
+
+load simdisk size_mb=64 backing=1 discard=1
+disk=sim0
+load htbs
+scheduler $disk htbs
+cg one two
+reserve one $disk bw=1M burst=64K latency=50000
+reserve two $disk bw=1M burst=64K latency=50000
+
+# A bio behind a pending request, and one in front of it.
+count write job one --rw=write --verify=crc32c
+some_merges "back"
+count write job one --rw=write:-8k --offset=1020k --io_size=1m --verify=crc32c
+some_merges "front"
+
+# A request with a pending one, when a bio closes the gap between them, ...
+count write job one --rw=randwrite --verify=crc32c
+some_merges "gap"
+[ "$(stat_of one $disk merged)" -gt 0 ] || fail "no request was merged with another"
+
+# ... and when it comes out of a plug.
+_merged=$(stat_of one $disk merged)
+count write job one --rw=randwrite --iodepth_batch=16 --iodepth_batch_complete=16 --verify=crc32c
+some_merges "plug"
+[ "$(stat_of one $disk merged)" -gt "$_merged" ] || fail "no request was merged at insertion"
+
+# Discards. A block device takes one at a time, so each comes from a partition of its own; a busy
+# disk lets them meet.
+for _part in 1 2 3 4 5 6 7 8; do
+	addpart /dev/$disk $_part $((_part * 8)) 8
+done
+discard()
+{
+	job two --rw=randread --offset=32m --size=32m --number_ios=100 &
+	wait_for 5 grep -q '^ *[1-9]' /sys/block/$disk/inflight
+	for _part in 1 2 3 4 5 6 7 8; do
+		in_cg one blkdiscard /dev/${disk}p$_part &
+	done
+	wait
+}
+count discard discard
+expect 8 $((ios + merges)) "discards and merges"
+[ $merges -ge 4 ] || fail "$merges merges of discards"
+settled one $disk
+
+# The neighbour's requests are adjacent to ours, and stay his.
+alternate()
+{
+	job one --rw=write:4k --io_size=512k --verify=crc32c &
+	job two --rw=write:4k --io_size=512k --offset=4k
+	wait
+}
+count write alternate
+expect 0 $merges "merges across groups"
+expect 256 $ios "I/Os of two groups"
+
+scheduler $disk none
+rmmod htbs

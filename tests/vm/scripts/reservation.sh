@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# Who gets how much of the simulated disk, and of the tags of a fast one. test_reservation.py
+# judges.
+
+load simdisk
+load htbs
+scheduler sim0 htbs
+cg app greedy flood1 flood3 rest idle
+export JOB="--size=2g --time_based --ioengine=libaio"
+
+# job CGROUP SECONDS OPTION…: fio in the cgroup, under the cgroup's name; JSON to $run-CGROUP.json.
+job()
+{
+	_group=$1 _seconds=$2
+	shift 2
+	# shellcheck disable=SC2086
+	in_cg "$_group" fio --name="$_group" --direct=1 --eta=never --output-format=json --bs=4k \
+		--output="$run-$_group.json" $JOB --runtime="$_seconds" "$@"
+}
+
+# stats RUN CGROUP…: keep their numbers.
+stats()
+{
+	for _group in "$@"; do
+		[ "$_group" = . ] || settled "$_group" "$disk"
+		cp "$CG/$_group/io.htbs.stat" "$run-$_group.stat"
+	done
+}
+
+disk=sim0
+JOB="--filename=/dev/sim0 $JOB"
+
+# A reader within its reservation beside one that takes whatever it gets.
+run=greedy
+reserve app sim0 bw=100K burst=8K latency=60000
+job greedy 5 --rw=randread --iodepth=32 --offset=2g &
+job app 5 --rw=randread --iodepth=1 --rate_iops=20
+wait
+stats app .
+
+# The same without the scheduler, to see that the reservation made the difference.
+run=none
+scheduler sim0 none
+job greedy 3 --rw=randread --iodepth=32 --offset=2g &
+job app 3 --rw=randread --iodepth=1 --rate_iops=20
+wait
+scheduler sim0 htbs
+
+# Two that flood, reserved 1 : 3, and one that has but the default.
+run=shares
+reserve flood1 sim0 bw=20K burst=8K latency=100000
+reserve flood3 sim0 bw=60K burst=8K latency=100000
+expect_put OK 40960 /sys/block/sim0/queue/iosched/default_bw
+expect_put OK 8192 /sys/block/sim0/queue/iosched/default_burst
+job flood1 10 --rw=randread --iodepth=16 &
+job flood3 10 --rw=randread --iodepth=16 --offset=2g &
+job rest 10 --rw=randread --iodepth=16 --offset=4g &
+wait
+stats flood1 flood3
+
+# The idle class alone, ...
+run=idle-alone
+job idle 2 --rw=randread --ioengine=psync --prioclass=3
+# ... beside one that conforms and leaves room, ...
+run=idle-beside
+reserve app sim0 bw=400K burst=8K latency=60000
+job idle 5 --rw=randread --iodepth=8 --prioclass=3 &
+job app 5 --rw=randread --iodepth=1 --rate_iops=20
+wait
+# ... and beside one whose reservation is more than there is.
+run=idle-flood
+reserve flood1 sim0 bw=10M burst=1M latency=100000
+job idle 12 --rw=randread --ioengine=psync --prioclass=3 --offset=2g &
+job flood1 12 --rw=randread --iodepth=16
+wait
+scheduler sim0 none
+
+# A flood of 1024 requests and a reader that asks for one at a time, with 64 tags.
+null_disk nullb0 completion_nsec=20000000 hw_queue_depth=32
+disk=nullb0
+JOB="--filename=/dev/nullb0 --size=64m --time_based --ioengine=libaio"
+scheduler nullb0 htbs
+expect 64 "$(cat /sys/block/nullb0/queue/nr_requests)" nr_requests
+reserve app nullb0 bw=10M burst=64K latency=50000
+run=tags
+job greedy 1 --rw=randread --iodepth=64 --thread --numjobs=16 --group_reporting &
+job app 1 --rw=randread --ioengine=psync
+wait
+stats app .
+scheduler nullb0 none
+rmmod htbs

@@ -1,0 +1,14 @@
+"""Back, front, gap, plug and discard merges, and none across groups."""
+
+import pytest
+
+from tests.vm import Result
+from tests.vm.functional import Boot
+
+pytestmark = pytest.mark.guest
+
+GUEST = Boot("merge", programs=("addpart",))
+
+
+def test_merges(result: Result) -> None:
+    assert result.exit_code == 0
