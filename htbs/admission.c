@@ -39,7 +39,8 @@ static void htbs_volume_flow(struct htbs_volume *volume, u64 rate, u64 ns)
 
 /**
  * htbs_admissible() - can these reservations be honoured
- * @params: what they promise; valid, ordered by rising latency
+ * @params: what they promise; valid, ordered by rising latency.  A request
+ *	larger than its reservation's burst is not accounted for.
  * @count: how many there are, at most HTBS_ADMISSION_MAX
  * @capacity: what the device serves (C), bytes/s, at most HTBS_CAPACITY_MAX
  * @c_max: largest request, bytes

@@ -18,8 +18,8 @@
  * struct htbs_shortfall - what a device lacks to honour its reservations
  * @bw: reserved beyond its capacity, bytes/s; 0: capacity is enough in the
  *	long run, and the rest tells where it is not in the short
- * @bytes: the most that can be due and unserved, bytes, rounded up
- * @within: how long after the start of a burst of all that is, ns
+ * @bytes: the most that can be due and not served, bytes, rounded up
+ * @within: how long after all began a burst that is first the case, ns
  */
 struct htbs_shortfall {
 	u64 bw;
