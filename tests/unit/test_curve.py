@@ -122,13 +122,14 @@ def test_s_never_falls(lib, promise, v, arrivals):
 
 
 @pytest.mark.parametrize("eras", range(1, 13))
+@pytest.mark.parametrize("begin", [0, ERA - 1])
 @pytest.mark.parametrize("owing", [False, True])
-def test_a_curve_that_slept_is_in_the_past(lib, eras, owing):
+def test_a_curve_that_slept_is_in_the_past(lib, eras, begin, owing):
     """Floods of others take the virtual clock around 64 bits: who slept has a full burst.
 
     Every step of the clock is shorter than a quarter of the range; a curve may be anywhere in it.
     """
-    curve = Curve(lib, PLAIN, ERA - 5)
+    curve = Curve(lib, PLAIN, begin)
     for _ in range(100 if owing else 1):
         curve.arrive(4096)
     for _ in range(eras):
