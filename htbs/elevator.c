@@ -8,9 +8,9 @@
  * whose oldest goes next, or that the device is better kept idle for a moment;
  * then a timer ends the wait if the request that is waited for does not come.
  *
- * Not everything is scheduled.  Passthrough requests and flushes don't come by
- * here at all.  What has no data, is inserted at the head or comes back from
- * the driver goes first.
+ * Not everything is scheduled.  Flushes don't come by here at all, and hardly
+ * any passthrough request does; what has no data, is inserted at the head or
+ * comes back from the driver goes first.
  *
  * This file turns blk-mq's operations into the policy's events and keeps the
  * requests.  What is decided is decided in policy.c.
@@ -58,16 +58,16 @@ static void htbs_update_head(struct htbs_device *dev,
 }
 
 /*
- * Waiting.  The timer is armed whenever a wait for an arrival begins and
- * checks with the policy when it goes off, so nobody needs to disarm it.
+ * Waiting.  The timer is armed whenever a wait begins and checks with the policy
+ * when it goes off, so nobody needs to disarm it.
  */
 
 static void htbs_arm_wait_timer(struct htbs_device *dev)
 {
-	if (dev->policy.wait == HTBS_WAIT_ARRIVAL)
-		hrtimer_start(&dev->wait_timer,
-			      ns_to_ktime(dev->policy.wait_until),
-			      HRTIMER_MODE_ABS);
+	lockdep_assert_held(&dev->lock);
+
+	hrtimer_start(&dev->wait_timer, ns_to_ktime(dev->policy.wait_until),
+		      HRTIMER_MODE_ABS);
 }
 
 static enum hrtimer_restart htbs_wait_expired(struct hrtimer *timer)
@@ -112,7 +112,7 @@ void htbs_device_set_b_max(struct htbs_device *dev, u32 b_max)
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	dev->policy.b_max = b_max;
+	WRITE_ONCE(dev->policy.b_max, b_max);
 	htbs_cancel_wait(dev);
 	htbs_device_unlock(dev, flags);
 	blk_mq_run_hw_queues(dev->queue, true);
@@ -128,7 +128,7 @@ void htbs_device_set_t_wait(struct htbs_device *dev, u64 t_wait)
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	dev->policy.t_wait = t_wait;
+	WRITE_ONCE(dev->policy.t_wait, t_wait);
 	htbs_cancel_wait(dev);
 	htbs_device_unlock(dev, flags);
 	blk_mq_run_hw_queues(dev->queue, true);
@@ -154,9 +154,8 @@ static void htbs_insert_tagged(struct htbs_device *dev,
 {
 	u64 now = ktime_get_ns();
 	struct htbs_arrival arrival;
-	u32 bytes = htbs_data_bytes(rq->cmd_flags, blk_rq_bytes(rq));
 
-	htbs_policy_arrive(&dev->policy, &res->flow, now, htbs_cost(bytes),
+	htbs_policy_arrive(&dev->policy, &res->flow, now, htbs_rq_cost(rq),
 			   &arrival);
 	htbs_rq_set_start(rq, arrival.start);
 	htbs_rq_set_due(rq, arrival.start == arrival.v ?
@@ -183,8 +182,12 @@ static void htbs_insert(struct htbs_device *dev, struct request *rq,
 
 	lockdep_assert_held(&dev->lock);
 
-	/* 6.1 doesn't prepare FUA writes; a requeued request has its tags. */
-	if (!htbs_rq_prepared(rq) || htbs_rq_reservation(rq)) {
+	/*
+	 * 6.1 doesn't prepare FUA writes, and lets plugged passthrough requests
+	 * come by.  A requeued request has had its turn.
+	 */
+	if (!htbs_rq_prepared(rq) || blk_rq_is_passthrough(rq) ||
+	    htbs_rq_reservation(rq)) {
 		htbs_insert_first(dev, rq, at_head);
 		return;
 	}
@@ -204,8 +207,10 @@ static void htbs_insert(struct htbs_device *dev, struct request *rq,
 	htbs_rq_set_reservation(rq, res);
 	res->stats.inserted++;
 	if (at_head) {
-		htbs_rq_set_start(rq, 0);
+		/* The data of a write between two flushes. */
 		htbs_rq_set_due(rq, 0);
+		htbs_policy_charge(&dev->policy, &res->flow, ktime_get_ns(),
+				   htbs_rq_cost(rq));
 		htbs_insert_first(dev, rq, true);
 	} else {
 		htbs_insert_tagged(dev, res, rq);
@@ -279,7 +284,8 @@ static bool htbs_bio_merge(struct request_queue *q, struct bio *bio,
 	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);
 	if (merged) {
 		res = htbs_reservation_of(dev, bio);
-		htbs_curve_charge(&res->flow.curve, bytes);
+		htbs_policy_charge(&dev->policy, &res->flow, ktime_get_ns(),
+				   bytes);
 		htbs_trace_merge(dev, res, sector, bytes);
 	}
 	htbs_device_unlock(dev, flags);
@@ -347,7 +353,8 @@ static void htbs_requests_merged(struct request_queue *q, struct request *rq,
 	if (!other) {
 		res->stats.inserted++;
 		res->stats.merged++;
-		htbs_curve_charge(&res->flow.curve, bytes);
+		htbs_policy_charge(&dev->policy, &res->flow, ktime_get_ns(),
+				   bytes);
 		htbs_trace_merge(dev, res, blk_rq_pos(next), bytes);
 		return;
 	}
@@ -373,13 +380,8 @@ static void htbs_start_request(struct htbs_device *dev,
 			       struct htbs_reservation *res,
 			       struct request *rq)
 {
-	static const enum htbs_op ops[] = {
-		[STAT_READ]	= HTBS_OP_READ,
-		[STAT_WRITE]	= HTBS_OP_WRITE,
-		[STAT_DISCARD]	= HTBS_OP_DISCARD,
-		[STAT_FLUSH]	= HTBS_OP_WRITE,
-	};
-	enum htbs_op op = ops[op_stat_group(req_op(rq))];
+	u32 bytes = blk_rq_bytes(rq);
+	enum htbs_op op;
 
 	htbs_rq_set_flag(rq, HTBS_RQ_IN_FLIGHT);
 	if (htbs_rq_flag(rq, HTBS_RQ_COUNTED))
@@ -387,8 +389,12 @@ static void htbs_start_request(struct htbs_device *dev,
 
 	htbs_rq_set_flag(rq, HTBS_RQ_COUNTED);
 	htbs_rq_keep_due(rq);
+	if (!htbs_data_bytes(rq->cmd_flags, bytes))
+		op = HTBS_OP_DISCARD;
+	else
+		op = op_is_write(rq->cmd_flags) ? HTBS_OP_WRITE : HTBS_OP_READ;
 	res->stats.ios[op]++;
-	res->stats.bytes[op] += blk_rq_bytes(rq);
+	res->stats.bytes[op] += bytes;
 }
 
 static struct request *htbs_dispatch_first(struct htbs_device *dev, u64 now)
@@ -488,11 +494,13 @@ static void htbs_judge(struct htbs_device *dev, struct htbs_reservation *res,
 	htbs_trace_late(dev, res, now, now - due);
 }
 
-static void htbs_completed_request(struct request *rq, u64 now)
+/* The time it is given may be that at which the submitter's plug began. */
+static void htbs_completed_request(struct request *rq, u64 unused)
 {
 	struct htbs_device *dev = htbs_device_of(rq->q);
 	struct htbs_reservation *res;
 	unsigned long flags;
+	u64 now;
 
 	if (!htbs_rq_prepared(rq))
 		return;
@@ -501,6 +509,7 @@ static void htbs_completed_request(struct request *rq, u64 now)
 		return;
 
 	spin_lock_irqsave(&dev->lock, flags);
+	now = ktime_get_ns();
 	htbs_judge(dev, res, rq, now);
 	if (htbs_rq_flag(rq, HTBS_RQ_IN_FLIGHT)) {
 		htbs_rq_clear_flag(rq, HTBS_RQ_IN_FLIGHT);
@@ -520,13 +529,19 @@ static void htbs_give_back(struct htbs_device *dev, struct request *rq)
 	struct htbs_reservation *res = htbs_rq_reservation(rq);
 	u64 now = ktime_get_ns();
 	unsigned long flags;
+	bool cancelled;
 
 	spin_lock_irqsave(&dev->lock, flags);
 	htbs_rq_clear_flag(rq, HTBS_RQ_IN_FLIGHT);
-	if (htbs_policy_requeue(&dev->policy, &res->flow))
+	cancelled = htbs_policy_requeue(&dev->policy, &res->flow);
+	if (cancelled)
 		htbs_trace_wait_end(dev, &res->flow, now, HTBS_WAIT_CANCELLED);
 	htbs_trace_complete(dev, res, now, true);
 	htbs_device_unlock(dev, flags);
+
+	/* The request may be kicked much later; others needn't wait for that. */
+	if (cancelled)
+		blk_mq_run_hw_queues(dev->queue, true);
 }
 
 static void htbs_requeue_request(struct request *rq)
@@ -565,9 +580,8 @@ static void htbs_finish_request(struct request *rq)
 static void htbs_limit_tags(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
 	struct htbs_device *dev = htbs_device_of(data->q);
-	unsigned int depth = data->q->nr_requests;
 	struct htbs_reservation *res;
-	u32 held = 0;
+	u32 held;
 
 	if (op_is_sync(opf)) {
 		rcu_read_lock();
@@ -575,18 +589,13 @@ static void htbs_limit_tags(blk_opf_t opf, struct blk_mq_alloc_data *data)
 		held = READ_ONCE(res->flow.pending) +
 		       READ_ONCE(res->flow.in_flight);
 		rcu_read_unlock();
-		if (held < depth / 4)
+		if (held < htbs_tags(data->q) / 4)
 			return;
 	}
-	htbs_limit_depth(data, depth - depth / 4);
+	htbs_limit_depth(data);
 }
 
-static void htbs_depth_changed(struct request_queue *q)
-{
-	htbs_min_shallow_depth(q, 1);
-}
-
-HTBS_DEFINE_DEPTH_UPDATED(htbs_depth_updated, htbs_depth_changed)
+HTBS_DEFINE_DEPTH_UPDATED(htbs_depth_updated, htbs_announce_limit)
 
 /*
  * The elevator comes and goes.
@@ -594,8 +603,8 @@ HTBS_DEFINE_DEPTH_UPDATED(htbs_depth_updated, htbs_depth_changed)
 
 static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 {
-	struct htbs_device *dev = kzalloc_node(sizeof(*dev), GFP_KERNEL,
-					       q->node);
+	/* The queue is frozen: memory must not be waited for by writing to it. */
+	struct htbs_device *dev = kzalloc_node(sizeof(*dev), GFP_NOIO, q->node);
 
 	if (!dev)
 		return NULL;
@@ -623,13 +632,14 @@ static int htbs_attach(struct request_queue *q, struct elevator_queue *eq)
 		return -ENOMEM;
 
 	eq->elevator_data = dev;
+	htbs_set_elevator(q, eq);
 	err = htbs_reservations_attach(dev);
 	if (err) {
 		htbs_device_put(dev);
 		return err;
 	}
 
-	htbs_min_shallow_depth(q, 1);
+	htbs_announce_limit(q);
 	/* There is one order for all hardware queues. */
 	blk_queue_flag_set(QUEUE_FLAG_SQ_SCHED, q);
 	/* It would hold writers back before we see them. */

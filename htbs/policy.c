@@ -24,6 +24,10 @@
  * would run up a debt for capacity that nobody else wanted; so we test before
  * each choice as well.
  *
+ * The background has no curve.  It is served when nothing else is pending, and
+ * one request of it once in HTBS_BACKGROUND_AGE of real time, so that it starves
+ * slowly.
+ *
  * The caller keeps the requests, per reservation, in the order of arrival.
  * That is also the order of their tags, so it need only tell the start tag of
  * the oldest, with htbs_policy_set_head(), whenever that one changed.
@@ -38,8 +42,8 @@
 /**
  * htbs_policy_init() - start with nobody backlogged and nobody active
  * @policy: the policy
- * @background: takes what goes behind whatever conforms; the caller
- *	initialises it next, like any flow
+ * @background: takes what goes behind all others; the caller initialises
+ *	it next, like any flow
  * @b_max: longest run of one reservation, requests; at least 1
  * @t_wait: longest wait, ns; 0: never wait
  */
@@ -144,12 +148,14 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 
 	arrival->jump = htbs_policy_adjust(policy, now);
 	arrival->v = htbs_clock_read(&policy->clock, now);
-	if (flow == policy->background)
-		arrival->start = arrival->v + HTBS_BACKGROUND_AGE;
-	else
-		arrival->start = htbs_curve_arrive(&flow->curve,
-						   &policy->clock, arrival->v,
-						   cost);
+	if (flow == policy->background) {
+		arrival->start = arrival->v;
+		if (!flow->pending++)
+			policy->background_due = now + HTBS_BACKGROUND_AGE;
+		return;
+	}
+	arrival->start = htbs_curve_arrive(&flow->curve, &policy->clock,
+					   arrival->v, cost);
 	if (!flow->pending++)
 		htbs_policy_set_head(policy, flow, arrival->start);
 }
@@ -163,11 +169,10 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 start)
 {
-	u64 finish = start;
+	u64 finish = start + flow->curve.params.latency;
 
-	if (flow != policy->background)
-		finish += flow->curve.params.latency;
-
+	if (flow == policy->background)
+		return;
 	if (!RB_EMPTY_NODE(&flow->node.rb) && flow->node.start == start &&
 	    flow->node.finish == finish)
 		return;
@@ -175,20 +180,20 @@ void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 	htbs_policy_unlink(policy, flow);
 	flow->node.start = start;
 	flow->node.finish = finish;
-	if (flow != policy->background)
-		htbs_tree_insert(&policy->tree, &flow->node);
+	htbs_tree_insert(&policy->tree, &flow->node);
 }
 
-/* Who owns the smallest finish tag?  The background gives way to its equals. */
-static struct htbs_flow *htbs_policy_first(struct htbs_policy *policy)
+/* Who owns the smallest finish tag?  Or is it the background's turn? */
+static struct htbs_flow *htbs_policy_first(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_node *node = htbs_tree_first(&policy->tree);
-	struct htbs_flow *background = policy->background;
 
-	if (background->pending &&
-	    (!node || htbs_before(background->node.finish, node->finish)))
-		return background;
-	return rb_entry_safe(node, struct htbs_flow, node);
+	if (!policy->background->pending ||
+	    (node && htbs_before(now, policy->background_due)))
+		return rb_entry(node, struct htbs_flow, node);
+
+	policy->background_due = now + HTBS_BACKGROUND_AGE;
+	return policy->background;
 }
 
 /*
@@ -207,7 +212,10 @@ static bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
 		return false;
 
 	if (flow->in_flight) {
+		/* A lost request must not take the device with it. */
 		policy->wait = HTBS_WAIT_SERVICE;
+		policy->wait_until = now + flow->curve.params.latency +
+				     policy->t_wait;
 		return true;
 	}
 	policy->wait_until = flow->idle_since + policy->t_wait;
@@ -224,7 +232,7 @@ static bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
  * @choice: the decision
  *
  * If no reservation is chosen, nothing is pending or policy->wait says what
- * is waited for, an arrival until policy->wait_until.
+ * is waited for, until policy->wait_until.
  */
 void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 			struct htbs_choice *choice)
@@ -245,7 +253,7 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 		return;
 	}
 
-	first = htbs_policy_first(policy);
+	first = htbs_policy_first(policy, now);
 	choice->flow = first;
 	if (first == policy->background)
 		first = NULL;
@@ -342,6 +350,20 @@ void htbs_policy_resume(struct htbs_flow *flow)
 }
 
 /**
+ * htbs_policy_charge() - bytes that have no tag of their own
+ * @policy: the policy
+ * @flow: the reservation they are charged to
+ * @now: real time, ns
+ * @bytes: what a merge added to a request, or what goes past the policy
+ */
+void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
+			u64 now, u32 bytes)
+{
+	htbs_curve_arrive(&flow->curve, &policy->clock,
+			  htbs_clock_read(&policy->clock, now), bytes);
+}
+
+/**
  * htbs_policy_configure() - a reservation promises something else
  * @policy: the policy
  * @flow: the reservation
@@ -381,24 +403,6 @@ u64 htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_policy_timeout() - has the wait lasted long enough
- * @policy: the policy
- * @now: real time, ns
- *
- * Return: true if a wait ended; nobody is active then.
- */
-bool htbs_policy_timeout(struct htbs_policy *policy, u64 now)
-{
-	if (policy->wait != HTBS_WAIT_ARRIVAL ||
-	    htbs_before(now, policy->wait_until))
-		return false;
-
-	policy->wait = HTBS_WAIT_NONE;
-	policy->active = NULL;
-	return true;
-}
-
-/**
  * htbs_policy_cancel_wait() - wait no longer
  * @policy: the policy
  *
@@ -412,6 +416,20 @@ bool htbs_policy_cancel_wait(struct htbs_policy *policy)
 	policy->wait = HTBS_WAIT_NONE;
 	policy->active = NULL;
 	return true;
+}
+
+/**
+ * htbs_policy_timeout() - has the wait lasted long enough
+ * @policy: the policy
+ * @now: real time, ns
+ *
+ * Return: true if a wait ended; nobody is active then.
+ */
+bool htbs_policy_timeout(struct htbs_policy *policy, u64 now)
+{
+	if (htbs_before(now, policy->wait_until))
+		return false;
+	return htbs_policy_cancel_wait(policy);
 }
 
 /**

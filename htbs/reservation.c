@@ -74,9 +74,7 @@ struct htbs_group *htbs_group_of(struct blkcg_gq *blkg)
 
 static void htbs_device_release(struct kref *ref)
 {
-	struct htbs_device *dev = container_of(ref, struct htbs_device, ref);
-
-	kfree_rcu(dev, rcu);
+	kfree(container_of(ref, struct htbs_device, ref));
 }
 
 /**
@@ -188,7 +186,9 @@ static void htbs_cpd_free(struct blkcg_policy_data *cpd)
 
 static struct blkg_policy_data *htbs_group_alloc(gfp_t gfp)
 {
-	struct htbs_group *group = kzalloc(sizeof(*group), gfp);
+	/* The queue may be frozen: no I/O to get memory. */
+	struct htbs_group *group = kzalloc(sizeof(*group),
+					   gfp & ~(__GFP_IO | __GFP_FS));
 
 	if (!group)
 		return NULL;
@@ -410,16 +410,13 @@ void htbs_reservation_change(struct htbs_reservation *res,
 	u64 now = ktime_get_ns();
 	struct request *rq;
 	u64 start;
-	u32 cost;
 
 	lockdep_assert_held(&dev->lock);
 
 	htbs_policy_configure(policy, &res->flow, params, now);
 	list_for_each_entry(rq, &res->fifo, queuelist) {
-		cost = htbs_cost(htbs_data_bytes(rq->cmd_flags,
-						 blk_rq_bytes(rq)));
-		start = htbs_policy_retag(policy, &res->flow, now, cost,
-					  htbs_rq_start(rq));
+		start = htbs_policy_retag(policy, &res->flow, now,
+					  htbs_rq_cost(rq), htbs_rq_start(rq));
 		htbs_rq_set_start(rq, start);
 	}
 	rq = list_first_entry_or_null(&res->fifo, struct request, queuelist);
@@ -439,6 +436,13 @@ const struct htbs_group *htbs_group_source(const struct htbs_group *group)
 	return htbs_group_in_force(group->dev, group->pd.blkg);
 }
 
+static bool htbs_params_equal(const struct htbs_params *a,
+			      const struct htbs_params *b)
+{
+	return a->bw == b->bw && a->burst == b->burst &&
+	       a->latency == b->latency;
+}
+
 /**
  * htbs_group_set() - give a group a reservation
  * @group: the group; its queue_lock is held
@@ -452,6 +456,11 @@ void htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
 	unsigned long flags;
 
 	lockdep_assert_held(&dev->queue->queue_lock);
+
+	/* The same again is no reason to start with a full burst again. */
+	if (group->configured &&
+	    htbs_params_equal(params, &group->reservation.flow.curve.params))
+		return;
 
 	htbs_saved_set(group->pd.blkg, params, saved);
 	spin_lock_irqsave(&dev->lock, flags);

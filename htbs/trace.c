@@ -84,16 +84,13 @@ void htbs_trace_choice(struct htbs_device *dev,
 		       const struct htbs_choice *choice,
 		       const struct htbs_flow *was_active, u64 now)
 {
-	u64 until = dev->policy.wait == HTBS_WAIT_ARRIVAL ?
-		    dev->policy.wait_until : 0;
-
 	if (choice->timed_out)
 		htbs_trace_wait_end(dev, was_active, now, HTBS_WAIT_TIMEOUT);
 	htbs_trace_jump(dev, now, choice->jump);
 	if (choice->wait_began) {
 		trace_htbs_wait_begin(htbs_devt(dev),
 				      htbs_flow_id(dev->policy.active), now,
-				      until);
+				      dev->policy.wait_until);
 		blk_add_trace_msg(dev->queue, "htbs wait %llu",
 				  htbs_flow_id(dev->policy.active));
 	}

@@ -3,7 +3,9 @@
  * The cgroup v2 files io.htbs and io.htbs.stat, described in
  * sysfs/ABI/cgroup-io-htbs.
  */
+#include <linux/capability.h>
 #include <linux/cgroup.h>
+#include <linux/fs.h>
 #include <linux/math64.h>
 #include <linux/parser.h>
 #include <linux/seq_file.h>
@@ -30,13 +32,13 @@ static const match_table_t htbs_keys = {
 };
 
 /**
- * struct htbs_request_line - what was written to io.htbs
+ * struct htbs_conf_line - what was written to io.htbs
  * @params: what the group is to promise
  * @none: take the reservation back
  * @named: a number was given
  * @bw_named: the bandwidth was given
  */
-struct htbs_request_line {
+struct htbs_conf_line {
 	struct htbs_params params;
 	bool none;
 	bool named;
@@ -61,7 +63,7 @@ static int htbs_parse_size(const char *text, bool suffix, u64 *value)
 		const char *units = "kmgt", *unit;
 
 		unit = strchr(units, text[digits] | 0x20);
-		if (!suffix || !unit || !*unit || text[digits + 1])
+		if (!suffix || !unit || text[digits + 1])
 			return -EINVAL;
 		shift = 10 * (unit - units + 1);
 	}
@@ -71,7 +73,7 @@ static int htbs_parse_size(const char *text, bool suffix, u64 *value)
 	return 0;
 }
 
-static int htbs_parse_key(char *word, struct htbs_request_line *line)
+static int htbs_parse_key(char *word, struct htbs_conf_line *line)
 {
 	substring_t args[MAX_OPT_ARGS];
 	int err;
@@ -102,12 +104,12 @@ static int htbs_parse_key(char *word, struct htbs_request_line *line)
 	return err;
 }
 
-static int htbs_parse_line(char *body, struct htbs_request_line *line)
+static int htbs_parse_line(char *body, struct htbs_conf_line *line)
 {
 	char *word;
 	int err;
 
-	while ((word = strsep(&body, " \t\n"))) {
+	while ((word = strsep(&body, " \t"))) {
 		if (!*word)
 			continue;
 		err = htbs_parse_key(word, line);
@@ -122,12 +124,14 @@ static int htbs_parse_line(char *body, struct htbs_request_line *line)
 static int htbs_configure(struct htbs_group *group, char *body,
 			  struct htbs_saved **saved)
 {
-	struct htbs_request_line line = {};
+	struct htbs_conf_line line = {};
 	int err;
 
+	spin_lock(&group->dev->lock);
 	line.params = group->configured ?
 		      group->reservation.flow.curve.params :
 		      group->dev->defaults;
+	spin_unlock(&group->dev->lock);
 	err = htbs_parse_line(body, &line);
 	if (err)
 		return err;
@@ -153,6 +157,13 @@ static ssize_t htbs_cgroup_write(struct kernfs_open_file *of, char *buf,
 	struct htbs_saved *saved;
 	struct htbs_conf_ctx ctx;
 	int err;
+
+	/*
+	 * A reservation is taken from all others, and nothing yet bounds it by
+	 * the ancestor's.  So it isn't for the owner of a delegated cgroup.
+	 */
+	if (!file_ns_capable(of->file, &init_user_ns, CAP_SYS_ADMIN))
+		return -EPERM;
 
 	saved = kzalloc(sizeof(*saved), GFP_KERNEL_ACCOUNT);
 	if (!saved)

@@ -5,6 +5,7 @@
  * same unit when read and written.  What is out of range is refused with
  * -EINVAL and changes nothing.
  */
+#include <linux/ctype.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/sysfs.h>
@@ -19,7 +20,7 @@
 static int htbs_parse(const char *page, u64 min, u64 max, u64 *value)
 {
 	/* What doesn't fit 64 bits is out of range like any other. */
-	if (kstrtou64(page, 10, value) || *value < min || *value > max)
+	if (!isdigit(*page) || kstrtou64(page, 10, value) || *value < min || *value > max)
 		return -EINVAL;
 	return 0;
 }

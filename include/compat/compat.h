@@ -38,11 +38,25 @@ static inline bool htbs_insert_at_head(htbs_insert_t flags)
 }
 
 /**
+ * htbs_set_elevator - make an elevator a queue's
+ * @q: queue
+ * @eq: elevator whose data is set, or NULL
+ *
+ * The cgroup code looks at it under queue_lock.
+ */
+static inline void htbs_set_elevator(struct request_queue *q, struct elevator_queue *eq)
+{
+	spin_lock_irq(&q->queue_lock);
+	q->elevator = eq;
+	spin_unlock_irq(&q->queue_lock);
+}
+
+/**
  * HTBS_DEFINE_INIT_SCHED - define the init_sched operation of an elevator
  * @name: function to define, with the signature this kernel wants
  * @impl: int (struct request_queue *q, struct elevator_queue *eq): sets
- *	eq->elevator_data; q->elevator is @eq already, so that a cgroup policy can be
- *	activated; on failure it only undoes its own work
+ *	eq->elevator_data, calls htbs_set_elevator() and may then activate a cgroup
+ *	policy; on failure it only undoes its own work
  */
 #if HTBS_INIT_SCHED_BY_TYPE
 #define HTBS_DEFINE_INIT_SCHED(name, impl)				\
@@ -53,7 +67,6 @@ static int name(struct request_queue *q, struct elevator_type *type)	\
 									\
 	if (!name##_eq)							\
 		return -ENOMEM;						\
-	htbs_set_elevator(q, name##_eq);				\
 	err = impl(q, name##_eq);					\
 	if (err) {							\
 		htbs_set_elevator(q, NULL);				\
@@ -67,7 +80,6 @@ static int name(struct request_queue *q, struct elevator_queue *name##_eq) \
 {									\
 	int err;							\
 									\
-	htbs_set_elevator(q, name##_eq);				\
 	err = impl(q, name##_eq);					\
 	if (err)							\
 		htbs_set_elevator(q, NULL);				\
@@ -75,19 +87,10 @@ static int name(struct request_queue *q, struct elevator_queue *name##_eq) \
 }
 #endif
 
-/* The cgroup code looks at q->elevator under queue_lock. */
-static inline void htbs_set_elevator(struct request_queue *q, struct elevator_queue *eq)
-{
-	spin_lock_irq(&q->queue_lock);
-	q->elevator = eq;
-	spin_unlock_irq(&q->queue_lock);
-}
-
 /**
  * HTBS_DEFINE_DEPTH_UPDATED - define the depth_updated operation of an elevator
  * @name: function to define, with the signature this kernel wants
- * @impl: void (struct request_queue *q); may be called once for each hardware queue.
- *	init_sched calls it, too: all tags exist by then
+ * @impl: void (struct request_queue *q); may be called once for each hardware queue
  */
 #if HTBS_DEPTH_UPDATED_BY_HCTX
 #define HTBS_DEFINE_DEPTH_UPDATED(name, impl)				\
@@ -104,36 +107,54 @@ static void name(struct request_queue *q)				\
 #endif
 
 /**
- * htbs_min_shallow_depth - promise not to limit the depth below a bound
- * @q: queue whose elevator limits depths; frozen
- * @depth: smallest depth htbs_limit_depth() will be given; wake-ups of tag waiters are
- *	batched less when it is small
+ * htbs_tags - the scheduler's tags of all hardware queues
+ * @q: queue
+ *
+ * Return: their number.
  */
-static inline void htbs_min_shallow_depth(struct request_queue *q, unsigned int depth)
+static inline unsigned int htbs_tags(struct request_queue *q)
+{
+	if (q->tag_set->flags & BLK_MQ_F_TAG_HCTX_SHARED)
+		return q->nr_requests;
+	return q->nr_requests * q->nr_hw_queues;
+}
+
+/*
+ * Three quarters of a set of tags, as limit_depth says it: older kernels count within
+ * a word of the bitmap, of which there are several, later ones within the whole.
+ */
+static inline unsigned int htbs_three_quarters(struct blk_mq_tags *tags)
+{
+	unsigned int depth = tags->bitmap_tags.sb.depth;
+
+	if (!HTBS_SHALLOW_DEPTH_OF_MAP)
+		depth = min(depth, 1U << tags->bitmap_tags.sb.shift);
+	return max(depth - depth / 4, 1U);
+}
+
+/**
+ * htbs_announce_limit - promise not to limit the depth further than htbs_limit_depth()
+ * @q: queue; frozen
+ *
+ * Those who wait for tags are woken in batches no larger than that allows.
+ */
+static inline void htbs_announce_limit(struct request_queue *q)
 {
 	struct blk_mq_hw_ctx *hctx;
 	unsigned long i;
 
 	queue_for_each_hw_ctx(q, hctx, i)
-		sbitmap_queue_min_shallow_depth(&hctx->sched_tags->bitmap_tags, depth);
+		sbitmap_queue_min_shallow_depth(&hctx->sched_tags->bitmap_tags,
+						htbs_three_quarters(hctx->sched_tags));
 }
 
 /**
- * htbs_limit_depth - let an allocation have only some of the scheduler's tags
+ * htbs_limit_depth - let an allocation have three quarters of the scheduler's tags
  * @data: argument of the limit_depth operation
- * @depth: requests in flight beyond which the allocation waits, of q->nr_requests
- *
- * Older kernels count the depth within a word of the bitmap, of which there are
- * several, later ones within the whole.
  */
-static inline void htbs_limit_depth(struct blk_mq_alloc_data *data, unsigned int depth)
+static inline void htbs_limit_depth(struct blk_mq_alloc_data *data)
 {
-	if (!HTBS_SHALLOW_DEPTH_OF_MAP) {
-		unsigned int shift = data->hctx->sched_tags->bitmap_tags.sb.shift;
-
-		depth = DIV_ROUND_UP(depth << shift, (unsigned int)data->q->nr_requests);
-	}
-	data->shallow_depth = max(depth, 1U);
+	data->shallow_depth = htbs_three_quarters(data->hctx->sched_tags);
 }
 
 /**
@@ -227,13 +248,11 @@ static inline void htbs_deactivate_policy(struct request_queue *q, struct blkcg_
  * struct htbs_conf_ctx - a write of "MAJ:MIN key=value ..." to a cgroup file
  * @blkg: the blkg it is about
  * @body: what follows the device
- * @q: the device's queue
  * @kernel: the block layer's own context
  */
 struct htbs_conf_ctx {
 	struct blkcg_gq *blkg;
 	char *body;
-	struct request_queue *q;
 	struct blkg_conf_ctx kernel;
 };
 
@@ -267,7 +286,6 @@ static inline int htbs_conf_prep(struct blkcg *blkcg, const struct blkcg_policy 
 
 	ctx->blkg = ctx->kernel.blkg;
 	ctx->body = ctx->kernel.body;
-	ctx->q = ctx->blkg->q;
 	return 0;
 }
 
@@ -352,17 +370,6 @@ static inline void htbs_blkg_get(struct blkcg_gq *blkg)
 }
 
 /**
- * htbs_blkg_tryget - take a reference to a blkg found under RCU
- * @blkg: blkg or NULL
- *
- * Return: whether there is one to take.
- */
-static inline bool htbs_blkg_tryget(struct blkcg_gq *blkg)
-{
-	return blkg && percpu_ref_tryget(&blkg->refcnt);
-}
-
-/**
  * htbs_blkg_put - drop a reference to a blkg
  * @blkg: blkg
  */
@@ -379,29 +386,9 @@ static inline void htbs_blkg_put(struct blkcg_gq *blkg)
  */
 static inline const char *htbs_blkg_dev_name(struct blkcg_gq *blkg)
 {
-	return blkg->q->disk ? bdi_dev_name(blkg->q->disk->bdi) : NULL;
-}
+	struct gendisk *disk = blkg->q->disk;
 
-/**
- * htbs_rq_end - where a request ends
- * @rq: request
- *
- * Return: the sector after its last one.
- */
-static inline sector_t htbs_rq_end(struct request *rq)
-{
-	return blk_rq_pos(rq) + blk_rq_sectors(rq);
-}
-
-/**
- * htbs_rb_entry - the request of a node in a tree of elv_rb_add()
- * @node: node
- *
- * Return: the request.
- */
-static inline struct request *htbs_rb_entry(struct rb_node *node)
-{
-	return rb_entry(node, struct request, rb_node);
+	return disk && disk->bdi->dev ? bdi_dev_name(disk->bdi) : NULL;
 }
 
 /**

@@ -6,6 +6,9 @@
  * Locks, outermost first:
  *
  *	queue_lock	(blk-cgroup's) groups come and go, io.htbs is written
+ *	blkcg->lock	(blk-cgroup's) a group comes or goes
+ *	cgroup->lock	(struct htbs_cgroup) what was saved; never together
+ *			with dev->lock
  *	dev->lock	everything below that isn't said to be constant; taken
  *			with interrupts off, since requests complete there
  *
@@ -86,10 +89,7 @@ struct htbs_reservation {
  * @queue: the queue (constant)
  * @defaults: what a group promises that has and inherits no reservation
  * @background: IOPRIO_CLASS_IDLE
- * @shallow_depth: scheduler tags per bitmap word for who has plenty
- * @nr_requests: scheduler tags of a hardware queue
  * @ref: the elevator and every group hold one
- * @rcu: a reader of the cgroup files may still be looking
  */
 struct htbs_device {
 	spinlock_t lock; /* see above */
@@ -100,10 +100,7 @@ struct htbs_device {
 	struct request_queue *queue;
 	struct htbs_params defaults;
 	struct htbs_reservation background;
-	unsigned int shallow_depth;
-	unsigned int nr_requests;
 	struct kref ref;
-	struct rcu_head rcu;
 };
 
 static inline struct htbs_reservation *htbs_flow_owner(struct htbs_flow *flow)

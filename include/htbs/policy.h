@@ -18,8 +18,8 @@
 /* Sequential: this many of the last 8 requests were. */
 #define HTBS_SEQ_MIN		5
 
-/* What is in the background waits for nobody longer than this. */
-#define HTBS_BACKGROUND_AGE	10000000000ULL	/* ns: 10 s */
+/* Once in this time the background gets a request, whoever else is pending. */
+#define HTBS_BACKGROUND_AGE	1000000000ULL	/* ns: 1 s */
 
 /**
  * struct htbs_flow - what the policy knows of a reservation
@@ -76,11 +76,12 @@ enum htbs_outcome {
  * struct htbs_policy - the policy's state for one device
  * @tree: the backlogged reservations
  * @clock: the device's virtual clock
- * @background: requests that go behind whatever conforms (constant)
+ * @background: requests that go behind all others (constant)
+ * @background_due: when one of them goes first all the same, ns
  * @active: the reservation that the device is granted to, or NULL
  * @run: requests of @active dispatched since it became active
  * @wait: is the device kept idle for @active
- * @wait_until: when a wait for an arrival ends, ns
+ * @wait_until: when the wait ends at the latest, ns
  * @b_max: longest run of one reservation, requests
  * @t_wait: longest wait, ns; 0: never wait
  */
@@ -88,6 +89,7 @@ struct htbs_policy {
 	struct htbs_tree tree;
 	struct htbs_clock clock;
 	struct htbs_flow *background;
+	u64 background_due;
 	struct htbs_flow *active;
 	u32 run;
 	enum htbs_wait wait;
@@ -156,6 +158,8 @@ bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now);
 bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_policy_resume(struct htbs_flow *flow);
+void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
+			u64 now, u32 bytes);
 
 void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 			   const struct htbs_params *params, u64 now);

@@ -15,12 +15,13 @@
  * unsigned longs, which is why Kconfig's 64BIT is required.
  *
  * A request has a reservation from its insertion until finish_request().
- * Requests that bypass the scheduler (passthrough, flushes) never get one.
+ * Passthrough requests, flushes and what else has no data never get one.
  */
 #ifndef HTBS_REQUEST_H
 #define HTBS_REQUEST_H
 
 #include <compat/compat.h>
+#include <htbs/curve.h>
 
 #ifndef CONFIG_64BIT
 #error "htbs needs a 64-bit kernel"
@@ -114,6 +115,12 @@ static inline u32 htbs_data_bytes(blk_opf_t opf, u32 bytes)
 	default:
 		return bytes;
 	}
+}
+
+/* What a request is charged. */
+static inline u32 htbs_rq_cost(struct request *rq)
+{
+	return htbs_cost(htbs_data_bytes(rq->cmd_flags, blk_rq_bytes(rq)));
 }
 
 #endif /* HTBS_REQUEST_H */

@@ -16,7 +16,7 @@ struct cftype;
  * @reservation: what is charged to the group and to those that inherit from it
  * @dev: the device; holds a reference.  NULL until pd_init
  * @configured: the group has a reservation of its own
- * @rcu: the traces and files may still be looking
+ * @rcu: htbs_reservation_of_task() may still be looking
  */
 struct htbs_group {
 	struct blkg_policy_data pd;

@@ -16,7 +16,7 @@ SECOND = 10**9
 COST_MIN = 4096  # the smallest request is charged this much
 SEQ_GAP = 128  # sectors that a sequential request may leave out
 SEQ_LAST, SEQ_MIN = 8, 5  # sequential: at least 5 of the last 8 requests were
-BACKGROUND_AGE = 10 * SECOND  # what is in the background waits no longer than this
+BACKGROUND_AGE = SECOND  # the background gets one request in this time, whoever else is pending
 
 
 class Params(NamedTuple):
@@ -114,7 +114,8 @@ class Policy:
         self.b_max, self.t_wait = b_max, t_wait
         self.drift = 0
         self.flows: list[Reservation] = []
-        self.background = Reservation(Params(1, 0, 0), 0, 0)
+        self.background = Reservation(Params(4096, 4096, 1000), 0, 0)
+        self.background_due = 0
         self.active: Reservation | None = None
         self.run = 0
         self.wait: str | None = None  # "service", then "arrival"
@@ -141,7 +142,9 @@ class Policy:
         jump = self._adjust(now)
         v = now + self.drift
         if flow is self.background:
-            request.start = v + BACKGROUND_AGE
+            request.start = v
+            if not flow.queue:
+                self.background_due = now + BACKGROUND_AGE
         else:
             request.start = flow.tag(v, request.cost)
         flow.queue.append(request)
@@ -174,7 +177,7 @@ class Policy:
                 return Choice(None, jump, False, True, timed_out)
             return Choice(self.active, jump, False, False, timed_out)
 
-        chosen = self._first()
+        chosen = self._first(now)
         active = None if chosen is self.background else chosen
         switched = active is not self.active
         self.active, self.run = active, 0
@@ -185,11 +188,13 @@ class Policy:
         return self.wait is None and any(
             flow.queue for flow in [*self.flows, self.background])
 
-    def _first(self) -> Reservation:
-        """Who has the smallest F. Among equals: not the background; who came first."""
-        backlogged = [flow for flow in [*self.flows, self.background] if flow.queue]
-        return min(backlogged, key=lambda flow: (
-            flow.finish(), flow is self.background, flow.entered))
+    def _first(self, now: int) -> Reservation:
+        """The smallest F, among equals who came first; or the background, if it is its turn."""
+        backlogged = [flow for flow in self.flows if flow.queue]
+        if self.background.queue and (not backlogged or now >= self.background_due):
+            self.background_due = now + BACKGROUND_AGE
+            return self.background
+        return min(backlogged, key=lambda flow: (flow.finish(), flow.entered))
 
     def _stays(self, now: int) -> bool:
         """May the active reservation keep the device? Sets `wait` if it has nothing pending."""
@@ -202,6 +207,7 @@ class Policy:
             return False
         if flow.in_flight:
             self.wait = "service"
+            self.wait_until = now + flow.params.latency + self.t_wait
             return True
         if now >= flow.idle_since + self.t_wait:
             return False
@@ -233,8 +239,11 @@ class Policy:
         return True
 
     def timeout(self, now: int) -> bool:
-        """A wait for an arrival ends T_wait after the completion. True if it does now."""
-        return self.wait == "arrival" and now >= self.wait_until and self.cancel_wait()
+        """A wait for an arrival ends T_wait after the completion. True if it does now.
+
+        One for a completion ends when that is very late.
+        """
+        return self.wait is not None and now >= self.wait_until and self.cancel_wait()
 
     def cancel_wait(self) -> bool:
         """Wait no longer. True if a wait ended; nobody is active then."""
@@ -252,9 +261,9 @@ class Policy:
         flow.queue.insert(place, kept)
         self._enter(flow)
 
-    def grow(self, flow: Reservation, added: int) -> None:
-        """Bytes were merged into a pending request."""
-        flow.charge(added)
+    def charge(self, flow: Reservation, size: int, now: int) -> None:
+        """Bytes without a tag: merged into a pending request, or sent past us."""
+        flow.tag(now + self.drift, size)
 
     def requeue(self, flow: Reservation) -> bool:
         """The driver gave a request back; nothing is held for it. True if a wait ended."""

@@ -103,6 +103,7 @@ PROTOTYPES = {
     "htbs_policy_complete": (c_bool, c_void_p, c_void_p, c_uint64),
     "htbs_policy_requeue": (c_bool, c_void_p, c_void_p),
     "htbs_policy_resume": (None, c_void_p),
+    "htbs_policy_charge": (None, c_void_p, c_void_p, c_uint64, c_uint32),
     "htbs_policy_configure": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
     "htbs_policy_retag": (c_uint64, c_void_p, c_void_p, c_uint64, c_uint32, c_uint64),
     "htbs_policy_timeout": (c_bool, c_void_p, c_uint64),
@@ -227,9 +228,9 @@ class Device:
         self.lib.htbs_policy_remove(self.policy, flow.address)
         self._set_head(flow)
 
-    def grow(self, flow: Flow, added: int) -> None:
-        """A pending request grows by some bytes."""
-        self.lib.htbs_curve_charge(byref(flow.curve), added)
+    def charge(self, flow: Flow, size: int, now: int) -> None:
+        """Bytes without a tag of their own."""
+        self.lib.htbs_policy_charge(self.policy, flow.address, now % WRAP, size)
 
     def complete(self, flow: Flow, now: int) -> bool:
         """A dispatched request completed."""

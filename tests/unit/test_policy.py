@@ -373,15 +373,27 @@ def test_background_goes_last(desk):
     assert [desk.serve(), desk.serve()] == [flow, desk.device.background]
 
 
-@pytest.mark.parametrize(("early", "first"), [(0, "flow"), (1, "background")])
+@pytest.mark.parametrize(("early", "first"), [(1, "flow"), (0, "background")])
 def test_background_ages(desk, early, first):
-    """It waits 10 s at the most; at equal tags it gives way."""
-    flow = desk.add(LATER)
-    arrival = desk.arrive(desk.device.background)
-    assert arrival.start == BACKGROUND_AGE
-    desk.now = BACKGROUND_AGE - LATER.latency + early
+    """It waits a second at the most, however small the others' tags."""
+    flow = desk.add(SOON)
+    desk.arrive(desk.device.background)
+    desk.now = BACKGROUND_AGE - early
     desk.arrive(flow)
     assert desk.serve() is (flow if first == "flow" else desk.device.background)
+
+
+def test_background_ages_one_by_one(desk):
+    """All that has waited a second does not go at once: one request a second."""
+    flow = desk.add(SOON)
+    for _ in range(3):
+        desk.arrive(desk.device.background)
+    desk.now = 5 * BACKGROUND_AGE
+    for _ in range(3):
+        desk.arrive(flow)
+    assert [desk.serve() for _ in range(3)] == [desk.device.background, flow, flow]
+    desk.now += BACKGROUND_AGE
+    assert [desk.serve() for _ in range(3)] == [desk.device.background, flow, desk.device.background]
 
 
 def test_background_does_not_stop_time(desk):

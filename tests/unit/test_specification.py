@@ -36,11 +36,11 @@ events = st.one_of(
     st.tuples(st.just("requeue"), which),
     st.tuples(st.just("resume"), which),
     st.tuples(st.just("merge"), which, places, places),
-    st.tuples(st.just("grow"), which, sizes),
+    st.tuples(st.just("charge"), which, sizes),
     st.tuples(st.just("configure"), which, params),
     st.tuples(st.just("replace"), which, params),
     st.tuples(st.just("cancel_wait")),
-    st.tuples(st.just("jump"), st.integers(0, ERA - (1 << 51))),
+    st.tuples(st.just("jump"), st.integers(0, ERA - (1 << 51)), st.integers(1, 5)),
 )
 scripts = lists(events, 80)
 set_ups = st.tuples(clocks, b_maxs, t_waits, st.lists(params, min_size=FLOWS, max_size=FLOWS))
@@ -143,7 +143,7 @@ class Lockstep:
 
     def wait_out(self, later, timer) -> None:
         """A wait nears its end; the timer fires, or not yet."""
-        if self.spec.wait == "arrival":
+        if self.spec.wait:
             self.now = max(self.now, self.spec.wait_until + later)
         if timer:
             self._both("timeout", None, self.now)
@@ -160,10 +160,9 @@ class Lockstep:
             self.c.merge(c, c.queue[kept], c.queue[gone])
             self.spec.merge(spec, spec.queue[kept], spec.queue[gone])
 
-    def grow(self, i, size) -> None:
-        """A pending request swallows a bio. The background is not charged."""
-        if self._pairs[i][1].queue and i != BACKGROUND:
-            self._both("grow", i, size)
+    def charge(self, i, size) -> None:
+        """Bytes without a tag: a pending request swallows a bio, a request goes past us."""
+        self._both("charge", i, size, self.now)
 
     def configure(self, i, promise: Params) -> None:
         """A reservation promises something else."""
@@ -177,10 +176,11 @@ class Lockstep:
             self._both("forget", i)
             self._pairs[i] = (self.c.add(promise, self.now), self.spec.add(promise, self.now))
 
-    def jump(self, length) -> None:
+    def jump(self, length, times) -> None:
         """Other reservations took the virtual clock ahead, while none of ours was backlogged."""
         if not any(spec.queue for _, spec in self._pairs):
-            self._both("jump", None, self.now + self.spec.drift + length, self.now)
+            for _ in range(times):
+                self._both("jump", None, self.now + self.spec.drift + length, self.now)
 
 
 @settings(max_examples=600)

@@ -170,7 +170,7 @@ TRACE_EVENT(htbs_switch,
 		  __entry->now)
 );
 
-/* The device is kept idle; until is 0 while a request is still in service. */
+/* The device is kept for a reservation, until then at the latest. */
 TRACE_EVENT(htbs_wait_begin,
 	TP_PROTO(dev_t dev, u64 group, u64 now, u64 until),
 	TP_ARGS(dev, group, now, until),
