@@ -235,6 +235,20 @@ def test_no_wait_for_a_request_that_was_given_back(desk):
     assert desk.serve() is other
 
 
+def test_a_lost_request_is_not_waited_for_for_ever(desk):
+    """The wait for a completion ends T_wait after the request would be late."""
+    reader, other = desk.add(LATER), desk.add(SOON)
+    pos = desk.read(reader, 8)
+    desk.arrive(reader, pos)
+    desk.device.dispatch(desk.device.choose(desk.now).flow)
+    desk.arrive(other)
+    assert desk.device.choose(desk.now).wait_began
+    desk.now += LATER.latency + T_WAIT - 1
+    assert desk.serve() is None
+    desk.now += 1
+    assert desk.serve() is other
+
+
 def test_late_choice_waits_no_longer(desk):
     """T_wait runs from the completion, not from the choice."""
     reader, other = desk.add(LATER), desk.add(SOON)
@@ -393,7 +407,8 @@ def test_background_ages_one_by_one(desk):
         desk.arrive(flow)
     assert [desk.serve() for _ in range(3)] == [desk.device.background, flow, flow]
     desk.now += BACKGROUND_AGE
-    assert [desk.serve() for _ in range(3)] == [desk.device.background, flow, desk.device.background]
+    assert [desk.serve(), desk.serve(), desk.serve()] == [desk.device.background, flow,
+                                                          desk.device.background]
 
 
 def test_background_does_not_stop_time(desk):
