@@ -162,7 +162,7 @@ class Guest:
         if (report := self._report()) and report not in reason:
             reason += f"; kernel report: {report}"
         parts = [f"guest {self.name} ({self.kernel.version}): {reason}"]
-        for log in ("stdout.log", "console.log"):
+        for log in ("stdout.log", "console.log", "qemu.log"):
             tail = _text(self.directory / log).splitlines()[-_TAIL_LINES:]
             parts += [f"--- {self.directory / log}", *tail]
         return GuestError("\n".join(parts))

@@ -1,15 +1,13 @@
 """The initramfs of a guest on the virtual clock: the same bytes for the same content."""
 
-import hashlib
 import lzma
 import os
 import re
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Iterable
+from functools import cache, lru_cache
 from pathlib import Path
 
 from tests.vm.kernels import BUILD, Kernel, SetupError
@@ -18,8 +16,6 @@ from tests.vm.kernels import BUILD, Kernel, SetupError
 Content = bytes | Path | str
 Tree = dict[str, Content]
 
-CACHE = BUILD / "initramfs"
-
 # init writes the result to a virtio disk.
 _RESULT_MODULES = ("virtio_mmio", "virtio_blk")
 
@@ -27,7 +23,7 @@ _RESULT_MODULES = ("virtio_mmio", "virtio_blk")
 def archive(tree: Tree) -> bytes:
     """A cpio archive ("newc") of the tree, with its directories, sorted and dateless."""
     directories = {str(parent) for name in tree for parent in Path(name).parents} - {"."}
-    entries = dict.fromkeys(directories, (stat.S_IFDIR | 493, b""))
+    entries = dict.fromkeys(directories, (stat.S_IFDIR | 0o755, b""))
     for name, content in tree.items():
         if isinstance(content, str):
             entries[name] = (stat.S_IFLNK | 0o777, content.encode())
@@ -49,19 +45,14 @@ def _entry(number: int, name: str, mode: int, data: bytes) -> list[bytes]:
     return [header, bytes(-len(header) % 4), data, bytes(-len(data) % 4)]
 
 
-@cache
-def base(kernel: Kernel, modules: tuple[str, ...], programs: tuple[str, ...]) -> Path:
+@lru_cache(maxsize=2)
+def base(kernel: Kernel, modules: tuple[str, ...], programs: tuple[str, ...]) -> bytes:
     """The part that guests share: busybox, programs with their libraries, stock modules."""
     tree: Tree = {"init": Path(__file__).parent / "init"}
     tree |= _busybox() | _modules(kernel, (*modules, *_RESULT_MODULES))
     for program in programs:
         tree |= _program(program)
-    data = archive(tree)
-    path = CACHE / f"{hashlib.blake2b(data, digest_size=16).hexdigest()}.cpio"
-    if not path.exists():
-        with _replacing(path) as temporary:
-            temporary.write_bytes(data)
-    return path
+    return archive(tree)
 
 
 @cache
@@ -70,23 +61,26 @@ def put() -> Path:
     source = Path(__file__).parent / "put.c"
     binary = BUILD / "guest" / "put"
     if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
-        with _replacing(binary) as temporary:
-            _output("gcc", "-static", "-O2", "-Wall", "-Werror", "-o", temporary, source)
+        binary.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=binary.parent) as directory:
+            # Two sessions may do this at once: others see all of it or nothing.
+            built = Path(directory, binary.name)
+            _output("gcc", "-static", "-O2", "-Wall", "-Werror", "-o", built, source)
+            built.replace(binary)
     return binary
 
 
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """A temporary file that takes the place of path at the end: others see all of it or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent) as directory:
-        temporary = Path(directory, path.name)
-        yield temporary
-        temporary.replace(path)
+def host_program(name: str) -> Path:
+    """Find a program of this machine; daemons' directories are not on everybody's PATH."""
+    for directory in ("/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin"):
+        path = Path(directory, name)
+        if path.exists():
+            return path
+    raise SetupError(f"no {name} on this machine: run scripts/setup")
 
 
 def _busybox() -> Tree:
-    binary = _which("busybox")
+    binary = host_program("busybox")
     applets = _output(binary, "--list").split()
     return {f"bin/{applet}": "busybox" for applet in applets} | {
         "bin/busybox": binary,
@@ -96,7 +90,7 @@ def _busybox() -> Tree:
 
 def _program(name: str) -> Tree:
     """A program of the host and the libraries it is linked with, where the loader finds them."""
-    binary = _which(name)
+    binary = host_program(name)
     libraries = re.findall(r"(/\S+) \(0x", _output("ldd", binary))
     return {f"bin/{name}": binary} | {path.lstrip("/"): Path(path) for path in libraries}
 
@@ -133,14 +127,6 @@ def _module_name(path: str) -> str:
 
 def _module(path: Path) -> Content:
     return lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path
-
-
-def _which(program: str) -> Path:
-    for directory in ("/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin"):
-        path = Path(directory, program)
-        if path.exists():
-            return path
-    raise SetupError(f"no {program} on this machine: run scripts/setup")
 
 
 def _output(*command: str | Path) -> str:
