@@ -7,6 +7,8 @@ from pathlib import Path
 
 from tests.vm.kernels import BUILD, REPO, Kernel, SetupError
 
+_TAIL_LINES = 40
+
 
 @cache
 def build(kernel: Kernel) -> dict[str, Path]:
@@ -23,4 +25,5 @@ def _make(*arguments: str) -> None:
     command = ["make", "-s", *arguments]
     done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise SetupError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+        tail = "\n".join((done.stdout + done.stderr).splitlines()[-_TAIL_LINES:])
+        raise SetupError(f"{' '.join(command)} failed, mend what it says:\n{tail}")
