@@ -7,7 +7,7 @@ from tests.vm.functional import Boot
 
 pytestmark = pytest.mark.guest
 
-GUEST = Boot("requests", modules=("sd_mod", "sg", "ext4"))
+GUEST = Boot("requests", modules=("sd_mod", "sg", "ext4", "crc32c_generic"))
 
 
 def test_requests(result: Result) -> None:

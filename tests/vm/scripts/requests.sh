@@ -45,7 +45,6 @@ for disk in nullb0 sim0 sda; do
 	flushed $disk --ioengine=psync --fdatasync=1
 	flushed $disk --ioengine=libaio --iodepth=8 --fdatasync=2
 done
-expect 0 "$(cat /sys/block/nullb0/queue/fua)" "FUA of nullb0"
 expect 1 "$(cat /sys/block/sim0/queue/fua)" "FUA of sim0"
 expect 1 "$(cat /sys/block/sda/queue/fua)" "FUA of sda"
 for disk in nullb0 sim0 sda; do
@@ -65,20 +64,22 @@ sg_read &
 verify one sda --rw=randwrite --ioengine=libaio --iodepth=16
 wait $!
 
-# A driver that is busy every third time.
-_before=$(stat_of one sda completed)
-echo 0x8000 >/sys/bus/pseudo/drivers/scsi_debug/opts
-echo 3 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
+# A driver that is busy every third time, ...
+debug=/sys/bus/pseudo/drivers/scsi_debug
+echo 3 >$debug/every_nth
+echo 0x8000 >$debug/opts
+verify one sda --rw=randrw --ioengine=libaio --iodepth=16
+# ... one whose transport fails, so that requests come back to be sent again, ...
+echo 20 >$debug/every_nth
+echo 0x10 >$debug/opts
 echo 1 >/sys/kernel/tracing/events/htbs/htbs_complete/enable
 verify one sda --rw=randrw --ioengine=libaio --iodepth=16
 verify one sda --rw=write --ioengine=psync
-grep -q 'requeued=1' /sys/kernel/tracing/trace || fail "nothing was given back"
 echo 0 >/sys/kernel/tracing/events/htbs/enable
-echo 0 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
-[ $(($(stat_of one sda completed) - _before)) -gt 1000 ] || fail "few completions"
-
-# A task queue that is full at times: the driver takes one request of 16.
-echo 1 >/sys/bus/pseudo/drivers/scsi_debug/max_queue
+grep -q 'requeued=1' /sys/kernel/tracing/trace || fail "nothing was given back"
+echo 0 >$debug/opts
+# ... and one that takes a single request.
+echo 1 >/sys/block/sda/device/queue_depth
 verify one sda --rw=randrw --ioengine=libaio --iodepth=16
 
 # Write-back is charged to who wrote, though a kernel thread submits it.

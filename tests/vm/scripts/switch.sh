@@ -1,21 +1,70 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# To htbs and away from it, idle and under load, with two CPUs and two hardware queues. All data
-# is verified.
+# To htbs and away from it, and unloading, while two CPUs and two hardware queues are busy. All
+# data is verified.
 
-others="none mq-deadline kyber bfq"
+SECONDS_OF_LOAD=12
 
-# verify DISK GROUP OPTION…: fio that writes and reads back its own region of the disk.
+# verify NAME DISK OPTION…: fio in its cgroup, which writes and reads back a region of the disk.
 verify()
 {
-	local disk=$1 group=$2
+	local name=$1 disk=$2
 	shift 2
-	in_cg "$group" fio --name="$group" --filename="/dev/$disk" --direct=1 --eta=never \
-		--verify=crc32c --verify_fatal=1 "$@" >"fio-$disk-$group" 2>&1 ||
-		echo "$disk $group: $(cat "fio-$disk-$group")" >>failed
+	in_cg "$name" fio --name="$name" --filename="/dev/$disk" --direct=1 --size=2m --eta=never \
+		--verify=crc32c --verify_fatal=1 --time_based --runtime=$SECONDS_OF_LOAD "$@" \
+		>"$name.log" 2>&1 || echo "$name: $(cat "$name.log")" >>failed
 }
 
-# The control file's and the module's alias make the first use load the module.
-mkdir -p /run/modules
-cp -r "/lib/modules/$(uname -r)" /run/modules/
+# busy: is the load still on?
+busy()
+{
+	[ "$(jobs -r | wc -l)" -gt 0 ]
+}
+
+null_disk nullb0 submit_queues=2 memory_backed=1 discard=1
+null_disk nullb1 memory_backed=1 cache_size=8
+load htbs
+cg mixed batched flushing unreserved
+scheduler nullb0 htbs
+scheduler nullb1 htbs
+reserve mixed nullb0 bw=10M burst=256K latency=5000
+reserve batched nullb0 bw=1M burst=64K latency=20000
+reserve flushing nullb1 bw=1M
+
+verify mixed nullb0 --rw=randrw --bsrange=4k-64k --ioengine=libaio --iodepth=16 &
+verify batched nullb0 --rw=write --bs=4k --ioengine=io_uring --iodepth=32 \
+	--iodepth_batch=8 --iodepth_batch_complete=8 --offset=8m &
+verify unreserved nullb0 --rw=randwrite --bs=4k --ioengine=psync --offset=16m &
+verify flushing nullb1 --rw=randwrite --bs=4k --ioengine=libaio --iodepth=8 --fdatasync=8 &
+
+rounds=0
+while busy; do
+	for other in none mq-deadline kyber bfq; do
+		scheduler nullb0 $other
+		expect "" "$(in_force mixed nullb0)" "under $other"
+		scheduler nullb0 htbs
+		expect "bw=10485760 burst=262144 latency=5000" "$(in_force mixed nullb0)" "after $other"
+	done
+	scheduler nullb0 none
+	scheduler nullb1 kyber
+	rmmod htbs
+	load htbs
+	scheduler nullb1 htbs
+	scheduler nullb0 htbs
+	reserve mixed nullb0 bw=10M burst=256K latency=5000
+	reserve flushing nullb1 bw=1M
+	rounds=$((rounds + 1))
+done
+wait
+[ ! -e failed ] || fail "$(cat failed)"
+echo "$rounds rounds"
+[ $rounds -ge 1 ] || fail "$rounds rounds"
+
+for name in mixed flushing; do
+	[ $name = mixed ] && disk=nullb0 || disk=nullb1
+	settled $name $disk
+done
+scheduler nullb0 none
+scheduler nullb1 none
+rmmod htbs
