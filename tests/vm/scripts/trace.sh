@@ -10,7 +10,7 @@ job()
 	_group=$1
 	shift
 	in_cg "$_group" fio --name="$_group" --filename=/dev/sim0 --direct=1 --bs=4k --eta=never \
-		--size=1g --time_based --runtime=3 "$@" >/dev/null &
+		--time_based --size=1g --runtime=3 "$@" >/dev/null &
 }
 
 load simdisk
@@ -30,7 +30,7 @@ reserve sequential sim0 bw=800K burst=8K latency=100000
 reserve writer sim0 bw=100K burst=64K latency=5000
 job random --rw=randread --ioengine=psync
 job sequential --rw=read --ioengine=psync --offset=2g
-job writer --rw=write --ioengine=libaio --iodepth=16 --rate_iops=40 --offset=4g
+job writer --rw=write --ioengine=libaio --iodepth=16 --offset=4g --rate_iops=40
 for _ in 1 2 3 4; do
 	sleep 0.5
 	cat /sys/kernel/debug/block/sim0/sched/state /sys/kernel/debug/block/sim0/sched/backlog
@@ -42,11 +42,13 @@ expect_put OK 20000 /sys/block/sim0/queue/iosched/t_wait_us
 for name in random sequential writer; do
 	wait_for 20 sh -c "! grep -q . $CG/$name/cgroup.procs"
 done
+# Adjacent requests that wait for the disk, and merge.
+in_cg writer fio --name=writer --filename=/dev/sim0 --direct=1 --bs=4k --eta=never --size=256k \
+	--rw=write --ioengine=libaio --iodepth=16 >/dev/null
 echo 0 >/sys/kernel/tracing/events/htbs/enable
 kill -INT $tracer
 wait $tracer || :
 
-blkparse -q -i sim0 >blkparse
 cp /sys/kernel/tracing/trace trace
 grep -h 'entries-in-buffer' trace
 for name in random sequential writer; do
