@@ -3,7 +3,7 @@
  * What was written to a simulated disk: one page of memory per page of the disk
  * that was ever written. The rest reads as zeroes.
  *
- * Called from queue_rq, which may not sleep; a disk has one such call at a time.
+ * Called from queue_rq, which may not sleep; one call at a time.
  */
 #include <linux/highmem.h>
 

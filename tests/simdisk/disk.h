@@ -3,19 +3,12 @@
 #ifndef SIMDISK_DISK_H
 #define SIMDISK_DISK_H
 
-#include <linux/types.h>
+#include "drive.h"
 
 #define DISK_MAX_ZONES		32
 #define DISK_MAX_SEGMENTS	64
 #define DISK_WRITE_SLOTS	16
-
-enum disk_op {
-	DISK_READ,
-	DISK_WRITE,
-	DISK_WRITE_FUA,
-	DISK_FLUSH,
-	DISK_DISCARD,
-};
+#define DISK_MAX_DEPTH		32
 
 /**
  * struct disk_profile - what tells one drive from another
@@ -40,6 +33,8 @@ enum disk_op {
  * @bus_kbps: rate between the drive's buffer and the host, 1000 bytes/s
  * @cache_kb: the drive's buffer, in KiB
  * @segments: number of equal segments the buffer is divided into
+ * @depth: commands the drive takes at a time, from which it picks
+ * @patience_ms: how long it passes over a command for others that are nearer
  */
 struct disk_profile {
 	u64 sectors;
@@ -60,6 +55,8 @@ struct disk_profile {
 	u32 bus_kbps;
 	u32 cache_kb;
 	u32 segments;
+	u32 depth;
+	u32 patience_ms;
 };
 
 /* Cylinders of one recording density. */
@@ -93,6 +90,10 @@ struct disk_segment {
  * @uses: counts uses of segments, for their order of last use
  * @slot_ns: when the last writes are on the media, a ring
  * @slot: oldest of @slot_ns
+ * @queue: commands to pick from, oldest first
+ * @passing: reads from the buffer, decided
+ * @busy_ns: when the command picked last is complete
+ * @bus_ns: when the bus has moved what @passing reads
  */
 struct disk {
 	struct disk_profile p;
@@ -110,12 +111,19 @@ struct disk {
 	u64 uses;
 	u64 slot_ns[DISK_WRITE_SLOTS];
 	u32 slot;
+	struct drive_cmd *queue;
+	struct drive_cmd *passing;
+	u64 busy_ns;
+	u64 bus_ns;
 };
 
-extern struct disk_profile disk_hd080hj;
+extern const struct disk_profile disk_hd080hj;
+extern const struct disk_profile disk_nearline;
 
 const char *disk_init(struct disk *d, const struct disk_profile *p, bool write_cache);
 u64 disk_seek_ns(const struct disk *d, u32 distance);
-u64 disk_service(struct disk *d, u64 now, enum disk_op op, u64 sector, u32 nr);
+void disk_submit(struct disk *d, struct drive_cmd *cmd);
+struct drive_cmd *disk_decide(struct disk *d, u64 now);
+u64 disk_wake(const struct disk *d);
 
 #endif

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Simulated disks /dev/sim0, sim1, ... for test guests. Data is in memory or
- * nowhere; the time a request takes comes from the model in disk.c.
+ * Simulated drives /dev/sim0, sim1, ... for test guests. Data is in memory or
+ * nowhere; the time a request takes comes from a model, disk.c.
  *
  * A disk has the tags of its host adapter (32) and, as SCSI does, a budget of
  * requests that it takes at a time (1, without command queueing). A driver with
  * one tag would leave an elevator two requests to choose from; this one leaves 64.
  *
- * Parameters, besides those of the profile (disk.h):
+ * Parameters, besides the numbers of the profile (profile.c):
  *
- *	devices=N	number of disks, 1 to 16
- *	size_mb=N	capacity of each; the geometry stays, so a small disk is the
- *			outer edge of the large one
+ *	profile=NAME	hd080hj: a disk of 80 GB without command queueing
+ *			nearline: a disk of 18 TB with command queueing
+ *	devices=N	number of drives, 1 to 16
+ *	size_mb=N	capacity of each; a disk's geometry stays, so a small one is
+ *			the outer edge of the large one
+ *	nr_hw_queues=N	hardware queues, if not the profile's; blk-mq takes no more
+ *			than there are CPUs
  *	backing=1	keep what is written (backing.c); else reads give zeroes
  *	write_cache=1	complete writes in the buffer, and ask for flushes
  *	fua=1		take writes through that cache
  *	discard=1	take discards
- *	rotational=0	hide that it seeks
+ *	rotational=0	hide that it seeks (1: say so though it does not)
  *	remove=N	written at run time: take simN away, as if unplugged
  */
 #include <linux/hrtimer.h>
@@ -26,25 +30,28 @@
 #include "simdisk.h"
 
 #define SIMDISK_MAX_DEVICES	16
-#define SIMDISK_TAGS		32
-#define SIMDISK_BUDGET		1
+#define SIMDISK_MAX_HW_QUEUES	64
 
 /**
- * struct simdisk - one disk
- * @lock: protects @model
- * @model: answers how long a request takes
+ * struct simdisk - one drive
+ * @lock: protects @drive
+ * @drive: the model, answers when a request is complete
+ * @timer: when to ask it again
  * @budget: how many more requests the drive takes now
  * @starved: a request was refused for want of budget
+ * @data_lock: protects @pages
  * @pages: what was written
  * @set: host tags
  * @gd: the block device
  * @removed: @gd has been taken away
  */
 struct simdisk {
-	spinlock_t lock; /* model */
-	struct disk model;
+	spinlock_t lock; /* drive */
+	void *drive;
+	struct hrtimer timer;
 	atomic_t budget;
 	atomic_t starved;
+	spinlock_t data_lock; /* pages */
 	struct xarray pages;
 	struct blk_mq_tag_set set;
 	struct gendisk *gd;
@@ -53,25 +60,32 @@ struct simdisk {
 
 /* What goes with a request. */
 struct simdisk_cmd {
+	struct drive_cmd cmd;
 	struct hrtimer timer;
 };
 
+static char *profile = "hd080hj";
 static unsigned int devices = 1;
 static unsigned int size_mb;
+static unsigned int nr_hw_queues;
 static bool backing;
-static bool rotational = true;
+static int rotational = -1;
 static bool write_cache;
 static bool fua;
 static bool discard;
 
+module_param(profile, charp, 0444);
+MODULE_PARM_DESC(profile, "Kind of drive (hd080hj)");
 module_param(devices, uint, 0444);
-MODULE_PARM_DESC(devices, "Number of disks (1)");
+MODULE_PARM_DESC(devices, "Number of drives (1)");
 module_param(size_mb, uint, 0444);
 MODULE_PARM_DESC(size_mb, "Capacity in MiB (the profile's)");
+module_param(nr_hw_queues, uint, 0444);
+MODULE_PARM_DESC(nr_hw_queues, "Hardware queues (the profile's)");
 module_param(backing, bool, 0444);
 MODULE_PARM_DESC(backing, "Keep what is written (0)");
-module_param(rotational, bool, 0444);
-MODULE_PARM_DESC(rotational, "Say that the disk rotates (1)");
+module_param(rotational, int, 0444);
+MODULE_PARM_DESC(rotational, "Say that the drive rotates (the profile's)");
 module_param(write_cache, bool, 0444);
 MODULE_PARM_DESC(write_cache, "Write-back cache (0)");
 module_param(fua, bool, 0444);
@@ -79,25 +93,7 @@ MODULE_PARM_DESC(fua, "Writes through the write-back cache (0)");
 module_param(discard, bool, 0444);
 MODULE_PARM_DESC(discard, "Discards (0)");
 
-/* The profile's own numbers, explained in disk.h. */
-module_param_named(rpm, disk_hd080hj.rpm, uint, 0444);
-module_param_named(heads, disk_hd080hj.heads, uint, 0444);
-module_param_named(zones, disk_hd080hj.zones, uint, 0444);
-module_param_named(outer_spt, disk_hd080hj.outer_spt, uint, 0444);
-module_param_named(inner_spt, disk_hd080hj.inner_spt, uint, 0444);
-module_param_named(head_switch_ns, disk_hd080hj.head_switch_ns, uint, 0444);
-module_param_named(track_skew_ns, disk_hd080hj.track_skew_ns, uint, 0444);
-module_param_named(seek_short_ns, disk_hd080hj.seek_short_ns, uint, 0444);
-module_param_named(seek_sqrt_ns, disk_hd080hj.seek_sqrt_ns, uint, 0444);
-module_param_named(seek_knee, disk_hd080hj.seek_knee, uint, 0444);
-module_param_named(seek_long_ns, disk_hd080hj.seek_long_ns, uint, 0444);
-module_param_named(seek_cyl_ps, disk_hd080hj.seek_cyl_ps, uint, 0444);
-module_param_named(write_settle_ns, disk_hd080hj.write_settle_ns, uint, 0444);
-module_param_named(command_ns, disk_hd080hj.command_ns, uint, 0444);
-module_param_named(bus_kbps, disk_hd080hj.bus_kbps, uint, 0444);
-module_param_named(cache_kb, disk_hd080hj.cache_kb, uint, 0444);
-module_param_named(segments, disk_hd080hj.segments, uint, 0444);
-
+static const struct simdisk_profile *kind;
 static DEFINE_MUTEX(disks_lock);
 static struct simdisk *disks[SIMDISK_MAX_DEVICES];
 
@@ -120,6 +116,13 @@ static void simdisk_put_budget(struct request_queue *q, int token)
 	atomic_inc(&disk->budget);
 }
 
+/* Give back what a request took, if the drive counts it. */
+static void put_budget(struct request_queue *q)
+{
+	if (kind->budget)
+		simdisk_put_budget(q, 0);
+}
+
 /* All budgets are alike. */
 static int simdisk_get_rq_budget_token(struct request *rq)
 {
@@ -139,7 +142,7 @@ static void simdisk_complete(struct request *rq)
 	struct request_queue *q = rq->q;
 	struct simdisk *disk = q->queuedata;
 
-	simdisk_put_budget(q, 0);
+	put_budget(q);
 	blk_mq_end_request(rq, BLK_STS_OK);
 	/* The block layer leaves it to the driver to go on when there is budget. */
 	if (atomic_xchg(&disk->starved, 0))
@@ -151,13 +154,13 @@ static int simdisk_op(struct request *rq)
 {
 	switch (req_op(rq)) {
 	case REQ_OP_READ:
-		return DISK_READ;
+		return DRIVE_READ;
 	case REQ_OP_WRITE:
-		return rq->cmd_flags & REQ_FUA ? DISK_WRITE_FUA : DISK_WRITE;
+		return rq->cmd_flags & REQ_FUA ? DRIVE_WRITE_FUA : DRIVE_WRITE;
 	case REQ_OP_FLUSH:
-		return DISK_FLUSH;
+		return DRIVE_FLUSH;
 	case REQ_OP_DISCARD:
-		return DISK_DISCARD;
+		return DRIVE_DISCARD;
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -167,12 +170,58 @@ static int simdisk_op(struct request *rq)
 static int simdisk_data(struct simdisk *disk, struct request *rq, int op)
 {
 	struct xarray *pages = backing ? &disk->pages : NULL;
+	int err = 0;
 
-	if (op == DISK_DISCARD)
+	if (op == DRIVE_FLUSH)
+		return 0;
+	spin_lock(&disk->data_lock);
+	if (op == DRIVE_DISCARD)
 		backing_discard(pages, rq);
-	else if (op != DISK_FLUSH)
-		return backing_copy(pages, rq);
-	return 0;
+	else
+		err = backing_copy(pages, rq);
+	spin_unlock(&disk->data_lock);
+	return err;
+}
+
+/* Start the timers of the requests whose completion is known now. */
+static void simdisk_decide(struct simdisk *disk)
+{
+	u64 now = ktime_get_ns(), wake;
+	struct drive_cmd *cmd;
+
+	lockdep_assert_held(&disk->lock);
+	while ((cmd = kind->decide(disk->drive, now)))
+		hrtimer_start(&container_of(cmd, struct simdisk_cmd, cmd)->timer,
+			      ns_to_ktime(cmd->done), HRTIMER_MODE_ABS);
+	wake = kind->wake(disk->drive);
+	if (wake != DRIVE_NEVER)
+		hrtimer_start(&disk->timer, ns_to_ktime(wake), HRTIMER_MODE_ABS);
+}
+
+static enum hrtimer_restart simdisk_wake(struct hrtimer *timer)
+{
+	struct simdisk *disk = container_of(timer, struct simdisk, timer);
+	unsigned long flags;
+
+	spin_lock_irqsave(&disk->lock, flags);
+	simdisk_decide(disk);
+	spin_unlock_irqrestore(&disk->lock, flags);
+	return HRTIMER_NORESTART;
+}
+
+static void simdisk_submit(struct simdisk *disk, struct request *rq, int op)
+{
+	struct simdisk_cmd *cmd = blk_mq_rq_to_pdu(rq);
+	unsigned long flags;
+
+	cmd->cmd.op = op;
+	cmd->cmd.sector = blk_rq_pos(rq);
+	cmd->cmd.nr = blk_rq_sectors(rq);
+	spin_lock_irqsave(&disk->lock, flags);
+	cmd->cmd.arrived = ktime_get_ns();
+	kind->submit(disk->drive, &cmd->cmd);
+	simdisk_decide(disk);
+	spin_unlock_irqrestore(&disk->lock, flags);
 }
 
 static blk_status_t simdisk_queue_rq(struct blk_mq_hw_ctx *hctx,
@@ -180,24 +229,18 @@ static blk_status_t simdisk_queue_rq(struct blk_mq_hw_ctx *hctx,
 {
 	struct request *rq = bd->rq;
 	struct simdisk *disk = rq->q->queuedata;
-	struct simdisk_cmd *cmd = blk_mq_rq_to_pdu(rq);
 	int op = simdisk_op(rq);
-	u64 done;
 
 	if (op < 0) {
-		simdisk_put_budget(rq->q, 0);
+		put_budget(rq->q);
 		return BLK_STS_NOTSUPP;
 	}
 	if (simdisk_data(disk, rq, op)) {
-		simdisk_put_budget(rq->q, 0);
+		put_budget(rq->q);
 		return BLK_STS_RESOURCE;
 	}
 	blk_mq_start_request(rq);
-	spin_lock(&disk->lock);
-	done = disk_service(&disk->model, ktime_get_ns(), op, blk_rq_pos(rq),
-			    blk_rq_sectors(rq));
-	spin_unlock(&disk->lock);
-	hrtimer_start(&cmd->timer, ns_to_ktime(done), HRTIMER_MODE_ABS);
+	simdisk_submit(disk, rq, op);
 	return BLK_STS_OK;
 }
 
@@ -216,6 +259,12 @@ static const struct blk_mq_ops simdisk_mq_ops = {
 	.queue_rq = simdisk_queue_rq,
 	.complete = simdisk_complete,
 	.init_request = simdisk_init_request,
+};
+
+static const struct blk_mq_ops simdisk_budget_mq_ops = {
+	.queue_rq = simdisk_queue_rq,
+	.complete = simdisk_complete,
+	.init_request = simdisk_init_request,
 	.get_budget = simdisk_get_budget,
 	.put_budget = simdisk_put_budget,
 	.get_rq_budget_token = simdisk_get_rq_budget_token,
@@ -225,10 +274,10 @@ static const struct block_device_operations simdisk_fops = {
 	.owner = THIS_MODULE,
 };
 
-static int simdisk_add_disk(struct simdisk *disk, unsigned int index)
+static int simdisk_add_disk(struct simdisk *disk, unsigned int index, u64 sectors)
 {
 	const struct simdisk_features features = {
-		.rotational = rotational,
+		.rotational = rotational < 0 ? kind->rotational : rotational,
 		.write_cache = write_cache,
 		.fua = write_cache && fua,
 		.discard = discard,
@@ -240,7 +289,7 @@ static int simdisk_add_disk(struct simdisk *disk, unsigned int index)
 		return PTR_ERR(gd);
 	gd->fops = &simdisk_fops;
 	snprintf(gd->disk_name, sizeof(gd->disk_name), "sim%u", index);
-	set_capacity(gd, size_mb ? (u64)size_mb << (20 - SECTOR_SHIFT) : disk_hd080hj.sectors);
+	set_capacity(gd, sectors);
 	disk->gd = gd;
 	err = add_disk(gd);
 	if (err)
@@ -248,35 +297,43 @@ static int simdisk_add_disk(struct simdisk *disk, unsigned int index)
 	return err;
 }
 
-static int simdisk_create(unsigned int index)
+static int simdisk_alloc_tags(struct simdisk *disk)
 {
-	struct simdisk *disk = vzalloc(sizeof(*disk));
-	const char *wrong;
-	int err;
-
-	if (!disk)
-		return -ENOMEM;
-	wrong = disk_init(&disk->model, &disk_hd080hj, write_cache);
-	if (wrong) {
-		pr_err("simdisk: %s\n", wrong);
-		err = -EINVAL;
-		goto free;
-	}
-	spin_lock_init(&disk->lock);
-	atomic_set(&disk->budget, SIMDISK_BUDGET);
-	xa_init(&disk->pages);
 	disk->set = (struct blk_mq_tag_set) {
-		.ops = &simdisk_mq_ops,
-		.nr_hw_queues = 1,
-		.queue_depth = SIMDISK_TAGS,
+		.ops = kind->budget ? &simdisk_budget_mq_ops : &simdisk_mq_ops,
+		.nr_hw_queues = nr_hw_queues ?: kind->hw_queues,
+		.queue_depth = kind->tags,
 		.numa_node = NUMA_NO_NODE,
 		.cmd_size = sizeof(struct simdisk_cmd),
 		.flags = BLK_MQ_F_SHOULD_MERGE,
 	};
-	err = blk_mq_alloc_tag_set(&disk->set);
-	if (err)
+	return blk_mq_alloc_tag_set(&disk->set);
+}
+
+static int simdisk_create(unsigned int index)
+{
+	struct simdisk *disk = vzalloc(sizeof(*disk));
+	u64 sectors;
+	int err;
+
+	if (!disk)
+		return -ENOMEM;
+	disk->drive = kind->create(size_mb, write_cache, &sectors);
+	if (IS_ERR(disk->drive)) {
+		err = PTR_ERR(disk->drive);
 		goto free;
-	err = simdisk_add_disk(disk, index);
+	}
+	spin_lock_init(&disk->lock);
+	spin_lock_init(&disk->data_lock);
+	hrtimer_init(&disk->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+	disk->timer.function = simdisk_wake;
+	if (kind->budget)
+		atomic_set(&disk->budget, *kind->budget);
+	xa_init(&disk->pages);
+	err = simdisk_alloc_tags(disk);
+	if (err)
+		goto free_drive;
+	err = simdisk_add_disk(disk, index, sectors);
 	if (err)
 		goto free_set;
 	disks[index] = disk;
@@ -284,6 +341,8 @@ static int simdisk_create(unsigned int index)
 
 free_set:
 	blk_mq_free_tag_set(&disk->set);
+free_drive:
+	vfree(disk->drive);
 free:
 	vfree(disk);
 	return err;
@@ -309,7 +368,9 @@ static void simdisk_destroy_all(void)
 		simdisk_remove(disk);
 		put_disk(disk->gd);
 		blk_mq_free_tag_set(&disk->set);
+		hrtimer_cancel(&disk->timer);
 		backing_free(&disk->pages);
+		vfree(disk->drive);
 		vfree(disk);
 	}
 }
@@ -346,11 +407,13 @@ static int __init simdisk_init(void)
 		pr_err("simdisk: devices: must be 1 to %d\n", SIMDISK_MAX_DEVICES);
 		return -EINVAL;
 	}
-	if (size_mb > disk_hd080hj.sectors >> (20 - SECTOR_SHIFT)) {
-		pr_err("simdisk: size_mb: must not be above the profile's %llu\n",
-		       disk_hd080hj.sectors >> (20 - SECTOR_SHIFT));
+	if (nr_hw_queues > SIMDISK_MAX_HW_QUEUES) {
+		pr_err("simdisk: nr_hw_queues: must be 1 to %d\n", SIMDISK_MAX_HW_QUEUES);
 		return -EINVAL;
 	}
+	kind = profile_find(profile);
+	if (!kind)
+		return -EINVAL;
 	mutex_lock(&disks_lock);
 	for (i = 0; i < devices && !err; i++)
 		err = simdisk_create(i);
@@ -367,5 +430,5 @@ static void __exit simdisk_exit(void)
 
 module_init(simdisk_init);
 module_exit(simdisk_exit);
-MODULE_DESCRIPTION("Simulated disks for tests of I/O schedulers");
+MODULE_DESCRIPTION("Simulated drives for tests of I/O schedulers");
 MODULE_LICENSE("GPL");

@@ -1,16 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The simulated disk: its memory, and what differs between kernels. */
+/* The simulated drive: its parts, and what differs between kernels. */
 #ifndef SIMDISK_SIMDISK_H
 #define SIMDISK_SIMDISK_H
 
 #include <linux/blk-mq.h>
 #include <linux/xarray.h>
 
-#include "disk.h"
+#include "drive.h"
 
 int backing_copy(struct xarray *pages, struct request *rq);
 void backing_discard(struct xarray *pages, struct request *rq);
 void backing_free(struct xarray *pages);
+
+/**
+ * struct simdisk_profile - a kind of drive, profile.c
+ * @name: what the parameter profile= calls it
+ * @rotational: it seeks
+ * @hw_queues: hardware queues, unless nr_hw_queues= says otherwise
+ * @tags: of each
+ * @budget: requests it takes at a time, as SCSI counts them; NULL for no limit
+ * @create: make a model of @size_mb (0: the profile's) that knows @sectors; the
+ *	error is explained in the kernel's log
+ * @submit: see drive.h, like the next two
+ * @decide: see drive.h
+ * @wake: see drive.h
+ */
+struct simdisk_profile {
+	const char *name;
+	bool rotational;
+	unsigned int hw_queues;
+	unsigned int tags;
+	const u32 *budget;
+	void *(*create)(unsigned int size_mb, bool write_cache, u64 *sectors);
+	void (*submit)(void *drive, struct drive_cmd *cmd);
+	struct drive_cmd *(*decide)(void *drive, u64 now);
+	u64 (*wake)(void *drive);
+};
+
+const struct simdisk_profile *profile_find(const char *name);
 
 #define SIMDISK_MAX_SECTORS	2560	/* as libata for drives with 48-bit addresses */
 #define SIMDISK_MAX_SEGMENTS	168	/* as AHCI */

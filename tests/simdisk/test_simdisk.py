@@ -1,4 +1,4 @@
-"""The simulated disk in guests: what it says of itself, its data, its times, its removal."""
+"""The simulated drives in guests: what they say of themselves, data, times, removal."""
 
 import pytest
 
@@ -16,6 +16,9 @@ refused devices=0
 refused devices=17
 refused size_mb=76320
 refused rpm=0
+refused nr_hw_queues=65
+refused profile=floppy
+refused profile=nearline depth=33
 refused remove=0
 
 load simdisk size_mb=64
@@ -70,17 +73,25 @@ rmmod simdisk
 
 TIMES = """
 grep -q "hres_active *: 1" /proc/timer_list || fail "the guest has no high-resolution timers"
-load simdisk
-scheduler sim0 none
 job() {
     output=$1
     shift
     fio --eta=never --filename=/dev/sim0 --direct=1 --bs=4k --time_based --runtime=5 --size=2g \
-        --output-format=json --output="$output" "$@"
+        --output-format=json --output="$output" --norandommap --ioengine=libaio "$@"
 }
+load simdisk
+scheduler sim0 none
 job random --name=r --rw=randread --size=100%
 job sequential --name=s --rw=read
 job alternating --name=r --rw=randread --name=s --rw=read --offset=2g
+rmmod simdisk
+
+load simdisk profile=nearline
+scheduler sim0 none
+job nearline-1 --name=r --rw=randread --size=100%
+job nearline-16 --name=r --rw=randread --size=100% --iodepth=16
+job nearline-32 --name=r --rw=randread --size=100% --iodepth=32
+job nearline-sequential --name=s --rw=read --bs=128k --iodepth=4
 """
 
 
@@ -91,7 +102,8 @@ def test_functions(series: str, clock: str) -> None:
     guest = Guest(kernel, clock, files=modules.build(kernel), name=f"simdisk-{series}")
     messages = guest.run(FUNCTIONAL).dmesg
     for text in ("devices: must be 1 to 16", "size_mb: must not be above the profile's 76319",
-                 "rpm: must be 1 to 100000"):
+                 "rpm: must be 1 to 100000", "nr_hw_queues: must be 1 to 64",
+                 "profile: must be hd080hj or nearline", "depth: must be 1 to 32"):
         assert f"simdisk: {text}" in messages
 
 
@@ -107,3 +119,6 @@ def test_times() -> None:
     assert rates("random") == [pytest.approx(4096 / 0.0132, rel=0.05)]
     assert rates("sequential") == [pytest.approx(26.5e6, rel=0.05)]
     assert rates("alternating") == [pytest.approx(475_000, rel=0.05)] * 2
+    for depth, iops in ((1, 79), (16, 170), (32, 210)):
+        assert rates(f"nearline-{depth}") == [pytest.approx(4096 * iops, rel=0.1)]
+    assert rates("nearline-sequential") == [pytest.approx(268e6, rel=0.03)]

@@ -4,109 +4,20 @@ Sources of the figures: the comments of `disk_hd080hj` in tests/simdisk/disk.c. 
 test's own: every time is a number handed to the model.
 """
 
-import ctypes
 import random
-import subprocess
 from collections.abc import Callable
-from ctypes import POINTER, Structure, byref, c_bool, c_char_p, c_int, c_uint32, c_uint64, c_void_p
 from math import sqrt
-from pathlib import Path
 from statistics import mean
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-SIMDISK = ROOT / "tests/simdisk"
-LIBRARY = ROOT / "build/host/libsimdisk.so"
-FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror")
-
-READ, WRITE, WRITE_FUA, FLUSH, DISCARD = range(5)
-MS = 1_000_000
-SECOND = 1000 * MS
-FIELDS = ["rpm", "heads", "zones", "outer_spt", "inner_spt", "head_switch_ns", "track_skew_ns",
-          "seek_short_ns", "seek_sqrt_ns", "seek_knee", "seek_long_ns", "seek_cyl_ps",
-          "write_settle_ns", "command_ns", "bus_kbps", "cache_kb", "segments"]
-
-
-class Profile(Structure):
-    """struct disk_profile."""
-
-    _fields_ = [("sectors", c_uint64), *((name, c_uint32) for name in FIELDS)]
-
-
-@pytest.fixture(scope="module")
-def lib() -> ctypes.CDLL:
-    """Build disk.c and load it."""
-    LIBRARY.parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["cc", *FLAGS, "-I", SIMDISK / "host", SIMDISK / "disk.c",
-                    SIMDISK / "host/api.c", "-o", LIBRARY], check=True)
-    library = ctypes.CDLL(str(LIBRARY))
-    library.disk_init.argtypes = [c_void_p, POINTER(Profile), c_bool]
-    library.disk_init.restype = c_char_p
-    library.disk_seek_ns.argtypes = [c_void_p, c_uint32]
-    library.disk_seek_ns.restype = c_uint64
-    library.disk_service.argtypes = [c_void_p, c_uint64, c_int, c_uint64, c_uint32]
-    library.disk_service.restype = c_uint64
-    library.host_disk_cylinders.argtypes = [c_void_p]
-    library.host_disk_size.restype = ctypes.c_size_t
-    return library
-
-
-class Disk:
-    """A drive with one user, who has a clock."""
-
-    def __init__(self, lib: ctypes.CDLL, write_cache: bool = False, **changes: int) -> None:
-        self.lib = lib
-        self.profile = Profile.from_buffer_copy(Profile.in_dll(lib, "disk_hd080hj"))
-        for name, value in changes.items():
-            setattr(self.profile, name, value)
-        self.memory = ctypes.create_string_buffer(lib.host_disk_size())
-        wrong = lib.disk_init(self.memory, byref(self.profile), write_cache)
-        if wrong:
-            raise ValueError(wrong.decode())
-        self.cylinders = lib.host_disk_cylinders(self.memory)
-        self.now = SECOND
-
-    def serve(self, operation: int, sector: int, count: int = 8) -> int:
-        """Do one command and return how long it took, in nanoseconds."""
-        done = self.lib.disk_service(self.memory, self.now, operation, sector, count)
-        took = done - self.now
-        self.now = done
-        return took
-
-    def read(self, sector: int, count: int = 8) -> int:
-        """Read and return the time it took."""
-        return self.serve(READ, sector, count)
-
-    def write(self, sector: int, count: int = 8) -> int:
-        """Write and return the time it took."""
-        return self.serve(WRITE, sector, count)
-
-    def sequential(self, operation: int, start: int, count: int, commands: int) -> float:
-        """Bytes per second of commands one after another."""
-        begin = self.now
-        for number in range(commands):
-            self.serve(operation, start + number * count, count)
-        return commands * count * 512 * SECOND / (self.now - begin)
-
-    def seek(self, distance: int) -> int:
-        """Time to move the arm."""
-        return self.lib.disk_seek_ns(self.memory, distance)
-
-    def hit(self, count: int = 8) -> int:
-        """Time of a read served from the buffer."""
-        return self.profile.command_ns + count * 512 * 1_000_000 // self.profile.bus_kbps
+from tests.simdisk.model import DISCARD, FLUSH, MS, READ, SECOND, WRITE, WRITE_FUA, Disk
 
 
 @pytest.fixture
-def disk(lib: ctypes.CDLL) -> Disk:
+def disk() -> Disk:
     """Give a drive of the default profile."""
-    return Disk(lib)
-
-
-def revolution(disk: Disk) -> int:
-    """Time of a revolution."""
-    return 60 * SECOND // disk.profile.rpm
+    return Disk()
 
 
 def outer(disk: Disk) -> int:
@@ -176,9 +87,9 @@ def test_random_read_time(disk: Disk) -> None:
     """Seek, half a revolution, command and bus."""
     rng = random.Random(2)
     times = [disk.read(rng.randrange(disk.profile.sectors // 8) * 8) for _ in range(20_000)]
-    expected = 8.9 * MS + revolution(disk) / 2 + disk.hit()
+    expected = 8.9 * MS + disk.revolution / 2 + disk.hit()
     assert mean(times) == pytest.approx(expected, rel=0.05)
-    assert max(times) < 18 * MS + revolution(disk) + 2 * disk.hit()
+    assert max(times) < 18 * MS + disk.revolution + 2 * disk.hit()
 
 
 @pytest.mark.parametrize(("place", "rate"), [(outer, 59.71 * 2**20), (inner, 59.71 * 2**19)])
@@ -196,7 +107,7 @@ def test_small_sequential_reads(disk: Disk, place: Callable[[Disk], int]) -> Non
 
 def test_sequential_reads_never_beat_the_media(disk: Disk) -> None:
     """A bus and a controller that take no time leave the media as the limit."""
-    fast = Disk(disk.lib, command_ns=0, bus_kbps=4_000_000_000)
+    fast = Disk(command_ns=0, bus_kbps=4_000_000_000)
     rate = fast.sequential(READ, 0, 8, 12_500)
     assert rate == pytest.approx(59.71 * 2**20, rel=0.02)
 
@@ -208,30 +119,30 @@ def test_rotation_is_exact(disk: Disk) -> None:
         last = disk.now
         disk.now += pause
         disk.write(1000)
-        assert (disk.now - last) % revolution(disk) == 0
-        assert disk.now - last - pause <= revolution(disk) + disk.profile.command_ns
+        assert (disk.now - last) % disk.revolution == 0
+        assert disk.now - last - pause <= disk.revolution + disk.profile.command_ns
 
 
 def test_write_through_loses_a_revolution(disk: Disk) -> None:
     """The next command comes too late for the next sector."""
     disk.write(0)
-    transfer = 8 * revolution(disk) / disk.profile.outer_spt
+    transfer = 8 * disk.revolution / disk.profile.outer_spt
     for number in range(1, 100):
-        assert disk.write(number * 8) == pytest.approx(revolution(disk) + transfer, abs=2)
+        assert disk.write(number * 8) == pytest.approx(disk.revolution + transfer, abs=2)
 
 
-def test_write_settles(lib: ctypes.CDLL) -> None:
+def test_write_settles() -> None:
     """A write far away waits longer for the arm than a read does."""
     rng = random.Random(6)
-    reader, writer = Disk(lib), Disk(lib)
+    reader, writer = Disk(), Disk()
     places = [rng.randrange(reader.profile.sectors // 8) * 8 for _ in range(20_000)]
     late = mean(writer.write(s) for s in places) - mean(reader.read(s) for s in places)
     assert late == pytest.approx(writer.profile.write_settle_ns, rel=0.1)
 
 
-def test_write_cache(lib: ctypes.CDLL) -> None:
+def test_write_cache() -> None:
     """Writes run at the media's rate; a flush and a write through the cache wait for them."""
-    disk = Disk(lib, write_cache=True)
+    disk = Disk(write_cache=True)
     assert disk.write(0) == disk.hit()
     assert disk.sequential(WRITE, 8, 256, 1500) == pytest.approx(59.71 * 2**20, rel=0.02)
     assert disk.serve(FLUSH, 0, 0) > MS
@@ -241,9 +152,9 @@ def test_write_cache(lib: ctypes.CDLL) -> None:
     assert disk.serve(FLUSH, 0, 0) == disk.profile.command_ns
 
 
-def test_write_cache_is_finite(lib: ctypes.CDLL) -> None:
+def test_write_cache_is_finite() -> None:
     """Random writes beyond the buffer's slots take the time of the media."""
-    disk = Disk(lib, write_cache=True)
+    disk = Disk(write_cache=True)
     rng = random.Random(3)
     times = [disk.write(rng.randrange(disk.profile.sectors // 8) * 8) for _ in range(1000)]
     assert times[:16] == [disk.hit()] * 16
@@ -270,14 +181,14 @@ def test_read_ahead_takes_its_time(disk: Disk) -> None:
     disk.read(5000)
     begin = disk.now
     assert disk.read(5000 + 508) > disk.hit()
-    assert disk.now - begin == pytest.approx(508 * revolution(disk) / 1123, rel=0.01)
+    assert disk.now - begin == pytest.approx(508 * disk.revolution / 1123, rel=0.01)
 
 
 def test_other_reads_end_read_ahead(disk: Disk) -> None:
     """A read elsewhere keeps what was read so far, and no more comes."""
     disk.read(5000)
     disk.now += MS
-    passed = int((MS + disk.profile.command_ns) * 1123 / revolution(disk))
+    passed = int((MS + disk.profile.command_ns) * 1123 / disk.revolution)
     disk.read(100_000_000)
     disk.now += SECOND
     assert disk.read(5008, passed - 1) == disk.hit(passed - 1)
@@ -339,10 +250,10 @@ def test_alternating_readers_seek(disk: Disk) -> None:
     assert 200_000 < rate < 800_000
 
 
-def test_seven_sequential_readers(lib: ctypes.CDLL) -> None:
+def test_seven_sequential_readers() -> None:
     """Paper, 5.3: seven sequential readers gain by runs, but no multiple; they have the buffer."""
     def rate(run: int) -> float:
-        disk = Disk(lib)
+        disk = Disk()
         begin = disk.now
         for turn in range(6000 // run):
             for reader in range(7):
@@ -368,29 +279,33 @@ def trace(disk: Disk, look: bool = False) -> list[int]:
         times.append(disk.now)
         if operation == READ:
             streams[stream] += count
-        pause = rng.choice([0, 10_000, 2 * MS, 30 * MS])
+        pause = rng.choice([2 * disk.hit(), 2 * MS, 30 * MS])
         if look:
-            disk.lib.disk_service(disk.memory, disk.now + pause // 2, READ, 99_000_008, 8)
-        disk.now += pause
+            disk.now += pause // 2
+            disk.read(99_000_008)
+            disk.now += pause - pause // 2 - disk.hit()
+        else:
+            disk.now += pause
     return times
 
 
-def test_repeats_exactly(lib: ctypes.CDLL) -> None:
+def test_repeats_exactly() -> None:
     """The same load takes the same nanoseconds."""
-    assert trace(Disk(lib)) == trace(Disk(lib))
+    assert trace(Disk()) == trace(Disk())
 
 
-def test_state_does_not_depend_on_when_it_is_worked_out(lib: ctypes.CDLL) -> None:
+def test_state_does_not_depend_on_when_it_is_worked_out() -> None:
     """Read-ahead is worked out late; working it out in more steps changes nothing."""
-    assert trace(Disk(lib)) == trace(Disk(lib), look=True)
+    assert trace(Disk()) == trace(Disk(), look=True)
 
 
 @pytest.mark.parametrize("changes", [
     {"rpm": 0}, {"heads": 0}, {"heads": 65}, {"zones": 0}, {"zones": 33}, {"inner_spt": 0},
     {"inner_spt": 1124}, {"outer_spt": 100_001}, {"bus_kbps": 0}, {"segments": 0},
     {"segments": 65}, {"cache_kb": 7}, {"track_skew_ns": 799_999},
+    {"depth": 0}, {"depth": 33},
 ])
-def test_profile_is_checked(lib: ctypes.CDLL, changes: dict[str, int]) -> None:
+def test_profile_is_checked(changes: dict[str, int]) -> None:
     """A profile that makes no drive is refused with the parameter's name."""
     with pytest.raises(ValueError, match=next(iter(changes))):
-        Disk(lib, **changes)
+        Disk(**changes)

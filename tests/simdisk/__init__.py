@@ -1,0 +1,1 @@
+"""Simulated drives: the driver for guests, the models, their tests in guests."""
