@@ -30,6 +30,10 @@
 #define HTBS_T_WAIT_ROTATIONAL	(10 * NSEC_PER_MSEC)
 #define HTBS_T_WAIT_FLASH	0
 
+/* What a seek is believed to take before one was seen. */
+#define HTBS_SEEK_ROTATIONAL	(20 * NSEC_PER_MSEC)
+#define HTBS_SEEK_FLASH		NSEC_PER_MSEC
+
 static const struct htbs_params htbs_defaults = {
 	.bw		= 1024 * 1024,
 	.burst		= 1024 * 1024,
@@ -54,7 +58,7 @@ static void htbs_update_head(struct htbs_device *dev,
 
 	if (rq)
 		htbs_policy_set_head(&dev->policy, &res->flow,
-				     htbs_rq_start(rq));
+				     htbs_rq_start(rq), htbs_rq_due(rq));
 }
 
 /*
@@ -134,6 +138,22 @@ void htbs_device_set_t_wait(struct htbs_device *dev, u64 t_wait)
 	blk_mq_run_hw_queues(dev->queue, true);
 }
 
+/**
+ * htbs_device_set_rule() - what bounds runs and waits
+ * @dev: the device
+ * @rule: the rule
+ */
+void htbs_device_set_rule(struct htbs_device *dev, enum htbs_rule rule)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	WRITE_ONCE(dev->policy.rule, rule);
+	htbs_cancel_wait(dev);
+	htbs_device_unlock(dev, flags);
+	blk_mq_run_hw_queues(dev->queue, true);
+}
+
 /*
  * Insertion.
  */
@@ -158,10 +178,11 @@ static void htbs_insert_tagged(struct htbs_device *dev,
 	htbs_policy_arrive(&dev->policy, &res->flow, now, htbs_rq_cost(rq),
 			   &arrival);
 	htbs_rq_set_start(rq, arrival.start);
-	htbs_rq_set_due(rq, arrival.start == arrival.v ?
-			    now + res->flow.curve.params.latency : 0);
-	if (htbs_rq_due(rq))
+	htbs_rq_set_due(rq, arrival.due);
+	if (arrival.conforming) {
+		htbs_rq_set_flag(rq, HTBS_RQ_CONFORMS);
 		res->stats.conforming++;
+	}
 	if (arrival.hit)
 		res->stats.hits++;
 
@@ -208,7 +229,6 @@ static void htbs_insert(struct htbs_device *dev, struct request *rq,
 	res->stats.inserted++;
 	if (at_head) {
 		/* The data of a write between two flushes. */
-		htbs_rq_set_due(rq, 0);
 		htbs_policy_charge(&dev->policy, &res->flow, ktime_get_ns(),
 				   htbs_rq_cost(rq));
 		htbs_insert_first(dev, rq, true);
@@ -324,16 +344,15 @@ static void htbs_take_out(struct htbs_device *dev,
 static void htbs_merge_due(struct htbs_reservation *res, struct request *rq,
 			   struct htbs_reservation *other, struct request *next)
 {
-	u64 due = htbs_rq_due(rq), next_due = htbs_rq_due(next);
-
-	if (!next_due)
+	if (htbs_before(htbs_rq_due(next), htbs_rq_due(rq)))
+		htbs_rq_set_due(rq, htbs_rq_due(next));
+	if (!htbs_rq_flag(next, HTBS_RQ_CONFORMS))
 		return;
 
 	other->stats.conforming--;
-	if (!due)
+	if (!htbs_rq_flag(rq, HTBS_RQ_CONFORMS))
 		res->stats.conforming++;
-	if (!due || htbs_before(next_due, due))
-		htbs_rq_set_due(rq, next_due);
+	htbs_rq_set_flag(rq, HTBS_RQ_CONFORMS);
 }
 
 /*
@@ -411,7 +430,7 @@ static struct request *htbs_dispatch_first(struct htbs_device *dev, u64 now)
 	res = htbs_rq_prepared(rq) ? htbs_rq_reservation(rq) : NULL;
 	htbs_trace_dispatch(dev, res, rq, now, false);
 	if (res) {
-		htbs_policy_resume(&res->flow);
+		htbs_policy_resume(&dev->policy, &res->flow, now);
 		htbs_start_request(dev, res, rq);
 	}
 	return rq;
@@ -440,7 +459,8 @@ static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
 	extent.pos = blk_rq_pos(rq);
 	extent.sectors = blk_rq_sectors(rq);
 	extent.sync = op_is_sync(rq->cmd_flags);
-	htbs_policy_dispatch(&dev->policy, &res->flow, &extent);
+	if (htbs_policy_dispatch(&dev->policy, &res->flow, now, &extent))
+		htbs_trace_overload(dev, now);
 	htbs_update_head(dev, res);
 	htbs_trace_dispatch(dev, res, rq, now, true);
 	htbs_start_request(dev, res, rq);
@@ -483,7 +503,7 @@ static void htbs_judge(struct htbs_device *dev, struct htbs_reservation *res,
 	struct htbs_stats *stats = &res->stats;
 
 	stats->completed++;
-	if (!due)
+	if (!htbs_rq_flag(rq, HTBS_RQ_CONFORMS))
 		return;
 	if (!htbs_before(due, now)) {
 		stats->met++;
@@ -605,6 +625,7 @@ static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 {
 	/* The queue is frozen: memory must not be waited for by writing to it. */
 	struct htbs_device *dev = kzalloc_node(sizeof(*dev), GFP_NOIO, q->node);
+	bool flash = blk_queue_nonrot(q);
 
 	if (!dev)
 		return NULL;
@@ -615,8 +636,9 @@ static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 	dev->queue = q;
 	dev->defaults = htbs_defaults;
 	htbs_policy_init(&dev->policy, &dev->background.flow, HTBS_B_MAX,
-			 blk_queue_nonrot(q) ? HTBS_T_WAIT_FLASH :
-					       HTBS_T_WAIT_ROTATIONAL);
+			 flash ? HTBS_T_WAIT_FLASH : HTBS_T_WAIT_ROTATIONAL);
+	htbs_service_init(&dev->policy.service,
+			  flash ? HTBS_SEEK_FLASH : HTBS_SEEK_ROTATIONAL);
 	htbs_reservation_init(&dev->background, dev, &htbs_defaults);
 	htbs_setup_timer(&dev->wait_timer, htbs_wait_expired);
 	return dev;

@@ -16,6 +16,12 @@
  * sequential reader thinks between two requests), the device is kept idle for
  * it rather than seek away and back.  B_max 1 and T_wait 0 make it pClock.
  *
+ * That is the paper's rule, which trades everybody's latency for throughput by
+ * one number.  With the rule of slack (slack.c) the active reservation also
+ * gives way, or is waited for no longer, when another's deadline calls for it,
+ * so that B_max may be large.  Where deadlines are lost anyway, obeying them all
+ * would only thrash: then runs last as long as a few seeks.
+ *
  * The virtual clock never lags behind all that is pending: when every
  * backlogged reservation's oldest start tag lies in the future, nobody who
  * conforms is waiting, and the clock jumps to the nearest.  This is what makes
@@ -35,6 +41,16 @@
 #include <linux/string.h>
 
 #include <htbs/policy.h>
+
+/*
+ * Under the rule of slack a wait lasts this many times the mean think time, since
+ * the mean is of the past, but this part of T_wait at least.
+ */
+#define HTBS_WAIT_THINKS	4
+#define HTBS_WAIT_LEAST		16
+
+/* When deadlines are lost anyway, a run lasts as long as so many seeks. */
+#define HTBS_OVERLOAD_RUN	8
 
 /* The weight of a new think time in the mean is 1/8. */
 #define HTBS_THINK_WEIGHT	8
@@ -148,6 +164,8 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 
 	arrival->jump = htbs_policy_adjust(policy, now);
 	arrival->v = htbs_clock_read(&policy->clock, now);
+	arrival->conforming = false;
+	arrival->due = 0;
 	if (flow == policy->background) {
 		arrival->start = arrival->v;
 		if (!flow->pending++)
@@ -156,23 +174,29 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 	}
 	arrival->start = htbs_curve_arrive(&flow->curve, &policy->clock,
 					   arrival->v, cost);
+	arrival->conforming = !htbs_before(arrival->v, arrival->start);
+	arrival->due = now + (arrival->start - arrival->v) +
+		       flow->curve.params.latency;
 	if (!flow->pending++)
-		htbs_policy_set_head(policy, flow, arrival->start);
+		htbs_policy_set_head(policy, flow, arrival->start,
+				     arrival->due);
 }
 
 /**
- * htbs_policy_set_head() - tell the start tag of a reservation's oldest request
+ * htbs_policy_set_head() - tell the tags of a reservation's oldest request
  * @policy: the policy
  * @flow: the reservation; it has requests pending
  * @start: S of the oldest of them, virtual ns
+ * @due: when that one is due, real ns
  */
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 start)
+			  u64 start, u64 due)
 {
 	u64 finish = start + flow->curve.params.latency;
 
 	if (flow == policy->background)
 		return;
+	flow->node.due = due;
 	if (!RB_EMPTY_NODE(&flow->node.rb) && flow->node.start == start &&
 	    flow->node.finish == finish)
 		return;
@@ -196,18 +220,35 @@ static struct htbs_flow *htbs_policy_first(struct htbs_policy *policy, u64 now)
 	return policy->background;
 }
 
-/*
- * May the active reservation keep the device?  If it may and has nothing
- * pending, policy->wait says what is waited for.
- */
-static bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
+/* By when the active reservation's next request has to be dispatched. */
+static u64 htbs_policy_leave(const struct htbs_policy *policy, u64 now)
+{
+	const struct htbs_service *service = &policy->service;
+
+	if (policy->overload.now)
+		return policy->run_since + HTBS_OVERLOAD_RUN * service->seek;
+	return htbs_slack_end(service, &policy->tree, &policy->active->node,
+			      now) - service->stream;
+}
+
+/* How long the next request of a reservation is worth waiting for. */
+static u64 htbs_policy_patience(const struct htbs_policy *policy,
+				const struct htbs_flow *flow)
+{
+	u64 patience = HTBS_WAIT_THINKS * flow->think;
+	u64 least = policy->t_wait / HTBS_WAIT_LEAST;
+
+	if (policy->rule == HTBS_RULE_PAPER || patience > policy->t_wait)
+		return policy->t_wait;
+	return patience > least ? patience : least;
+}
+
+/* Nothing of the active reservation is pending: keep the device idle for it? */
+static bool htbs_policy_waits(struct htbs_policy *policy, u64 now, u64 leave)
 {
 	struct htbs_flow *flow = policy->active;
+	u64 until;
 
-	if (!flow || policy->run >= policy->b_max)
-		return false;
-	if (flow->pending)
-		return htbs_flow_sequential(flow);
 	if (!htbs_policy_anticipates(policy, flow))
 		return false;
 
@@ -218,11 +259,36 @@ static bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
 				     policy->t_wait;
 		return true;
 	}
-	policy->wait_until = flow->idle_since + policy->t_wait;
-	if (!htbs_before(now, policy->wait_until))
+
+	until = flow->idle_since + htbs_policy_patience(policy, flow);
+	if (policy->rule == HTBS_RULE_SLACK && htbs_before(leave, until))
+		until = leave;
+	if (!htbs_before(now, until))
 		return false;
 	policy->wait = HTBS_WAIT_ARRIVAL;
+	policy->wait_until = until;
 	return true;
+}
+
+/*
+ * May the active reservation keep the device?  If it may and has nothing
+ * pending, policy->wait says what is waited for.
+ */
+static bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
+{
+	struct htbs_flow *flow = policy->active;
+	u64 leave = 0;
+
+	if (!flow || policy->run >= policy->b_max)
+		return false;
+	if (policy->rule == HTBS_RULE_SLACK) {
+		leave = htbs_policy_leave(policy, now);
+		if (!htbs_before(now, leave))
+			return false;
+	}
+	if (flow->pending)
+		return htbs_flow_sequential(flow);
+	return htbs_policy_waits(policy, now, leave);
 }
 
 /**
@@ -260,32 +326,50 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 	choice->switched = first != policy->active;
 	policy->active = first;
 	policy->run = 0;
+	policy->run_since = now;
+}
+
+/* The device has one request more. */
+static void htbs_policy_begin(struct htbs_policy *policy,
+			      struct htbs_flow *flow, u64 now, bool streaming)
+{
+	if (!policy->in_flight++)
+		htbs_service_begin(&policy->service, now, streaming);
+	flow->in_flight++;
 }
 
 /**
  * htbs_policy_dispatch() - the oldest request of a reservation is dispatched
  * @policy: the policy
  * @flow: the reservation, as chosen
+ * @now: real time, ns
  * @extent: the request
  *
  * If more requests are pending, htbs_policy_set_head() must follow.
+ *
+ * Return: true if an overload began or ended.
  */
-void htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
-			  const struct htbs_extent *extent)
+bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
+			  u64 now, const struct htbs_extent *extent)
 {
-	u64 gap = extent->pos - flow->next_pos;
+	bool sequential = flow->known &&
+			  extent->pos - flow->next_pos <= HTBS_SEQ_GAP;
+	bool changed = false;
 
-	flow->history <<= 1;
-	if (flow->known && gap <= HTBS_SEQ_GAP)
-		flow->history |= 1;
+	flow->history = flow->history << 1 | sequential;
 	flow->next_pos = extent->pos + extent->sectors;
 	flow->sync = extent->sync;
 	flow->known = true;
 
-	flow->in_flight++;
+	htbs_policy_begin(policy, flow, now,
+			  sequential && policy->active == flow && policy->run);
 	if (policy->active == flow)
 		policy->run++;
+	if (flow != policy->background)
+		changed = htbs_overload_learn(&policy->overload,
+					      htbs_before(flow->node.due, now));
 	htbs_policy_remove(policy, flow);
+	return changed;
 }
 
 /**
@@ -314,12 +398,14 @@ bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now)
 {
 	flow->in_flight--;
+	policy->in_flight--;
+	htbs_service_end(&policy->service, now);
 	flow->idle_since = now;
 	if (policy->active != flow || policy->wait != HTBS_WAIT_SERVICE)
 		return false;
 
 	policy->wait = HTBS_WAIT_ARRIVAL;
-	policy->wait_until = now + policy->t_wait;
+	policy->wait_until = now + htbs_policy_patience(policy, flow);
 	return true;
 }
 
@@ -335,18 +421,22 @@ bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	flow->in_flight--;
+	policy->in_flight--;
 	return policy->active == flow && htbs_policy_cancel_wait(policy);
 }
 
 /**
  * htbs_policy_resume() - a request is dispatched past the policy
+ * @policy: the policy
  * @flow: its reservation
+ * @now: real time, ns
  *
  * One that was requeued or inserted at the head.
  */
-void htbs_policy_resume(struct htbs_flow *flow)
+void htbs_policy_resume(struct htbs_policy *policy, struct htbs_flow *flow,
+			u64 now)
 {
-	flow->in_flight++;
+	htbs_policy_begin(policy, flow, now, false);
 }
 
 /**
@@ -381,25 +471,28 @@ void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_policy_retag() - the start tag of a pending request on a new curve
+ * htbs_policy_retag() - the tags of a pending request on a new curve
  * @policy: the policy
  * @flow: its reservation, just configured
  * @now: real time, ns
  * @cost: what it is charged, bytes
- * @start: its start tag so far, virtual ns
+ * @start: its start tag, virtual ns
+ * @due: when it is due, real ns
  *
  * No request loses by a change, so a tag only moves back; two rising
  * sequences have a rising minimum, so the order stands.
- *
- * Return: its start tag from now on, virtual ns.
  */
-u64 htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
-		      u64 now, u32 cost, u64 start)
+void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
+		       u64 now, u32 cost, u64 *start, u64 *due)
 {
 	u64 v = htbs_clock_read(&policy->clock, now);
 	u64 fresh = htbs_curve_arrive(&flow->curve, &policy->clock, v, cost);
+	u64 fresh_due = now + (fresh - v) + flow->curve.params.latency;
 
-	return htbs_before(fresh, start) ? fresh : start;
+	if (htbs_before(fresh, *start))
+		*start = fresh;
+	if (htbs_before(fresh_due, *due))
+		*due = fresh_due;
 }
 
 /**

@@ -409,19 +409,23 @@ void htbs_reservation_change(struct htbs_reservation *res,
 	struct htbs_policy *policy = &dev->policy;
 	u64 now = ktime_get_ns();
 	struct request *rq;
-	u64 start;
+	u64 start, due;
 
 	lockdep_assert_held(&dev->lock);
 
 	htbs_policy_configure(policy, &res->flow, params, now);
 	list_for_each_entry(rq, &res->fifo, queuelist) {
-		start = htbs_policy_retag(policy, &res->flow, now,
-					  htbs_rq_cost(rq), htbs_rq_start(rq));
+		start = htbs_rq_start(rq);
+		due = htbs_rq_due(rq);
+		htbs_policy_retag(policy, &res->flow, now, htbs_rq_cost(rq),
+				  &start, &due);
 		htbs_rq_set_start(rq, start);
+		htbs_rq_set_due(rq, due);
 	}
 	rq = list_first_entry_or_null(&res->fifo, struct request, queuelist);
 	if (rq)
-		htbs_policy_set_head(policy, &res->flow, htbs_rq_start(rq));
+		htbs_policy_set_head(policy, &res->flow, htbs_rq_start(rq),
+				     htbs_rq_due(rq));
 	htbs_trace_config(dev, res);
 }
 

@@ -6,7 +6,10 @@
  * They name the group by the same number as the tracepoints, the inode number
  * of its directory.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/blktrace_api.h>
+#include <linux/printk.h>
 
 #include <htbs/request.h>
 #include <htbs/trace.h>
@@ -168,6 +171,23 @@ void htbs_trace_late(struct htbs_device *dev, struct htbs_reservation *res,
 {
 	trace_htbs_late(htbs_devt(dev), res->id, now, late);
 	blk_add_trace_msg(dev->queue, "htbs late %llu %llu", res->id, late);
+}
+
+/**
+ * htbs_trace_overload() - an overload began or ended
+ * @dev: the device, locked
+ * @now: real time, ns
+ */
+void htbs_trace_overload(struct htbs_device *dev, u64 now)
+{
+	bool begins = dev->policy.overload.now;
+
+	trace_htbs_overload(htbs_devt(dev), now, begins);
+	blk_add_trace_msg(dev->queue, "htbs overload %s",
+			  begins ? "begins" : "ends");
+	if (begins)
+		pr_warn_ratelimited("%s: more is reserved than the disk can do now: deadlines are being lost\n",
+				    dev->queue->disk->disk_name);
 }
 
 /**

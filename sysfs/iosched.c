@@ -64,6 +64,30 @@ static ssize_t htbs_b_max_store(struct elevator_queue *eq, const char *page,
 	return count;
 }
 
+static const char *const htbs_rules[] = {
+	[HTBS_RULE_PAPER]	= "paper",
+	[HTBS_RULE_SLACK]	= "slack",
+};
+
+static ssize_t htbs_policy_show(struct elevator_queue *eq, char *page)
+{
+	struct htbs_device *dev = eq->elevator_data;
+
+	return sysfs_emit(page, "%s\n",
+			  htbs_rules[READ_ONCE(dev->policy.rule)]);
+}
+
+static ssize_t htbs_policy_store(struct elevator_queue *eq, const char *page,
+				 size_t count)
+{
+	int rule = sysfs_match_string(htbs_rules, page);
+
+	if (rule < 0)
+		return rule;
+	htbs_device_set_rule(eq->elevator_data, rule);
+	return count;
+}
+
 /* The default reservation: read all of it, change one number, write all. */
 
 static void htbs_get_defaults(struct htbs_device *dev,
@@ -154,6 +178,7 @@ static ssize_t htbs_default_latency_us_store(struct elevator_queue *eq,
 	__ATTR(name, 0644, htbs_##name##_show, htbs_##name##_store)
 
 struct elv_fs_entry htbs_iosched_attrs[] = {
+	HTBS_ATTR(policy),
 	HTBS_ATTR(b_max),
 	HTBS_ATTR(t_wait_us),
 	HTBS_ATTR(default_bw),

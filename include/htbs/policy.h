@@ -10,6 +10,7 @@
 #include <linux/types.h>
 
 #include <htbs/curve.h>
+#include <htbs/slack.h>
 #include <htbs/tree.h>
 
 /* A request this far ahead of the last one still counts as sequential. */
@@ -45,6 +46,16 @@ struct htbs_flow {
 	u8 history;
 	bool sync;
 	bool known;
+};
+
+/**
+ * enum htbs_rule - what bounds a run and a wait
+ * @HTBS_RULE_PAPER: B_max and T_wait, as in the paper
+ * @HTBS_RULE_SLACK: what the others can bear; B_max and T_wait as well
+ */
+enum htbs_rule {
+	HTBS_RULE_PAPER,
+	HTBS_RULE_SLACK,
 };
 
 /**
@@ -84,6 +95,11 @@ enum htbs_outcome {
  * @wait_until: when the wait ends at the latest, ns
  * @b_max: longest run of one reservation, requests
  * @t_wait: longest wait, ns; 0: never wait
+ * @rule: what bounds a run and a wait
+ * @run_since: when @active became active, ns
+ * @in_flight: requests dispatched and not completed, of all reservations
+ * @service: how long the device takes for a request
+ * @overload: are deadlines being lost
  */
 struct htbs_policy {
 	struct htbs_tree tree;
@@ -96,19 +112,29 @@ struct htbs_policy {
 	u64 wait_until;
 	u32 b_max;
 	u64 t_wait;
+	enum htbs_rule rule;
+	u64 run_since;
+	u32 in_flight;
+	struct htbs_service service;
+	struct htbs_overload overload;
 };
 
 /**
  * struct htbs_arrival - what the policy made of an arrival
  * @start: start tag S, virtual ns
  * @v: virtual time of the arrival, after the jump
+ * @due: when it is due, real ns: had it come when the curve entitles it, it
+ *	would be due then
  * @jump: how far the virtual clock jumped first, ns
+ * @conforming: it came no earlier than that: S <= v
  * @hit: a wait ended by this arrival
  */
 struct htbs_arrival {
 	u64 start;
 	u64 v;
+	u64 due;
 	u64 jump;
+	bool conforming;
 	bool hit;
 };
 
@@ -149,22 +175,23 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 			u64 now, u32 cost, struct htbs_arrival *arrival);
 void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 			struct htbs_choice *choice);
-void htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
-			  const struct htbs_extent *extent);
+bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
+			  u64 now, const struct htbs_extent *extent);
 void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 start);
+			  u64 start, u64 due);
 bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now);
 bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow);
-void htbs_policy_resume(struct htbs_flow *flow);
+void htbs_policy_resume(struct htbs_policy *policy, struct htbs_flow *flow,
+			u64 now);
 void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
 			u64 now, u32 bytes);
 
 void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 			   const struct htbs_params *params, u64 now);
-u64 htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
-		      u64 now, u32 cost, u64 start);
+void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
+		       u64 now, u32 cost, u64 *start, u64 *due);
 
 bool htbs_policy_timeout(struct htbs_policy *policy, u64 now);
 bool htbs_policy_cancel_wait(struct htbs_policy *policy);

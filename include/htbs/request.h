@@ -3,9 +3,9 @@
  * What the scheduler keeps in a request, in the fields that struct request
  * lends to its elevator:
  *
- *	elv.priv[0]	the reservation it is charged to, and two flags
+ *	elv.priv[0]	the reservation it is charged to, and flags
  *	elv.priv[1]	while it is pending: its start tag, virtual ns;
- *			once dispatched: when it is due, real ns, 0 for never
+ *			once dispatched: when it is due, real ns
  *	fifo_time	while it is pending: when it is due.  Then 6.1 has
  *			another use for the place: completion by another CPU
  *	queuelist	the reservation's FIFO, or the device's dispatch list
@@ -33,8 +33,10 @@ struct htbs_reservation;
 #define HTBS_RQ_IN_FLIGHT	1UL
 /* Counted in the reservation's statistics; it may be dispatched again. */
 #define HTBS_RQ_COUNTED		2UL
+/* Kept to the arrival curve when it came: it may count on being done when due. */
+#define HTBS_RQ_CONFORMS	4UL
 
-#define HTBS_RQ_FLAGS		(HTBS_RQ_IN_FLIGHT | HTBS_RQ_COUNTED)
+#define HTBS_RQ_FLAGS		7UL
 
 static inline struct htbs_reservation *htbs_rq_reservation(struct request *rq)
 {
@@ -73,7 +75,7 @@ static inline void htbs_rq_set_start(struct request *rq, u64 start)
 	rq->elv.priv[1] = (void *)(unsigned long)start;
 }
 
-/* When a pending request is due; 0 if it doesn't conform. */
+/* When a pending request is due. */
 static inline u64 htbs_rq_due(struct request *rq)
 {
 	return rq->fifo_time;
@@ -90,7 +92,7 @@ static inline void htbs_rq_keep_due(struct request *rq)
 	rq->elv.priv[1] = (void *)(unsigned long)rq->fifo_time;
 }
 
-/* When a dispatched request is due; 0 if it doesn't conform. */
+/* When a dispatched request is due. */
 static inline u64 htbs_rq_kept_due(struct request *rq)
 {
 	return (unsigned long)rq->elv.priv[1];

@@ -25,6 +25,7 @@ void htbs_trace_wait_end(struct htbs_device *dev,
 			 enum htbs_outcome outcome);
 void htbs_trace_late(struct htbs_device *dev, struct htbs_reservation *res,
 		     u64 now, u64 late);
+void htbs_trace_overload(struct htbs_device *dev, u64 now);
 void htbs_trace_config(struct htbs_device *dev, struct htbs_reservation *res);
 
 #endif /* HTBS_TRACE_H */

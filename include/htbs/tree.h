@@ -23,12 +23,14 @@ struct htbs_tree {
  * @start: start tag of its oldest request (MinS), virtual ns
  * @finish: finish tag of that request (F), virtual ns
  * @min_start: smallest @start among this node and those below it
+ * @due: when that request is due, real ns
  */
 struct htbs_node {
 	struct rb_node rb;
 	u64 start;
 	u64 finish;
 	u64 min_start;
+	u64 due;
 };
 
 void htbs_tree_init(struct htbs_tree *tree);
@@ -50,6 +52,17 @@ static inline struct htbs_node *htbs_tree_first(const struct htbs_tree *tree)
 {
 	return rb_entry_safe(rb_first_cached(&tree->root), struct htbs_node,
 			     rb);
+}
+
+/**
+ * htbs_tree_next() - who comes next
+ * @node: a backlogged reservation
+ *
+ * Return: the node with the next finish tag, or NULL if there is none.
+ */
+static inline struct htbs_node *htbs_tree_next(const struct htbs_node *node)
+{
+	return rb_entry_safe(rb_next(&node->rb), struct htbs_node, rb);
 }
 
 /**

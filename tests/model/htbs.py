@@ -12,7 +12,8 @@ from fractions import Fraction
 from math import floor
 from typing import NamedTuple
 
-SECOND = 10**9
+from tests.model.slack import HEADS, SECOND, Overload, Service, bearable
+
 COST_MIN = 4096  # the smallest request is charged this much
 SEQ_GAP = 128  # sectors that a sequential request may leave out
 SEQ_LAST, SEQ_MIN = 8, 5  # sequential: at least 5 of the last 8 requests were
@@ -32,7 +33,9 @@ class Arrival(NamedTuple):
 
     start: int
     v: int
+    due: int
     jump: int
+    conforming: bool
     hit: bool
 
 
@@ -48,12 +51,13 @@ class Choice(NamedTuple):
 
 @dataclass(eq=False)
 class Request:
-    """A request; `start` is S, its start tag, from its arrival on."""
+    """A request; from its arrival on with S, its start tag, and the real time it is due."""
 
     size: int
     pos: int = 0
     sync: bool = True
     start: int = 0
+    due: int = 0
 
     @property
     def sectors(self) -> int:
@@ -110,14 +114,18 @@ class Reservation:
 class Policy:
     """The scheduler of one device. `now` is real time and never falls."""
 
-    def __init__(self, b_max: int, t_wait: int):
-        self.b_max, self.t_wait = b_max, t_wait
+    def __init__(self, b_max: int, t_wait: int, rule: str = "paper", seek: int = 0):
+        self.b_max, self.t_wait, self.rule = b_max, t_wait, rule
         self.drift = 0
         self.flows: list[Reservation] = []
         self.background = Reservation(Params(4096, 4096, 1000), 0, 0)
         self.background_due = 0
         self.active: Reservation | None = None
         self.run = 0
+        self.run_since = 0
+        self.in_flight = 0
+        self.service = Service(seek)
+        self.overload = Overload()
         self.wait: str | None = None  # "service", then "arrival"
         self.wait_until = 0
         self.entries = 0
@@ -147,10 +155,16 @@ class Policy:
                 self.background_due = now + BACKGROUND_AGE
         else:
             request.start = flow.tag(v, request.cost)
+            request.due = self._due(flow, request.start, now)
+        conforming = flow is not self.background and request.start == v
         flow.queue.append(request)
         if len(flow.queue) == 1:
             self._enter(flow)
-        return Arrival(request.start, v, jump, hit)
+        return Arrival(request.start, v, request.due, jump, conforming, hit)
+
+    def _due(self, flow: Reservation, start: int, now: int) -> int:
+        """When a request would be due that came at the moment the curve entitles it to come."""
+        return now + start - (now + self.drift) + flow.params.latency
 
     def _adjust(self, now: int) -> int:
         """check_and_adjust_tags(): if nobody who is backlogged conforms, virtual time jumps."""
@@ -180,7 +194,7 @@ class Policy:
         chosen = self._first(now)
         active = None if chosen is self.background else chosen
         switched = active is not self.active
-        self.active, self.run = active, 0
+        self.active, self.run, self.run_since = active, 0, now
         return Choice(chosen, jump, switched, False, timed_out)
 
     def work(self) -> bool:
@@ -190,16 +204,23 @@ class Policy:
 
     def _first(self, now: int) -> Reservation:
         """The smallest F, among equals who came first; or the background, if it is its turn."""
-        backlogged = [flow for flow in self.flows if flow.queue]
+        backlogged = self._backlogged()
         if self.background.queue and (not backlogged or now >= self.background_due):
             self.background_due = now + BACKGROUND_AGE
             return self.background
-        return min(backlogged, key=lambda flow: (flow.finish(), flow.entered))
+        return backlogged[0]
+
+    def _backlogged(self) -> list[Reservation]:
+        """Those with pending requests, the smallest F first."""
+        return sorted((flow for flow in self.flows if flow.queue),
+                      key=lambda flow: (flow.finish(), flow.entered))
 
     def _stays(self, now: int) -> bool:
         """May the active reservation keep the device? Sets `wait` if it has nothing pending."""
         flow = self.active
         if flow is None or self.run >= self.b_max or not flow.sequential():
+            return False
+        if self.rule == "slack" and now >= self._leave(now):
             return False
         if flow.queue:
             return True
@@ -209,34 +230,70 @@ class Policy:
             self.wait = "service"
             self.wait_until = now + flow.params.latency + self.t_wait
             return True
-        if now >= flow.idle_since + self.t_wait:
+        until = self._patience(flow, now)
+        if now >= until:
             return False
-        self.wait, self.wait_until = "arrival", flow.idle_since + self.t_wait
+        self.wait, self.wait_until = "arrival", until
         return True
 
-    def dispatch(self, flow: Reservation) -> Request:
-        """Its oldest request goes to the device."""
+    def _leave(self, now: int) -> int:
+        """By when the active reservation's next request must be dispatched, for all to be in time.
+
+        Where deadlines are lost anyway, a run lasts as long as eight seeks.
+        """
+        if self.overload.now:
+            return self.run_since + 8 * self.service.seek
+        dues = [flow.queue[0].due for flow in self._backlogged()[:HEADS]
+                if flow is not self.active]
+        return bearable(dues, self.service.seek, now) - self.service.stream
+
+    def _patience(self, flow: Reservation, now: int) -> int:
+        """Until when its next request is waited for.
+
+        By the paper T_wait from the completion of its last one. By the rule of slack four times its
+        mean think time, though a sixteenth of T_wait at least, and no longer than others can bear.
+        """
+        if self.rule == "paper":
+            return flow.idle_since + self.t_wait
+        patience = min(max(4 * flow.think, self.t_wait // 16), self.t_wait)
+        return min(flow.idle_since + patience, self._leave(now))
+
+    def dispatch(self, flow: Reservation, now: int) -> tuple[Request, bool]:
+        """Its oldest request goes to the device. Also, did an overload begin or end."""
         request = flow.queue.pop(0)
         follows = flow.next_pos is not None and 0 <= request.pos - flow.next_pos <= SEQ_GAP
         flow.history = [*flow.history[1:], follows]
         flow.next_pos = request.pos + request.sectors
         flow.sync = request.sync
-        flow.in_flight += 1
+        self._begin(flow, now, follows and flow is self.active and self.run > 0)
         if flow is self.active:
             self.run += 1
         self._enter(flow)
-        return request
+        return request, flow is not self.background and self.overload.learn(request.due < now)
+
+    def _begin(self, flow: Reservation, now: int, streaming: bool) -> None:
+        """The device has one request more."""
+        if not self.in_flight:
+            self.service.begin(now, streaming)
+        self.in_flight += 1
+        flow.in_flight += 1
 
     # What else happens to requests.
 
     def complete(self, flow: Reservation, now: int) -> bool:
         """A dispatched request completed. True if the device is kept idle from now on."""
-        flow.in_flight -= 1
+        self._end(flow)
+        self.service.end(now)
         flow.idle_since = now
         if flow is not self.active or self.wait != "service":
             return False
-        self.wait, self.wait_until = "arrival", now + self.t_wait
+        self.wait, self.wait_until = "arrival", self._patience(flow, now)
         return True
+
+    def _end(self, flow: Reservation) -> None:
+        """The device has one request less."""
+        self.in_flight -= 1
+        flow.in_flight -= 1
 
     def timeout(self, now: int) -> bool:
         """A wait for an arrival ends T_wait after the completion. True if it does now.
@@ -255,7 +312,7 @@ class Policy:
     def merge(self, flow: Reservation, kept: Request, gone: Request) -> None:
         """One pending request swallows another; the earlier place is its own from now on."""
         place = min(flow.queue.index(kept), flow.queue.index(gone))
-        kept.start = min(kept.start, gone.start)
+        kept.start, kept.due = min(kept.start, gone.start), min(kept.due, gone.due)
         flow.queue.remove(kept)
         flow.queue.remove(gone)
         flow.queue.insert(place, kept)
@@ -267,12 +324,12 @@ class Policy:
 
     def requeue(self, flow: Reservation) -> bool:
         """The driver gave a request back; nothing is held for it. True if a wait ended."""
-        flow.in_flight -= 1
+        self._end(flow)
         return flow is self.active and self.cancel_wait()
 
-    def resume(self, flow: Reservation) -> None:
+    def resume(self, flow: Reservation, now: int) -> None:
         """A request that was given back, or inserted at the head, is dispatched past us."""
-        flow.in_flight += 1
+        self._begin(flow, now, False)
 
     # What happens to reservations.
 
@@ -282,7 +339,9 @@ class Policy:
         v = now + self.drift
         flow.params, flow.tat = params, Fraction(v)
         for request in flow.queue:
-            request.start = min(request.start, flow.tag(v, request.cost))
+            start = flow.tag(v, request.cost)
+            request.start = min(request.start, start)
+            request.due = min(request.due, self._due(flow, start, now))
         if flow.queue and before != (flow.min_start(), flow.finish()):
             self._enter(flow)
 

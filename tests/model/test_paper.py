@@ -33,7 +33,7 @@ def both(reservations, arrivals):
         for _ in range(served):
             flow = policy.choose(now).flow
             if flow is not None:
-                policy.dispatch(flow)
+                policy.dispatch(flow, now)
                 papers[flows.index(flow)].pending.pop(0)
         t = Fraction(now, SECOND)
         paper = add_request(papers, i, t)

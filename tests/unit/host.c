@@ -9,6 +9,7 @@
 #include <htbs/admission.h>
 #include <htbs/curve.h>
 #include <htbs/policy.h>
+#include <htbs/slack.h>
 #include <htbs/tree.h>
 
 const size_t host_size_policy = sizeof(struct htbs_policy);
@@ -23,6 +24,8 @@ const size_t host_size_curve = sizeof(struct htbs_curve);
 const size_t host_size_arrival = sizeof(struct htbs_arrival);
 const size_t host_size_choice = sizeof(struct htbs_choice);
 const size_t host_size_extent = sizeof(struct htbs_extent);
+const size_t host_size_service = sizeof(struct htbs_service);
+const size_t host_size_overload = sizeof(struct htbs_overload);
 const size_t host_size_shortfall = sizeof(struct htbs_shortfall);
 
 struct host_policy_view {
@@ -61,15 +64,31 @@ struct htbs_clock *host_policy_clock(struct htbs_policy *policy)
 	return &policy->clock;
 }
 
+struct htbs_service *host_policy_service(struct htbs_policy *policy)
+{
+	return &policy->service;
+}
+
+struct htbs_overload *host_policy_overload(struct htbs_policy *policy)
+{
+	return &policy->overload;
+}
+
+void host_policy_set_rule(struct htbs_policy *policy, enum htbs_rule rule)
+{
+	policy->rule = rule;
+}
+
 struct htbs_curve *host_flow_curve(struct htbs_flow *flow)
 {
 	return &flow->curve;
 }
 
-void host_node_set(struct htbs_node *node, u64 start, u64 finish)
+void host_node_set(struct htbs_node *node, u64 start, u64 finish, u64 due)
 {
 	node->start = start;
 	node->finish = finish;
+	node->due = due;
 }
 
 struct htbs_node *host_tree_first(const struct htbs_tree *tree)
@@ -79,7 +98,7 @@ struct htbs_node *host_tree_first(const struct htbs_tree *tree)
 
 struct htbs_node *host_tree_next(const struct htbs_node *node)
 {
-	return rb_entry_safe(rb_next(&node->rb), struct htbs_node, rb);
+	return htbs_tree_next(node);
 }
 
 u64 host_tree_min_start(const struct htbs_tree *tree)

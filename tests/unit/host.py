@@ -7,7 +7,17 @@ specification in `tests/model/htbs.py`, so that one script of events drives both
 
 import ctypes
 import subprocess
-from ctypes import POINTER, Structure, byref, c_bool, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import (
+    POINTER,
+    Structure,
+    byref,
+    c_bool,
+    c_int,
+    c_size_t,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+)
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,12 +26,13 @@ from tests.model.htbs import Arrival, Choice, Params, Request
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build/linux-source/tools"
 LIBRARY = ROOT / "build/host/libhtbs.so"
-ROOMS = ("curve", "tree", "policy", "admission")
+ROOMS = ("curve", "tree", "slack", "policy", "admission")
 FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-Werror")
 
 WRAP = 1 << 64
 WAITS = (None, "service", "arrival")
+RULES = ("paper", "slack")
 
 
 class CParams(Structure):
@@ -45,7 +56,8 @@ class CCurve(Structure):
 class CArrival(Structure):
     """struct htbs_arrival."""
 
-    _fields_ = [("start", c_uint64), ("v", c_uint64), ("jump", c_uint64), ("hit", c_bool)]
+    _fields_ = [("start", c_uint64), ("v", c_uint64), ("due", c_uint64), ("jump", c_uint64),
+                ("conforming", c_bool), ("hit", c_bool)]
 
 
 class CChoice(Structure):
@@ -59,6 +71,19 @@ class CExtent(Structure):
     """struct htbs_extent."""
 
     _fields_ = [("pos", c_uint64), ("sectors", c_uint32), ("sync", c_bool)]
+
+
+class CService(Structure):
+    """struct htbs_service."""
+
+    _fields_ = [("stream", c_uint64), ("seek", c_uint64), ("since", c_uint64),
+                ("streaming", c_bool)]
+
+
+class COverload(Structure):
+    """struct htbs_overload."""
+
+    _fields_ = [("lost", c_uint32), ("now", c_bool)]
 
 
 class CShortfall(Structure):
@@ -81,7 +106,8 @@ class FlowView(Structure):
 
 
 MIRRORS = {"params": CParams, "clock": CClock, "curve": CCurve, "arrival": CArrival,
-           "choice": CChoice, "extent": CExtent, "shortfall": CShortfall}
+           "choice": CChoice, "extent": CExtent, "service": CService,
+           "overload": COverload, "shortfall": CShortfall}
 
 PROTOTYPES = {
     "htbs_params_valid": (c_bool, POINTER(CParams)),
@@ -90,6 +116,11 @@ PROTOTYPES = {
     "htbs_curve_init": (None, POINTER(CCurve), POINTER(CParams), c_void_p, c_uint64),
     "htbs_curve_arrive": (c_uint64, c_void_p, c_void_p, c_uint64, c_uint32),
     "htbs_curve_charge": (None, c_void_p, c_uint32),
+    "htbs_service_init": (None, POINTER(CService), c_uint64),
+    "htbs_service_begin": (None, POINTER(CService), c_uint64, c_bool),
+    "htbs_service_end": (None, POINTER(CService), c_uint64),
+    "htbs_overload_learn": (c_bool, POINTER(COverload), c_bool),
+    "htbs_slack_end": (c_uint64, POINTER(CService), c_void_p, c_void_p, c_uint64),
     "htbs_tree_init": (None, c_void_p),
     "htbs_tree_insert": (None, c_void_p, c_void_p),
     "htbs_tree_remove": (None, c_void_p, c_void_p),
@@ -97,15 +128,16 @@ PROTOTYPES = {
     "htbs_flow_init": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
     "htbs_policy_arrive": (None, c_void_p, c_void_p, c_uint64, c_uint32, POINTER(CArrival)),
     "htbs_policy_choose": (None, c_void_p, c_uint64, POINTER(CChoice)),
-    "htbs_policy_dispatch": (None, c_void_p, c_void_p, POINTER(CExtent)),
+    "htbs_policy_dispatch": (c_bool, c_void_p, c_void_p, c_uint64, POINTER(CExtent)),
     "htbs_policy_remove": (None, c_void_p, c_void_p),
-    "htbs_policy_set_head": (None, c_void_p, c_void_p, c_uint64),
+    "htbs_policy_set_head": (None, c_void_p, c_void_p, c_uint64, c_uint64),
     "htbs_policy_complete": (c_bool, c_void_p, c_void_p, c_uint64),
     "htbs_policy_requeue": (c_bool, c_void_p, c_void_p),
-    "htbs_policy_resume": (None, c_void_p),
+    "htbs_policy_resume": (None, c_void_p, c_void_p, c_uint64),
     "htbs_policy_charge": (None, c_void_p, c_void_p, c_uint64, c_uint32),
     "htbs_policy_configure": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
-    "htbs_policy_retag": (c_uint64, c_void_p, c_void_p, c_uint64, c_uint32, c_uint64),
+    "htbs_policy_retag": (None, c_void_p, c_void_p, c_uint64, c_uint32, POINTER(c_uint64),
+                          POINTER(c_uint64)),
     "htbs_policy_timeout": (c_bool, c_void_p, c_uint64),
     "htbs_policy_cancel_wait": (c_bool, c_void_p),
     "htbs_policy_forget": (c_bool, c_void_p, c_void_p),
@@ -115,7 +147,10 @@ PROTOTYPES = {
     "host_flow_view": (None, c_void_p, POINTER(FlowView)),
     "host_policy_clock": (POINTER(CClock), c_void_p),
     "host_flow_curve": (POINTER(CCurve), c_void_p),
-    "host_node_set": (None, c_void_p, c_uint64, c_uint64),
+    "host_policy_service": (POINTER(CService), c_void_p),
+    "host_policy_overload": (POINTER(COverload), c_void_p),
+    "host_policy_set_rule": (None, c_void_p, c_int),
+    "host_node_set": (None, c_void_p, c_uint64, c_uint64, c_uint64),
     "host_tree_first": (c_void_p, c_void_p),
     "host_tree_next": (c_void_p, c_void_p),
     "host_tree_min_start": (c_uint64, c_void_p),
@@ -175,7 +210,8 @@ class Flow:
 class Device:
     """`htbs/policy.c` with its requests; see `tests.model.htbs.Policy` for the methods."""
 
-    def __init__(self, lib: ctypes.CDLL, b_max: int, t_wait: int):
+    def __init__(self, lib: ctypes.CDLL, b_max: int, t_wait: int, rule: str = "paper",
+                 seek: int = 0):
         self.lib = lib
         self.policy = memory(lib, "policy")
         keep = memory(lib, "flow")
@@ -184,6 +220,14 @@ class Device:
         self.background = Flow(lib, ctypes.addressof(keep), keep)
         self.flows = {self.background.address: self.background}
         self.clock = lib.host_policy_clock(self.policy).contents
+        self.service = lib.host_policy_service(self.policy).contents
+        self.overload = lib.host_policy_overload(self.policy).contents
+        lib.htbs_service_init(byref(self.service), seek)
+        self.set_rule(rule)
+
+    def set_rule(self, rule: str) -> None:
+        """What bounds a run and a wait: "paper" or "slack"."""
+        self.lib.host_policy_set_rule(self.policy, RULES.index(rule))
 
     def add(self, params: Params, now: int) -> Flow:
         """A new reservation."""
@@ -197,9 +241,9 @@ class Device:
         """A request arrives."""
         out = CArrival()
         self.lib.htbs_policy_arrive(self.policy, flow.address, now % WRAP, request.cost, byref(out))
-        request.start = out.start
+        request.start, request.due = out.start, out.due
         flow.queue.append(request)
-        return Arrival(out.start, out.v, out.jump, out.hit)
+        return Arrival(out.start, out.v, out.due, out.jump, out.conforming, out.hit)
 
     def choose(self, now: int) -> Choice:
         """Whom to serve."""
@@ -208,13 +252,14 @@ class Device:
         flow = self.flows[out.flow] if out.flow else None
         return Choice(flow, out.jump, out.switched, out.wait_began, out.timed_out)
 
-    def dispatch(self, flow: Flow) -> Request:
-        """Dispatch the oldest request."""
+    def dispatch(self, flow: Flow, now: int) -> tuple[Request, bool]:
+        """Dispatch the oldest request; also, did an overload begin or end."""
         request = flow.queue.pop(0)
         extent = CExtent(request.pos, request.sectors, request.sync)
-        self.lib.htbs_policy_dispatch(self.policy, flow.address, byref(extent))
+        changed = self.lib.htbs_policy_dispatch(self.policy, flow.address, now % WRAP,
+                                                byref(extent))
         self._set_head(flow)
-        return request
+        return request, changed
 
     def merge(self, flow: Flow, kept: Request, gone: Request) -> None:
         """One pending request swallows another; the earlier place is its own from now on."""
@@ -225,6 +270,7 @@ class Device:
             kept.start = gone.start
         else:
             queue.remove(gone)
+        kept.due = self._earlier(kept.due, gone.due)
         self.lib.htbs_policy_remove(self.policy, flow.address)
         self._set_head(flow)
 
@@ -240,17 +286,19 @@ class Device:
         """The driver gave a dispatched request back."""
         return self.lib.htbs_policy_requeue(self.policy, flow.address)
 
-    def resume(self, flow: Flow) -> None:
+    def resume(self, flow: Flow, now: int) -> None:
         """A request is dispatched past the policy."""
-        self.lib.htbs_policy_resume(flow.address)
+        self.lib.htbs_policy_resume(self.policy, flow.address, now % WRAP)
 
     def configure(self, flow: Flow, params: Params, now: int) -> None:
         """A reservation promises something else."""
         lib = self.lib
         lib.htbs_policy_configure(self.policy, flow.address, CParams(*params), now % WRAP)
         for request in flow.queue:
-            request.start = lib.htbs_policy_retag(self.policy, flow.address, now % WRAP,
-                                                  request.cost, request.start)
+            start, due = c_uint64(request.start), c_uint64(request.due)
+            lib.htbs_policy_retag(self.policy, flow.address, now % WRAP, request.cost,
+                                  byref(start), byref(due))
+            request.start, request.due = start.value, due.value
         self._set_head(flow)
 
     def timeout(self, now: int) -> bool:
@@ -280,4 +328,9 @@ class Device:
 
     def _set_head(self, flow: Flow) -> None:
         if flow.queue:
-            self.lib.htbs_policy_set_head(self.policy, flow.address, flow.queue[0].start)
+            head = flow.queue[0]
+            self.lib.htbs_policy_set_head(self.policy, flow.address, head.start, head.due)
+
+    @staticmethod
+    def _earlier(a: int, b: int) -> int:
+        return a if (b - a) % WRAP < WRAP // 2 else b

@@ -78,7 +78,7 @@ class Server:
     def _arrive(self, flow: Flow, request: Request) -> None:
         arrival = self.device.arrive(flow, request, self.now)
         job = Job(flow, request, arrival.start + self.params[flow].latency, self.now, arrival.v,
-                  arrival.start == arrival.v, self.device.clock.drift, self._dispatches)
+                  arrival.conforming, self.device.clock.drift, self._dispatches)
         job.bound = self._bound(job)
         self._pending[request] = job
         self.jobs.append(job)
@@ -107,7 +107,8 @@ class Server:
 
         smallest = min(job.finish for job in self._pending.values())
         idle_since = max(self._idle_since, min(job.arrived for job in self._pending.values()))
-        job = self._pending.pop(self.device.dispatch(choice.flow))
+        request, _ = self.device.dispatch(choice.flow, self.now)
+        job = self._pending.pop(request)
         assert self.now - idle_since <= self.t_wait, "waited longer than T_wait"
         assert not job.conforming or self.device.clock.drift == job.drift, "its deadline moved"
         assert self._dispatches - job.before <= job.bound, "starved"

@@ -42,4 +42,6 @@ clocks = st.tuples(within(0, (1 << 64) - 1, 1 << 62, (1 << 64) - 10**7, (1 << 63
                    within(0, (1 << 64) - 1, 1 << 62, (1 << 63) - 1))
 
 b_maxs = st.sampled_from([1, 2, 5, 20, (1 << 32) - 1])
+rules = st.sampled_from(["paper", "slack"])
+seeks = st.sampled_from([0, 10**6, 2 * 10**7])  # believed to take, ns
 t_waits = st.sampled_from([0, 1, 10**7, 10**9])

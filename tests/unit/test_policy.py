@@ -33,7 +33,7 @@ class Desk:
         """Choose; dispatch, and complete after so long. Who was it."""
         flow = self.device.choose(self.now).flow
         if flow is not None:
-            self.device.dispatch(flow)
+            self.device.dispatch(flow, self.now)
             self.now += took
             self.device.complete(flow, self.now)
         return flow
@@ -90,7 +90,7 @@ def test_switch_is_reported_once(desk):
     desk.arrive(one, pos=1 << 20)
     choice = desk.device.choose(0)
     assert choice.switched
-    desk.device.dispatch(one)
+    desk.device.dispatch(one, 0)
     assert not desk.device.choose(0).switched
 
 
@@ -157,7 +157,7 @@ def waiting(desk):
     pos = desk.read(reader, 8)
     desk.arrive(reader, pos)
     assert desk.device.choose(desk.now).flow is reader
-    desk.device.dispatch(reader)
+    desk.device.dispatch(reader, desk.now)
     desk.arrive(other)
     choice = desk.device.choose(desk.now)
     assert choice.wait_began
@@ -228,7 +228,7 @@ def test_no_wait_for_a_request_that_was_given_back(desk):
     pos = desk.read(reader, 8)
     desk.arrive(reader, pos)
     desk.device.choose(desk.now)
-    desk.device.dispatch(reader)
+    desk.device.dispatch(reader, desk.now)
     desk.arrive(other)
     assert desk.device.choose(desk.now).wait_began
     assert desk.device.requeue(reader)
@@ -240,7 +240,7 @@ def test_a_lost_request_is_not_waited_for_for_ever(desk):
     reader, other = desk.add(LATER), desk.add(SOON)
     pos = desk.read(reader, 8)
     desk.arrive(reader, pos)
-    desk.device.dispatch(desk.device.choose(desk.now).flow)
+    desk.device.dispatch(desk.device.choose(desk.now).flow, desk.now)
     desk.arrive(other)
     assert desk.device.choose(desk.now).wait_began
     desk.now += LATER.latency + T_WAIT - 1
@@ -307,7 +307,7 @@ def test_no_wait_while_more_is_in_flight(desk):
     pos = desk.read(reader, 8)
     for i in range(2):
         desk.arrive(reader, pos + i * PAGE)
-        desk.device.dispatch(desk.device.choose(desk.now).flow)
+        desk.device.dispatch(desk.device.choose(desk.now).flow, desk.now)
     assert never_waits(desk, reader)
 
 
@@ -469,7 +469,7 @@ def test_a_new_deadline_counts_at_once(desk):
 def test_a_request_past_the_policy_counts_as_in_flight(desk):
     """So that its completion is none too many."""
     flow = desk.add(SOON)
-    desk.device.resume(flow)
+    desk.device.resume(flow, 0)
     assert flow.view().in_flight == 1
     assert not desk.device.complete(flow, 5)
     assert flow.view().in_flight == 0

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.model.htbs import Params, Policy, Request
 from tests.unit.host import WRAP, Device
-from tests.unit.strategies import b_maxs, clocks, lists, params, t_waits
+from tests.unit.strategies import b_maxs, clocks, lists, params, rules, seeks, t_waits
 
 FLOWS = 3
 BACKGROUND = FLOWS
@@ -40,18 +40,20 @@ events = st.one_of(
     st.tuples(st.just("configure"), which, params),
     st.tuples(st.just("replace"), which, params),
     st.tuples(st.just("cancel_wait")),
+    st.tuples(st.just("set_rule"), rules),
     st.tuples(st.just("jump"), st.integers(0, ERA - (1 << 51)), st.integers(1, 5)),
 )
 scripts = lists(events, 80)
-set_ups = st.tuples(clocks, b_maxs, t_waits, st.lists(params, min_size=FLOWS, max_size=FLOWS))
+set_ups = st.tuples(clocks, st.tuples(b_maxs, t_waits, rules, seeks),
+                    st.lists(params, min_size=FLOWS, max_size=FLOWS))
 
 
 class Lockstep:
     """The C and the specification, side by side. Its public methods are the events."""
 
-    def __init__(self, lib, clock, b_max, t_wait, promises):
+    def __init__(self, lib, clock, knobs, promises):
         self.now, drift = clock
-        self.c, self.spec = Device(lib, b_max, t_wait), Policy(b_max, t_wait)
+        self.c, self.spec = Device(lib, *knobs), Policy(*knobs)
         self.c.clock.drift = self.spec.drift = drift
         self._pairs = [(self.c.add(p, self.now), self.spec.add(p, self.now)) for p in promises]
         self._pairs.append((self.c.background, self.spec.background))
@@ -75,6 +77,7 @@ class Lockstep:
         assert view.work == self.spec.work()
         if view.active:
             assert view.run == self.spec.run
+        self._compare_service()
         if view.wait == "arrival":
             assert view.wait_until == self.spec.wait_until % WRAP
             assert self.spec.wait_until - self.now <= self.spec.t_wait
@@ -84,6 +87,13 @@ class Lockstep:
             assert state.in_flight == spec.in_flight
             assert state.think == spec.think
             assert [r.start for r in c.queue] == [r.start % WRAP for r in spec.queue]
+            assert [r.due for r in c.queue] == [r.due % WRAP for r in spec.queue]
+
+    def _compare_service(self) -> None:
+        got, want = self.c.service, self.spec.service
+        assert (got.stream, got.seek) == (want.stream, want.seek)
+        assert (self.c.overload.lost, self.c.overload.now) == (self.spec.overload.lost,
+                                                               self.spec.overload.now)
 
     def _both(self, name, i=None, *arguments):
         """The same call on both sides, with the same result."""
@@ -102,7 +112,8 @@ class Lockstep:
         self._ends[i] = request.pos + request.sectors
         want = self.spec.arrive(spec, copy(request), self.now)
         got = self.c.arrive(c, request, self.now)
-        assert got == want._replace(start=want.start % WRAP, v=want.v % WRAP)
+        assert got == want._replace(start=want.start % WRAP, v=want.v % WRAP,
+                                    due=want.due % WRAP)
         assert before is None or before <= want.start, "S fell"
 
     def serve(self, complete) -> None:
@@ -113,7 +124,8 @@ class Lockstep:
         if i is None:
             return
         c, spec = self._pairs[i]
-        assert self.c.dispatch(c).pos == self.spec.dispatch(spec).pos
+        got, want = self.c.dispatch(c, self.now), self.spec.dispatch(spec, self.now)
+        assert (got[0].pos, got[1]) == (want[0].pos, want[1])
         if complete:
             self._both("complete", i, self.now)
 
@@ -135,7 +147,7 @@ class Lockstep:
 
     def resume(self, i) -> None:
         """A request goes past the policy."""
-        self._both("resume", i)
+        self._both("resume", i, self.now)
 
     def let_pass(self, time) -> None:
         """Nothing happens for a while."""
@@ -151,6 +163,11 @@ class Lockstep:
     def cancel_wait(self) -> None:
         """A tunable changes."""
         self._both("cancel_wait")
+
+    def set_rule(self, rule) -> None:
+        """Another tunable changes."""
+        self.c.set_rule(rule)
+        self.spec.rule = rule
 
     def merge(self, i, kept, gone) -> None:
         """A pending request swallows another."""

@@ -273,6 +273,28 @@ TRACE_EVENT(htbs_late,
 		  __entry->now, __entry->late)
 );
 
+/* More is reserved than the device can do; or no longer. */
+TRACE_EVENT(htbs_overload,
+	TP_PROTO(dev_t dev, u64 now, bool begins),
+	TP_ARGS(dev, now, begins),
+
+	TP_STRUCT__entry(
+		__field(dev_t, dev)
+		__field(u64, now)
+		__field(bool, begins)
+	),
+
+	TP_fast_assign(
+		__entry->dev = dev;
+		__entry->now = now;
+		__entry->begins = begins;
+	),
+
+	TP_printk("%u:%u now=%llu begins=%d",
+		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->now,
+		  __entry->begins)
+);
+
 /* A reservation promises something else. */
 TRACE_EVENT(htbs_config,
 	TP_PROTO(dev_t dev, u64 group, u64 bw, u64 burst, u64 latency),
