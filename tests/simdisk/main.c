@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Simulated drives /dev/sim0, sim1, ... for test guests. Data is in memory or
- * nowhere; the time a request takes comes from a model, disk.c.
+ * nowhere; the time a request takes comes from a model, disk.c or flash.c.
  *
  * A disk has the tags of its host adapter (32) and, as SCSI does, a budget of
  * requests that it takes at a time (1, without command queueing). A driver with
@@ -11,9 +11,11 @@
  *
  *	profile=NAME	hd080hj: a disk of 80 GB without command queueing
  *			nearline: a disk of 18 TB with command queueing
+ *			tlc: a flash drive, NVMe, preconditioned by random writes
  *	devices=N	number of drives, 1 to 16
  *	size_mb=N	capacity of each; a disk's geometry stays, so a small one is
  *			the outer edge of the large one
+ *	precondition=0	a flash drive that was never written
  *	nr_hw_queues=N	hardware queues, if not the profile's; blk-mq takes no more
  *			than there are CPUs
  *	backing=1	keep what is written (backing.c); else reads give zeroes
@@ -280,7 +282,7 @@ static int simdisk_add_disk(struct simdisk *disk, unsigned int index, u64 sector
 		.rotational = rotational < 0 ? kind->rotational : rotational,
 		.write_cache = write_cache,
 		.fua = write_cache && fua,
-		.discard = discard,
+		.discard_ranges = discard ? kind->discard_ranges : 0,
 	};
 	struct gendisk *gd = simdisk_alloc_disk(&disk->set, &features, disk);
 	int err;

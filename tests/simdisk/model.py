@@ -11,7 +11,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 LIBRARY = HERE.parents[1] / "build/host/libsimdisk.so"
 FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror")
-SOURCES = ("disk.c", "host/api.c")
+SOURCES = ("disk.c", "flash.c", "host/api.c")
 
 READ, WRITE, WRITE_FUA, FLUSH, DISCARD = range(5)
 NEVER = 2**64 - 1
@@ -36,6 +36,15 @@ class DiskProfile(Structure):
         "patience_ms"))]
 
 
+class FlashProfile(Structure):
+    """struct flash_profile."""
+
+    _fields_ = [(name, c_uint32) for name in (
+        "size_mb", "spare_permille", "dies", "page_kb", "block_pages", "read_ns",
+        "program_ns", "erase_ns", "channel_kbps", "link_kbps", "controller_ns", "buffer_ns",
+        "buffer_kb", "read_run")]
+
+
 @cache
 def library() -> ctypes.CDLL:
     """Build the models and load them."""
@@ -49,7 +58,16 @@ def library() -> ctypes.CDLL:
     lib.disk_seek_ns.restype = c_uint64
     lib.host_disk_cylinders.argtypes = [c_void_p]
     lib.host_disk_size.restype = ctypes.c_size_t
-    for kind in ("disk",):
+    lib.flash_check.argtypes = [POINTER(FlashProfile)]
+    lib.flash_check.restype = c_char_p
+    lib.flash_size.argtypes = [POINTER(FlashProfile)]
+    lib.flash_size.restype = ctypes.c_size_t
+    lib.flash_init.argtypes = [c_void_p, POINTER(FlashProfile), c_bool]
+    lib.flash_init.restype = None
+    lib.host_flash_pages.argtypes = [c_void_p, POINTER(c_uint64), POINTER(c_uint64)]
+    lib.host_flash_is_sound.argtypes = [c_void_p]
+    lib.host_flash_is_sound.restype = c_bool
+    for kind in ("disk", "flash"):
         submit, decide, wake = verbs(lib, kind)
         submit.argtypes = [c_void_p, POINTER(Command)]
         submit.restype = None
@@ -167,6 +185,33 @@ class Disk(Drive):
         for number in range(commands):
             self.serve(operation, start + number * count, count)
         return commands * count * 512 * SECOND / (self.now - begin)
+
+
+class Flash(Drive):
+    """A flash drive of the profile, with changes to it."""
+
+    def __init__(self, precondition: bool = True, **changes: int) -> None:
+        lib = library()
+        self.profile = FlashProfile.from_buffer_copy(FlashProfile.in_dll(lib, "flash_tlc"))
+        for name, value in changes.items():
+            setattr(self.profile, name, value)
+        wrong = lib.flash_check(byref(self.profile))
+        if wrong:
+            raise ValueError(wrong.decode())
+        memory = ctypes.create_string_buffer(lib.flash_size(byref(self.profile)))
+        lib.flash_init(memory, byref(self.profile), precondition)
+        super().__init__("flash", memory)
+        self.slots = self.profile.size_mb * 256
+
+    def amplification(self) -> float:
+        """Pages programmed for each page from the host."""
+        host, every = c_uint64(), c_uint64()
+        library().host_flash_pages(self.memory, byref(host), byref(every))
+        return every.value / host.value
+
+    def is_sound(self) -> bool:
+        """Whether the mapping's tables agree with each other and with the counts."""
+        return library().host_flash_is_sound(self.memory)
 
 
 def repeat(make: Callable[[], tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:

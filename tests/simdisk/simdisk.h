@@ -18,6 +18,7 @@ void backing_free(struct xarray *pages);
  * @rotational: it seeks
  * @hw_queues: hardware queues, unless nr_hw_queues= says otherwise
  * @tags: of each
+ * @discard_ranges: of one discard request
  * @budget: requests it takes at a time, as SCSI counts them; NULL for no limit
  * @create: make a model of @size_mb (0: the profile's) that knows @sectors; the
  *	error is explained in the kernel's log
@@ -30,6 +31,7 @@ struct simdisk_profile {
 	bool rotational;
 	unsigned int hw_queues;
 	unsigned int tags;
+	unsigned int discard_ranges;
 	const u32 *budget;
 	void *(*create)(unsigned int size_mb, bool write_cache, u64 *sectors);
 	void (*submit)(void *drive, struct drive_cmd *cmd);
@@ -41,20 +43,20 @@ const struct simdisk_profile *profile_find(const char *name);
 
 #define SIMDISK_MAX_SECTORS	2560	/* as libata for drives with 48-bit addresses */
 #define SIMDISK_MAX_SEGMENTS	168	/* as AHCI */
-#define SIMDISK_MAX_DISCARDS	8	/* ranges of one discard request */
+#define SIMDISK_MAX_DISCARD	524288	/* sectors; each request is done at once */
 
 /**
  * struct simdisk_features - what a disk says of itself
  * @rotational: it seeks
  * @write_cache: it has to be flushed
  * @fua: it can write through that cache
- * @discard: it takes discards
+ * @discard_ranges: of one discard request, 0 if it takes none
  */
 struct simdisk_features {
 	bool rotational;
 	bool write_cache;
 	bool fua;
-	bool discard;
+	unsigned int discard_ranges;
 };
 
 #ifdef BLK_FEAT_ROTATIONAL	/* 6.11: queue limits carry the features */
@@ -73,9 +75,9 @@ static inline struct gendisk *simdisk_alloc_disk(struct blk_mq_tag_set *set,
 		lim.features |= BLK_FEAT_WRITE_CACHE;
 	if (f->fua)
 		lim.features |= BLK_FEAT_FUA;
-	if (f->discard) {
-		lim.max_hw_discard_sectors = UINT_MAX;
-		lim.max_discard_segments = SIMDISK_MAX_DISCARDS;
+	if (f->discard_ranges) {
+		lim.max_hw_discard_sectors = SIMDISK_MAX_DISCARD;
+		lim.max_discard_segments = f->discard_ranges;
 	}
 	return blk_mq_alloc_disk(set, &lim, data);
 }
@@ -94,9 +96,9 @@ static inline struct gendisk *simdisk_alloc_disk(struct blk_mq_tag_set *set,
 	if (!f->rotational)
 		blk_queue_flag_set(QUEUE_FLAG_NONROT, gd->queue);
 	blk_queue_write_cache(gd->queue, f->write_cache, f->fua);
-	if (f->discard) {
-		blk_queue_max_discard_sectors(gd->queue, UINT_MAX);
-		blk_queue_max_discard_segments(gd->queue, SIMDISK_MAX_DISCARDS);
+	if (f->discard_ranges) {
+		blk_queue_max_discard_sectors(gd->queue, SIMDISK_MAX_DISCARD);
+		blk_queue_max_discard_segments(gd->queue, f->discard_ranges);
 		gd->queue->limits.discard_granularity = SECTOR_SIZE;
 	}
 	return gd;

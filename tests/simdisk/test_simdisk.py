@@ -103,7 +103,7 @@ def test_functions(series: str, clock: str) -> None:
     messages = guest.run(FUNCTIONAL).dmesg
     for text in ("devices: must be 1 to 16", "size_mb: must not be above the profile's 76319",
                  "rpm: must be 1 to 100000", "nr_hw_queues: must be 1 to 64",
-                 "profile: must be hd080hj or nearline", "depth: must be 1 to 32"):
+                 "profile: must be hd080hj, nearline or tlc", "depth: must be 1 to 32"):
         assert f"simdisk: {text}" in messages
 
 

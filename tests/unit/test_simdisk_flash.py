@@ -1,0 +1,236 @@
+"""The flash drive's model, held against a third of the published figures.
+
+Sources of the figures: the comments of `flash_tlc` in tests/simdisk/flash.c.
+"""
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from tests.simdisk.model import (
+    DISCARD,
+    FLUSH,
+    MS,
+    READ,
+    SECOND,
+    WRITE,
+    WRITE_FUA,
+    Flash,
+    repeat,
+)
+
+US = 1000
+
+
+@pytest.fixture
+def flash() -> Flash:
+    """Give a drive in the state that random writes lead to."""
+    return Flash()
+
+
+@pytest.fixture
+def new() -> Flash:
+    """Give a drive that was never written."""
+    return Flash(precondition=False)
+
+
+def anywhere(flash: Flash, operation: int, seed: int = 1) -> Iterator[tuple[int, int, int]]:
+    """Random commands of 4 KiB."""
+    rng = random.Random(seed)
+    return repeat(lambda: (operation, rng.randrange(flash.slots) * 8, 8))
+
+
+def through(flash: Flash, operation: int) -> Iterator[tuple[int, int, int]]:
+    """Sequential commands of 128 KiB, round and round."""
+    while True:
+        for slot in range(0, flash.slots, 32):
+            yield operation, slot * 8, 256
+
+
+def percentile(times: list[int], share: float) -> int:
+    """The time that this share of all is not above."""
+    return sorted(times)[int(len(times) * share)]
+
+
+def test_read_latency(flash: Flash) -> None:
+    """85 us, of which a few are the host's."""
+    assert percentile(flash.load(1, anywhere(flash, READ), 1000), 0.5) == pytest.approx(
+        85 * US, rel=0.1)
+
+
+def test_write_latency(flash: Flash) -> None:
+    """20 us, of which a few are the host's: writes end in the buffer."""
+    assert flash.write(0) == pytest.approx(18 * US, rel=0.2)
+    assert flash.serve(WRITE_FUA, 8) == flash.write(16)
+
+
+def test_random_reads(flash: Flash) -> None:
+    """Depth 256 for all of the published drive is 85 for a third."""
+    assert flash.iops(85, anywhere(flash, READ), 20_000) == pytest.approx(279_500 / 3, rel=0.05)
+
+
+def test_random_writes(flash: Flash) -> None:
+    """The published rate in steady state, which lasts."""
+    load = anywhere(flash, WRITE)
+    flash.load(32, load, 20_000)
+    for _ in range(4):
+        assert flash.iops(32, load, 50_000) == pytest.approx(30_500 / 3, rel=0.1)
+    assert 3.5 < flash.amplification() < 4
+    assert flash.is_sound()
+
+
+def test_sequential_rates(new: Flash) -> None:
+    """Both published rates; rewriting costs no copies."""
+    load = through(new, WRITE)
+    new.load(8, load, 2000)
+    for _ in range(3):
+        rate = new.iops(8, load, new.slots // 32) * 131072
+        assert rate == pytest.approx(600e6 / 3, rel=0.06)
+    assert new.amplification() == pytest.approx(1, abs=0.001)
+    new.now += SECOND
+    assert new.iops(4, through(new, READ), 10_000) * 131072 == pytest.approx(3.2e9 / 3, rel=0.02)
+
+
+def test_burst(flash: Flash) -> None:
+    """Writes run at the link's rate until the buffer is full, then at that of the dies."""
+    load = through(flash, WRITE)
+    assert flash.iops(4, load, 56) * 131072 > 800e6
+    flash.load(4, load, 100)
+    assert flash.iops(4, load, 500) * 131072 < 200e6
+
+
+@pytest.mark.parametrize("kind", [through, anywhere])
+def test_a_writer_hurts_a_reader(flash: Flash, kind: type) -> None:
+    """Reads wait for the program, at worst the erasure, that they find on their die."""
+    idle = percentile(flash.load(1, anywhere(flash, READ), 500), 0.99)
+    writes, reads = kind(flash, WRITE), anywhere(flash, READ, 2)
+    times: list[int] = []
+    for _ in range(32):
+        flash.submit(*next(writes))
+    flash.submit(*next(reads))
+    while len(times) < 5000:
+        command = flash.complete()
+        if command.op == READ:
+            times.append(command.done - command.arrived)
+        flash.submit(*next(reads if command.op == READ else writes))
+    assert percentile(times, 0.5) > 5 * idle
+    assert 0.8 * MS < percentile(times, 0.99) < 4 * MS
+    assert 3.8 * MS < max(times) < 6 * MS
+
+
+def test_reads_don_t_starve_writes(flash: Flash) -> None:
+    """A program has its turn after a run of reads that takes as long: each has half the drive."""
+    reads, writes = anywhere(flash, READ), anywhere(flash, WRITE, 2)
+    flash.load(32, writes, 10_000)
+    for _ in range(128):
+        flash.submit(*next(reads))
+    count = {READ: 0, WRITE: 0}
+    begin = flash.now
+    while flash.now < begin + SECOND:
+        command = flash.complete()
+        count[command.op] += 1
+        flash.submit(*next(reads if command.op == READ else writes))
+    assert count[READ] == pytest.approx(0.5 * 279_500 / 3, rel=0.2)
+    assert count[WRITE] == pytest.approx(0.5 * 30_500 / 3, rel=0.2)
+
+
+def test_reads_from_the_buffer(flash: Flash) -> None:
+    """What was just written is read without the dies."""
+    flash.write(800)
+    assert flash.read(800) < 10 * US
+    assert flash.read(808) > 75 * US
+
+
+def test_what_was_never_written(new: Flash) -> None:
+    """Reads of nothing, and of what was discarded, don't reach the dies."""
+    assert new.read(0) < 10 * US
+    new.write(0, 256)
+    new.now += SECOND
+    assert new.read(0) > 75 * US
+    assert new.serve(DISCARD, 0, 256) < 10 * US
+    assert new.read(0) < 10 * US
+
+
+def test_a_page_is_read_at_once(new: Flash) -> None:
+    """16 KiB written together take one read; the rest is the channel's time."""
+    new.write(0, 32)
+    new.now += SECOND
+    assert new.read(0, 8) == pytest.approx(82 * US, rel=0.01)
+    assert new.read(0, 32) == pytest.approx(98 * US, rel=0.01)
+
+
+def test_discards_help() -> None:
+    """A drive half of which was discarded has less to copy."""
+    full, half = Flash(), Flash()
+    half.serve(DISCARD, 0, half.slots * 4)
+    for flash in (full, half):
+        rng = random.Random(3)
+        load = repeat(lambda rng=rng, flash=flash: (
+            WRITE, (flash.slots // 2 + rng.randrange(flash.slots // 2)) * 8, 8))
+        flash.load(32, load, 100_000)
+        assert flash.is_sound()
+    assert half.amplification() < 0.5 * full.amplification()
+
+
+def test_spare_helps() -> None:
+    """More spare flash, fewer copies."""
+    got = []
+    for spare in (70, 150, 300):
+        flash = Flash(spare_permille=spare, size_mb=1024)
+        flash.load(32, anywhere(flash, WRITE), 200_000)
+        got.append(flash.amplification())
+        assert flash.is_sound()
+    assert got[0] > 1.2 * got[1] > 1.5 * got[2]
+
+
+def test_flush_has_nothing_to_do(flash: Flash) -> None:
+    """The buffer keeps what it has without power."""
+    flash.load(32, anywhere(flash, WRITE), 5000)
+    assert flash.serve(FLUSH, 0, 0) < 10 * US
+
+
+@pytest.mark.parametrize("changes", [
+    {"size_mb": 512}, {"size_mb": 512, "dies": 32}, {"size_mb": 600, "spare_permille": 70},
+    {"size_mb": 512, "page_kb": 4, "block_pages": 16}, {"size_mb": 520, "page_kb": 64,
+                                                        "block_pages": 64, "dies": 3},
+])
+@pytest.mark.parametrize("precondition", [False, True])
+def test_any_load_leaves_it_sound(changes: dict[str, int], precondition: bool) -> None:
+    """Small drives, odd ones, unaligned and skewed commands of all kinds."""
+    flash = Flash(precondition, **changes)
+    rng = random.Random(4)
+    sectors = flash.slots * 8
+
+    def command() -> tuple[int, int, int]:
+        operation = rng.choice([READ, WRITE, WRITE, WRITE, WRITE_FUA, FLUSH, DISCARD])
+        count = 0 if operation == FLUSH else rng.choice([1, 7, 8, 9, 64, 2560])
+        span = rng.choice([sectors, sectors, sectors // 50])
+        return operation, rng.randrange(span - count), count
+
+    for _ in range(2):
+        flash.load(64, repeat(command), 10_000)
+        assert flash.is_sound()
+
+
+def test_repeats_exactly() -> None:
+    """The same load takes the same nanoseconds."""
+    runs = []
+    for flash in (Flash(), Flash()):
+        rng = random.Random(5)
+        load = repeat(lambda rng=rng, flash=flash: (
+            rng.choice([READ, WRITE]), rng.randrange(flash.slots) * 8, 8))
+        runs.append(flash.load(32, load, 20_000))
+    assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("changes", [
+    {"size_mb": 511}, {"size_mb": 65537}, {"spare_permille": 69}, {"spare_permille": 501},
+    {"dies": 0}, {"dies": 33}, {"page_kb": 0}, {"page_kb": 68}, {"page_kb": 6},
+    {"block_pages": 15}, {"block_pages": 257}, {"channel_kbps": 0}, {"link_kbps": 0},
+    {"buffer_kb": 1023}, {"buffer_kb": 1048577},
+])
+def test_profile_is_checked(changes: dict[str, int]) -> None:
+    """A profile that makes no drive is refused with the parameter's name."""
+    with pytest.raises(ValueError, match=next(iter(changes))):
+        Flash(**changes)
