@@ -21,6 +21,7 @@
 #include <linux/slab.h>
 
 #include <htbs/elevator.h>
+#include <htbs/queue.h>
 #include <htbs/request.h>
 #include <htbs/reservation.h>
 #include <htbs/trace.h>
@@ -39,27 +40,6 @@ static const struct htbs_params htbs_defaults = {
 	.burst		= 1024 * 1024,
 	.latency	= NSEC_PER_SEC,
 };
-
-static struct htbs_device *htbs_device_of(struct request_queue *q)
-{
-	return q->elevator->elevator_data;
-}
-
-static struct request *htbs_oldest(struct htbs_reservation *res)
-{
-	return list_first_entry_or_null(&res->fifo, struct request, queuelist);
-}
-
-/* The oldest request of a reservation may have changed. */
-static void htbs_update_head(struct htbs_device *dev,
-			     struct htbs_reservation *res)
-{
-	struct request *rq = htbs_oldest(res);
-
-	if (rq)
-		htbs_policy_set_head(&dev->policy, &res->flow,
-				     htbs_rq_start(rq), htbs_rq_due(rq));
-}
 
 /*
  * Waiting.  The timer is armed whenever a wait begins and checks with the policy
@@ -186,13 +166,7 @@ static void htbs_insert_tagged(struct htbs_device *dev,
 	if (arrival.hit)
 		res->stats.hits++;
 
-	list_add_tail(&rq->queuelist, &res->fifo);
-	elv_rb_add(&res->by_pos, rq);
-	if (htbs_rq_mergeable(rq)) {
-		elv_rqhash_add(dev->queue, rq);
-		if (!dev->queue->last_merge)
-			dev->queue->last_merge = rq;
-	}
+	htbs_queue_add(dev, res, rq);
 	htbs_trace_tag(dev, res, rq, now, &arrival);
 }
 
@@ -261,137 +235,6 @@ static void htbs_insert_requests(struct blk_mq_hw_ctx *hctx,
 }
 
 /*
- * Merges.  A merge charges the reservation for the added bytes and keeps the
- * smaller start tag of the two.  Only requests of one reservation merge.
- */
-
-static bool htbs_allow_merge(struct request_queue *q, struct request *rq,
-			     struct bio *bio)
-{
-	return htbs_rq_reservation(rq) ==
-	       htbs_reservation_of(htbs_device_of(q), bio);
-}
-
-/* dev->lock is held; blk_mq_sched_try_merge() calls back. */
-static int htbs_request_merge(struct request_queue *q, struct request **rq,
-			      struct bio *bio)
-{
-	struct htbs_device *dev = htbs_device_of(q);
-	struct request *found;
-
-	found = elv_rb_find(&htbs_reservation_of(dev, bio)->by_pos,
-			    bio_end_sector(bio));
-	if (!found || !elv_bio_merge_ok(found, bio))
-		return ELEVATOR_NO_MERGE;
-
-	*rq = found;
-	return htbs_discard_mergeable(found) ? ELEVATOR_DISCARD_MERGE :
-					       ELEVATOR_FRONT_MERGE;
-}
-
-static bool htbs_bio_merge(struct request_queue *q, struct bio *bio,
-			   unsigned int nr_segs)
-{
-	struct htbs_device *dev = htbs_device_of(q);
-	u32 bytes = htbs_data_bytes(bio->bi_opf, bio->bi_iter.bi_size);
-	u64 sector = bio->bi_iter.bi_sector;
-	struct htbs_reservation *res;
-	struct request *free = NULL;
-	unsigned long flags;
-	bool merged;
-
-	spin_lock_irqsave(&dev->lock, flags);
-	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);
-	if (merged) {
-		res = htbs_reservation_of(dev, bio);
-		htbs_policy_charge(&dev->policy, &res->flow, ktime_get_ns(),
-				   bytes);
-		htbs_trace_merge(dev, res, sector, bytes);
-	}
-	htbs_device_unlock(dev, flags);
-
-	if (free)
-		blk_mq_free_request(free);
-	return merged;
-}
-
-/* A bio was merged into a request; in front of it, it has moved. */
-static void htbs_request_merged(struct request_queue *q, struct request *rq,
-				enum elv_merge type)
-{
-	struct htbs_reservation *res = htbs_rq_reservation(rq);
-
-	if (type == ELEVATOR_FRONT_MERGE) {
-		elv_rb_del(&res->by_pos, rq);
-		elv_rb_add(&res->by_pos, rq);
-	}
-}
-
-/* Take a pending request out of all that it stands in. */
-static void htbs_take_out(struct htbs_device *dev,
-			  struct htbs_reservation *res, struct request *rq)
-{
-	struct request_queue *q = dev->queue;
-
-	list_del_init(&rq->queuelist);
-	elv_rb_del(&res->by_pos, rq);
-	elv_rqhash_del(q, rq);
-	if (q->last_merge == rq)
-		q->last_merge = NULL;
-}
-
-/* What a merge makes of two requests conforms if either did. */
-static void htbs_merge_due(struct htbs_reservation *res, struct request *rq,
-			   struct htbs_reservation *other, struct request *next)
-{
-	if (htbs_before(htbs_rq_due(next), htbs_rq_due(rq)))
-		htbs_rq_set_due(rq, htbs_rq_due(next));
-	if (!htbs_rq_flag(next, HTBS_RQ_CONFORMS))
-		return;
-
-	other->stats.conforming--;
-	if (!htbs_rq_flag(rq, HTBS_RQ_CONFORMS))
-		res->stats.conforming++;
-	htbs_rq_set_flag(rq, HTBS_RQ_CONFORMS);
-}
-
-/*
- * @next was merged into @rq and will be freed.  Either both were pending, or
- * @next was about to be inserted and is charged now.
- */
-static void htbs_requests_merged(struct request_queue *q, struct request *rq,
-				 struct request *next)
-{
-	struct htbs_device *dev = htbs_device_of(q);
-	struct htbs_reservation *res = htbs_rq_reservation(rq);
-	struct htbs_reservation *other = htbs_rq_reservation(next);
-	u32 bytes = htbs_data_bytes(next->cmd_flags, blk_rq_bytes(next));
-
-	lockdep_assert_held(&dev->lock);
-
-	if (!other) {
-		res->stats.inserted++;
-		res->stats.merged++;
-		htbs_policy_charge(&dev->policy, &res->flow, ktime_get_ns(),
-				   bytes);
-		htbs_trace_merge(dev, res, blk_rq_pos(next), bytes);
-		return;
-	}
-
-	if (res == other && htbs_before(htbs_rq_start(next),
-					htbs_rq_start(rq))) {
-		list_move(&rq->queuelist, &next->queuelist);
-		htbs_rq_set_start(rq, htbs_rq_start(next));
-	}
-	htbs_merge_due(res, rq, other, next);
-	other->stats.merged++;
-	htbs_take_out(dev, other, next);
-	htbs_policy_remove(&dev->policy, &other->flow);
-	htbs_update_head(dev, other);
-	htbs_trace_merge(dev, other, blk_rq_pos(next), 0);
-}
-
-/*
  * Dispatch.
  */
 
@@ -454,14 +297,14 @@ static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
 		return NULL;
 
 	res = htbs_flow_owner(choice.flow);
-	rq = htbs_oldest(res);
-	htbs_take_out(dev, res, rq);
+	rq = htbs_queue_oldest(res);
+	htbs_queue_take(dev, res, rq);
 	extent.pos = blk_rq_pos(rq);
 	extent.sectors = blk_rq_sectors(rq);
 	extent.sync = op_is_sync(rq->cmd_flags);
 	if (htbs_policy_dispatch(&dev->policy, &res->flow, now, &extent))
 		htbs_trace_overload(dev, now);
-	htbs_update_head(dev, res);
+	htbs_queue_update_head(dev, res);
 	htbs_trace_dispatch(dev, res, rq, now, true);
 	htbs_start_request(dev, res, rq);
 	return rq;

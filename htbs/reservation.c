@@ -26,6 +26,7 @@
 #include <linux/slab.h>
 #include <linux/wait.h>
 
+#include <htbs/queue.h>
 #include <htbs/request.h>
 #include <htbs/reservation.h>
 #include <htbs/trace.h>
@@ -422,10 +423,7 @@ void htbs_reservation_change(struct htbs_reservation *res,
 		htbs_rq_set_start(rq, start);
 		htbs_rq_set_due(rq, due);
 	}
-	rq = list_first_entry_or_null(&res->fifo, struct request, queuelist);
-	if (rq)
-		htbs_policy_set_head(policy, &res->flow, htbs_rq_start(rq),
-				     htbs_rq_due(rq));
+	htbs_queue_update_head(dev, res);
 	htbs_trace_config(dev, res);
 }
 

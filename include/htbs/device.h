@@ -103,6 +103,11 @@ struct htbs_device {
 	struct kref ref;
 };
 
+static inline struct htbs_device *htbs_device_of(struct request_queue *q)
+{
+	return q->elevator->elevator_data;
+}
+
 static inline struct htbs_reservation *htbs_flow_owner(struct htbs_flow *flow)
 {
 	return container_of(flow, struct htbs_reservation, flow);

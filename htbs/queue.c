@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The pending requests of a reservation: in order of arrival, which is that of
+ * their tags, by position and in the block layer's hash, where merges find them.
+ *
+ * A merge charges the reservation for the added bytes and keeps the earlier
+ * tags of the two.  Only requests of one reservation merge.
+ */
+#include <linux/blk-mq.h>
+#include <linux/ktime.h>
+
+#include <htbs/queue.h>
+#include <htbs/request.h>
+#include <htbs/reservation.h>
+#include <htbs/trace.h>
+
+/**
+ * htbs_queue_add() - a request becomes pending
+ * @dev: the device, locked
+ * @res: its reservation
+ * @rq: the request, with its tags
+ */
+void htbs_queue_add(struct htbs_device *dev, struct htbs_reservation *res,
+		    struct request *rq)
+{
+	list_add_tail(&rq->queuelist, &res->fifo);
+	elv_rb_add(&res->by_pos, rq);
+	if (htbs_rq_mergeable(rq)) {
+		elv_rqhash_add(dev->queue, rq);
+		if (!dev->queue->last_merge)
+			dev->queue->last_merge = rq;
+	}
+}
+
+/**
+ * htbs_queue_take() - a request is pending no more
+ * @dev: the device, locked
+ * @res: its reservation
+ * @rq: the request
+ *
+ * The policy has to be told, and then htbs_queue_update_head() called.
+ */
+void htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
+		     struct request *rq)
+{
+	struct request_queue *q = dev->queue;
+
+	list_del_init(&rq->queuelist);
+	elv_rb_del(&res->by_pos, rq);
+	elv_rqhash_del(q, rq);
+	if (q->last_merge == rq)
+		q->last_merge = NULL;
+}
+
+/**
+ * htbs_queue_update_head() - tell the policy the oldest request's tags
+ * @dev: the device, locked
+ * @res: a reservation whose oldest request may have changed
+ */
+void htbs_queue_update_head(struct htbs_device *dev,
+			    struct htbs_reservation *res)
+{
+	struct request *rq = htbs_queue_oldest(res);
+
+	if (rq)
+		htbs_policy_set_head(&dev->policy, &res->flow,
+				     htbs_rq_start(rq), htbs_rq_due(rq));
+}
+
+/**
+ * htbs_allow_merge() - may a bio become part of a request
+ * @q: the queue
+ * @rq: a pending request
+ * @bio: the bio
+ *
+ * Return: true if both are charged to one reservation.
+ */
+bool htbs_allow_merge(struct request_queue *q, struct request *rq,
+		      struct bio *bio)
+{
+	return htbs_rq_reservation(rq) ==
+	       htbs_reservation_of(htbs_device_of(q), bio);
+}
+
+/**
+ * htbs_request_merge() - find a request that a bio ends where it begins
+ * @q: the queue; dev->lock is held: blk_mq_sched_try_merge() calls back
+ * @rq: the request found
+ * @bio: the bio
+ *
+ * Return: an enum elv_merge.
+ */
+int htbs_request_merge(struct request_queue *q, struct request **rq,
+		       struct bio *bio)
+{
+	struct htbs_device *dev = htbs_device_of(q);
+	struct request *found;
+
+	found = elv_rb_find(&htbs_reservation_of(dev, bio)->by_pos,
+			    bio_end_sector(bio));
+	if (!found || !elv_bio_merge_ok(found, bio))
+		return ELEVATOR_NO_MERGE;
+
+	*rq = found;
+	return htbs_discard_mergeable(found) ? ELEVATOR_DISCARD_MERGE :
+					       ELEVATOR_FRONT_MERGE;
+}
+
+/**
+ * htbs_bio_merge() - make a bio part of a pending request, if there is one
+ * @q: the queue
+ * @bio: the bio
+ * @nr_segs: its segments
+ *
+ * Return: true if it was merged.
+ */
+bool htbs_bio_merge(struct request_queue *q, struct bio *bio,
+		    unsigned int nr_segs)
+{
+	struct htbs_device *dev = htbs_device_of(q);
+	u32 bytes = htbs_data_bytes(bio->bi_opf, bio->bi_iter.bi_size);
+	u64 sector = bio->bi_iter.bi_sector;
+	struct htbs_reservation *res;
+	struct request *free = NULL;
+	unsigned long flags;
+	bool merged;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);
+	if (merged) {
+		res = htbs_reservation_of(dev, bio);
+		htbs_policy_charge(&dev->policy, &res->flow, ktime_get_ns(),
+				   bytes);
+		htbs_trace_merge(dev, res, sector, bytes);
+	}
+	htbs_device_unlock(dev, flags);
+
+	if (free)
+		blk_mq_free_request(free);
+	return merged;
+}
+
+/**
+ * htbs_request_merged() - a bio was merged into a request
+ * @q: the queue
+ * @rq: the request; in front of it, it has moved
+ * @type: where
+ */
+void htbs_request_merged(struct request_queue *q, struct request *rq,
+			 enum elv_merge type)
+{
+	struct htbs_reservation *res = htbs_rq_reservation(rq);
+
+	if (type == ELEVATOR_FRONT_MERGE) {
+		elv_rb_del(&res->by_pos, rq);
+		elv_rb_add(&res->by_pos, rq);
+	}
+}
+
+/* What a merge makes of two requests conforms if either did. */
+static void htbs_merge_due(struct htbs_reservation *res, struct request *rq,
+			   struct htbs_reservation *other, struct request *next)
+{
+	if (htbs_before(htbs_rq_due(next), htbs_rq_due(rq)))
+		htbs_rq_set_due(rq, htbs_rq_due(next));
+	if (!htbs_rq_flag(next, HTBS_RQ_CONFORMS))
+		return;
+
+	other->stats.conforming--;
+	if (!htbs_rq_flag(rq, HTBS_RQ_CONFORMS))
+		res->stats.conforming++;
+	htbs_rq_set_flag(rq, HTBS_RQ_CONFORMS);
+}
+
+/**
+ * htbs_requests_merged() - a request was merged into another
+ * @q: the queue
+ * @rq: the one that stays, pending
+ * @next: the one that will be freed: pending too, or about to be inserted and
+ *	charged now
+ */
+void htbs_requests_merged(struct request_queue *q, struct request *rq,
+			  struct request *next)
+{
+	struct htbs_device *dev = htbs_device_of(q);
+	struct htbs_reservation *res = htbs_rq_reservation(rq);
+	struct htbs_reservation *other = htbs_rq_reservation(next);
+	u32 bytes = htbs_data_bytes(next->cmd_flags, blk_rq_bytes(next));
+
+	lockdep_assert_held(&dev->lock);
+
+	if (!other) {
+		res->stats.inserted++;
+		res->stats.merged++;
+		htbs_policy_charge(&dev->policy, &res->flow, ktime_get_ns(),
+				   bytes);
+		htbs_trace_merge(dev, res, blk_rq_pos(next), bytes);
+		return;
+	}
+
+	if (res == other && htbs_before(htbs_rq_start(next),
+					htbs_rq_start(rq))) {
+		list_move(&rq->queuelist, &next->queuelist);
+		htbs_rq_set_start(rq, htbs_rq_start(next));
+	}
+	htbs_merge_due(res, rq, other, next);
+	other->stats.merged++;
+	htbs_queue_take(dev, other, next);
+	htbs_policy_remove(&dev->policy, &other->flow);
+	htbs_queue_update_head(dev, other);
+	htbs_trace_merge(dev, other, blk_rq_pos(next), 0);
+}

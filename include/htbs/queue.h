@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The pending requests of a reservation, and their merges.
+ */
+#ifndef HTBS_QUEUE_H
+#define HTBS_QUEUE_H
+
+#include <compat/compat.h>
+#include <htbs/device.h>
+
+/**
+ * htbs_queue_oldest() - the oldest pending request
+ * @res: the reservation
+ *
+ * Return: the request, or NULL if none is pending.
+ */
+static inline struct request *htbs_queue_oldest(struct htbs_reservation *res)
+{
+	return list_first_entry_or_null(&res->fifo, struct request, queuelist);
+}
+
+void htbs_queue_add(struct htbs_device *dev, struct htbs_reservation *res,
+		    struct request *rq);
+void htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
+		     struct request *rq);
+void htbs_queue_update_head(struct htbs_device *dev,
+			    struct htbs_reservation *res);
+
+bool htbs_allow_merge(struct request_queue *q, struct request *rq,
+		      struct bio *bio);
+int htbs_request_merge(struct request_queue *q, struct request **rq,
+		       struct bio *bio);
+bool htbs_bio_merge(struct request_queue *q, struct bio *bio,
+		    unsigned int nr_segs);
+void htbs_request_merged(struct request_queue *q, struct request *rq,
+			 enum elv_merge type);
+void htbs_requests_merged(struct request_queue *q, struct request *rq,
+			  struct request *next);
+
+#endif /* HTBS_QUEUE_H */
