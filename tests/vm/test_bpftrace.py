@@ -9,7 +9,7 @@ from tests.vm.functional import Boot, htbs_stat
 
 pytestmark = pytest.mark.guest
 
-GUEST = Boot("bpftrace", clock="real")
+GUEST = Boot("bpftrace", programs=("bpftrace",))
 
 
 def _map(result: Result, pattern: str) -> dict[str, int]:

@@ -7,7 +7,7 @@ from tests.vm.functional import Boot
 
 pytestmark = pytest.mark.guest
 
-NOT_A_NUMBER = ("x", "-1", " 5", "5 6", "1.5", "0x10", "1e3", "5K", "5x", "--", "\u00b2")
+NOT_A_NUMBER = ("x", "-1", "+5", " 5", "5 6", "1.5", "0x10", "1e3", "5K", "5x", "--", "\u00b2")
 TOO_LONG = (str(2**64), str(2**70), "9" * 400, str(-(2**63)))
 
 # What is out of range, smallest and largest good value.
@@ -47,6 +47,7 @@ RESERVATIONS = {
     "@htbs bw=none": "EINVAL",
     "@htbs bw=max": "EINVAL",
     "@htbs bw=1M\\n@htbs bw=2M": "EINVAL",
+    "@htbs bw=1M\\nburst=64K": "EINVAL",
     # numbers
     "@htbs bw=-1": "EINVAL",
     "@htbs bw=+1048576": "EINVAL",
@@ -105,6 +106,7 @@ GOOD_RESERVATIONS = {
     "burst=4K": "bw=4096 burst=4096 latency=1",
     "latency=100000000": "bw=4096 burst=4096 latency=100000000",
     "bw=1T burst=4G latency=1": f"bw={2**40} burst={2**32} latency=1",
+    "bw=1M bw=2M": f"bw={2**21} burst={2**32} latency=1",
     "bw=1g": f"bw={2**30} burst={2**32} latency=1",
     "  latency=50000   burst=64k  bw=2m  ": "bw=2097152 burst=65536 latency=50000",
 }
@@ -125,6 +127,7 @@ GOOD_TUNABLES = [(name, good) for name, (_, low, high) in TUNABLES.items() for g
 GUEST = Boot(
     "errors",
     modules=("sd_mod",),
+    programs=("setpriv",),
     files=(
         ("tunables", _lines(BAD_TUNABLES)),
         ("good-tunables", _lines(GOOD_TUNABLES)),
@@ -153,3 +156,7 @@ def test_group_with_reservation(result: Result) -> None:
 
 def test_deleted_cgroup(result: Result) -> None:
     assert "No such device" in result.text("gone")
+
+
+def test_unprivileged_owner_of_a_cgroup(result: Result) -> None:
+    assert result.text("unprivileged").split() == ["EPERM", "EACCES"]

@@ -70,6 +70,15 @@ rmdir $CG/gone
 echo "$(dev nullb0) bw=1M" >&3 2>gone && fail "a removed cgroup took a reservation"
 exec 3>&-
 
+# Somebody who owns a cgroup's files, but isn't the administrator; somebody who doesn't own them.
+cg delegated other
+chown 1000 $CG/delegated/io.htbs
+for group in delegated other; do
+	/bin/setpriv --reuid 1000 --clear-groups \
+		put "$(dev nullb0) bw=1T burst=4G latency=1" $CG/$group/io.htbs || :
+	expect "" "$(in_force $group nullb0)"
+done >unprivileged
+
 # Every file still takes what it should, at both ends of its range.
 while IFS='|' read -r file string; do
 	expect_put OK "$string" "$iosched/$file"

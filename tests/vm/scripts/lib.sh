@@ -48,7 +48,7 @@ stat_of()
 # conformed. Each key of the group's line becomes a variable.
 settled()
 {
-	inserted=0 completed=0 merged=0 conforming=0 met=0 missed=0
+	inserted=0 completed=0 merged=0 conforming=0 met=0 missed=0 late_max_us=0
 	eval "$(sed -n "s/^$(dev "$2") //p" "$CG/$1/io.htbs.stat")"
 	expect "$inserted" $((completed + merged)) "$1: inserted = completed + merged"
 	expect "$conforming" $((met + missed)) "$1: conforming = met + missed"

@@ -66,14 +66,15 @@ job idle 2 --rw=randread --ioengine=psync --prioclass=3
 # ... beside one that conforms and leaves room, ...
 run=idle-beside
 reserve app sim0 bw=400K burst=8K latency=60000
-job idle 5 --rw=randread --iodepth=8 --prioclass=3 &
+job idle 5 --rw=randread --iodepth=32 --prioclass=3 &
 job app 5 --rw=randread --iodepth=1 --rate_iops=20
 wait
+stats app
 # ... and beside one whose reservation is more than there is.
 run=idle-flood
 reserve flood1 sim0 bw=10M burst=1M latency=100000
-job idle 12 --rw=randread --ioengine=psync --prioclass=3 --offset=2g &
-job flood1 12 --rw=randread --iodepth=16
+job idle 5 --rw=randread --ioengine=psync --prioclass=3 --offset=2g &
+job flood1 5 --rw=randread --iodepth=16
 wait
 scheduler sim0 none
 
