@@ -1,0 +1,92 @@
+"""The build: every flavour without a warning, the style, and kernels it cannot be for."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.vm.kernels import REPO
+
+FLAVOURS = {"amd64", "cloud-amd64", "rt-amd64"}
+SERIES = ("6.1.", "6.12.")
+
+
+def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
+
+
+def test_every_flavour_builds_without_a_warning():
+    """W=1 and sparse, htbs and simdisk, the three flavours of both series."""
+    done = run("make", "matrix")
+    assert done.returncode == 0, done.stdout + done.stderr
+    built = {path.parent.name for path in REPO.glob("build/*/htbs.ko")}
+    for series in SERIES:
+        flavours = {name.split("-", 1)[1].lstrip("0123456789-") for name in built
+                    if name.startswith(series)}
+        assert flavours >= FLAVOURS, series
+
+
+def test_style():
+    """The kernel's checkpatch, sparse, ruff."""
+    done = run("make", "style")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+# Kernels it cannot be built for: one line that says what is missing, and nothing is written.
+
+
+@pytest.fixture
+def headers(tmp_path):
+    """A header package that has all we ask for before its types are read."""
+    real = next((REPO / "build" / "headers" / "usr" / "src").glob("linux-headers-6.12*[0-9]-amd64"))
+    (tmp_path / "include" / "config").mkdir(parents=True)
+    for name in ("Module.symvers", "include/config/auto.conf"):
+        (tmp_path / name).write_text((real / name).read_text())
+    return tmp_path
+
+
+def refusal(kver: str, headers: Path) -> str:
+    """What scripts/private-types says instead of writing a header."""
+    out = headers / "out.h"
+    done = run(REPO / "scripts" / "private-types", kver, out, "--headers", headers)
+    assert done.returncode == 1
+    assert not out.exists()
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"htbs: kernel {kver}: ")
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+def drop(path: Path, word: str) -> None:
+    """Leave out the lines that hold a word."""
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if word not in line))
+
+
+@pytest.mark.parametrize("kver", ["5.10.0-30-amd64", "4.19.0"])
+def test_too_old(kver, headers):
+    assert "HTBS needs Linux 6.1 or later" in refusal(kver, headers)
+
+
+def test_no_release(headers):
+    assert "give KVER= as uname -r prints it" in refusal("newest", headers)
+
+
+def test_no_headers(tmp_path):
+    assert "install linux-headers-6.12.0-none" in refusal("6.12.0-none", tmp_path)
+
+
+@pytest.mark.parametrize("option", ["CONFIG_BLK_CGROUP", "CONFIG_DEBUG_INFO_BTF"])
+def test_lacks_an_option(option, headers):
+    drop(headers / "include" / "config" / "auto.conf", f"{option}=")
+    assert f"built without {option}" in refusal("6.12.0-x", headers)
+
+
+def test_lacks_a_symbol(headers):
+    drop(headers / "Module.symvers", "\tblkcg_activate_policy\t")
+    assert "does not export blkcg_activate_policy" in refusal("6.12.0-x", headers)
+
+
+def test_has_no_types(headers):
+    """No vmlinux beside the headers, none that runs, none in /boot."""
+    assert "install or upgrade linux-image-6.12.0-x" in refusal("6.12.0-x", headers)
