@@ -30,6 +30,9 @@ SECONDS_MIN, SECONDS_MAX = 10, 3600
 # another at once.
 BURST = 8 * KIB
 
+# Runs and waits as long as b_max and t_wait_us say, whatever the others can bear.
+PAPER = {"policy": "paper"}
+
 
 def experiment(seconds: int) -> Experiment:
     """The paper's paragraph."""
@@ -40,8 +43,8 @@ def experiment(seconds: int) -> Experiment:
             Job("app2", "read", 2 * GIB, 2 * GIB, Reservation(800 * KIB, BURST, 100_000)),
         ),
         schedulers=(
-            Scheduler("pclock", "pClock", "htbs", {"b_max": 1, "t_wait_us": 0}),
-            Scheduler("htbs", "HTBS", "htbs", {"b_max": 20, "t_wait_us": 10_000}),
+            Scheduler("pclock", "pClock", "htbs", PAPER | {"b_max": 1, "t_wait_us": 0}),
+            Scheduler("htbs", "HTBS", "htbs", PAPER | {"b_max": 20, "t_wait_us": 10_000}),
             Scheduler("mq-deadline", "mq-deadline", "mq-deadline"),
             Scheduler("bfq", "BFQ", "bfq"),
         ),
