@@ -19,6 +19,7 @@ refused rpm=0
 refused nr_hw_queues=65
 refused profile=floppy
 refused profile=nearline depth=33
+refused profile=tlc size_mb=511
 refused remove=0
 
 load simdisk size_mb=64
@@ -69,15 +70,30 @@ expect_put ENODEV 16 $REMOVE
 expect_put EINVAL x $REMOVE
 rmmod simdisk
 [ ! -e /sys/block/sim0 ] || fail "sim0 is still there"
+
+load simdisk profile=tlc size_mb=512 backing=1 discard=1
+queue sim0 rotational 0
+queue sim0 write_cache "write through"
+queue sim0 max_discard_segments 1
+expect "$(nproc)" "$(ls /sys/block/sim0/mq | wc -l)" "hardware queues"
+for name in none mq-deadline; do
+    scheduler sim0 $name
+    verify --filename=/dev/sim0 --rw=randwrite --bsrange=512-64k --iodepth=16 --size=4m \
+        --numjobs=4 --offset_increment=4m
+    verify --filename=/dev/sim0 --rw=randtrim --bs=4k --size=4m
+done
+rmmod simdisk
 """
 
 TIMES = """
+RUNTIME=3
 grep -q "hres_active *: 1" /proc/timer_list || fail "the guest has no high-resolution timers"
 job() {
     output=$1
     shift
-    fio --eta=never --filename=/dev/sim0 --direct=1 --bs=4k --time_based --runtime=5 --size=2g \
-        --output-format=json --output="$output" --norandommap --ioengine=libaio "$@"
+    fio --eta=never --filename=/dev/sim0 --direct=1 --bs=4k --size=2g --time_based \
+        --runtime=$RUNTIME --norandommap --ioengine=libaio --output-format=json \
+        --output="$output" "$@"
 }
 load simdisk
 scheduler sim0 none
@@ -92,6 +108,15 @@ job nearline-1 --name=r --rw=randread --size=100%
 job nearline-16 --name=r --rw=randread --size=100% --iodepth=16
 job nearline-32 --name=r --rw=randread --size=100% --iodepth=32
 job nearline-sequential --name=s --rw=read --bs=128k --iodepth=4
+rmmod simdisk
+
+RUNTIME=1
+load simdisk profile=tlc
+scheduler sim0 none
+job tlc-1 --name=r --rw=randread --size=100%
+job tlc-32 --name=r --rw=randread --size=100% --iodepth=32
+job tlc-write --name=w --rw=randwrite --size=100% --iodepth=32
+job tlc-both --name=w --rw=write --bs=128k --iodepth=8 --name=r --rw=randread
 """
 
 
@@ -99,10 +124,11 @@ job nearline-sequential --name=s --rw=read --bs=128k --iodepth=4
 def test_functions(series: str, clock: str) -> None:
     """Parameters, queue attributes, data, discard, removal."""
     kernel = kernels.newest(series)
-    guest = Guest(kernel, clock, files=modules.build(kernel), name=f"simdisk-{series}")
+    guest = Guest(kernel, clock, files=modules.build(kernel), name=f"simdisk-{series}", cpus=4)
     messages = guest.run(FUNCTIONAL).dmesg
     for text in ("devices: must be 1 to 16", "size_mb: must not be above the profile's 76319",
-                 "rpm: must be 1 to 100000", "nr_hw_queues: must be 1 to 64",
+                 "size_mb: must be 512 to 65536 for flash", "rpm: must be 1 to 100000",
+                 "nr_hw_queues: must be 1 to 64",
                  "profile: must be hd080hj, nearline or tlc", "depth: must be 1 to 32"):
         assert f"simdisk: {text}" in messages
 
@@ -110,7 +136,8 @@ def test_functions(series: str, clock: str) -> None:
 def test_times() -> None:
     """A guest's fio measures what the model's own test expects, and the host's 20 us or so."""
     kernel = kernels.newest("6.12")
-    guest = Guest(kernel, clock="virtual", files=modules.build(kernel), name="simdisk-times")
+    guest = Guest(kernel, clock="virtual", files=modules.build(kernel), name="simdisk-times",
+                  timeout=400)
     result = guest.run(TIMES)
 
     def rates(name: str) -> list[float]:
@@ -122,3 +149,10 @@ def test_times() -> None:
     for depth, iops in ((1, 79), (16, 170), (32, 210)):
         assert rates(f"nearline-{depth}") == [pytest.approx(4096 * iops, rel=0.1)]
     assert rates("nearline-sequential") == [pytest.approx(268e6, rel=0.03)]
+    idle = result.json("tlc-1")["jobs"][0]["read"]
+    assert idle["clat_ns"]["percentile"]["50.000000"] == pytest.approx(87_000, rel=0.05)
+    assert rates("tlc-32") == [pytest.approx(4096 * 83_000, rel=0.1)]
+    assert result.json("tlc-write")["jobs"][0]["write"]["iops"] == pytest.approx(15_000, rel=0.1)
+    beside = result.json("tlc-both")["jobs"][1]["read"]
+    assert beside["clat_ns"]["percentile"]["50.000000"] > 400_000
+    assert beside["clat_ns"]["max"] > 3_500_000
