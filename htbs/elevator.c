@@ -84,6 +84,7 @@ static void htbs_cancel_wait(struct htbs_device *dev)
 	if (htbs_policy_cancel_wait(&dev->policy))
 		htbs_trace_wait_end(dev, active, ktime_get_ns(),
 				    HTBS_WAIT_CANCELLED);
+	htbs_trace_tunables(dev, false);
 }
 
 /**
@@ -203,8 +204,7 @@ static void htbs_insert(struct htbs_device *dev, struct request *rq,
 	res->stats.inserted++;
 	if (at_head) {
 		/* The data of a write between two flushes. */
-		htbs_policy_charge(&dev->policy, &res->flow, ktime_get_ns(),
-				   htbs_rq_cost(rq));
+		htbs_queue_charge(dev, res, htbs_rq_cost(rq));
 		htbs_insert_first(dev, rq, true);
 	} else {
 		htbs_insert_tagged(dev, res, rq);
@@ -271,11 +271,11 @@ static struct request *htbs_dispatch_first(struct htbs_device *dev, u64 now)
 
 	list_del_init(&rq->queuelist);
 	res = htbs_rq_prepared(rq) ? htbs_rq_reservation(rq) : NULL;
-	htbs_trace_dispatch(dev, res, rq, now, false);
-	if (res) {
+	if (res)
 		htbs_policy_resume(&dev->policy, &res->flow, now);
+	htbs_trace_dispatch(dev, res, rq, now, false);
+	if (res)
 		htbs_start_request(dev, res, rq);
-	}
 	return rq;
 }
 
@@ -354,7 +354,7 @@ static void htbs_judge(struct htbs_device *dev, struct htbs_reservation *res,
 	}
 	stats->missed++;
 	stats->late_max = max(stats->late_max, now - due);
-	htbs_trace_late(dev, res, now, now - due);
+	htbs_trace_late(dev, res, rq, now, now - due);
 }
 
 /* The time it is given may be that at which the submitter's plug began. */
@@ -363,6 +363,7 @@ static void htbs_completed_request(struct request *rq, u64 unused)
 	struct htbs_device *dev = htbs_device_of(rq->q);
 	struct htbs_reservation *res;
 	unsigned long flags;
+	bool waits;
 	u64 now;
 
 	if (!htbs_rq_prepared(rq))
@@ -376,9 +377,10 @@ static void htbs_completed_request(struct request *rq, u64 unused)
 	htbs_judge(dev, res, rq, now);
 	if (htbs_rq_flag(rq, HTBS_RQ_IN_FLIGHT)) {
 		htbs_rq_clear_flag(rq, HTBS_RQ_IN_FLIGHT);
-		if (htbs_policy_complete(&dev->policy, &res->flow, now))
+		waits = htbs_policy_complete(&dev->policy, &res->flow, now);
+		if (waits)
 			htbs_arm_wait_timer(dev);
-		htbs_trace_complete(dev, res, now, false);
+		htbs_trace_complete(dev, res, rq, now, waits);
 	}
 	htbs_device_unlock(dev, flags);
 }
@@ -399,7 +401,7 @@ static void htbs_give_back(struct htbs_device *dev, struct request *rq)
 	cancelled = htbs_policy_requeue(&dev->policy, &res->flow);
 	if (cancelled)
 		htbs_trace_wait_end(dev, &res->flow, now, HTBS_WAIT_CANCELLED);
-	htbs_trace_complete(dev, res, now, true);
+	htbs_trace_give_back(dev, res, rq, now);
 	htbs_device_unlock(dev, flags);
 
 	/* The request may be kicked much later; others needn't wait for that. */
@@ -477,6 +479,7 @@ static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 	INIT_LIST_HEAD(&dev->dispatch);
 	kref_init(&dev->ref);
 	dev->queue = q;
+	dev->devt = disk_devt(q->disk);
 	dev->defaults = htbs_defaults;
 	htbs_policy_init(&dev->policy, &dev->background.flow, HTBS_B_MAX,
 			 flash ? HTBS_T_WAIT_FLASH : HTBS_T_WAIT_ROTATIONAL);
@@ -498,6 +501,7 @@ static int htbs_attach(struct request_queue *q, struct elevator_queue *eq)
 
 	eq->elevator_data = dev;
 	htbs_set_elevator(q, eq);
+	htbs_trace_tunables(dev, true);
 	err = htbs_reservations_attach(dev);
 	if (err) {
 		htbs_device_put(dev);

@@ -68,6 +68,21 @@ void htbs_queue_update_head(struct htbs_device *dev,
 }
 
 /**
+ * htbs_queue_charge() - charge for bytes that have no tag of their own
+ * @dev: the device, locked
+ * @res: the reservation
+ * @bytes: what a merge added, or a request that goes past the policy
+ */
+void htbs_queue_charge(struct htbs_device *dev, struct htbs_reservation *res,
+		       u32 bytes)
+{
+	u64 now = ktime_get_ns();
+
+	htbs_policy_charge(&dev->policy, &res->flow, now, bytes);
+	htbs_trace_charge(dev, res, now, bytes);
+}
+
+/**
  * htbs_allow_merge() - may a bio become part of a request
  * @q: the queue
  * @rq: a pending request
@@ -119,20 +134,14 @@ bool htbs_bio_merge(struct request_queue *q, struct bio *bio,
 {
 	struct htbs_device *dev = htbs_device_of(q);
 	u32 bytes = htbs_data_bytes(bio->bi_opf, bio->bi_iter.bi_size);
-	u64 sector = bio->bi_iter.bi_sector;
-	struct htbs_reservation *res;
 	struct request *free = NULL;
 	unsigned long flags;
 	bool merged;
 
 	spin_lock_irqsave(&dev->lock, flags);
 	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);
-	if (merged) {
-		res = htbs_reservation_of(dev, bio);
-		htbs_policy_charge(&dev->policy, &res->flow, ktime_get_ns(),
-				   bytes);
-		htbs_trace_merge(dev, res, sector, bytes);
-	}
+	if (merged)
+		htbs_queue_charge(dev, htbs_reservation_of(dev, bio), bytes);
 	htbs_device_unlock(dev, flags);
 
 	if (free)
@@ -155,6 +164,7 @@ void htbs_request_merged(struct request_queue *q, struct request *rq,
 		elv_rb_del(&res->by_pos, rq);
 		elv_rb_add(&res->by_pos, rq);
 	}
+	htbs_trace_merge(htbs_device_of(q), res, rq, NULL);
 }
 
 /* What a merge makes of two requests conforms if either did. */
@@ -192,9 +202,8 @@ void htbs_requests_merged(struct request_queue *q, struct request *rq,
 	if (!other) {
 		res->stats.inserted++;
 		res->stats.merged++;
-		htbs_policy_charge(&dev->policy, &res->flow, ktime_get_ns(),
-				   bytes);
-		htbs_trace_merge(dev, res, blk_rq_pos(next), bytes);
+		htbs_trace_merge(dev, res, rq, NULL);
+		htbs_queue_charge(dev, res, bytes);
 		return;
 	}
 
@@ -208,5 +217,5 @@ void htbs_requests_merged(struct request_queue *q, struct request *rq,
 	htbs_queue_take(dev, other, next);
 	htbs_policy_remove(&dev->policy, &other->flow);
 	htbs_queue_update_head(dev, other);
-	htbs_trace_merge(dev, other, blk_rq_pos(next), 0);
+	htbs_trace_merge(dev, other, rq, next);
 }

@@ -214,6 +214,7 @@ static void htbs_pd_init(struct blkg_policy_data *pd)
 	htbs_reservation_init(&group->reservation, dev, &params);
 	group->reservation.blkg = pd->blkg;
 	group->reservation.id = cgroup_id(pd->blkg->blkcg->css.cgroup);
+	htbs_trace_join(dev, &group->reservation);
 	kref_get(&dev->ref);
 	group->dev = dev;
 	spin_unlock_irqrestore(&dev->lock, flags);
@@ -245,7 +246,9 @@ static void htbs_pd_free(struct blkg_policy_data *pd)
 	if (dev) {
 		spin_lock_irqsave(&dev->lock, flags);
 		WARN_ON_ONCE(!list_empty(&group->reservation.fifo));
-		htbs_policy_forget(&dev->policy, &group->reservation.flow);
+		htbs_trace_leave(dev, &group->reservation,
+				 htbs_policy_forget(&dev->policy,
+						    &group->reservation.flow));
 		htbs_device_unlock(dev, flags);
 		htbs_device_put(dev);
 	}
@@ -424,7 +427,7 @@ void htbs_reservation_change(struct htbs_reservation *res,
 		htbs_rq_set_due(rq, due);
 	}
 	htbs_queue_update_head(dev, res);
-	htbs_trace_config(dev, res);
+	htbs_trace_config(dev, res, now);
 }
 
 /**

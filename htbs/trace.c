@@ -9,6 +9,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/blktrace_api.h>
+#include <linux/ktime.h>
 #include <linux/printk.h>
 
 #include <htbs/request.h>
@@ -17,9 +18,13 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/htbs.h>
 
-static dev_t htbs_devt(const struct htbs_device *dev)
+/*
+ * Which of the requests that are under way: its tag and its hardware queue,
+ * which has tags of its own.
+ */
+static int htbs_rq_id(const struct request *rq)
 {
-	return disk_devt(dev->queue->disk);
+	return rq->mq_hctx->queue_num << 16 | rq->internal_tag;
 }
 
 static u64 htbs_flow_id(const struct htbs_flow *flow)
@@ -31,7 +36,7 @@ static void htbs_trace_jump(struct htbs_device *dev, u64 now, u64 jump)
 {
 	if (!jump)
 		return;
-	trace_htbs_drift(htbs_devt(dev), now, jump, dev->policy.clock.drift);
+	trace_htbs_drift(dev->devt, now, jump, dev->policy.clock.drift);
 	blk_add_trace_msg(dev->queue, "htbs drift %llu", jump);
 }
 
@@ -52,7 +57,7 @@ void htbs_trace_tag(struct htbs_device *dev, struct htbs_reservation *res,
 	if (arrival->hit)
 		htbs_trace_wait_end(dev, &res->flow, now, HTBS_WAIT_HIT);
 	htbs_trace_jump(dev, now, arrival->jump);
-	trace_htbs_tag(htbs_devt(dev), res->id, now, arrival->v,
+	trace_htbs_tag(dev->devt, res->id, htbs_rq_id(rq), now, arrival->v,
 		       arrival->start,
 		       arrival->start + res->flow.curve.params.latency,
 		       blk_rq_pos(rq), bytes, htbs_cost(bytes),
@@ -63,17 +68,32 @@ void htbs_trace_tag(struct htbs_device *dev, struct htbs_reservation *res,
 }
 
 /**
- * htbs_trace_merge() - bytes were charged for a merge
+ * htbs_trace_merge() - a pending request has grown
  * @dev: the device, locked
- * @res: the reservation
- * @sector: first sector of what was added
- * @bytes: its length
+ * @res: the reservation; of @gone, if there is one
+ * @rq: the request
+ * @gone: the pending request that it swallowed, or NULL
  */
 void htbs_trace_merge(struct htbs_device *dev, struct htbs_reservation *res,
-		      u64 sector, u32 bytes)
+		      struct request *rq, struct request *gone)
 {
-	trace_htbs_merge(htbs_devt(dev), res->id, sector, bytes,
+	trace_htbs_merge(dev->devt, res->id, htbs_rq_id(rq),
+			 gone ? htbs_rq_id(gone) : -1, blk_rq_pos(rq),
+			 htbs_data_bytes(rq->cmd_flags, blk_rq_bytes(rq)),
 			 res->flow.pending, res->flow.node.start);
+}
+
+/**
+ * htbs_trace_charge() - bytes were charged that have no tag of their own
+ * @dev: the device, locked
+ * @res: the reservation
+ * @now: real time, ns
+ * @bytes: what a merge added, or a request that was inserted at the head
+ */
+void htbs_trace_charge(struct htbs_device *dev, struct htbs_reservation *res,
+		       u64 now, u32 bytes)
+{
+	trace_htbs_charge(dev->devt, res->id, now, bytes);
 }
 
 /**
@@ -91,14 +111,14 @@ void htbs_trace_choice(struct htbs_device *dev,
 		htbs_trace_wait_end(dev, was_active, now, HTBS_WAIT_TIMEOUT);
 	htbs_trace_jump(dev, now, choice->jump);
 	if (choice->wait_began) {
-		trace_htbs_wait_begin(htbs_devt(dev),
+		trace_htbs_wait_begin(dev->devt,
 				      htbs_flow_id(dev->policy.active), now,
 				      dev->policy.wait_until);
 		blk_add_trace_msg(dev->queue, "htbs wait %llu",
 				  htbs_flow_id(dev->policy.active));
 	}
 	if (choice->switched) {
-		trace_htbs_switch(htbs_devt(dev), htbs_flow_id(choice->flow),
+		trace_htbs_switch(dev->devt, htbs_flow_id(choice->flow),
 				  now);
 		blk_add_trace_msg(dev->queue, "htbs switch %llu",
 				  htbs_flow_id(choice->flow));
@@ -118,27 +138,45 @@ void htbs_trace_dispatch(struct htbs_device *dev, struct htbs_reservation *res,
 {
 	u64 id = res ? res->id : 0;
 
-	trace_htbs_dispatch(htbs_devt(dev), id, now,
+	trace_htbs_dispatch(dev->devt, id, htbs_rq_id(rq), now,
 			    tagged ? htbs_rq_start(rq) : 0,
 			    blk_rq_pos(rq), blk_rq_bytes(rq),
 			    op_is_sync(rq->cmd_flags), tagged, dev->policy.run,
-			    res ? res->flow.pending : 0);
+			    res ? res->flow.pending : 0,
+			    res ? res->flow.in_flight : 0);
 	blk_add_trace_msg(dev->queue, "htbs dispatch %llu %llu run %u", id,
 			  (u64)blk_rq_pos(rq), dev->policy.run);
 }
 
 /**
- * htbs_trace_complete() - a request is with the driver no more
+ * htbs_trace_complete() - a request completed
  * @dev: the device, locked
  * @res: its reservation
+ * @rq: the request
  * @now: real time, ns
- * @requeued: the driver gave it back
+ * @waits: the device is now kept idle
  */
 void htbs_trace_complete(struct htbs_device *dev, struct htbs_reservation *res,
-			 u64 now, bool requeued)
+			 struct request *rq, u64 now, bool waits)
 {
-	trace_htbs_complete(htbs_devt(dev), res->id, now, requeued,
-			    res->flow.in_flight);
+	trace_htbs_complete(dev->devt, res->id, htbs_rq_id(rq), now, false,
+			    res->flow.in_flight,
+			    waits ? dev->policy.wait_until : 0);
+}
+
+/**
+ * htbs_trace_give_back() - the driver gave a request back
+ * @dev: the device, locked
+ * @res: its reservation
+ * @rq: the request
+ * @now: real time, ns
+ */
+void htbs_trace_give_back(struct htbs_device *dev,
+			  struct htbs_reservation *res, struct request *rq,
+			  u64 now)
+{
+	trace_htbs_complete(dev->devt, res->id, htbs_rq_id(rq), now, true,
+			    res->flow.in_flight, 0);
 }
 
 /**
@@ -154,7 +192,7 @@ void htbs_trace_wait_end(struct htbs_device *dev,
 {
 	static const char *const names[] = { "hit", "timeout", "cancelled" };
 
-	trace_htbs_wait_end(htbs_devt(dev), htbs_flow_id(flow), now, outcome);
+	trace_htbs_wait_end(dev->devt, htbs_flow_id(flow), now, outcome);
 	blk_add_trace_msg(dev->queue, "htbs wait end %llu %s",
 			  htbs_flow_id(flow), names[outcome]);
 }
@@ -163,13 +201,14 @@ void htbs_trace_wait_end(struct htbs_device *dev,
  * htbs_trace_late() - a conforming request completed after its latency
  * @dev: the device, locked
  * @res: its reservation
+ * @rq: the request
  * @now: real time, ns
  * @late: by how much, ns
  */
 void htbs_trace_late(struct htbs_device *dev, struct htbs_reservation *res,
-		     u64 now, u64 late)
+		     struct request *rq, u64 now, u64 late)
 {
-	trace_htbs_late(htbs_devt(dev), res->id, now, late);
+	trace_htbs_late(dev->devt, res->id, htbs_rq_id(rq), now, late);
 	blk_add_trace_msg(dev->queue, "htbs late %llu %llu", res->id, late);
 }
 
@@ -182,7 +221,7 @@ void htbs_trace_overload(struct htbs_device *dev, u64 now)
 {
 	bool begins = dev->policy.overload.now;
 
-	trace_htbs_overload(htbs_devt(dev), now, begins);
+	trace_htbs_overload(dev->devt, now, begins);
 	blk_add_trace_msg(dev->queue, "htbs overload %s",
 			  begins ? "begins" : "ends");
 	if (begins)
@@ -194,14 +233,56 @@ void htbs_trace_overload(struct htbs_device *dev, u64 now)
  * htbs_trace_config() - a reservation promises something else
  * @dev: the device, locked
  * @res: the reservation
+ * @now: real time, ns
  */
-void htbs_trace_config(struct htbs_device *dev, struct htbs_reservation *res)
+void htbs_trace_config(struct htbs_device *dev, struct htbs_reservation *res,
+		       u64 now)
 {
 	const struct htbs_params *params = &res->flow.curve.params;
 
-	trace_htbs_config(htbs_devt(dev), res->id, params->bw, params->burst,
+	trace_htbs_config(dev->devt, res->id, now, params->bw, params->burst,
 			  params->latency);
 	blk_add_trace_msg(dev->queue,
 			  "htbs config %llu bw %llu burst %llu latency %llu",
 			  res->id, params->bw, params->burst, params->latency);
+}
+
+/**
+ * htbs_trace_join() - a group has a reservation from now on
+ * @dev: the device, locked
+ * @res: the reservation, new
+ */
+void htbs_trace_join(struct htbs_device *dev, struct htbs_reservation *res)
+{
+	const struct htbs_params *params = &res->flow.curve.params;
+
+	trace_htbs_join(dev->devt, res->id, res->flow.idle_since, params->bw,
+			params->burst, params->latency);
+}
+
+/**
+ * htbs_trace_leave() - a group's reservation ends
+ * @dev: the device, locked
+ * @res: the reservation
+ * @waited: a wait for it was cancelled
+ */
+void htbs_trace_leave(struct htbs_device *dev, struct htbs_reservation *res,
+		      bool waited)
+{
+	if (waited)
+		htbs_trace_wait_end(dev, &res->flow, ktime_get_ns(),
+				    HTBS_WAIT_CANCELLED);
+	trace_htbs_leave(dev->devt, res->id);
+}
+
+/**
+ * htbs_trace_tunables() - how the policy is tuned
+ * @dev: the device; locked, unless it is new
+ * @attached: the device is new
+ */
+void htbs_trace_tunables(struct htbs_device *dev, bool attached)
+{
+	trace_htbs_tunables(dev->devt, attached, dev->policy.rule,
+			    dev->policy.b_max, dev->policy.t_wait,
+			    dev->policy.service.seek);
 }

@@ -87,6 +87,8 @@ struct htbs_reservation {
  * @has_work: is there something to dispatch; read without the lock
  * @wait_timer: ends a wait for an arrival
  * @queue: the queue (constant)
+ * @devt: its disk's number, for the traces (constant): a group may outlive the
+ *	disk
  * @defaults: what a group promises that has and inherits no reservation
  * @background: IOPRIO_CLASS_IDLE
  * @ref: the elevator and every group hold one
@@ -98,6 +100,7 @@ struct htbs_device {
 	bool has_work;
 	struct hrtimer wait_timer;
 	struct request_queue *queue;
+	dev_t devt;
 	struct htbs_params defaults;
 	struct htbs_reservation background;
 	struct kref ref;

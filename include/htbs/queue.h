@@ -25,6 +25,8 @@ void htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
 		     struct request *rq);
 void htbs_queue_update_head(struct htbs_device *dev,
 			    struct htbs_reservation *res);
+void htbs_queue_charge(struct htbs_device *dev, struct htbs_reservation *res,
+		       u32 bytes);
 
 bool htbs_allow_merge(struct request_queue *q, struct request *rq,
 		      struct bio *bio);

@@ -314,8 +314,12 @@ class Policy:
         place = min(flow.queue.index(kept), flow.queue.index(gone))
         kept.start, kept.due = min(kept.start, gone.start), min(kept.due, gone.due)
         flow.queue.remove(kept)
-        flow.queue.remove(gone)
+        self.remove(flow, gone)
         flow.queue.insert(place, kept)
+
+    def remove(self, flow: Reservation, gone: Request) -> None:
+        """A pending request is pending no more: a request of another reservation swallowed it."""
+        flow.queue.remove(gone)
         self._enter(flow)
 
     def charge(self, flow: Reservation, size: int, now: int) -> None:

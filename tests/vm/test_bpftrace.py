@@ -22,7 +22,7 @@ def test_every_event_is_counted(result: Result) -> None:
     count = _map(result, r"@\[tracepoint:htbs:htbs_(\w+)\]")
     assert set(count) == {
         "tag", "merge", "dispatch", "complete", "switch",
-        "wait_begin", "wait_end", "drift", "late", "config",
+        "wait_begin", "wait_end", "drift", "late", "config", "charge", "join", "overload",
     }  # fmt: skip
     stats = [htbs_stat(result.text(f"{group}.stat")) for group in ("random", "sequential")]
     assert count["complete"] == sum(stat["completed"] for stat in stats)

@@ -15,13 +15,15 @@
 
 /* A request got its tags.  It conforms if start == v. */
 TRACE_EVENT(htbs_tag,
-	TP_PROTO(dev_t dev, u64 group, u64 now, u64 v, u64 start, u64 finish,
-		 u64 sector, u32 bytes, u32 cost, u32 pending),
-	TP_ARGS(dev, group, now, v, start, finish, sector, bytes, cost, pending),
+	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u64 v, u64 start,
+		 u64 finish, u64 sector, u32 bytes, u32 cost, u32 pending),
+	TP_ARGS(dev, group, request, now, v, start, finish, sector, bytes,
+		cost, pending),
 
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
 		__field(u64, group)
+		__field(int, request)
 		__field(u64, now)
 		__field(u64, v)
 		__field(u64, start)
@@ -35,6 +37,7 @@ TRACE_EVENT(htbs_tag,
 	TP_fast_assign(
 		__entry->dev = dev;
 		__entry->group = group;
+		__entry->request = request;
 		__entry->now = now;
 		__entry->v = v;
 		__entry->start = start;
@@ -45,22 +48,27 @@ TRACE_EVENT(htbs_tag,
 		__entry->pending = pending;
 	),
 
-	TP_printk("%u:%u group=%llu now=%llu v=%llu start=%llu finish=%llu sector=%llu bytes=%u cost=%u pending=%u",
+	TP_printk("%u:%u group=%llu request=%d now=%llu v=%llu start=%llu finish=%llu sector=%llu bytes=%u cost=%u pending=%u",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
-		  __entry->now, __entry->v, __entry->start, __entry->finish,
+		  __entry->request, __entry->now, __entry->v, __entry->start, __entry->finish,
 		  __entry->sector, __entry->bytes, __entry->cost,
 		  __entry->pending)
 );
 
-/* Bytes were charged for a merge, and a request may be pending no more. */
+/*
+ * A pending request has grown: this is its place from now on.  If it swallowed
+ * another pending one, that is gone; else gone is -1.
+ */
 TRACE_EVENT(htbs_merge,
-	TP_PROTO(dev_t dev, u64 group, u64 sector, u32 bytes, u32 pending,
-		 u64 oldest),
-	TP_ARGS(dev, group, sector, bytes, pending, oldest),
+	TP_PROTO(dev_t dev, u64 group, int request, int gone, u64 sector,
+		 u32 bytes, u32 pending, u64 oldest),
+	TP_ARGS(dev, group, request, gone, sector, bytes, pending, oldest),
 
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
 		__field(u64, group)
+		__field(int, request)
+		__field(int, gone)
 		__field(u64, sector)
 		__field(u32, bytes)
 		__field(u32, pending)
@@ -70,28 +78,56 @@ TRACE_EVENT(htbs_merge,
 	TP_fast_assign(
 		__entry->dev = dev;
 		__entry->group = group;
+		__entry->request = request;
+		__entry->gone = gone;
 		__entry->sector = sector;
 		__entry->bytes = bytes;
 		__entry->pending = pending;
 		__entry->oldest = oldest;
 	),
 
-	TP_printk("%u:%u group=%llu sector=%llu bytes=%u pending=%u oldest=%llu",
+	TP_printk("%u:%u group=%llu request=%d gone=%d sector=%llu bytes=%u pending=%u oldest=%llu",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
-		  __entry->sector, __entry->bytes, __entry->pending,
-		  __entry->oldest)
+		  __entry->request, __entry->gone, __entry->sector,
+		  __entry->bytes, __entry->pending, __entry->oldest)
 );
 
-/* A request goes to the driver; tagged is 0 if it went first, unscheduled. */
-TRACE_EVENT(htbs_dispatch,
-	TP_PROTO(dev_t dev, u64 group, u64 now, u64 start, u64 sector,
-		 u32 bytes, bool sync, bool tagged, u32 run, u32 pending),
-	TP_ARGS(dev, group, now, start, sector, bytes, sync, tagged, run,
-		pending),
+/* Bytes were charged that have no tag: merged, or inserted at the head. */
+TRACE_EVENT(htbs_charge,
+	TP_PROTO(dev_t dev, u64 group, u64 now, u32 bytes),
+	TP_ARGS(dev, group, now, bytes),
 
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
 		__field(u64, group)
+		__field(u64, now)
+		__field(u32, bytes)
+	),
+
+	TP_fast_assign(
+		__entry->dev = dev;
+		__entry->group = group;
+		__entry->now = now;
+		__entry->bytes = bytes;
+	),
+
+	TP_printk("%u:%u group=%llu now=%llu bytes=%u",
+		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
+		  __entry->now, __entry->bytes)
+);
+
+/* A request goes to the driver; tagged is 0 if it went first, unscheduled. */
+TRACE_EVENT(htbs_dispatch,
+	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u64 start,
+		 u64 sector, u32 bytes, bool sync, bool tagged, u32 run,
+		 u32 pending, u32 in_flight),
+	TP_ARGS(dev, group, request, now, start, sector, bytes, sync, tagged,
+		run, pending, in_flight),
+
+	TP_STRUCT__entry(
+		__field(dev_t, dev)
+		__field(u64, group)
+		__field(int, request)
 		__field(u64, now)
 		__field(u64, start)
 		__field(u64, sector)
@@ -100,11 +136,13 @@ TRACE_EVENT(htbs_dispatch,
 		__field(bool, tagged)
 		__field(u32, run)
 		__field(u32, pending)
+		__field(u32, in_flight)
 	),
 
 	TP_fast_assign(
 		__entry->dev = dev;
 		__entry->group = group;
+		__entry->request = request;
 		__entry->now = now;
 		__entry->start = start;
 		__entry->sector = sector;
@@ -113,39 +151,50 @@ TRACE_EVENT(htbs_dispatch,
 		__entry->tagged = tagged;
 		__entry->run = run;
 		__entry->pending = pending;
+		__entry->in_flight = in_flight;
 	),
 
-	TP_printk("%u:%u group=%llu now=%llu start=%llu sector=%llu bytes=%u sync=%d tagged=%d run=%u pending=%u",
+	TP_printk("%u:%u group=%llu request=%d now=%llu start=%llu sector=%llu bytes=%u sync=%d tagged=%d run=%u pending=%u in_flight=%u",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
-		  __entry->now, __entry->start, __entry->sector,
-		  __entry->bytes, __entry->sync, __entry->tagged,
-		  __entry->run, __entry->pending)
+		  __entry->request, __entry->now, __entry->start,
+		  __entry->sector, __entry->bytes, __entry->sync,
+		  __entry->tagged, __entry->run, __entry->pending,
+		  __entry->in_flight)
 );
 
-/* A request is with the driver no more: completed, or given back. */
+/*
+ * A request is with the driver no more: completed, or given back.  If the
+ * device is kept idle from now on, until says how long; else it is 0.
+ */
 TRACE_EVENT(htbs_complete,
-	TP_PROTO(dev_t dev, u64 group, u64 now, bool requeued, u32 in_flight),
-	TP_ARGS(dev, group, now, requeued, in_flight),
+	TP_PROTO(dev_t dev, u64 group, int request, u64 now, bool requeued,
+		 u32 in_flight, u64 until),
+	TP_ARGS(dev, group, request, now, requeued, in_flight, until),
 
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
 		__field(u64, group)
+		__field(int, request)
 		__field(u64, now)
 		__field(bool, requeued)
 		__field(u32, in_flight)
+		__field(u64, until)
 	),
 
 	TP_fast_assign(
 		__entry->dev = dev;
 		__entry->group = group;
+		__entry->request = request;
 		__entry->now = now;
 		__entry->requeued = requeued;
 		__entry->in_flight = in_flight;
+		__entry->until = until;
 	),
 
-	TP_printk("%u:%u group=%llu now=%llu requeued=%d in_flight=%u",
+	TP_printk("%u:%u group=%llu request=%d now=%llu requeued=%d in_flight=%u until=%llu",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
-		  __entry->now, __entry->requeued, __entry->in_flight)
+		  __entry->request, __entry->now, __entry->requeued,
+		  __entry->in_flight, __entry->until)
 );
 
 /* Another reservation is active; group 0 is the background, unbounded. */
@@ -251,12 +300,13 @@ TRACE_EVENT(htbs_drift,
 
 /* A conforming request completed after its latency. */
 TRACE_EVENT(htbs_late,
-	TP_PROTO(dev_t dev, u64 group, u64 now, u64 late),
-	TP_ARGS(dev, group, now, late),
+	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u64 late),
+	TP_ARGS(dev, group, request, now, late),
 
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
 		__field(u64, group)
+		__field(int, request)
 		__field(u64, now)
 		__field(u64, late)
 	),
@@ -264,13 +314,14 @@ TRACE_EVENT(htbs_late,
 	TP_fast_assign(
 		__entry->dev = dev;
 		__entry->group = group;
+		__entry->request = request;
 		__entry->now = now;
 		__entry->late = late;
 	),
 
-	TP_printk("%u:%u group=%llu now=%llu late=%llu",
+	TP_printk("%u:%u group=%llu request=%d now=%llu late=%llu",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
-		  __entry->now, __entry->late)
+		  __entry->request, __entry->now, __entry->late)
 );
 
 /* More is reserved than the device can do; or no longer. */
@@ -295,14 +346,14 @@ TRACE_EVENT(htbs_overload,
 		  __entry->begins)
 );
 
-/* A reservation promises something else. */
-TRACE_EVENT(htbs_config,
-	TP_PROTO(dev_t dev, u64 group, u64 bw, u64 burst, u64 latency),
-	TP_ARGS(dev, group, bw, burst, latency),
+DECLARE_EVENT_CLASS(htbs_promise,
+	TP_PROTO(dev_t dev, u64 group, u64 now, u64 bw, u64 burst, u64 latency),
+	TP_ARGS(dev, group, now, bw, burst, latency),
 
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
 		__field(u64, group)
+		__field(u64, now)
 		__field(u64, bw)
 		__field(u64, burst)
 		__field(u64, latency)
@@ -311,14 +362,84 @@ TRACE_EVENT(htbs_config,
 	TP_fast_assign(
 		__entry->dev = dev;
 		__entry->group = group;
+		__entry->now = now;
 		__entry->bw = bw;
 		__entry->burst = burst;
 		__entry->latency = latency;
 	),
 
-	TP_printk("%u:%u group=%llu bw=%llu burst=%llu latency=%llu",
+	TP_printk("%u:%u group=%llu now=%llu bw=%llu burst=%llu latency=%llu",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
-		  __entry->bw, __entry->burst, __entry->latency)
+		  __entry->now, __entry->bw, __entry->burst, __entry->latency)
+);
+
+/* A group has come to the device; this would be its reservation. */
+DEFINE_EVENT(htbs_promise, htbs_join,
+	TP_PROTO(dev_t dev, u64 group, u64 now, u64 bw, u64 burst, u64 latency),
+	TP_ARGS(dev, group, now, bw, burst, latency)
+);
+
+/* A reservation promises something else. */
+DEFINE_EVENT(htbs_promise, htbs_config,
+	TP_PROTO(dev_t dev, u64 group, u64 now, u64 bw, u64 burst, u64 latency),
+	TP_ARGS(dev, group, now, bw, burst, latency)
+);
+
+/* A group is gone from the device. */
+TRACE_EVENT(htbs_leave,
+	TP_PROTO(dev_t dev, u64 group),
+	TP_ARGS(dev, group),
+
+	TP_STRUCT__entry(
+		__field(dev_t, dev)
+		__field(u64, group)
+	),
+
+	TP_fast_assign(
+		__entry->dev = dev;
+		__entry->group = group;
+	),
+
+	TP_printk("%u:%u group=%llu",
+		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group)
+);
+
+TRACE_DEFINE_ENUM(HTBS_RULE_PAPER);
+TRACE_DEFINE_ENUM(HTBS_RULE_SLACK);
+
+/*
+ * A tunable changed; or the device has just come to us, and a request with a
+ * seek is believed to take so long.
+ */
+TRACE_EVENT(htbs_tunables,
+	TP_PROTO(dev_t dev, bool attached, unsigned int policy, u32 b_max,
+		 u64 t_wait, u64 seek),
+	TP_ARGS(dev, attached, policy, b_max, t_wait, seek),
+
+	TP_STRUCT__entry(
+		__field(dev_t, dev)
+		__field(bool, attached)
+		__field(unsigned int, policy)
+		__field(u32, b_max)
+		__field(u64, t_wait)
+		__field(u64, seek)
+	),
+
+	TP_fast_assign(
+		__entry->dev = dev;
+		__entry->attached = attached;
+		__entry->policy = policy;
+		__entry->b_max = b_max;
+		__entry->t_wait = t_wait;
+		__entry->seek = seek;
+	),
+
+	TP_printk("%u:%u attached=%d policy=%s b_max=%u t_wait=%llu seek=%llu",
+		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->attached,
+		  __print_symbolic(__entry->policy,
+				   { HTBS_RULE_PAPER, "paper" },
+				   { HTBS_RULE_SLACK, "slack" }),
+		  __entry->b_max, __entry->t_wait, __entry->seek)
 );
 
 #endif /* _TRACE_HTBS_H */

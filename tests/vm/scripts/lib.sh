@@ -53,3 +53,19 @@ settled()
 	expect "$inserted" $((completed + merged)) "$1: inserted = completed + merged"
 	expect "$conforming" $((met + missed)) "$1: conforming = met + missed"
 }
+
+# record: have ftrace keep all htbs events from now on, in the order of the decisions. For a replay
+# (tests/model/replay.py) to come before the scheduler is chosen.
+record()
+{
+	echo counter >/sys/kernel/tracing/trace_clock
+	echo 32768 >/sys/kernel/tracing/buffer_size_kb
+	echo 1 >/sys/kernel/tracing/events/htbs/enable
+}
+
+# recorded: no more; the recording is in ./trace.
+recorded()
+{
+	echo 0 >/sys/kernel/tracing/events/htbs/enable
+	cat /sys/kernel/tracing/trace >trace
+}
