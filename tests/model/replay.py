@@ -1,0 +1,421 @@
+"""Replay what ran in a kernel through the specification: same tags, same choices, same waits.
+
+    python -m tests.model.replay FILE…
+
+A recording is ftrace's text of the htbs events (the files trace, trace_pipe or per_cpu/*/trace;
+.gz, too), begun before the device came to htbs, so that all its state is known. Events are recorded
+under the device's lock; `echo counter > trace_clock` has ftrace number them over all CPUs, which
+keeps that order. Several files are merged by it.
+
+What came from outside is taken from the recording: arrivals, merges, completions, changes of
+reservations and tunables, and when the driver asked for a request. What was decided is compared to
+the nanosecond.
+"""
+
+import gzip
+import re
+import sys
+from collections import Counter, deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.model.htbs import Params, Policy, Request, Reservation
+
+BACKGROUND = 0  # the group of the background and of what has no reservation
+NOBODY = -1
+
+_EVENT = re.compile(r" (\d+)(?:\.(\d+))?: htbs_(\w+): (\d+:\d+) ?(.*)$")
+_LOST = re.compile(r"\[LOST (\d+) EVENTS\]")
+_BUFFER = re.compile(r"entries-in-buffer/entries-written: (\d+)/(\d+)")
+# They tell something of what the next event is about.
+_ANNOUNCEMENTS = {"drift", "switch", "overload", "late"}
+_LAST = 10
+
+
+class RecordingError(ValueError):
+    """The recording is not whole; the text names the remedy."""
+
+
+class Expected(NamedTuple):
+    """An event as the specification has it, without what only the kernel can know."""
+
+    name: str
+    fields: dict[str, int | str]
+
+    def __str__(self) -> str:
+        words = " ".join(f"{key}={value}" for key, value in self.fields.items())
+        return f"htbs_{self.name}: {words}"
+
+
+@dataclass(frozen=True)
+class Event:
+    """A recorded event; number: its place in the recording, from 1; line: as it was read."""
+
+    number: int
+    name: str
+    device: str
+    fields: dict[str, int | str]
+    line: str
+
+    def __getattr__(self, key: str) -> int:
+        try:
+            return self.fields[key]
+        except KeyError:
+            raise RecordingError(
+                f"event {self.number} has no {key}: it is of another version of htbs: {self.line}"
+            ) from None
+
+    def is_as(self, expected: Expected) -> bool:
+        """Does it say all that is expected."""
+        return self.name == expected.name and expected.fields.items() <= self.fields.items()
+
+
+class MismatchError(AssertionError):
+    """What ran is not what the specification says."""
+
+    def __init__(self, recorded: list[Event], expected: list[Expected], last: Iterable[Event]):
+        self.event = recorded[-1]
+        lines = [f"event {self.event.number}: {self.event.line}", "recorded:"]
+        lines += [f"    htbs_{event.name}: {_words(event)}" for event in recorded]
+        lines += ["the specification says:"]
+        lines += [f"    {each}" for each in expected] or ["    nothing"]
+        lines += ["the device's last events:"]
+        lines += [f"    {event.number}: {event.line}" for event in last]
+        super().__init__("\n".join(lines))
+
+
+def _words(event: Event) -> str:
+    return " ".join(f"{key}={value}" for key, value in event.fields.items())
+
+
+def read(texts: Iterable[str]) -> list[Event]:
+    """The events of the files of a recording, in their order."""
+    found = []
+    for line in (line for text in texts for line in text.splitlines()):
+        if lost := _LOST.search(line):
+            raise RecordingError(f"{lost[1]} events are lost: enlarge buffer_size_kb")
+        if (buffer := _BUFFER.search(line)) and buffer[1] != buffer[2]:
+            raise RecordingError(
+                f"only {buffer[1]} of {buffer[2]} events are left: enlarge buffer_size_kb"
+            )
+        if event := _EVENT.search(line):
+            found.append(((int(event[1]), int(event[2] or 0)), *event.groups()[2:], line.strip()))
+    found.sort(key=lambda event: event[0])
+    if not found:
+        raise RecordingError("no htbs events: echo 1 > /sys/kernel/tracing/events/htbs/enable")
+    return [
+        Event(number, name, device, _fields(words), line)
+        for number, (_, name, device, words, line) in enumerate(found, start=1)
+    ]
+
+
+def _fields(words: str) -> dict[str, int | str]:
+    pairs = (word.split("=") for word in words.split())
+    return {key: int(value) if value.lstrip("-").isdigit() else value for key, value in pairs}
+
+
+@dataclass(eq=False)
+class Traced(Request):
+    """A request with the number that the recording knows it by."""
+
+    number: int = NOBODY
+    conforming: bool = False
+
+
+class Device:
+    """The specification of one device, fed with its events."""
+
+    def __init__(self) -> None:
+        self._policy: Policy | None = None
+        self._flows: dict[int, Reservation] = {}
+        self._pending: dict[int, Traced] = {}
+        self._in_flight: dict[int, tuple[int, Traced | None]] = {}
+        self._grown: tuple[int, int] | None = None
+        self._announced: list[Event] = []
+        self._last: deque[Event] = deque(maxlen=_LAST)
+
+    def play(self, event: Event) -> None:
+        """Do what happened and compare what was decided. Raises MismatchError."""
+        self._last.append(event)
+        self._announced.append(event)
+        if event.name in _ANNOUNCEMENTS or event.name == "wait_end" and event.outcome != "timeout":
+            return
+        if self._policy is None and not (event.name == "tunables" and event.attached):
+            raise RecordingError(
+                f"the recording begins when {event.device} is on htbs already:"
+                " record first, then choose the scheduler"
+            )
+        recorded = [each for each in self._announced if self._concerns(each, event)]
+        self._announced = []
+        expected = self._uncharged(event) + self._do(event)
+        same = len(recorded) == len(expected) and all(map(Event.is_as, recorded, expected))
+        if not same:
+            raise MismatchError(recorded, expected, self._last)
+
+    def _concerns(self, announced: Event, event: Event) -> bool:
+        """Is it of the same decision. A request that was given back may be late any time."""
+        if announced.name != "late":
+            return True
+        known = self._in_flight.get(announced.request, (NOBODY, None))[1]
+        return known is not None and (event.name, event.request) == ("complete", known.number)
+
+    def _do(self, event: Event) -> list[Expected]:
+        action = getattr(self, f"_on_{event.name}", None)
+        if action is None:
+            raise RecordingError(f"event {event.number} is unknown: {event.line}")
+        return action(event)
+
+    def _flow(self, event: Event) -> Reservation:
+        if event.group == BACKGROUND:
+            return self._policy.background
+        try:
+            return self._flows[event.group]
+        except KeyError:
+            raise RecordingError(
+                f"event {event.number} is of a group that has not joined: {event.line}"
+            ) from None
+
+    def _group(self, flow: Reservation | None) -> int:
+        """The number of a reservation in the recording."""
+        return next((group for group, each in self._flows.items() if each is flow), BACKGROUND)
+
+    def _end(self, flow: Reservation | None, outcome: str, **fields: int) -> Expected:
+        return Expected("wait_end", {"group": self._group(flow), "outcome": outcome, **fields})
+
+    def _drift(self, now: int, jump: int) -> list[Expected]:
+        if not jump:
+            return []
+        return [Expected("drift", {"now": now, "jump": jump, "drift": self._policy.drift})]
+
+    # Requests come.
+
+    def _on_tag(self, event: Event) -> list[Expected]:
+        flow, now = self._flow(event), event.now
+        request = Traced(event.bytes, event.sector, number=event.request)
+        arrival = self._policy.arrive(flow, request, now)
+        request.conforming = arrival.conforming
+        self._pending[event.request] = request
+        hit = [self._end(flow, "hit", now=now)] if arrival.hit else []
+        fields = {
+            "v": arrival.v, "start": arrival.start,
+            "cost": request.cost, "pending": len(flow.queue),
+        }  # fmt: skip
+        if flow is not self._policy.background:  # which has no deadline
+            fields["finish"] = arrival.start + flow.params.latency
+        return [*hit, *self._drift(now, arrival.jump), Expected("tag", fields)]
+
+    def _on_merge(self, event: Event) -> list[Expected]:
+        kept = self._request(event, event.request)
+        flow, added = self._owner(kept), event.bytes - kept.size
+        charged = self._group(flow)
+        if event.gone != NOBODY:
+            gone = self._request(event, event.gone)
+            del self._pending[event.gone]
+            added -= gone.size
+            flow = self._swallow(flow, kept, gone)
+        if added:
+            self._grown = (charged, added)
+        kept.size, kept.pos = event.bytes, event.sector
+        fields = {"group": self._group(flow), "pending": len(flow.queue)}
+        if flow.queue and flow is not self._policy.background:
+            fields["oldest"] = flow.queue[0].start
+        return [Expected("merge", fields)]
+
+    def _request(self, event: Event, number: int) -> Traced:
+        try:
+            return self._pending[number]
+        except KeyError:
+            raise MismatchError(
+                [event], [Expected("…", {"pending": str(sorted(self._pending))})], self._last
+            ) from None
+
+    def _owner(self, request: Traced) -> Reservation:
+        flows = [*self._flows.values(), self._policy.background]
+        return next(flow for flow in flows if request in flow.queue)
+
+    def _swallow(self, flow: Reservation, kept: Traced, gone: Traced) -> Reservation:
+        """One request less; whose it was."""
+        other = self._owner(gone)
+        kept.conforming |= gone.conforming
+        if flow is other and gone.start < kept.start:
+            self._policy.merge(flow, kept, gone)
+        else:  # among equal tags no place is earlier
+            kept.due = min(kept.due, gone.due)
+            self._policy.remove(other, gone)
+        return other
+
+    def _on_charge(self, event: Event) -> list[Expected]:
+        """For what a merge added, or for a request at the head, which has no event of its own."""
+        self._policy.charge(self._flow(event), event.bytes, event.now)
+        group, size = self._grown or (event.group, event.bytes)
+        self._grown = None
+        return [Expected("charge", {"group": group, "bytes": size})]
+
+    def _uncharged(self, event: Event) -> list[Expected]:
+        """A merge is charged at once for what it added, if it did."""
+        if event.name == "charge" or self._grown is None:
+            return []
+        group, size = self._grown
+        return [Expected("charge", {"group": group, "bytes": size})]
+
+    # Requests go.
+
+    def _on_dispatch(self, event: Event) -> list[Expected]:
+        return self._chosen(event) if event.tagged else self._unscheduled(event)
+
+    def _chosen(self, event: Event) -> list[Expected]:
+        policy = self._policy
+        expected, flow = self._choose(event)
+        if flow is None:
+            return expected
+        request = flow.queue[0]
+        request.sync = bool(event.sync)
+        if not request.size:  # it moves no data, so its length was not known
+            request.pos, request.size = event.sector, event.bytes
+        _, overload = policy.dispatch(flow, event.now)
+        if overload:
+            fields = {"now": event.now, "begins": int(policy.overload.now)}
+            expected.append(Expected("overload", fields))
+        del self._pending[request.number]
+        self._in_flight[request.number] = (self._group(flow), request)
+        return [*expected, Expected("dispatch", {
+            "group": self._group(flow), "request": request.number, "now": event.now,
+            "start": request.start, "sector": request.pos, "bytes": request.size,
+            "tagged": 1, "run": policy.run, "pending": len(flow.queue),
+            "in_flight": flow.in_flight,
+        })]  # fmt: skip
+
+    def _choose(self, event: Event) -> tuple[list[Expected], Reservation | None]:
+        """What the driver's question brings about, and who is chosen."""
+        policy, now, was_active = self._policy, event.now, self._policy.active
+        choice = policy.choose(now)
+        expected = [self._end(was_active, "timeout", now=now)] if choice.timed_out else []
+        expected += self._drift(now, choice.jump)
+        if choice.wait_began:
+            expected.append(Expected("wait_begin", {
+                "group": self._group(policy.active), "now": now, "until": policy.wait_until,
+            }))  # fmt: skip
+        if choice.switched:
+            expected.append(Expected("switch", {"group": self._group(choice.flow), "now": now}))
+        return expected, choice.flow
+
+    def _unscheduled(self, event: Event) -> list[Expected]:
+        """Requeued or inserted at the head, or without a reservation: then none is in flight."""
+        flow = self._flow(event)
+        fields = {"start": 0, "run": self._policy.run, "pending": 0}
+        if event.in_flight:
+            self._policy.resume(flow, event.now)
+            self._in_flight[event.request] = (event.group, None)
+            fields |= {"pending": len(flow.queue), "in_flight": flow.in_flight}
+        return [Expected("dispatch", fields)]
+
+    def _on_complete(self, event: Event) -> list[Expected]:
+        policy, flow, now = self._policy, self._flow(event), event.now
+        group, request = self._in_flight.pop(event.request, (NOBODY, None))
+        until = 0
+        if event.requeued:
+            told = [self._end(flow, "cancelled", now=now)] if policy.requeue(flow) else []
+        else:
+            told = self._late(event, request)
+            if policy.complete(flow, now):
+                until = policy.wait_until
+        fields = {"group": group, "in_flight": flow.in_flight, "until": until}
+        return [*told, Expected("complete", fields)]
+
+    def _late(self, event: Event, request: Traced | None) -> list[Expected]:
+        """Of one that came back nobody knows when it is due."""
+        if request is None or not request.conforming or event.now <= request.due:
+            return []
+        late = event.now - request.due
+        return [Expected("late", {"group": event.group, "now": event.now, "late": late})]
+
+    # Waits.
+
+    def _on_wait_begin(self, event: Event) -> list[Expected]:
+        return self._choose(event)[0]
+
+    def _on_wait_end(self, event: Event) -> list[Expected]:
+        """Time's up: the timer's doing, or the driver's question's."""
+        was_active = self._policy.active
+        if not self._policy.timeout(event.now):
+            return []
+        return [self._end(was_active, "timeout")]
+
+    # Reservations and tunables.
+
+    def _on_tunables(self, event: Event) -> list[Expected]:
+        if event.attached:
+            self._policy = Policy(event.b_max, event.t_wait, event.policy, event.seek)
+            self._flows, self._pending, self._in_flight = {}, {}, {}
+            return [Expected("tunables", {})]
+        was_active = self._policy.active
+        ended = [self._end(was_active, "cancelled")] if self._policy.cancel_wait() else []
+        self._policy.b_max, self._policy.t_wait = event.b_max, event.t_wait
+        self._policy.rule = event.policy
+        return [*ended, Expected("tunables", {"seek": self._policy.service.seek})]
+
+    def _on_join(self, event: Event) -> list[Expected]:
+        self._flows[event.group] = self._policy.add(_params(event), event.now)
+        return [Expected("join", {})]
+
+    def _on_config(self, event: Event) -> list[Expected]:
+        self._policy.configure(self._flow(event), _params(event), event.now)
+        return [Expected("config", {})]
+
+    def _on_leave(self, event: Event) -> list[Expected]:
+        """A group that is unknown is left from the device's last stay with htbs."""
+        left = Expected("leave", {})
+        flow = self._flows.get(event.group)
+        if flow is None:
+            return [left]
+        waited = self._policy.forget(flow)
+        ended = [self._end(flow, "cancelled")] if waited else []
+        del self._flows[event.group]
+        return [*ended, left]
+
+
+def _params(event: Event) -> Params:
+    return Params(event.bw, event.burst, event.latency)
+
+
+def replay(events: Iterable[Event]) -> dict[str, Device]:
+    """Replay a recording. Raises MismatchError or RecordingError; returns the devices."""
+    devices: dict[str, Device] = {}
+    for event in events:
+        devices.setdefault(event.device, Device()).play(event)
+    return devices
+
+
+def text(path: Path) -> str:
+    """The text of a file, compressed or not."""
+    data = path.read_bytes()
+    return (gzip.decompress(data) if path.suffix == ".gz" else data).decode(errors="replace")
+
+
+def summary(events: list[Event]) -> str:
+    """What a recording holds."""
+    count = Counter(event.name for event in events)
+    devices = len({event.device for event in events})
+    kinds = ", ".join(f"{number} {name}" for name, number in count.most_common())
+    return f"{len(events)} events of {devices} device(s): {kinds}"
+
+
+def main(paths: list[str]) -> int:
+    """Replay a recording and say what it held, or what is wrong."""
+    if not paths or any(path.startswith("-") for path in paths):
+        print("usage: python -m tests.model.replay FILE…", file=sys.stderr)
+        return 2
+    try:
+        events = read(text(Path(path)) for path in paths)
+        replay(events)
+    except (OSError, RecordingError, MismatchError) as error:
+        print(f"replay: {error}", file=sys.stderr)
+        return 1
+    print(f"as specified: {summary(events)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

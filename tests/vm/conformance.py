@@ -1,0 +1,190 @@
+"""Record random mixes of I/O in a guest and replay them: python -m tests.vm.conformance --seed N.
+
+A mix is some cgroups with reservations, some fio jobs of theirs on each disk, and what is changed
+while they run: reservations, tunables, cgroups. All of it comes from the seed. On the virtual clock
+the disk is the simulated one; on the real clock there are two CPUs, and disks with two hardware
+queues.
+"""
+
+import argparse
+import random
+import sys
+from collections.abc import Iterable, Iterator
+
+from tests.model import replay
+from tests.vm import GuestError, SetupError, boot
+from tests.vm.functional import SERIES, Boot
+
+KIB, MIB = 1 << 10, 1 << 20
+
+# The demonstration's pair (results/demo.py), some seconds of it.
+DEMO = """
+scheduler sim0 htbs
+cg random sequential
+reserve random sim0 bw=200K burst=8K latency=50000
+reserve sequential sim0 bw=800K burst=8K latency=100000
+job random sim0 --rw=randread --bs=4k --size=2g --runtime=2
+job sequential sim0 --rw=read --bs=4k --offset=2g --size=2g --runtime=2
+ended
+left random sequential
+scheduler sim0 none
+"""
+
+_FUNCTIONS = """
+# job CGROUP DISK OPTION…: fio in the background.
+job()
+{
+	_group=$1 _disk=$2
+	shift 2
+	in_cg "$_group" fio --name="$_group" --filename="/dev/$_disk" --direct=1 --time_based \\
+		--eta=never "$@" >/dev/null 2>>fio.log &
+	jobs="$jobs $!"
+}
+
+# ended: all jobs are over, and none failed.
+ended()
+{
+	for _job in $jobs; do
+		wait "$_job" || fail "fio: $(cat fio.log)"
+	done
+	jobs=
+}
+
+# left CGROUP…: the groups are removed.
+left()
+{
+	for _group in "$@"; do
+		wait_for 30 rmdir "$CG/$_group"
+	done
+}
+
+# tune DISK TUNABLE VALUE
+tune()
+{
+	expect_put OK "$3" "/sys/block/$1/queue/iosched/$2"
+}
+
+jobs=
+"""
+
+_DISKS = {"virtual": ("sim0",), "real": ("nullb0", "sda")}
+_SCRIPTS = {"virtual": "conformance", "real": "conformance-queues"}
+_GROUPS = ("a", "b", "c/d")
+_SECONDS = {"virtual": 4, "real": 3}
+_CHANGES = 6
+
+
+def recording(clock: str, seeds: Iterable[int]) -> Boot:
+    """The guest that records the mixes of some seeds, one after the other."""
+    mixes = [_FUNCTIONS, DEMO] if clock == "virtual" else [_FUNCTIONS]
+    mixes += [mix(clock, seed) for seed in seeds]
+    return Boot(
+        _SCRIPTS[clock],
+        clock=clock,
+        modules=("sd_mod",),
+        files=(("mix.sh", "".join(mixes)),),
+    )
+
+
+def mix(clock: str, seed: int) -> str:
+    """The shell commands of one mix."""
+    rng = random.Random(seed)
+    disks, seconds = _DISKS[clock], _SECONDS[clock]
+    lines = [f"echo seed {seed}"]
+    lines += [f"scheduler {disk} htbs" for disk in disks]
+    lines += [f"cg {' '.join(_GROUPS)}"]
+    for disk in disks:
+        lines += [_reserve(rng, group, disk) for group in rng.sample(_GROUPS, 2)]
+        lines += [_tune(rng, disk)]
+        jobs = 4 if len(disks) == 1 else 3
+        lines += [_job(rng, rng.choice(_GROUPS), disk, seconds) for _ in range(jobs)]
+    lines += _changes(rng, disks, seconds)
+    lines += ["ended", "left c/d a b c"]
+    lines += [f"scheduler {disk} none" for disk in disks]
+    return "\n".join(lines) + "\n"
+
+
+def _changes(rng: random.Random, disks: tuple[str, ...], seconds: int) -> Iterator[str]:
+    """What is changed while the jobs run."""
+    for _ in range(_CHANGES):
+        yield f"sleep {seconds / (_CHANGES + 2):g}"
+        disk = rng.choice(disks)
+        yield rng.choice(
+            [
+                _reserve(rng, rng.choice(_GROUPS), disk),
+                _reserve(rng, rng.choice(_GROUPS), disk),
+                f"reserve {rng.choice(_GROUPS)} {disk} none",
+                _tune(rng, disk),
+                _tune(rng, disk),
+                f"cg e; {_job(rng, 'e', disk, 1)}; left e",
+            ]
+        )
+
+
+def _reserve(rng: random.Random, group: str, disk: str) -> str:
+    bw = rng.choice([4 * KIB, 200 * KIB, 800 * KIB, 5 * MIB, 1 << 40])
+    burst = rng.choice([4 * KIB, 8 * KIB, 100_000, MIB])
+    latency = rng.choice([1, 5_000, 50_000, 1_000_000])
+    return f"reserve {group} {disk} bw={bw} burst={burst} latency={latency}"
+
+
+def _tune(rng: random.Random, disk: str) -> str:
+    name, value = rng.choice(
+        [
+            ("b_max", rng.choice([1, 2, 20, 65536])),
+            ("t_wait_us", rng.choice([0, 1, 3_000, 10_000, 50_000])),
+            ("t_wait_us", rng.choice([10_000, 30_000])),
+            ("default_bw", rng.choice([4096, 3_000_000])),
+            ("policy", "slack"),
+            ("policy", rng.choice(["paper", "slack"])),
+        ]
+    )
+    return f"tune {disk} {name} {value}"
+
+
+def _job(rng: random.Random, group: str, disk: str, seconds: int) -> str:
+    """A fio job; half of them are synchronous, and the regions are small, so that they meet."""
+    patterns = ["read", "read", "randread", "write", "randwrite", "randrw", "rw"]
+    options = {
+        "rw": rng.choice([*patterns, "randtrim"] if disk == "sim0" else patterns),
+        "bsrange": rng.choice(["4k-4k", "4k-4k", "512-512", "64k-64k", "4k-256k"]),
+        "size": rng.choice(["1m", "32m"]),
+        "offset": rng.choice(["0", "0", "16m"]),
+        "runtime": seconds,
+        "randseed": rng.randrange(1 << 32),
+    }
+    if rng.random() < 0.5:
+        options |= {"ioengine": "psync"}
+        if rng.random() < 0.5:
+            options |= {"thinktime": rng.choice([200, 2_000, 8_000])}
+    else:
+        depth = rng.choice([2, 8, 32])
+        batch = rng.choice([1, max(1, depth // 2)])
+        options |= {"ioengine": "libaio", "iodepth": depth, "iodepth_batch": batch}
+        if disk != "sim0" or rng.random() < 0.5:
+            options |= {"rate_iops": rng.choice([50, 300])}
+    if rng.random() < 0.15:
+        options |= {"prioclass": 3}
+    if rng.random() < 0.2:
+        options |= {"fdatasync": rng.choice([1, 4])}
+    words = " ".join(f"--{key}={value}" for key, value in options.items())
+    return f"job {group} {disk} {words}"
+
+
+def main() -> int:
+    """Record the mix of a seed on each kernel and replay it."""
+    parser = argparse.ArgumentParser(prog="python -m tests.vm.conformance", description=__doc__)
+    parser.add_argument("--seed", type=int, required=True, help="of the mix")
+    parser.add_argument("--clock", choices=boot.CLOCKS, default="virtual")
+    parser.add_argument("--kernel", choices=SERIES, default=SERIES[-1], help="series")
+    arguments = parser.parse_args()
+    result = recording(arguments.clock, [arguments.seed]).run(arguments.kernel)
+    print(f"recording: {result.out / 'trace'}")
+    return replay.main([str(result.out / "trace")])
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (GuestError, SetupError) as error:
+        sys.exit(f"conformance: {error}")
