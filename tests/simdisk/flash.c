@@ -137,8 +137,8 @@ const char *flash_check(const struct flash_profile *p)
 		return "dies: must be 1 to 32";
 	if (!p->page_kb || p->page_kb > 64 || p->page_kb % SLOT_KB)
 		return "page_kb: must be a multiple of 4, 64 at most";
-	if (p->block_pages < 16 || p->block_pages > 4096 / p->page_kb)
-		return "block_pages: must be 16 or more, and a block 4 MiB at most";
+	if (p->block_pages < 64 || p->block_pages > 8192 / p->page_kb)
+		return "block_pages: must be 64 or more, and a block 8 MiB at most";
 	if (!p->channel_kbps || !p->link_kbps)
 		return "channel_kbps, link_kbps: must not be 0";
 	if (p->buffer_kb < 1024 || p->buffer_kb > 1048576)
@@ -225,9 +225,10 @@ static void pad(struct flash *f, struct flash_die *die)
 }
 
 /*
- * See to it that a page can be written. There is an erased block: since collection
- * begins with RESERVE of them, no more pages are written than it gains, and, as no
- * die has a block more of data than its share, it always gains some.
+ * See to it that a page can be written. There is an erased block: as no die has a
+ * block more of data than its share (takes_page()), some block has lost 6 percent
+ * at least, which is three pages; and from when collection begins, with RESERVE
+ * erased blocks, no more pages are written than it gains (owe()).
  */
 static void open_block(struct flash *f, struct flash_die *die)
 {
@@ -267,7 +268,10 @@ static bool retire_victim(struct flash *f, struct flash_die *die)
 	return true;
 }
 
-/* A page from the host brings its share of copies with it. */
+/*
+ * A page from the host brings its share of copies with it: when a victim's gain
+ * is written by the host, and its cost by copies, a block was filled and one erased.
+ */
 static void owe(struct flash *f, struct flash_die *die)
 {
 	u32 gain;

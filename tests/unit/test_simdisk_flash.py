@@ -192,7 +192,8 @@ def test_flush_has_nothing_to_do(flash: Flash) -> None:
 
 @pytest.mark.parametrize("changes", [
     {"size_mb": 512}, {"size_mb": 512, "dies": 32}, {"size_mb": 600, "spare_permille": 70},
-    {"size_mb": 512, "page_kb": 4, "block_pages": 16}, {"size_mb": 520, "page_kb": 64,
+    {"size_mb": 2048, "page_kb": 64, "block_pages": 128, "dies": 1, "spare_permille": 70},
+    {"size_mb": 512, "page_kb": 4, "block_pages": 64}, {"size_mb": 520, "page_kb": 64,
                                                         "block_pages": 64, "dies": 3},
 ])
 @pytest.mark.parametrize("precondition", [False, True])
@@ -227,7 +228,7 @@ def test_repeats_exactly() -> None:
 @pytest.mark.parametrize("changes", [
     {"size_mb": 511}, {"size_mb": 65537}, {"spare_permille": 69}, {"spare_permille": 501},
     {"dies": 0}, {"dies": 33}, {"page_kb": 0}, {"page_kb": 68}, {"page_kb": 6},
-    {"block_pages": 15}, {"block_pages": 257}, {"channel_kbps": 0}, {"link_kbps": 0},
+    {"block_pages": 63}, {"block_pages": 513}, {"channel_kbps": 0}, {"link_kbps": 0},
     {"buffer_kb": 1023}, {"buffer_kb": 1048577},
 ])
 def test_profile_is_checked(changes: dict[str, int]) -> None:
