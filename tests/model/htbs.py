@@ -222,8 +222,10 @@ class Policy:
             return False
         if self.rule == "slack" and now >= self._leave(now):
             return False
-        if flow.queue:
-            return True
+        return bool(flow.queue) or self._waits(flow, now)
+
+    def _waits(self, flow: Reservation, now: int) -> bool:
+        """Is the device kept for it, though it has nothing pending? Sets `wait` if so."""
         if not flow.sync or flow.in_flight > 1 or flow.think >= self.t_wait:
             return False
         if flow.in_flight:
