@@ -49,7 +49,14 @@ dmesg | grep -q 'io scheduler htbs registered' || fail "no message"
 
 # What it shows, and only while it is in charge.
 cd /sys/block/nullb0/queue/iosched
-expect "b_max default_burst default_bw default_latency_us t_wait_us" "$(echo *)"
+expect "b_max default_burst default_bw default_latency_us policy t_wait_us" "$(echo *)"
+for bad in fast papers "slack paper" 1; do
+	expect_put EINVAL "$bad" policy
+	expect paper "$(cat policy)" "policy"
+done
+expect_put OK slack policy
+expect slack "$(cat policy)" "policy"
+expect_put OK paper policy
 cd "$OUT"
 [ -r $CG/io.htbs ] && [ -r $CG/io.htbs.stat ] || fail "no io.htbs in the root"
 cat /sys/kernel/debug/block/nullb0/sched/*
