@@ -1,6 +1,5 @@
 """The numbers of an experiment drawn; the same bytes for the same numbers."""
 
-from dataclasses import dataclass
 from math import ceil, floor, log10
 from pathlib import Path
 
@@ -14,24 +13,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
 from results.lab import reduce
-from results.lab.experiment import KIB, Experiment
+from results.lab.experiment import KIB
 from results.lab.run import Outcome
-from results.lab.study import Runs, Series, Study
 
 # Told apart by those who see few colours, and in black and white by their lightness.
-_COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+_COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 _STEPS = 60
 _DPI = 150
-
-
-@dataclass(frozen=True)
-class _Line:
-    """A job's bandwidth over time; everything in bytes/s."""
-
-    name: str
-    reserved: int
-    bw: int
-    points: list[tuple[float, float]]
 
 
 def bandwidth(outcome: Outcome, schedulers: tuple[str, ...], path: Path) -> None:
@@ -39,49 +27,14 @@ def bandwidth(outcome: Outcome, schedulers: tuple[str, ...], path: Path) -> None
 
     The scale is logarithmic: a sequential reader can be twenty times as fast as a random one.
     """
-    experiment = outcome.experiment
-    step = max(1, experiment.seconds // _STEPS)
-    panels = {}
-    for name in schedulers:
-        panels[name] = []
-        for job in experiment.jobs:
-            result = outcome.runs[name][job.name]
-            points = reduce.bandwidth(result.requests, experiment.seconds, step)
-            panels[name].append(_Line(job.name, job.reservation.bw, result.numbers.bw, points))
-    _bandwidth(experiment, panels, path)
-
-
-def bandwidth_over_time(*schedulers: str):
-    """Make the figure of a study with one case, like bandwidth()."""
-
-    def draw(study: Study, runs: Runs, series: Series, path: Path) -> None:
-        [case] = study.cases
-        panels = {
-            name: [
-                _Line(
-                    job.name,
-                    job.reservation.bw,
-                    runs[case.name][name][job.name]["bw"],
-                    series[case.name][name][job.name],
-                )
-                for job in case.first.jobs
-            ]
-            for name in schedulers
-        }
-        _bandwidth(case.first, panels, path)
-
-    return draw
-
-
-def _bandwidth(experiment: Experiment, lines: dict[str, list[_Line]], path: Path) -> None:
-    titles = {scheduler.name: scheduler.title for scheduler in experiment.schedulers}
+    titles = {scheduler.name: scheduler.title for scheduler in outcome.experiment.schedulers}
     figure, panels = pyplot.subplots(
-        1, len(lines), sharey=True, figsize=(10, 4.8), layout="constrained", squeeze=False
+        1, len(schedulers), sharey=True, figsize=(10, 4.8), layout="constrained", squeeze=False
     )
     values = []
-    for panel, name in zip(panels[0], lines, strict=True):
+    for panel, name in zip(panels[0], schedulers, strict=True):
         panel.set_title(titles[name], fontweight="bold")
-        values += _bandwidth_panel(panel, experiment.seconds, lines[name])
+        values += _bandwidth_panel(panel, outcome, name)
     panel.set_yscale("log")
     panel.set_ylim(*_decades(values))
     panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -97,142 +50,34 @@ def _decades(values: list[float]) -> tuple[float, float]:
     return 10 ** floor(log10(min(positive))), 10 ** ceil(log10(max(positive)))
 
 
-def _bandwidth_panel(panel: Axes, seconds: int, lines: list[_Line]) -> list[float]:
+def _bandwidth_panel(panel: Axes, outcome: Outcome, scheduler: str) -> list[float]:
     """Draw wide lines below narrow ones, so that two that coincide are both seen.
 
     Returns all values drawn.
     """
     drawn = []
-    for index, line in enumerate(lines):
+    experiment = outcome.experiment
+    step = max(1, experiment.seconds // _STEPS)
+    for index, job in enumerate(experiment.jobs):
         colour = _COLOURS[index]
-        width = 1.3 * (len(lines) - index)
-        reserved = line.reserved / KIB
-        times = [time for time, _ in line.points]
-        values = [bw / KIB for _, bw in line.points]
-        label = f"{line.name} got {line.bw / KIB:,.0f} KB/s, reserved {reserved:,.0f} (dashed)"
+        width = 1.3 * (len(experiment.jobs) - index)
+        reserved = job.reservation.bw / KIB
+        result = outcome.runs[scheduler][job.name]
+        points = reduce.bandwidth(result.requests, experiment.seconds, step)
+        times = [time for time, _ in points]
+        values = [bw / KIB for _, bw in points]
+        label = (
+            f"{job.name} got {result.numbers.bw / KIB:,.0f} KB/s, reserved {reserved:,.0f} (dashed)"
+        )
         panel.plot(times, values, color=colour, lw=width, label=label)
         panel.axhline(reserved, color=colour, lw=0.9, ls="--")
         drawn += [*values, reserved]
-    panel.set_xlim(0, seconds)
+    panel.set_xlim(0, experiment.seconds)
     panel.set_xlabel("virtual time, s")
-    _grid(panel, "both")
+    panel.grid(color="0.9", lw=0.6)
+    panel.set_axisbelow(True)
     panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), frameon=False)
     return drawn
-
-
-def latency_over_time(study: Study, runs: Runs, series: Series, path: Path) -> None:
-    """Latency of each job over time, a row for each job, a column for each scheduler."""
-    [case] = study.cases
-    experiment = case.first
-    figure, panels = pyplot.subplots(
-        len(experiment.jobs),
-        len(experiment.schedulers),
-        sharex=True,
-        sharey="row",
-        figsize=(10, 5.6),
-        layout="constrained",
-        squeeze=False,
-    )
-    for column, scheduler in enumerate(experiment.schedulers):
-        panels[0][column].set_title(scheduler.title, fontweight="bold")
-        panels[-1][column].set_xlabel("virtual time, s")
-        for row, job in enumerate(experiment.jobs):
-            panel = panels[row][column]
-            times, *values = zip(*series[case.name][scheduler.name][job.name], strict=True)
-            _latency_panel(panel, times, values, _COLOURS[row])
-            bound = job.reservation.latency_us / 1000
-            panel.axhline(bound, color="0.3", lw=0.9, ls="--", label="reserved")
-            panel.set_ylim(0, bound * 1.1)
-            panel.set_xlim(0, experiment.seconds)
-            panels[row][0].set_ylabel(f"latency of {job.name}, ms")
-    panels[0][0].legend(loc="upper right", frameon=False, ncols=3, bbox_to_anchor=(1, 0.95))
-    _save(figure, path)
-
-
-def _latency_panel(panel: Axes, times: tuple, values: list[tuple], colour: str) -> None:
-    least, middle, most = values
-    panel.fill_between(times, least, most, color=colour, alpha=0.3, lw=0, label="least to largest")
-    panel.plot(times, middle, color=colour, lw=0.9, label="median")
-    _grid(panel, "both")
-
-
-def totals(study: Study, runs: Runs, series: Series, path: Path) -> None:
-    """Bandwidth of all jobs together, bars by case and scheduler, with least and most."""
-    figure, panel = pyplot.subplots(figsize=(10, 4.2), layout="constrained")
-    width = 0.86 / len(study.schedulers)
-    for index, scheduler in enumerate(study.schedulers):
-        for group, case in enumerate(study.cases):
-            result = runs[case.name].get(scheduler.name)
-            if not result:
-                continue
-            total = result["total_bw"] / KIB
-            below = total - result.get("total_bw_min", result["total_bw"]) / KIB
-            above = result.get("total_bw_max", result["total_bw"]) / KIB - total
-            panel.bar(
-                group + (index - (len(study.schedulers) - 1) / 2) * width,
-                total,
-                width * 0.92,
-                color=_COLOURS[index],
-                yerr=[[max(below, 0)], [max(above, 0)]],
-                capsize=2,
-                error_kw={"lw": 0.8},
-                label=None if group else scheduler.title,
-            )
-    panel.set_xticks(range(len(study.cases)), [case.title for case in study.cases])
-    panel.set_ylabel("bandwidth of all jobs, KB/s")
-    panel.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    _grid(panel, "y")
-    panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), frameon=False, ncols=6)
-    _save(figure, path)
-
-
-def promises(study: Study, runs: Runs, series: Series, path: Path) -> None:
-    """Bandwidth and largest latency of each job against what is reserved, bars by scheduler."""
-    [case] = study.cases
-    experiment = case.first
-    figure, (left, right) = pyplot.subplots(
-        1,
-        2,
-        sharey=True,
-        figsize=(10, 1.6 + 0.5 * len(experiment.schedulers)),
-        layout="constrained",
-    )
-    height = 0.86 / len(experiment.jobs)
-    for index, job in enumerate(experiment.jobs):
-        results = [runs[case.name][each.name][job.name] for each in experiment.schedulers]
-        places = [
-            row + (index - (len(experiment.jobs) - 1) / 2) * height for row in range(len(results))
-        ]
-        style = {"height": height * 0.92, "color": _COLOURS[index], "label": job.name}
-        left.barh(places, [result["bw"] / KIB for result in results], **style)
-        right.barh(places, [result["max_us"] / 1000 for result in results], **style)
-        right.plot(
-            [result["p99_us"] / 1000 for result in results],
-            places,
-            "|",
-            color="0",
-            ms=7,
-            label=None if index else "99 of 100 are below",
-        )
-        if job.reservation:
-            line = {"color": _COLOURS[index], "lw": 1.0, "ls": "--"}
-            left.axvline(job.reservation.bw / KIB, **line)
-            right.axvline(job.reservation.latency_us / 1000, **line)
-    left.set_yticks(range(len(results)), [each.title for each in experiment.schedulers])
-    left.invert_yaxis()
-    left.set_xlabel("bandwidth, KB/s (dashed: reserved)")
-    right.set_xlabel("largest latency, ms (dashed: reserved)")
-    for panel in (left, right):
-        panel.set_xscale("log")
-        panel.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
-        _grid(panel, "x")
-    right.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
-    _save(figure, path)
-
-
-def _grid(panel: Axes, axis: str) -> None:
-    panel.grid(color="0.9", lw=0.6, axis=axis)
-    panel.set_axisbelow(True)
 
 
 def _save(figure: Figure, path: Path) -> None:

@@ -4,7 +4,6 @@ from results.lab.experiment import Experiment, Job, Scheduler
 
 DISK = "sim0"
 QUEUE = f"/sys/block/{DISK}/queue"
-CGROUPS = "/sys/fs/cgroup"
 
 # The guest says how far it is this often, and this is how the line begins.
 TICKS = 30
@@ -12,76 +11,56 @@ TICK = "elapsed "
 
 
 def script(experiment: Experiment, scheduler: Scheduler) -> str:
-    """The script: it leaves fio.json, fio's report, and per job JOB.log, a line for every request.
-
-    With htbs it leaves the jobs' io.htbs.stat as JOB.stat.
-    """
+    """The script: it leaves JOB.json, fio's report, and JOB.log, a line for every request."""
     lines = [_load("simdisk", experiment.drive.parameters)]
     lines += ["load htbs"] if scheduler.reserves else []
-    lines += [f"scheduler {DISK} {scheduler.elevator}", f"dev=$(cat /sys/block/{DISK}/dev)"]
-    lines += [_put(value, f"{QUEUE}/iosched/{name}") for name, value in scheduler.tunables.items()]
-    lines += [_put(value, f"{CGROUPS}/{name}") for name, value in scheduler.root.items()]
+    lines += [f"scheduler {DISK} {scheduler.elevator}"]
+    lines += [
+        f"expect_put OK {value} {QUEUE}/iosched/{name}"
+        for name, value in scheduler.tunables.items()
+    ]
     for job in experiment.jobs:
         lines += [f"cg {job.name}"]
-        lines += [
-            _put(value, f"{CGROUPS}/{job.name}/{name}")
-            for name, value in scheduler.files(job).items()
-        ]
-    lines += [_ticker(experiment.seconds), _fio(experiment), "kill $ticker"]
-    lines += [f"mv {job.name}_lat.log {job.name}.log" for job in experiment.jobs]
+        if scheduler.reserves:
+            reservation = f'"$(cat /sys/block/{DISK}/dev) {job.reservation}"'
+            lines += [f"expect_put OK {reservation} /sys/fs/cgroup/{job.name}/io.htbs"]
+    lines += ["jobs="]
+    for job in experiment.jobs:
+        lines += [f'{_fio(experiment, job)} & jobs="$jobs $!"']
+    lines += [_ticker(experiment.seconds)]
+    lines += ["for job in $jobs; do wait $job; done", "kill $ticker", "rm -f *_clat.* *_slat.*"]
+    lines += [f"mv {job.name}_lat.1.log {job.name}.log" for job in experiment.jobs]
     if scheduler.reserves:
-        lines += [
-            f"cat {CGROUPS}/{job.name}/io.htbs.stat >{job.name}.stat" for job in experiment.jobs
-        ]
+        lines += [f"cat /sys/fs/cgroup/{job.name}/io.htbs.stat" for job in experiment.jobs]
     return "\n".join(lines) + "\n"
 
 
-def _load(module: str, parameters: dict[str, int | str]) -> str:
+def _load(module: str, parameters: dict[str, int]) -> str:
     return " ".join(["load", module, *(f"{name}={value}" for name, value in parameters.items())])
 
 
-def _put(value: int | str, file: str) -> str:
-    word = f'"{value}"' if " " in str(value) else value
-    return f"expect_put OK {word} {file}"
-
-
-def _fio(experiment: Experiment) -> str:
-    """All jobs in one fio, whose start takes the emulated CPU long; each moves to its cgroup."""
-    common = {
-        "filename": f"/dev/{DISK}",
-        "ioengine": "psync",
-        "direct": 1,
-        "time_based": 1,
-        "randseed": experiment.seed,
-        "clocksource": "clock_gettime",
-        "disable_clat": 1,
-        "disable_slat": 1,
-        "per_job_logs": 0,
-        "eta": "never",
-        "output-format": "json",
-        "output": "fio.json",
-    }
-    words = ["fio", *_options(common), *(_job(job, experiment.seconds) for job in experiment.jobs)]
-    return " \\\n\t".join(words)
-
-
-def _job(job: Job, seconds: int) -> str:
+def _fio(experiment: Experiment, job: Job) -> str:
     options = {
         "name": job.name,
-        "runtime": seconds,
+        "filename": f"/dev/{DISK}",
         "rw": job.rw,
         "bs": job.block,
         "offset": job.offset,
         "size": job.size,
+        "ioengine": "psync",
+        "direct": 1,
+        "time_based": 1,
+        "runtime": experiment.seconds,
+        "randseed": experiment.seed,
+        "clocksource": "clock_gettime",
         "write_lat_log": job.name,
-        "exec_prerun": f"'echo $PPID | tee {CGROUPS}/{job.name}/cgroup.procs'",
+        "eta": "never",
+        "output-format": "json",
+        "output": f"{job.name}.json",
         **job.options,
     }
-    return " ".join(_options(options))
-
-
-def _options(options: dict[str, object]) -> list[str]:
-    return [f"--{name}={value}" for name, value in options.items()]
+    words = " ".join(f"--{name}={value}" for name, value in options.items())
+    return f"in_cg {job.name} fio {words}"
 
 
 def _ticker(seconds: int) -> str:

@@ -1,15 +1,13 @@
-"""Run experiments: one guest for each scheduler, several at a time."""
+"""Run an experiment: one guest for each scheduler, several at a time."""
 
 import os
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
-from math import inf
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from results.lab import guest, reduce
 from results.lab.experiment import Experiment, Scheduler
@@ -21,13 +19,10 @@ from tests.vm.kernels import Kernel
 # Wall-clock seconds that a guest may take: to boot, and for a second of its own time. The slowest
 # needs less than a tenth of that on a core of its own.
 _BOOT_SECONDS = 200
-_SLOWEST = 30
+_SLOWEST = 10
 
 # The share of a run that is boot and set-up, for the progress only.
 _BOOT_SHARE = 0.1
-
-Advance = Callable[[float], None]
-T = TypeVar("T")
 
 
 class Interrupted(RuntimeError):
@@ -36,12 +31,10 @@ class Interrupted(RuntimeError):
 
 @dataclass(frozen=True)
 class JobResult:
-    """What came out for one job; fio: its report of the job; stat: io.htbs.stat, with htbs."""
+    """What came out for one job."""
 
     numbers: Numbers
     requests: list[Request]
-    fio: Mapping[str, object] = field(default_factory=dict)
-    stat: str = ""
 
 
 @dataclass(frozen=True)
@@ -73,67 +66,51 @@ def run(experiment: Experiment, kernel: Kernel) -> Outcome:
 
     Raises GuestError with the name of the log if a guest fails; the others are ended then.
     """
-    files = stripped_modules(kernel)
-
-    def task(scheduler: Scheduler) -> Callable[[Advance], dict[str, JobResult]]:
-        return lambda advance: run_one(experiment, scheduler, kernel, files, advance)
-
-    # The last first: they are listed from the slow to the fast, and more I/O takes longer.
-    tasks = {each.name: task(each) for each in reversed(experiment.schedulers)}
-    runs = side_by_side(tasks, Progress([each.name for each in experiment.schedulers]))
-    return Outcome(
-        experiment, kernel, {each.name: runs[each.name] for each in experiment.schedulers}
-    )
-
-
-def side_by_side(tasks: Mapping[str, Callable[[Advance], T]], progress: Progress) -> dict[str, T]:
-    """Do tasks, as many at a time as there are CPUs; the first error ends the others."""
+    files = _stripped(modules.build(kernel))
+    progress = Progress([scheduler.name for scheduler in experiment.schedulers])
     stop = threading.Event()
 
-    def one(name: str) -> T:
+    def one(scheduler: Scheduler) -> dict[str, JobResult]:
         def advance(share: float) -> None:
             if stop.is_set():
                 raise Interrupted
-            progress.advance(name, share)
+            progress.advance(scheduler.name, share)
 
-        return tasks[name](advance)
+        return _run_one(experiment, scheduler, kernel, files, advance)
 
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        futures = {pool.submit(one, name): name for name in tasks}
+        # The last first: they are listed from the slow to the fast, and more I/O takes longer.
+        futures = {pool.submit(one, each): each.name for each in reversed(experiment.schedulers)}
         try:
-            return {futures[future]: future.result() for future in as_completed(futures)}
+            runs = {futures[future]: future.result() for future in as_completed(futures)}
         except BaseException:
             stop.set()
             pool.shutdown(cancel_futures=True)
             raise
         finally:
             progress.close()
+    return Outcome(
+        experiment, kernel, {each.name: runs[each.name] for each in experiment.schedulers}
+    )
 
 
-def stripped_modules(kernel: Kernel) -> dict[str, bytes]:
+def _stripped(files: dict[str, Path]) -> dict[str, bytes]:
     """The modules without debugging information, which tells where the tree lies and so differs."""
     stripped = {}
-    for name, path in modules.build(kernel).items():
+    for name, path in files.items():
         with tempfile.NamedTemporaryFile() as file:
             subprocess.run(["objcopy", "--strip-debug", path, file.name], check=True)
             stripped[name] = Path(file.name).read_bytes()
     return stripped
 
 
-def files_for(scheduler: Scheduler, files: dict[str, bytes]) -> dict[str, bytes]:
-    """The files that a run wants: one without htbs is the same whatever htbs is like."""
-    return {name: file for name, file in files.items() if scheduler.reserves or name != "htbs.ko"}
-
-
-def run_one(
+def _run_one(
     experiment: Experiment,
     scheduler: Scheduler,
     kernel: Kernel,
     files: dict[str, bytes],
-    advance: Advance,
+    advance: Callable[[float], None],
 ) -> dict[str, JobResult]:
-    """Run one guest; advance() hears how far it is. The results are by job."""
-
     def on_line(line: str) -> None:
         if line.startswith(guest.TICK):
             ticks = int(line.removeprefix(guest.TICK))
@@ -142,20 +119,17 @@ def run_one(
     machine = Guest(
         kernel,
         clock="virtual",
-        files=files_for(scheduler, files),
-        name=f"{experiment.name}-{scheduler.name}-{experiment.seed}",
+        files=files,
+        name=f"{experiment.name}-{scheduler.name}",
         timeout=_BOOT_SECONDS + _SLOWEST * experiment.seconds,
     )
     advance(0)
     result = machine.run(guest.script(experiment, scheduler), on_line=on_line)
     advance(1)
-    report = result.json("fio.json")
     jobs = {}
     for job in experiment.jobs:
         requests = reduce.read_log(result.out / f"{job.name}.log")
-        fio = reduce.fio_job(report, job.name)
-        latency_us = job.reservation.latency_us if job.reservation else inf
-        numbers = reduce.numbers(requests, fio["runtime_ms"] / 1000, latency_us)
-        stat = result.text(f"{job.name}.stat").strip() if scheduler.reserves else ""
-        jobs[job.name] = JobResult(numbers, requests, fio, stat)
+        seconds = reduce.job_seconds(result.json(f"{job.name}.json"))
+        numbers = reduce.numbers(requests, seconds, job.reservation.latency_us)
+        jobs[job.name] = JobResult(numbers, requests)
     return jobs

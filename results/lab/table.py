@@ -1,63 +1,27 @@
-"""The numbers of experiments for a person's eyes. A KB is 1024 bytes."""
+"""The numbers of an experiment for a person's eyes."""
 
-from results.lab.experiment import KIB, Experiment, Job
-from results.lab.study import Runs, Study
+from results.lab.experiment import KIB, Experiment
 
 _HEAD = ("scheduler", "job", "reserved KB/s", "got KB/s", "p50 ms", "p99 ms", "largest ms", "late")
 _LEFT_COLUMNS = 2
 
 
 def table(experiment: Experiment, summary: dict) -> str:
-    """Plain text, a line for each scheduler and job."""
-    rows = _rows(experiment, summary["runs"])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [_line(row, widths) for row in rows]
-    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
-
-
-def per_job(study: Study, runs: Runs) -> str:
-    """Markdown, a table for each case, with a line for each scheduler and job."""
-    tables = []
-    for case in study.cases:
-        title = [f"{case.title}:"] if len(study.cases) > 1 else []
-        rows = _rows(case.first, runs[case.name])
-        tables.append("\n\n".join([*title, _markdown(rows, _LEFT_COLUMNS)]))
-    return "\n\n".join(tables)
-
-
-def totals(study: Study, runs: Runs) -> str:
-    """Markdown, a line for each scheduler, a column for each case: KB/s of all jobs together."""
-    rows = [("KB/s of all jobs (least to most)", *(case.title for case in study.cases))]
-    for scheduler in study.schedulers:
-        results = [runs[case.name].get(scheduler.name) for case in study.cases]
-        rows.append((scheduler.title, *map(_total, results)))
-    return _markdown(rows, 1)
-
-
-def _rows(experiment: Experiment, runs: dict) -> list[tuple[str, ...]]:
+    """A line for each scheduler and job; a KB is 1024 bytes."""
     rows = [_HEAD]
     for scheduler in experiment.schedulers:
         title = scheduler.title
         for job in experiment.jobs:
-            rows.append((title, job.name, *_cells(job, runs[scheduler.name][job.name])))
+            got = summary["runs"][scheduler.name][job.name]
+            reserved = f"{job.reservation.bw / KIB:.0f}"
+            times = (_ms(got["p50_us"]), _ms(got["p99_us"]), _ms(got["max_us"]))
+            rows.append(
+                (title, job.name, reserved, f"{got['bw'] / KIB:.0f}", *times, str(got["late"]))
+            )
             title = ""
-    return rows
-
-
-def _cells(job: Job, got: dict) -> tuple[str, ...]:
-    reserved = f"{job.reservation.bw / KIB:.0f}" if job.reservation else "-"
-    late = str(got["late"]) if job.reservation else "-"
-    times = (_ms(got[key]) for key in ("p50_us", "p99_us", "max_us"))
-    return (reserved, f"{got['bw'] / KIB:.0f}", *times, late)
-
-
-def _total(result: dict | None) -> str:
-    if not result:
-        return ""
-    text = f"{result['total_bw'] / KIB:,.0f}"
-    if "total_bw_min" in result:
-        text += f" ({result['total_bw_min'] / KIB:,.0f} to {result['total_bw_max'] / KIB:,.0f})"
-    return text
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [_line(row, widths) for row in rows]
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
 
 
 def _line(row: tuple[str, ...], widths: list[int]) -> str:
@@ -66,12 +30,6 @@ def _line(row: tuple[str, ...], widths: list[int]) -> str:
         for column, (cell, width) in enumerate(zip(row, widths, strict=True))
     ]
     return "  ".join(cells).rstrip()
-
-
-def _markdown(rows: list[tuple[str, ...]], left_columns: int) -> str:
-    columns = len(rows[0])
-    rule = ["---" if column < left_columns else "---:" for column in range(columns)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (rows[0], rule, *rows[1:]))
 
 
 def _ms(us: float) -> str:
