@@ -185,6 +185,8 @@ static void htbs_insert_tagged(struct htbs_device *dev,
 	}
 	if (arrival.hit)
 		res->stats.hits++;
+	if (arrival.hurry)
+		htbs_arm_wait_timer(dev);
 
 	list_add_tail(&rq->queuelist, &res->fifo);
 	elv_rb_add(&res->by_pos, rq);
