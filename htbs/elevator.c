@@ -166,6 +166,8 @@ static void htbs_insert_tagged(struct htbs_device *dev,
 	}
 	if (arrival.hit)
 		res->stats.hits++;
+	if (arrival.hurry)
+		htbs_arm_wait_timer(dev);
 
 	htbs_queue_add(dev, res, rq);
 	htbs_trace_tag(dev, res, rq, now, &arrival);

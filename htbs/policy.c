@@ -18,9 +18,16 @@
  *
  * That is the paper's rule, which trades everybody's latency for throughput by
  * one number.  With the rule of slack (slack.c) the active reservation also
- * gives way, or is waited for no longer, when another's deadline calls for it,
- * so that B_max may be large.  Where deadlines are lost anyway, obeying them all
- * would only thrash: then runs last as long as a few seeks.
+ * gives way, or is waited for no longer, when another's deadline calls for it or
+ * its run has lasted HTBS_RUN_MAX, so that B_max may be large.  It is waited
+ * for as long as its think time makes sense of, at most T_wait.
+ *
+ * In an overload, where turns come late anyway, that rule would end every run at
+ * once and thrash; and all requests would conform, so that who asks more would
+ * get more.  Then a run lasts as long as some seeks, whatever the deadlines, and
+ * the time by which tags are given is held back to the oldest pending start tag
+ * (start-time fair queueing): shares are in proportion to bandwidths.  Whether a
+ * request conforms and when it is due is told by the virtual clock as ever.
  *
  * The virtual clock never lags behind all that is pending: when every
  * backlogged reservation's oldest start tag lies in the future, nobody who
@@ -38,18 +45,22 @@
  * That is also the order of their tags, so it need only tell the start tag of
  * the oldest, with htbs_policy_set_head(), whenever that one changed.
  */
+#include <linux/math64.h>
 #include <linux/string.h>
 
 #include <htbs/policy.h>
 
 /*
- * Under the rule of slack a wait lasts this many times the mean think time, since
- * the mean is of the past, but this part of T_wait at least.
+ * Under the rule of slack a wait lasts this many times the mean think time, as
+ * the next one may be longer, but this part of T_wait at least.
  */
 #define HTBS_WAIT_THINKS	4
 #define HTBS_WAIT_LEAST		16
 
-/* When deadlines are lost anyway, a run lasts as long as so many seeks. */
+/* No run is longer, so that nothing waits for ever.  Under the rule of slack. */
+#define HTBS_RUN_MAX		1000000000ULL	/* ns: 1 s */
+
+/* In an overload a run lasts as long as so many seeks. */
 #define HTBS_OVERLOAD_RUN	8
 
 /* The weight of a new think time in the mean is 1/8. */
@@ -73,6 +84,21 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	policy->t_wait = t_wait;
 }
 
+static bool htbs_policy_overloaded(const struct htbs_policy *policy)
+{
+	return policy->rule == HTBS_RULE_SLACK && policy->overload.now;
+}
+
+/* The virtual time by which tags are given; in an overload it is held back. */
+static u64 htbs_policy_time(struct htbs_policy *policy, u64 now)
+{
+	u64 v = htbs_clock_read(&policy->clock, now);
+
+	if (!htbs_policy_overloaded(policy))
+		policy->v = v;
+	return policy->v;
+}
+
 /**
  * htbs_flow_init() - a new reservation
  * @flow: what the policy is to know of it
@@ -87,7 +113,7 @@ void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 	RB_CLEAR_NODE(&flow->node.rb);
 	flow->idle_since = now;
 	htbs_curve_init(&flow->curve, params, &policy->clock,
-			htbs_clock_read(&policy->clock, now));
+			htbs_policy_time(policy, now));
 }
 
 static bool htbs_flow_sequential(const struct htbs_flow *flow)
@@ -111,10 +137,26 @@ static void htbs_policy_unlink(struct htbs_policy *policy,
 /* The paper's check_and_adjust_tags(): if nothing conforms, let time jump. */
 static u64 htbs_policy_adjust(struct htbs_policy *policy, u64 now)
 {
-	if (htbs_tree_empty(&policy->tree))
-		return 0;
-	return htbs_clock_advance(&policy->clock, now,
-				  htbs_tree_min_start(&policy->tree));
+	u64 jump = 0, oldest;
+
+	if (!htbs_tree_empty(&policy->tree)) {
+		oldest = htbs_tree_min_start(&policy->tree);
+		jump = htbs_clock_advance(&policy->clock, now, oldest);
+		if (htbs_before(policy->v, oldest))
+			policy->v = oldest;
+	}
+	htbs_policy_time(policy, now);
+	return jump;
+}
+
+/* How many of its pending requests may be due at once: not more than a burst. */
+static u32 htbs_flow_burst(const struct htbs_flow *flow)
+{
+	u64 burst = flow->curve.params.burst;
+
+	if ((u64)flow->pending * flow->cost <= burst)
+		return flow->pending;
+	return burst > flow->cost ? div64_u64(burst, flow->cost) : 1;
 }
 
 /* Learn how long this reservation takes from a completion to its next request. */
@@ -141,6 +183,58 @@ static bool htbs_policy_anticipates(const struct htbs_policy *policy,
 	       flow->think < policy->t_wait && htbs_flow_sequential(flow);
 }
 
+/* Had it come when the curve entitles it, it would be due then: real ns. */
+static u64 htbs_policy_due(struct htbs_policy *policy,
+			   const struct htbs_flow *flow, u64 now, u64 start)
+{
+	u64 v = htbs_clock_read(&policy->clock, now);
+
+	if (htbs_before(v, start))
+		now += start - v;
+	return now + flow->curve.params.latency;
+}
+
+/* Before when the active reservation's next request has to be dispatched. */
+static u64 htbs_policy_leave(const struct htbs_policy *policy)
+{
+	const struct htbs_service *service = &policy->service;
+
+	if (htbs_policy_overloaded(policy))
+		return policy->run_since + HTBS_OVERLOAD_RUN * service->seek;
+	return htbs_slack_end(service, &policy->tree, &policy->active->node,
+			      policy->run_since + HTBS_RUN_MAX);
+}
+
+/* How long the next request of a reservation is worth waiting for. */
+static u64 htbs_policy_patience(const struct htbs_policy *policy,
+				const struct htbs_flow *flow)
+{
+	u64 patience = HTBS_WAIT_THINKS * flow->think;
+	u64 least = policy->t_wait / HTBS_WAIT_LEAST;
+
+	if (policy->rule == HTBS_RULE_PAPER || patience > policy->t_wait)
+		return policy->t_wait;
+	return patience > least ? patience : least;
+}
+
+/*
+ * Until when the active reservation's next request is waited for.  True if
+ * that is earlier than was thought.
+ */
+static bool htbs_policy_limit_wait(struct htbs_policy *policy)
+{
+	u64 leave;
+
+	if (policy->rule == HTBS_RULE_PAPER ||
+	    policy->wait != HTBS_WAIT_ARRIVAL)
+		return false;
+	leave = htbs_policy_leave(policy);
+	if (!htbs_before(leave, policy->wait_until))
+		return false;
+	policy->wait_until = leave;
+	return true;
+}
+
 /**
  * htbs_policy_arrive() - a request arrives: the paper's add_request()
  * @policy: the policy
@@ -156,6 +250,7 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 			u64 now, u32 cost, struct htbs_arrival *arrival)
 {
 	arrival->hit = false;
+	arrival->hurry = false;
 	if (policy->active == flow && policy->wait != HTBS_WAIT_NONE) {
 		policy->wait = HTBS_WAIT_NONE;
 		arrival->hit = true;
@@ -173,13 +268,16 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 		return;
 	}
 	arrival->start = htbs_curve_arrive(&flow->curve, &policy->clock,
-					   arrival->v, cost);
+					   policy->v, cost);
 	arrival->conforming = !htbs_before(arrival->v, arrival->start);
-	arrival->due = now + (arrival->start - arrival->v) +
-		       flow->curve.params.latency;
+	arrival->due = htbs_policy_due(policy, flow, now, arrival->start);
+	flow->cost = cost;
 	if (!flow->pending++)
 		htbs_policy_set_head(policy, flow, arrival->start,
 				     arrival->due);
+	else
+		flow->node.count = htbs_flow_burst(flow);
+	arrival->hurry = htbs_policy_limit_wait(policy);
 }
 
 /**
@@ -197,6 +295,7 @@ void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 	if (flow == policy->background)
 		return;
 	flow->node.due = due;
+	flow->node.count = htbs_flow_burst(flow);
 	if (!RB_EMPTY_NODE(&flow->node.rb) && flow->node.start == start &&
 	    flow->node.finish == finish)
 		return;
@@ -220,34 +319,10 @@ static struct htbs_flow *htbs_policy_first(struct htbs_policy *policy, u64 now)
 	return policy->background;
 }
 
-/* By when the active reservation's next request has to be dispatched. */
-static u64 htbs_policy_leave(const struct htbs_policy *policy, u64 now)
-{
-	const struct htbs_service *service = &policy->service;
-
-	if (policy->overload.now)
-		return policy->run_since + HTBS_OVERLOAD_RUN * service->seek;
-	return htbs_slack_end(service, &policy->tree, &policy->active->node,
-			      now) - service->stream;
-}
-
-/* How long the next request of a reservation is worth waiting for. */
-static u64 htbs_policy_patience(const struct htbs_policy *policy,
-				const struct htbs_flow *flow)
-{
-	u64 patience = HTBS_WAIT_THINKS * flow->think;
-	u64 least = policy->t_wait / HTBS_WAIT_LEAST;
-
-	if (policy->rule == HTBS_RULE_PAPER || patience > policy->t_wait)
-		return policy->t_wait;
-	return patience > least ? patience : least;
-}
-
 /* Nothing of the active reservation is pending: keep the device idle for it? */
-static bool htbs_policy_waits(struct htbs_policy *policy, u64 now, u64 leave)
+static bool htbs_policy_waits(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *flow = policy->active;
-	u64 until;
 
 	if (!htbs_policy_anticipates(policy, flow))
 		return false;
@@ -260,13 +335,12 @@ static bool htbs_policy_waits(struct htbs_policy *policy, u64 now, u64 leave)
 		return true;
 	}
 
-	until = flow->idle_since + htbs_policy_patience(policy, flow);
-	if (policy->rule == HTBS_RULE_SLACK && htbs_before(leave, until))
-		until = leave;
-	if (!htbs_before(now, until))
+	policy->wait_until = flow->idle_since +
+			     htbs_policy_patience(policy, flow);
+	if (!htbs_before(now, policy->wait_until))
 		return false;
 	policy->wait = HTBS_WAIT_ARRIVAL;
-	policy->wait_until = until;
+	htbs_policy_limit_wait(policy);
 	return true;
 }
 
@@ -277,18 +351,15 @@ static bool htbs_policy_waits(struct htbs_policy *policy, u64 now, u64 leave)
 static bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *flow = policy->active;
-	u64 leave = 0;
 
 	if (!flow || policy->run >= policy->b_max)
 		return false;
-	if (policy->rule == HTBS_RULE_SLACK) {
-		leave = htbs_policy_leave(policy, now);
-		if (!htbs_before(now, leave))
-			return false;
-	}
+	if (policy->rule == HTBS_RULE_SLACK &&
+	    !htbs_before(now, htbs_policy_leave(policy)))
+		return false;
 	if (flow->pending)
 		return htbs_flow_sequential(flow);
-	return htbs_policy_waits(policy, now, leave);
+	return htbs_policy_waits(policy, now);
 }
 
 /**
@@ -354,6 +425,7 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 {
 	bool sequential = flow->known &&
 			  extent->pos - flow->next_pos <= HTBS_SEQ_GAP;
+	bool turn = flow != policy->background && !policy->run;
 	bool changed = false;
 
 	flow->history = flow->history << 1 | sequential;
@@ -365,7 +437,7 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			  sequential && policy->active == flow && policy->run);
 	if (policy->active == flow)
 		policy->run++;
-	if (flow != policy->background)
+	if (turn)
 		changed = htbs_overload_learn(&policy->overload,
 					      htbs_before(flow->node.due, now));
 	htbs_policy_remove(policy, flow);
@@ -406,6 +478,7 @@ bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 
 	policy->wait = HTBS_WAIT_ARRIVAL;
 	policy->wait_until = now + htbs_policy_patience(policy, flow);
+	htbs_policy_limit_wait(policy);
 	return true;
 }
 
@@ -450,7 +523,7 @@ void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
 			u64 now, u32 bytes)
 {
 	htbs_curve_arrive(&flow->curve, &policy->clock,
-			  htbs_clock_read(&policy->clock, now), bytes);
+			  htbs_policy_time(policy, now), bytes);
 }
 
 /**
@@ -467,7 +540,7 @@ void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 			   const struct htbs_params *params, u64 now)
 {
 	htbs_curve_init(&flow->curve, params, &policy->clock,
-			htbs_clock_read(&policy->clock, now));
+			htbs_policy_time(policy, now));
 }
 
 /**
@@ -485,9 +558,9 @@ void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
 		       u64 now, u32 cost, u64 *start, u64 *due)
 {
-	u64 v = htbs_clock_read(&policy->clock, now);
-	u64 fresh = htbs_curve_arrive(&flow->curve, &policy->clock, v, cost);
-	u64 fresh_due = now + (fresh - v) + flow->curve.params.latency;
+	u64 fresh = htbs_curve_arrive(&flow->curve, &policy->clock,
+				      htbs_policy_time(policy, now), cost);
+	u64 fresh_due = htbs_policy_due(policy, flow, now, fresh);
 
 	if (htbs_before(fresh, *start))
 		*start = fresh;

@@ -2,34 +2,37 @@
 /*
  * Slack.  A pure room: integers and the tree.
  *
- * Conforming requests of others wait while the active reservation has the
- * device.  They may, as long as all of them can still be served in time, the
- * earliest deadline first, each with a seek.  With d_1 <= d_2 <= ... their
- * deadlines and R the time of a request with a seek, the device has to be left
- * by
+ * Others wait while the active reservation has the device.  They may, as long
+ * as all of them can still be served in time, the earliest deadline first, each
+ * request with a seek.  With d_1 <= d_2 <= ... the deadlines of their oldest
+ * requests, n_k how many requests of the k-th may be due with its oldest (its
+ * burst may have come at once) and R the time of a request with a seek, the
+ * device must begin with them by
  *
- *	min over k of (d_k - k * R)
+ *	min over k of (d_k - (n_1 + ... + n_k) * R)
  *
- * and by half an R before that, since R is an estimate.  R is the largest time
- * seen, fading slowly: a mean would be late half of the time.
+ * and no other request is begun within an R before that, since it may turn out
+ * to need a seek too.  R is the largest time seen, fading slowly: a mean would
+ * be late half of the time.
+ *
+ * What arrives after the device was left is not foreseen.  It finds the deadlines
+ * kept in order and, as long as seeks take less than R on the average, room.
+ *
+ * The device is overloaded when reservations often have their turn too late.
  */
 #include <htbs/curve.h>
 #include <htbs/slack.h>
 
-/* No run is planned further ahead than this. */
-#define HTBS_SLACK_HORIZON	1000000000ULL	/* ns: 1 s */
-
 /* So many of those whose deadlines come first are looked at: O(1). */
 #define HTBS_SLACK_HEADS	16
 
-/* A new time's weight in the mean, and in the maximum when it is below. */
-#define HTBS_STREAM_WEIGHT	8
-#define HTBS_SEEK_FADE		256
+/* The weight of a time in the fading maximum, when it is below. */
+#define HTBS_SEEK_FADE		1024
 
-/* The device is overloaded from a quarter of the deadlines lost to an eighth. */
-#define HTBS_LOST_WEIGHT	32
-#define HTBS_LOST_ON		(HTBS_LOST_ONE / 4)
-#define HTBS_LOST_OFF		(HTBS_LOST_ONE / 8)
+/* The device is overloaded from a quarter of the turns late to an eighth. */
+#define HTBS_LATE_WEIGHT	32
+#define HTBS_LATE_ON		(HTBS_LATE_ONE / 4)
+#define HTBS_LATE_OFF		(HTBS_LATE_ONE / 8)
 
 /**
  * htbs_service_init() - nothing is known of the device yet
@@ -38,35 +41,16 @@
  */
 void htbs_service_init(struct htbs_service *service, u64 seek)
 {
-	service->stream = 0;
 	service->seek = seek;
 	service->since = 0;
 	service->streaming = false;
 }
 
 /**
- * htbs_overload_learn() - a conforming request was dispatched
- * @overload: what is known
- * @lost: its deadline had passed
- *
- * Return: true if this began or ended an overload.
- */
-bool htbs_overload_learn(struct htbs_overload *overload, bool lost)
-{
-	u32 sample = lost ? HTBS_LOST_ONE : 0;
-	bool was = overload->now;
-
-	overload->lost = ((HTBS_LOST_WEIGHT - 1) * overload->lost + sample) /
-			 HTBS_LOST_WEIGHT;
-	overload->now = overload->lost > (was ? HTBS_LOST_OFF : HTBS_LOST_ON);
-	return overload->now != was;
-}
-
-/**
  * htbs_service_begin() - a request goes to the idle device
  * @service: what is known of the device
  * @now: real time, ns
- * @streaming: it continues a run
+ * @streaming: it continues a run, so its time tells nothing about seeks
  */
 void htbs_service_begin(struct htbs_service *service, u64 now, bool streaming)
 {
@@ -78,19 +62,43 @@ void htbs_service_begin(struct htbs_service *service, u64 now, bool streaming)
  * htbs_service_end() - the device is done with it
  * @service: what is known of the device
  * @now: real time, ns
+ *
+ * One time, however long, at most doubles what is believed: a disk that had to
+ * spin up or to read a sector again is no slower afterwards.
  */
 void htbs_service_end(struct htbs_service *service, u64 now)
 {
-	u64 took = now - service->since;
+	u64 took = now - service->since, most = 2 * service->seek + 1;
 
+	service->since = now;
 	if (service->streaming)
-		service->stream += ((s64)took - (s64)service->stream) /
-				   HTBS_STREAM_WEIGHT;
-	else if (took > service->seek)
+		return;
+	if (most > HTBS_SEEK_MAX)
+		most = HTBS_SEEK_MAX;
+	if (took > most)
+		took = most;
+	if (took > service->seek)
 		service->seek = took;
 	else
 		service->seek -= (service->seek - took) / HTBS_SEEK_FADE;
-	service->since = now;
+}
+
+/**
+ * htbs_overload_learn() - a reservation has its turn
+ * @overload: what is known
+ * @late: its oldest request should have been done by now
+ *
+ * Return: true if this began or ended an overload.
+ */
+bool htbs_overload_learn(struct htbs_overload *overload, bool late)
+{
+	u32 sample = late ? HTBS_LATE_ONE : 0;
+	bool was = overload->now;
+
+	overload->late = ((HTBS_LATE_WEIGHT - 1) * overload->late + sample) /
+			 HTBS_LATE_WEIGHT;
+	overload->now = overload->late > (was ? HTBS_LATE_OFF : HTBS_LATE_ON);
+	return overload->now != was;
 }
 
 /**
@@ -98,23 +106,23 @@ void htbs_service_end(struct htbs_service *service, u64 now)
  * @service: what is known of the device
  * @tree: the backlogged reservations
  * @active: the one that has the device
- * @now: real time, ns
+ * @end: when its run ends anyway, ns
  *
- * Return: the moment by which the active reservation's last request has to be
- * complete, ns; before @now if it is too late already.
+ * Return: the moment before which the active reservation's next request has to
+ * begin, ns; in the past if the others can't wait at all.
  */
 u64 htbs_slack_end(const struct htbs_service *service,
 		   const struct htbs_tree *tree, const struct htbs_node *active,
-		   u64 now)
+		   u64 end)
 {
-	u64 end = now + HTBS_SLACK_HORIZON, ahead = service->seek / 2, latest;
+	u64 ahead = service->seek, latest;
 	const struct htbs_node *node;
 	unsigned int heads;
 
 	node = htbs_tree_first(tree);
 	for (heads = 0; node && heads < HTBS_SLACK_HEADS; heads++) {
 		if (node != active) {
-			ahead += service->seek;
+			ahead += node->count * service->seek;
 			latest = node->due - ahead;
 			if (htbs_before(latest, end))
 				end = latest;

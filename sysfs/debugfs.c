@@ -34,10 +34,9 @@ static int htbs_state_show(void *data, struct seq_file *sf)
 			   policy->b_max);
 	else
 		seq_puts(sf, "active          none\n");
-	seq_printf(sf, "service time    %llu us in a run, %llu us with a seek; overload %s\n",
-		   policy->service.stream / NSEC_PER_USEC,
-		   policy->service.seek / NSEC_PER_USEC,
-		   policy->overload.now ? "yes" : "no");
+	seq_printf(sf, "overload        %s; a seek takes up to %llu us\n",
+		   policy->overload.now ? "yes" : "no",
+		   policy->service.seek / NSEC_PER_USEC);
 	seq_printf(sf, "kept idle       %s\n", htbs_wait_names[policy->wait]);
 	seq_printf(sf, "unscheduled     %s\n",
 		   list_empty(&dev->dispatch) ? "none" : "pending");

@@ -30,6 +30,7 @@
  * @in_flight: requests dispatched and not completed
  * @next_pos: sector after the end of the last request dispatched
  * @idle_since: when its last request completed, or it began, ns
+ * @cost: what its last request was charged, bytes
  * @think: mean time from there to its next request, ns
  * @history: one bit for each of the last 8 dispatched requests, 1: sequential
  * @sync: the last request dispatched has somebody waiting for it
@@ -40,6 +41,7 @@ struct htbs_flow {
 	struct htbs_node node;
 	u32 pending;
 	u32 in_flight;
+	u32 cost;
 	u64 next_pos;
 	u64 idle_since;
 	u64 think;
@@ -51,7 +53,7 @@ struct htbs_flow {
 /**
  * enum htbs_rule - what bounds a run and a wait
  * @HTBS_RULE_PAPER: B_max and T_wait, as in the paper
- * @HTBS_RULE_SLACK: what the others can bear; B_max and T_wait as well
+ * @HTBS_RULE_SLACK: what the others can bear; also B_max and T_wait
  */
 enum htbs_rule {
 	HTBS_RULE_PAPER,
@@ -87,6 +89,7 @@ enum htbs_outcome {
  * struct htbs_policy - the policy's state for one device
  * @tree: the backlogged reservations
  * @clock: the device's virtual clock
+ * @v: the virtual time by which tags are given; behind @clock in an overload
  * @background: requests that go behind all others (constant)
  * @background_due: when one of them goes first all the same, ns
  * @active: the reservation that the device is granted to, or NULL
@@ -99,11 +102,12 @@ enum htbs_outcome {
  * @run_since: when @active became active, ns
  * @in_flight: requests dispatched and not completed, of all reservations
  * @service: how long the device takes for a request
- * @overload: are deadlines being lost
+ * @overload: do turns come too late
  */
 struct htbs_policy {
 	struct htbs_tree tree;
 	struct htbs_clock clock;
+	u64 v;
 	struct htbs_flow *background;
 	u64 background_due;
 	struct htbs_flow *active;
@@ -128,6 +132,7 @@ struct htbs_policy {
  * @jump: how far the virtual clock jumped first, ns
  * @conforming: it came no earlier than that: S <= v
  * @hit: a wait ended by this arrival
+ * @hurry: the wait for another's ends earlier now: policy->wait_until
  */
 struct htbs_arrival {
 	u64 start;
@@ -136,6 +141,7 @@ struct htbs_arrival {
 	u64 jump;
 	bool conforming;
 	bool hit;
+	bool hurry;
 };
 
 /**

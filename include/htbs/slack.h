@@ -10,15 +10,16 @@
 
 #include <htbs/tree.h>
 
+/* Who takes longer has no slack to give. */
+#define HTBS_SEEK_MAX		1000000000ULL	/* ns: 1 s */
+
 /**
  * struct htbs_service - how long the device takes for a request
- * @stream: for one that continues a run, ns; a mean
- * @seek: for one that does not, ns; a maximum that fades
+ * @seek: for one that does not continue a run, ns; a maximum that fades
  * @since: when it began with the one it has now, ns
  * @streaming: that one continues a run
  */
 struct htbs_service {
-	u64 stream;
 	u64 seek;
 	u64 since;
 	bool streaming;
@@ -26,25 +27,25 @@ struct htbs_service {
 
 /**
  * struct htbs_overload - are more deadlines asked for than can be kept
- * @lost: part of the conforming requests, of late, that were dispatched after
- *	their deadline; in units of 1/HTBS_LOST_ONE
+ * @late: part of the turns, of late, that came after the deadline; in units
+ *	of 1/HTBS_LATE_ONE
  * @now: the device is overloaded
  */
 struct htbs_overload {
-	u32 lost;
+	u32 late;
 	bool now;
 };
 
-#define HTBS_LOST_ONE		65536
+#define HTBS_LATE_ONE		65536
 
 void htbs_service_init(struct htbs_service *service, u64 seek);
 void htbs_service_begin(struct htbs_service *service, u64 now, bool streaming);
 void htbs_service_end(struct htbs_service *service, u64 now);
 
-bool htbs_overload_learn(struct htbs_overload *overload, bool lost);
+bool htbs_overload_learn(struct htbs_overload *overload, bool late);
 
 u64 htbs_slack_end(const struct htbs_service *service,
 		   const struct htbs_tree *tree, const struct htbs_node *active,
-		   u64 now);
+		   u64 end);
 
 #endif /* HTBS_SLACK_H */

@@ -24,6 +24,7 @@ struct htbs_tree {
  * @finish: finish tag of that request (F), virtual ns
  * @min_start: smallest @start among this node and those below it
  * @due: when that request is due, real ns
+ * @count: how many requests may be due with it
  */
 struct htbs_node {
 	struct rb_node rb;
@@ -31,6 +32,7 @@ struct htbs_node {
 	u64 finish;
 	u64 min_start;
 	u64 due;
+	u32 count;
 };
 
 void htbs_tree_init(struct htbs_tree *tree);

@@ -12,7 +12,15 @@ from fractions import Fraction
 from math import floor
 from typing import NamedTuple
 
-from tests.model.slack import HEADS, SECOND, Overload, Service, bearable
+from tests.model.slack import (
+    HEADS,
+    OVERLOAD_RUN,
+    RUN_MAX,
+    SECOND,
+    Overload,
+    Service,
+    bearable,
+)
 
 COST_MIN = 4096  # the smallest request is charged this much
 SEQ_GAP = 128  # sectors that a sequential request may leave out
@@ -37,6 +45,7 @@ class Arrival(NamedTuple):
     jump: int
     conforming: bool
     hit: bool
+    hurry: bool
 
 
 class Choice(NamedTuple):
@@ -84,6 +93,7 @@ class Reservation:
         self.sync = False
         self.idle_since = now
         self.think = 0
+        self.cost = 0  # of its last request
 
     def tag(self, v: int, cost: int) -> int:
         """S of a request of `cost` bytes that arrives at v."""
@@ -106,6 +116,13 @@ class Reservation:
         """The smallest F."""
         return self.min_start() + self.params.latency
 
+    def burst(self) -> int:
+        """How many of its pending requests may be due at once: at least one, at most a burst."""
+        pending = len(self.queue)
+        if pending * self.cost <= self.params.burst:
+            return pending
+        return max(1, self.params.burst // self.cost)
+
     def sequential(self) -> bool:
         """Are its requests so mostly."""
         return sum(self.history) >= SEQ_MIN
@@ -117,6 +134,7 @@ class Policy:
     def __init__(self, b_max: int, t_wait: int, rule: str = "paper", seek: int = 0):
         self.b_max, self.t_wait, self.rule = b_max, t_wait, rule
         self.drift = 0
+        self.v = 0  # the virtual time by which tags are given, and were given last
         self.flows: list[Reservation] = []
         self.background = Reservation(Params(4096, 4096, 1000), 0, 0)
         self.background_due = 0
@@ -132,7 +150,7 @@ class Policy:
 
     def add(self, params: Params, now: int) -> Reservation:
         """A new reservation starts with a full burst."""
-        flow = Reservation(params, now + self.drift, now)
+        flow = Reservation(params, self._time(now), now)
         self.flows.append(flow)
         return flow
 
@@ -154,23 +172,47 @@ class Policy:
             if not flow.queue:
                 self.background_due = now + BACKGROUND_AGE
         else:
-            request.start = flow.tag(v, request.cost)
+            request.start = flow.tag(self.v, request.cost)
             request.due = self._due(flow, request.start, now)
-        conforming = flow is not self.background and request.start == v
+        conforming = flow is not self.background and request.start <= v
         flow.queue.append(request)
+        flow.cost = request.cost
         if len(flow.queue) == 1:
             self._enter(flow)
-        return Arrival(request.start, v, request.due, jump, conforming, hit)
+        hurry = flow is not self.background and self._hurry()
+        return Arrival(request.start, v, request.due, jump, conforming, hit, hurry)
 
     def _due(self, flow: Reservation, start: int, now: int) -> int:
         """When a request would be due that came at the moment the curve entitles it to come."""
-        return now + start - (now + self.drift) + flow.params.latency
+        return now + max(0, start - (now + self.drift)) + flow.params.latency
+
+    def _hurry(self) -> bool:
+        """By the rule of slack a wait is no longer than the others can bear. Is it shorter now."""
+        if self.rule == "paper" or self.wait != "arrival":
+            return False
+        before, self.wait_until = self.wait_until, min(self.wait_until, self._leave())
+        return self.wait_until < before
+
+    def _overloaded(self) -> bool:
+        """An overload makes a difference to the rule of slack only."""
+        return self.rule == "slack" and self.overload.now
+
+    def _time(self, now: int) -> int:
+        """The virtual time by which tags are given. In an overload it stands, as it was last."""
+        if not self._overloaded():
+            self.v = now + self.drift
+        return self.v
 
     def _adjust(self, now: int) -> int:
-        """check_and_adjust_tags(): if nobody who is backlogged conforms, virtual time jumps."""
+        """check_and_adjust_tags(): if nobody who is backlogged conforms, virtual time jumps.
+
+        In an overload, that by which tags are given moves on to the oldest pending start tag.
+        """
         starts = [flow.min_start() for flow in self.flows if flow.queue]
         jump = max(0, min(starts) - (now + self.drift)) if starts else 0
         self.drift += jump
+        self.v = max([self.v, *([min(starts)] if starts else [])])
+        self._time(now)
         return jump
 
     def _enter(self, flow: Reservation) -> None:
@@ -218,9 +260,8 @@ class Policy:
     def _stays(self, now: int) -> bool:
         """May the active reservation keep the device? Sets `wait` if it has nothing pending."""
         flow = self.active
-        if flow is None or self.run >= self.b_max or not flow.sequential():
-            return False
-        if self.rule == "slack" and now >= self._leave(now):
+        if flow is None or self.run >= self.b_max or not flow.sequential() or (
+                self.rule == "slack" and now >= self._leave()):
             return False
         return bool(flow.queue) or self._waits(flow, now)
 
@@ -232,33 +273,33 @@ class Policy:
             self.wait = "service"
             self.wait_until = now + flow.params.latency + self.t_wait
             return True
-        until = self._patience(flow, now)
-        if now >= until:
+        if now >= flow.idle_since + self._patience(flow):
             return False
-        self.wait, self.wait_until = "arrival", until
+        self._await(flow)
         return True
 
-    def _leave(self, now: int) -> int:
-        """By when the active reservation's next request must be dispatched, for all to be in time.
+    def _leave(self) -> int:
+        """Before when the active reservation's next request must begin, by the rule of slack."""
+        if self._overloaded():
+            return self.run_since + OVERLOAD_RUN * self.service.seek
+        others = [(flow.queue[0].due, flow.burst()) for flow in self._backlogged()[:HEADS]
+                  if flow is not self.active]
+        return bearable(others, self.service.seek, self.run_since + RUN_MAX)
 
-        Where deadlines are lost anyway, a run lasts as long as eight seeks.
-        """
-        if self.overload.now:
-            return self.run_since + 8 * self.service.seek
-        dues = [flow.queue[0].due for flow in self._backlogged()[:HEADS]
-                if flow is not self.active]
-        return bearable(dues, self.service.seek, now) - self.service.stream
+    def _patience(self, flow: Reservation) -> int:
+        """How long its next request is worth waiting for, from the completion of its last one.
 
-    def _patience(self, flow: Reservation, now: int) -> int:
-        """Until when its next request is waited for.
-
-        By the paper T_wait from the completion of its last one. By the rule of slack four times its
-        mean think time, though a sixteenth of T_wait at least, and no longer than others can bear.
+        By the paper T_wait; by the rule of slack four times its mean think time, though a sixteenth
+        of T_wait at least.
         """
         if self.rule == "paper":
-            return flow.idle_since + self.t_wait
-        patience = min(max(4 * flow.think, self.t_wait // 16), self.t_wait)
-        return min(flow.idle_since + patience, self._leave(now))
+            return self.t_wait
+        return min(max(4 * flow.think, self.t_wait // 16), self.t_wait)
+
+    def _await(self, flow: Reservation) -> None:
+        """Keep the device idle for its next request."""
+        self.wait, self.wait_until = "arrival", flow.idle_since + self._patience(flow)
+        self._hurry()
 
     def dispatch(self, flow: Reservation, now: int) -> tuple[Request, bool]:
         """Its oldest request goes to the device. Also, did an overload begin or end."""
@@ -267,11 +308,12 @@ class Policy:
         flow.history = [*flow.history[1:], follows]
         flow.next_pos = request.pos + request.sectors
         flow.sync = request.sync
+        turn = flow is not self.background and not self.run
         self._begin(flow, now, follows and flow is self.active and self.run > 0)
         if flow is self.active:
             self.run += 1
         self._enter(flow)
-        return request, flow is not self.background and self.overload.learn(request.due < now)
+        return request, turn and self.overload.learn(request.due < now)
 
     def _begin(self, flow: Reservation, now: int, streaming: bool) -> None:
         """The device has one request more."""
@@ -289,7 +331,7 @@ class Policy:
         flow.idle_since = now
         if flow is not self.active or self.wait != "service":
             return False
-        self.wait, self.wait_until = "arrival", self._patience(flow, now)
+        self._await(flow)
         return True
 
     def _end(self, flow: Reservation) -> None:
@@ -326,7 +368,7 @@ class Policy:
 
     def charge(self, flow: Reservation, size: int, now: int) -> None:
         """Bytes without a tag: merged into a pending request, or sent past us."""
-        flow.tag(now + self.drift, size)
+        flow.tag(self._time(now), size)
 
     def requeue(self, flow: Reservation) -> bool:
         """The driver gave a request back; nothing is held for it. True if a wait ended."""
@@ -342,7 +384,7 @@ class Policy:
     def configure(self, flow: Reservation, params: Params, now: int) -> None:
         """It promises something else: a fresh curve, on which no pending request loses."""
         before = (flow.min_start(), flow.finish()) if flow.queue else None
-        v = now + self.drift
+        v = self._time(now)
         flow.params, flow.tat = params, Fraction(v)
         for request in flow.queue:
             start = flow.tag(v, request.cost)

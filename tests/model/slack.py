@@ -1,59 +1,61 @@
 """The rule of slack, from the design, not from the C: what the others can bear, and what a seek is.
 
-Times are whole nanoseconds; what is divided is rounded towards zero.
+Times are whole nanoseconds; what is divided is rounded down.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
-from math import trunc
 
 SECOND = 10**9
-HORIZON = SECOND  # no run is planned further ahead
 HEADS = 16  # so many of those whose deadlines come first are looked at
+SEEK_MAX = SECOND
+RUN_MAX = SECOND
+OVERLOAD_RUN = 8  # seeks
 
 
 @dataclass
 class Service:
-    """How long the device takes for a request, told from when it has any to when each is done."""
+    """What a request with a seek takes: the largest time seen, fading."""
 
-    seek: int  # with a seek: the largest seen, fading
-    stream: int = 0  # as one of a run, not its first: a mean
+    seek: int
     since: int = 0
     streaming: bool = False
 
     def begin(self, now: int, streaming: bool) -> None:
-        """A request goes to the device, which was idle."""
+        """A request goes to the device, which was idle; it may be one of a run, not its first."""
         self.since, self.streaming = now, streaming
 
     def end(self, now: int) -> None:
-        """It is done."""
+        """It is done. However long it took, that at most doubles what is believed."""
         took, self.since = now - self.since, now
-        if self.streaming:
-            self.stream += trunc(Fraction(took - self.stream, 8))
-        else:
-            self.seek = max(took, self.seek - trunc(Fraction(self.seek - took, 256)))
+        if not self.streaming:
+            took = min(took, 2 * self.seek + 1, SEEK_MAX)
+            self.seek = max(took, self.seek - (self.seek - took) // 1024)
 
 
 @dataclass
 class Overload:
-    """Are deadlines being lost: from more than a quarter of them to no more than an eighth."""
+    """Do turns come too late: from more than a quarter of them to no more than an eighth."""
 
-    lost: int = 0  # part of the requests, of late, in units of 1/65536
+    late: int = 0  # part of them, of late, in units of 1/65536
     now: bool = False
 
-    def learn(self, lost: bool) -> bool:
-        """A request is dispatched, after its deadline or not. Did an overload begin or end."""
+    def learn(self, late: bool) -> bool:
+        """A reservation has its turn, after the deadline or not. Did an overload begin or end."""
         was = self.now
-        self.lost = (31 * self.lost + (65536 if lost else 0)) // 32
-        self.now = self.lost > (65536 // 8 if was else 65536 // 4)
+        self.late = (31 * self.late + (65536 if late else 0)) // 32
+        self.now = self.late > (65536 // 8 if was else 65536 // 4)
         return self.now != was
 
 
-def bearable(dues: Sequence[int], seek: int, now: int) -> int:
-    """When the device must be free for others, whose oldest requests are due then.
+def bearable(others: Iterable[tuple[int, int]], seek: int, end: int) -> int:
+    """Before when the next request of a run must begin; at `end` the run is over anyway.
 
-    The k-th of them is served k-th, each with a seek, and half a seek is left over.
+    The others have (due, how many) requests, in the order in which they are to be served. Each
+    takes a seek, and so may that next request.
     """
-    return min([now + HORIZON,
-                *(due - seek // 2 - k * seek for k, due in enumerate(dues, start=1))])
+    ahead = seek
+    for due, count in others:
+        ahead += count * seek
+        end = min(end, due - ahead)
+    return end

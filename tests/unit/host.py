@@ -7,6 +7,7 @@ specification in `tests/model/htbs.py`, so that one script of events drives both
 
 import ctypes
 import subprocess
+from collections.abc import Sequence
 from ctypes import (
     POINTER,
     Structure,
@@ -57,7 +58,7 @@ class CArrival(Structure):
     """struct htbs_arrival."""
 
     _fields_ = [("start", c_uint64), ("v", c_uint64), ("due", c_uint64), ("jump", c_uint64),
-                ("conforming", c_bool), ("hit", c_bool)]
+                ("conforming", c_bool), ("hit", c_bool), ("hurry", c_bool)]
 
 
 class CChoice(Structure):
@@ -76,14 +77,13 @@ class CExtent(Structure):
 class CService(Structure):
     """struct htbs_service."""
 
-    _fields_ = [("stream", c_uint64), ("seek", c_uint64), ("since", c_uint64),
-                ("streaming", c_bool)]
+    _fields_ = [("seek", c_uint64), ("since", c_uint64), ("streaming", c_bool)]
 
 
 class COverload(Structure):
     """struct htbs_overload."""
 
-    _fields_ = [("lost", c_uint32), ("now", c_bool)]
+    _fields_ = [("late", c_uint32), ("now", c_bool)]
 
 
 class CShortfall(Structure):
@@ -159,18 +159,21 @@ PROTOTYPES = {
 }
 
 
-def build() -> ctypes.CDLL:
-    """Compile the pure rooms and load them, with prototypes set and structures compared."""
+def compile_library(library: Path, sources: Sequence[Path], includes: Sequence[Path]) -> None:
+    """Compile the pure rooms with what is added to them."""
     rbtree = TOOLS / "lib/rbtree.c"
     if not rbtree.exists():
         raise FileNotFoundError(f"{rbtree.relative_to(ROOT)} is missing: run scripts/setup")
-    LIBRARY.parent.mkdir(parents=True, exist_ok=True)
-    includes = (ROOT / "tests/unit/include", TOOLS / "include", ROOT / "include")
-    sources = [ROOT / f"htbs/{room}.c" for room in ROOMS]
-    sources += [ROOT / "tests/unit/host.c", rbtree]
-    subprocess.run(["gcc", *FLAGS, *(f"-I{path}" for path in includes), *map(str, sources),
-                    "-o", str(LIBRARY)], check=True)
+    library.parent.mkdir(parents=True, exist_ok=True)
+    includes = (ROOT / "tests/unit/include", TOOLS / "include", ROOT / "include", *includes)
+    rooms = [ROOT / f"htbs/{room}.c" for room in ROOMS]
+    subprocess.run(["gcc", *FLAGS, *(f"-I{path}" for path in includes),
+                    *map(str, [*rooms, *sources, rbtree]), "-o", str(library)], check=True)
 
+
+def build() -> ctypes.CDLL:
+    """Compile the pure rooms and load them, with prototypes set and structures compared."""
+    compile_library(LIBRARY, [ROOT / "tests/unit/host.c"], [])
     lib = ctypes.CDLL(str(LIBRARY))
     for name, (result, *arguments) in PROTOTYPES.items():
         function = getattr(lib, name)
@@ -243,7 +246,8 @@ class Device:
         self.lib.htbs_policy_arrive(self.policy, flow.address, now % WRAP, request.cost, byref(out))
         request.start, request.due = out.start, out.due
         flow.queue.append(request)
-        return Arrival(out.start, out.v, out.due, out.jump, out.conforming, out.hit)
+        return Arrival(out.start, out.v, out.due, out.jump, out.conforming, out.hit,
+                       out.hurry)
 
     def choose(self, now: int) -> Choice:
         """Whom to serve."""
