@@ -194,15 +194,33 @@ static u64 htbs_policy_due(struct htbs_policy *policy,
 	return now + flow->curve.params.latency;
 }
 
+/* Until when can the others wait? */
+static u64 htbs_policy_slack(const struct htbs_policy *policy, u64 end)
+{
+	const struct htbs_node *active = NULL;
+
+	if (policy->active)
+		active = &policy->active->node;
+	return htbs_slack_end(&policy->service, &policy->tree, active, end);
+}
+
+/* Can all that is pending be served in time? */
+static bool htbs_policy_in_time(const struct htbs_policy *policy, u64 now)
+{
+	const struct htbs_flow *flow = policy->active;
+
+	if (flow && flow->pending && htbs_before(flow->node.due, now))
+		return false;
+	return htbs_before(now, htbs_policy_slack(policy, now + HTBS_RUN_MAX));
+}
+
 /* Before when the active reservation's next request has to be dispatched. */
 static u64 htbs_policy_leave(const struct htbs_policy *policy)
 {
-	const struct htbs_service *service = &policy->service;
-
 	if (htbs_policy_overloaded(policy))
-		return policy->run_since + HTBS_OVERLOAD_RUN * service->seek;
-	return htbs_slack_end(service, &policy->tree, &policy->active->node,
-			      policy->run_since + HTBS_RUN_MAX);
+		return policy->run_since +
+		       HTBS_OVERLOAD_RUN * policy->service.seek;
+	return htbs_policy_slack(policy, policy->run_since + HTBS_RUN_MAX);
 }
 
 /* How long the next request of a reservation is worth waiting for. */
@@ -381,6 +399,8 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 	if (!htbs_policy_has_work(policy))
 		return;
 
+	if (policy->overload.now && htbs_policy_in_time(policy, now))
+		choice->relieved = htbs_overload_end(&policy->overload);
 	choice->jump = htbs_policy_adjust(policy, now);
 	if (htbs_policy_stays(policy, now)) {
 		if (policy->wait == HTBS_WAIT_NONE)
@@ -418,7 +438,7 @@ static void htbs_policy_begin(struct htbs_policy *policy,
  *
  * If more requests are pending, htbs_policy_set_head() must follow.
  *
- * Return: true if an overload began or ended.
+ * Return: true if an overload began.
  */
 bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_extent *extent)
@@ -426,7 +446,7 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 	bool sequential = flow->known &&
 			  extent->pos - flow->next_pos <= HTBS_SEQ_GAP;
 	bool turn = flow != policy->background && !policy->run;
-	bool changed = false;
+	bool overload = false;
 
 	flow->history = flow->history << 1 | sequential;
 	flow->next_pos = extent->pos + extent->sectors;
@@ -438,10 +458,10 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 	if (policy->active == flow)
 		policy->run++;
 	if (turn)
-		changed = htbs_overload_learn(&policy->overload,
-					      htbs_before(flow->node.due, now));
+		overload = htbs_overload_learn(&policy->overload,
+					       htbs_before(flow->node.due, now));
 	htbs_policy_remove(policy, flow);
-	return changed;
+	return overload;
 }
 
 /**

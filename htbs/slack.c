@@ -18,7 +18,8 @@
  * What arrives after the device was left is not foreseen.  It finds the deadlines
  * kept in order and, as long as seeks take less than R on the average, room.
  *
- * The device is overloaded when reservations often have their turn too late.
+ * The device is overloaded when reservations often have their turn too late,
+ * until all that is pending can be served in time again.
  */
 #include <htbs/curve.h>
 #include <htbs/slack.h>
@@ -29,10 +30,9 @@
 /* The weight of a time in the fading maximum, when it is below. */
 #define HTBS_SEEK_FADE		1024
 
-/* The device is overloaded from a quarter of the turns late to an eighth. */
+/* The device is overloaded if more than a quarter of the turns, of late, were. */
 #define HTBS_LATE_WEIGHT	32
 #define HTBS_LATE_ON		(HTBS_LATE_ONE / 4)
-#define HTBS_LATE_OFF		(HTBS_LATE_ONE / 8)
 
 /**
  * htbs_service_init() - nothing is known of the device yet
@@ -88,17 +88,33 @@ void htbs_service_end(struct htbs_service *service, u64 now)
  * @overload: what is known
  * @late: its oldest request should have been done by now
  *
- * Return: true if this began or ended an overload.
+ * Return: true if an overload begins.
  */
 bool htbs_overload_learn(struct htbs_overload *overload, bool late)
 {
 	u32 sample = late ? HTBS_LATE_ONE : 0;
-	bool was = overload->now;
 
 	overload->late = ((HTBS_LATE_WEIGHT - 1) * overload->late + sample) /
 			 HTBS_LATE_WEIGHT;
-	overload->now = overload->late > (was ? HTBS_LATE_OFF : HTBS_LATE_ON);
-	return overload->now != was;
+	if (overload->now || overload->late <= HTBS_LATE_ON)
+		return false;
+	overload->now = true;
+	return true;
+}
+
+/**
+ * htbs_overload_end() - all that is pending can be served in time
+ * @overload: what is known
+ *
+ * Return: true if an overload ends.
+ */
+bool htbs_overload_end(struct htbs_overload *overload)
+{
+	if (!overload->now)
+		return false;
+	overload->now = false;
+	overload->late = 0;
+	return true;
 }
 
 /**

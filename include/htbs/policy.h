@@ -151,6 +151,7 @@ struct htbs_arrival {
  * @switched: @flow has just become the active reservation
  * @wait_began: the device is kept idle as from now
  * @timed_out: a wait ended without its request
+ * @relieved: an overload ended
  */
 struct htbs_choice {
 	struct htbs_flow *flow;
@@ -158,6 +159,7 @@ struct htbs_choice {
 	bool switched;
 	bool wait_began;
 	bool timed_out;
+	bool relieved;
 };
 
 /**

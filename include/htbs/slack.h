@@ -43,6 +43,7 @@ void htbs_service_begin(struct htbs_service *service, u64 now, bool streaming);
 void htbs_service_end(struct htbs_service *service, u64 now);
 
 bool htbs_overload_learn(struct htbs_overload *overload, bool late);
+bool htbs_overload_end(struct htbs_overload *overload);
 
 u64 htbs_slack_end(const struct htbs_service *service,
 		   const struct htbs_tree *tree, const struct htbs_node *active,

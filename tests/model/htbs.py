@@ -56,6 +56,7 @@ class Choice(NamedTuple):
     switched: bool
     wait_began: bool
     timed_out: bool
+    relieved: bool = False
 
 
 @dataclass(eq=False)
@@ -227,17 +228,20 @@ class Policy:
         timed_out = self.timeout(now)
         if not self.work():
             return Choice(None, 0, False, False, timed_out)
+        relieved = self.overload.now and self._in_time(now)
+        if relieved:
+            self.overload.end()
         jump = self._adjust(now)
         if self._stays(now):
             if self.wait:
-                return Choice(None, jump, False, True, timed_out)
-            return Choice(self.active, jump, False, False, timed_out)
+                return Choice(None, jump, False, True, timed_out, relieved)
+            return Choice(self.active, jump, False, False, timed_out, relieved)
 
         chosen = self._first(now)
         active = None if chosen is self.background else chosen
         switched = active is not self.active
         self.active, self.run, self.run_since = active, 0, now
-        return Choice(chosen, jump, switched, False, timed_out)
+        return Choice(chosen, jump, switched, False, timed_out, relieved)
 
     def work(self) -> bool:
         """Is anything pending, and the device not kept idle."""
@@ -282,9 +286,19 @@ class Policy:
         """Before when the active reservation's next request must begin, by the rule of slack."""
         if self._overloaded():
             return self.run_since + OVERLOAD_RUN * self.service.seek
+        return self._slack(self.run_since + RUN_MAX)
+
+    def _slack(self, end: int) -> int:
+        """Until when the others can wait."""
         others = [(flow.queue[0].due, flow.burst()) for flow in self._backlogged()[:HEADS]
                   if flow is not self.active]
-        return bearable(others, self.service.seek, self.run_since + RUN_MAX)
+        return bearable(others, self.service.seek, end)
+
+    def _in_time(self, now: int) -> bool:
+        """Can all that is pending be served in time."""
+        active = self.active
+        late = active is not None and active.queue and active.queue[0].due < now
+        return not late and now < self._slack(now + RUN_MAX)
 
     def _patience(self, flow: Reservation) -> int:
         """How long its next request is worth waiting for, from the completion of its last one.
@@ -302,7 +316,7 @@ class Policy:
         self._hurry()
 
     def dispatch(self, flow: Reservation, now: int) -> tuple[Request, bool]:
-        """Its oldest request goes to the device. Also, did an overload begin or end."""
+        """Its oldest request goes to the device. Also, did an overload begin."""
         request = flow.queue.pop(0)
         follows = flow.next_pos is not None and 0 <= request.pos - flow.next_pos <= SEQ_GAP
         flow.history = [*flow.history[1:], follows]

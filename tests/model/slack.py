@@ -35,17 +35,21 @@ class Service:
 
 @dataclass
 class Overload:
-    """Do turns come too late: from more than a quarter of them to no more than an eighth."""
+    """Do turns come too late: more than a quarter of them, until all can be served in time."""
 
     late: int = 0  # part of them, of late, in units of 1/65536
     now: bool = False
 
     def learn(self, late: bool) -> bool:
-        """A reservation has its turn, after the deadline or not. Did an overload begin or end."""
+        """A reservation has its turn, after the deadline or not. Did an overload begin."""
         was = self.now
         self.late = (31 * self.late + (65536 if late else 0)) // 32
-        self.now = self.late > (65536 // 8 if was else 65536 // 4)
+        self.now = was or self.late > 65536 // 4
         return self.now != was
+
+    def end(self) -> None:
+        """Forget."""
+        self.late, self.now = 0, False
 
 
 def bearable(others: Iterable[tuple[int, int]], seek: int, end: int) -> int:

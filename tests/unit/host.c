@@ -84,11 +84,16 @@ struct htbs_curve *host_flow_curve(struct htbs_flow *flow)
 	return &flow->curve;
 }
 
-void host_node_set(struct htbs_node *node, u64 start, u64 finish, u64 due)
+void host_node_set(struct htbs_node *node, u64 start, u64 finish)
 {
 	node->start = start;
 	node->finish = finish;
+}
+
+void host_node_set_due(struct htbs_node *node, u64 due, u32 count)
+{
 	node->due = due;
+	node->count = count;
 }
 
 struct htbs_node *host_tree_first(const struct htbs_tree *tree)

@@ -65,7 +65,7 @@ class CChoice(Structure):
     """struct htbs_choice."""
 
     _fields_ = [("flow", c_void_p), ("jump", c_uint64), ("switched", c_bool),
-                ("wait_began", c_bool), ("timed_out", c_bool)]
+                ("wait_began", c_bool), ("timed_out", c_bool), ("relieved", c_bool)]
 
 
 class CExtent(Structure):
@@ -120,6 +120,7 @@ PROTOTYPES = {
     "htbs_service_begin": (None, POINTER(CService), c_uint64, c_bool),
     "htbs_service_end": (None, POINTER(CService), c_uint64),
     "htbs_overload_learn": (c_bool, POINTER(COverload), c_bool),
+    "htbs_overload_end": (c_bool, POINTER(COverload)),
     "htbs_slack_end": (c_uint64, POINTER(CService), c_void_p, c_void_p, c_uint64),
     "htbs_tree_init": (None, c_void_p),
     "htbs_tree_insert": (None, c_void_p, c_void_p),
@@ -150,7 +151,8 @@ PROTOTYPES = {
     "host_policy_service": (POINTER(CService), c_void_p),
     "host_policy_overload": (POINTER(COverload), c_void_p),
     "host_policy_set_rule": (None, c_void_p, c_int),
-    "host_node_set": (None, c_void_p, c_uint64, c_uint64, c_uint64),
+    "host_node_set": (None, c_void_p, c_uint64, c_uint64),
+    "host_node_set_due": (None, c_void_p, c_uint64, c_uint32),
     "host_tree_first": (c_void_p, c_void_p),
     "host_tree_next": (c_void_p, c_void_p),
     "host_tree_min_start": (c_uint64, c_void_p),
@@ -254,10 +256,11 @@ class Device:
         out = CChoice()
         self.lib.htbs_policy_choose(self.policy, now % WRAP, byref(out))
         flow = self.flows[out.flow] if out.flow else None
-        return Choice(flow, out.jump, out.switched, out.wait_began, out.timed_out)
+        return Choice(flow, out.jump, out.switched, out.wait_began, out.timed_out,
+                      out.relieved)
 
     def dispatch(self, flow: Flow, now: int) -> tuple[Request, bool]:
-        """Dispatch the oldest request; also, did an overload begin or end."""
+        """Dispatch the oldest request; also, did an overload begin."""
         request = flow.queue.pop(0)
         extent = CExtent(request.pos, request.sectors, request.sync)
         changed = self.lib.htbs_policy_dispatch(self.policy, flow.address, now % WRAP,

@@ -17,8 +17,8 @@ LATER = Params(4_096_000, 8192, 50 * MS)
 class Desk:
     """A device and what a caller does with it."""
 
-    def __init__(self, lib, b_max=20, t_wait=T_WAIT):
-        self.device = Device(lib, b_max, t_wait)
+    def __init__(self, lib, b_max=20, t_wait=T_WAIT, rule="paper", seek=0):
+        self.device = Device(lib, b_max, t_wait, rule, seek)
         self.now = 0
 
     def add(self, promise):

@@ -23,12 +23,16 @@ which = st.sampled_from([0, 0, 0, 0, 1, 1, 2, BACKGROUND])
 sizes = st.sampled_from([0, 512, 4096, 4608, 65536, 1 << 20, (1 << 32) - 512])
 gaps = st.sampled_from([0, 0, 0, 0, 8, 128, 129, -8, 1 << 20])
 times = st.sampled_from([0, 1, 999, 10**6, 9_999_999, 10**7, 10**7 + 1, 10**9, 10**12, 1 << 50])
+pauses = st.sampled_from([0, 1, 10**6, 10**7, 3 * 10**7, 5 * 10**7, 10**9])
 places = st.integers(0, 7)
 
 events = st.one_of(
     st.tuples(st.just("arrive"), which, sizes, gaps, st.booleans()),
     st.tuples(st.just("read_on"), which, st.integers(1, 12)),
-    st.tuples(st.just("struggle"), times, st.integers(1, 20)),
+    st.tuples(st.just("expect"), which, which, pauses),
+    st.tuples(st.just("burst"), which, st.integers(2, 8)),
+    st.tuples(st.just("struggle"), pauses, st.integers(1, 20)),
+    st.tuples(st.just("struggle"), st.just(10**9), st.integers(10, 20)),
     st.tuples(st.just("serve"), st.booleans()),
     st.tuples(st.just("serve"), st.just(True)),
     st.tuples(st.just("complete"), which),
@@ -134,6 +138,21 @@ class Lockstep:
         for _ in range(count):
             self.arrive(i, 4096)
             self.serve(True)
+
+    def burst(self, i, count) -> None:
+        """Some requests, here and there, at once."""
+        for _ in range(count):
+            self.arrive(i, 4096, gap=1 << 20)
+
+    def expect(self, i, other, pause) -> None:
+        """Sequential reads; the last one takes its time, and another one's request waits."""
+        self.read_on(i, 6)
+        self.arrive(i, 4096)
+        self.serve(False)
+        self.arrive(other, 4096, gap=1 << 20)
+        self.serve(False)
+        self.let_pass(pause)
+        self.complete(0)
 
     def struggle(self, pause, count) -> None:
         """All have something pending, and the device is slow."""

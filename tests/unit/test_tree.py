@@ -23,7 +23,7 @@ class Tree:
     def insert(self, start: int, finish: int) -> None:
         """Behind those with the same finish tag."""
         node = memory(self.lib, "node")
-        self.lib.host_node_set(node, start % WRAP, finish % WRAP, 0)
+        self.lib.host_node_set(node, start % WRAP, finish % WRAP)
         self.lib.htbs_tree_insert(self.tree, node)
         place = sum(other <= finish for _, other, _ in self.like)
         self.like.insert(place, (start, finish, node))

@@ -1,0 +1,365 @@
+"""What the others can bear, what a seek takes, when all is too late: worked out by hand."""
+
+from ctypes import byref
+
+import pytest
+
+from tests.model.htbs import Params
+from tests.unit.host import WRAP, COverload, CService, memory
+from tests.unit.test_policy import MS, PAGE, SECOND, Desk
+
+SEEK = 10 * MS
+
+
+class Heads:
+    """Backlogged reservations, each with (due, count), in the order of their finish tags."""
+
+    def __init__(self, lib, *heads):
+        self.lib, self.tree = lib, memory(lib, "tree")
+        self.nodes = []
+        lib.htbs_tree_init(self.tree)
+        for finish, (due, count) in enumerate(heads):
+            node = memory(lib, "node")
+            lib.host_node_set(node, 0, finish)
+            lib.host_node_set_due(node, due % WRAP, count)
+            lib.htbs_tree_insert(self.tree, node)
+            self.nodes.append(node)
+
+    def end(self, end, active=None, seek=SEEK):
+        """Before when the next request of the active one's run has to begin."""
+        service = CService()
+        self.lib.htbs_service_init(byref(service), seek)
+        node = None if active is None else self.nodes[active]
+        return self.lib.htbs_slack_end(byref(service), self.tree, node, end % WRAP)
+
+
+# Slack.
+
+
+def test_nobody_else(lib):
+    """Then the run ends when it ends anyway."""
+    assert Heads(lib).end(SECOND) == SECOND
+    assert Heads(lib, (0, 9)).end(SECOND, active=0) == SECOND
+
+
+def test_one_other(lib):
+    """Its own seek, and one that the run's next request may need."""
+    assert Heads(lib, (100 * MS, 1)).end(SECOND) == 80 * MS
+
+
+def test_the_run_ends_anyway(lib):
+    """Deadlines further away make it no longer."""
+    assert Heads(lib, (5 * SECOND, 1)).end(SECOND) == SECOND
+
+
+@pytest.mark.parametrize(("dues", "end"), [
+    ((100, 100), 70),  # the second is served behind the first
+    ((100, 200), 80),
+    ((100, 105, 200), 75),
+    ((100, 105, 112), 72),
+    ((200, 50), 20),  # by their finish tags the first goes first, so the second needs more
+])
+def test_each_has_a_seek(lib, dues, end):
+    """In the order of finish tags, whatever their deadlines: the tightest counts."""
+    assert Heads(lib, *((due * MS, 1) for due in dues)).end(SECOND) == end * MS
+
+
+def test_a_burst_is_due_with_its_first(lib):
+    """Eight seeks, and one for the run."""
+    assert Heads(lib, (200 * MS, 8)).end(SECOND) == 110 * MS
+    assert Heads(lib, (200 * MS, 8), (210 * MS, 2)).end(SECOND) == 100 * MS
+
+
+def test_the_active_one_is_left_out(lib):
+    """It is what the others wait for."""
+    heads = Heads(lib, (100 * MS, 1), (30 * MS, 4), (100 * MS, 1))
+    assert heads.end(SECOND, active=1) == 70 * MS
+    assert heads.end(SECOND) == -30 * MS % WRAP
+
+
+def test_too_late_already(lib):
+    """The moment is in the past."""
+    assert Heads(lib, (5 * MS, 1)).end(SECOND) == -15 * MS % WRAP
+
+
+def test_sixteen_are_looked_at(lib):
+    """The active one among them; who comes after has to wait for its turn to be seen."""
+    heads = [(900 * MS, 1)] * 15
+    assert Heads(lib, *heads, (100 * MS, 1)).end(SECOND) == -70 * MS % WRAP
+    assert Heads(lib, *heads, (900 * MS, 1), (100 * MS, 1)).end(SECOND) == 730 * MS
+    assert Heads(lib, *heads, (900 * MS, 1), (100 * MS, 1)).end(SECOND, active=3) == 740 * MS
+
+
+def test_time_wraps(lib):
+    """A deadline past the end of 64 bits is later than one before it."""
+    now = WRAP - 50 * MS
+    assert Heads(lib, (now + 100 * MS, 1)).end(now + SECOND) == 30 * MS
+    assert Heads(lib, (now + 30 * MS, 1)).end(now + SECOND) == now + 10 * MS
+
+
+# What a seek takes.
+
+
+class Disk:
+    """A device that is told how long it takes."""
+
+    def __init__(self, lib, seek):
+        self.lib, self.service, self.now = lib, CService(), 0
+        lib.htbs_service_init(byref(self.service), seek)
+
+    def serve(self, took, streaming=False):
+        """One request; what a seek is believed to take afterwards."""
+        self.lib.htbs_service_begin(byref(self.service), self.now, streaming)
+        self.now += took
+        self.lib.htbs_service_end(byref(self.service), self.now)
+        return self.service.seek
+
+
+def test_the_largest_counts(lib):
+    """At once."""
+    disk = Disk(lib, 10 * MS)
+    assert [disk.serve(12 * MS), disk.serve(19 * MS), disk.serve(19 * MS)] == [
+        12 * MS, 19 * MS, 19 * MS]
+
+
+def test_it_fades(lib):
+    """By 1/1024 of the difference with each that is smaller: by half in 710."""
+    disk = Disk(lib, 20_480_000)
+    assert disk.serve(10_240_000) == 20_470_000
+    for _ in range(709):
+        disk.serve(0)
+    assert disk.service.seek == pytest.approx(10_240_000, rel=0.001)
+
+
+def test_requests_of_a_run_are_no_seeks(lib):
+    """However long they take."""
+    disk = Disk(lib, 10 * MS)
+    assert disk.serve(1000, streaming=True) == 10 * MS
+    assert disk.serve(50 * MS, streaming=True) == 10 * MS
+
+
+def test_one_outlier_only_doubles_it(lib):
+    """A disk that spins up is no slower afterwards."""
+    disk = Disk(lib, 10 * MS)
+    assert disk.serve(8 * SECOND) == 20 * MS + 1
+    for _ in range(20):
+        disk.serve(8 * SECOND)
+    assert disk.service.seek == SECOND
+
+
+def test_requests_under_way_together(lib):
+    """The device has the next one since it was done with the one before."""
+    disk = Disk(lib, MS)
+    lib.htbs_service_begin(byref(disk.service), 0, False)
+    for now, seek in ((2 * MS, 2 * MS), (5 * MS, 3 * MS)):
+        lib.htbs_service_end(byref(disk.service), now)
+        assert disk.service.seek == seek
+
+
+# Overload.
+
+
+def learn(lib, overload, late, times):
+    """So many turns; after how many of them an overload began."""
+    return [n for n in range(1, times + 1)
+            if lib.htbs_overload_learn(byref(overload), late)]
+
+
+def test_ten_late_turns_are_an_overload(lib):
+    """Of one 32nd each: (31/32)^9 is above 3/4, (31/32)^10 is not."""
+    overload = COverload()
+    assert learn(lib, overload, True, 50) == [10]
+    assert overload.now
+
+
+@pytest.mark.parametrize(("timely", "overloaded"), [(4, False), (2, True)])
+def test_a_quarter_is_bearable(lib, timely, overloaded):
+    """One late turn in five is, one in three is not."""
+    overload = COverload()
+    for _ in range(200):
+        learn(lib, overload, True, 1)
+        learn(lib, overload, False, timely)
+    assert overload.now == overloaded
+
+
+def test_turns_in_time_do_not_end_it(lib):
+    """What ends it is that nothing is late any more; then all is forgotten."""
+    overload = COverload()
+    learn(lib, overload, True, 20)
+    assert not learn(lib, overload, False, 1000)
+    assert overload.now
+    assert lib.htbs_overload_end(byref(overload))
+    assert not lib.htbs_overload_end(byref(overload))
+    assert not overload.now
+    assert learn(lib, overload, True, 20) == [10]
+
+
+# The policy, by the rule of slack.
+
+SOON = Params(4_096_000, 8192, 100 * MS)
+LATER = Params(4_096_000, 8192, 500 * MS)
+
+
+@pytest.fixture
+def desk(lib):
+    """T_wait 10 ms, a B_max that is never reached, a seek that takes 10 ms."""
+    return Desk(lib, b_max=1 << 20, rule="slack", seek=SEEK)
+
+
+def read(desk, reader, count=8):
+    """So many sequential reads; where they end. What a seek takes is still SEEK."""
+    pos = desk.read(reader, count)
+    desk.device.service.seek = SEEK
+    return pos
+
+
+def serve_until(desk, reader, pos, pause=MS):
+    """A run goes on and on, with two requests pending; who ends it, and when."""
+    desk.arrive(reader, pos)
+    while True:
+        pos += PAGE
+        desk.arrive(reader, pos)
+        flow = desk.serve()
+        if flow is not reader:
+            return flow, desk.now
+        desk.now += pause
+
+
+def test_a_run_ends_in_time_for_another(desk):
+    """Due within 100 ms, with a seek for it and one for the run: it waits for 80 ms."""
+    reader, other = desk.add(LATER), desk.add(SOON)
+    pos = read(desk, reader)
+    desk.arrive(other, 1 << 30)
+    assert serve_until(desk, reader, pos) == (other, 80 * MS)
+
+
+def test_a_run_ends_in_time_for_a_burst(desk):
+    """Two requests at once."""
+    reader, other = desk.add(LATER), desk.add(SOON)
+    pos = read(desk, reader)
+    desk.arrive(other, 1 << 30)
+    desk.arrive(other, 1 << 31)
+    assert serve_until(desk, reader, pos) == (other, 70 * MS)
+
+
+def test_no_more_of_a_flood_than_a_burst_is_due(desk):
+    """Ten are pending, of which two may be due at once."""
+    reader, other = desk.add(LATER), desk.add(SOON)
+    pos = read(desk, reader)
+    for n in range(10):
+        desk.arrive(other, (n + 1) << 30)
+    assert serve_until(desk, reader, pos) == (other, 70 * MS)
+
+
+def test_b_max_bounds_a_run(lib):
+    """Also by the rule of slack."""
+    desk = Desk(lib, b_max=20, rule="slack", seek=SEEK)
+    reader, other = desk.add(LATER), desk.add(SOON)
+    pos = read(desk, reader)
+    before = desk.device.view().run
+    desk.arrive(other, 1 << 30)
+    assert serve_until(desk, reader, pos) == (other, (20 - before) * MS)
+
+
+def test_a_run_of_a_second(desk):
+    """No longer, so that the background has its request too."""
+    reader = desk.add(LATER)
+    pos = read(desk, reader)
+    desk.arrive(desk.device.background)
+    flow, now = serve_until(desk, reader, pos)
+    assert (flow, now) == (desk.device.background, SECOND)
+
+
+@pytest.mark.parametrize(("think", "patience"), [
+    (0, 625_000),  # a sixteenth of T_wait
+    (100_000, 625_000),
+    (MS, 4 * MS),
+    (2_500_000, 10 * MS),
+    (9 * MS, 10 * MS),  # T_wait
+])
+def test_patience(desk, think, patience):
+    """Four times the mean think time, a sixteenth of T_wait at least, T_wait at most."""
+    reader, other = desk.add(LATER), desk.add(LATER)
+    pos = read(desk, reader)
+    for _ in range(100):
+        desk.now += think
+        pos = desk.read(reader, 1, pos)
+    assert think - 20 < reader.view().think <= think
+    desk.now += think
+    desk.arrive(reader, pos)
+    desk.device.dispatch(desk.device.choose(desk.now).flow, desk.now)
+    desk.arrive(other)
+    assert desk.device.choose(desk.now).wait_began
+    assert desk.device.complete(reader, desk.now)
+    assert desk.device.view().wait_until == pytest.approx(desk.now + patience, abs=80)
+
+
+def test_another_arrival_cuts_a_wait_short(desk):
+    """As soon as it must be served; the caller is told, for its timer."""
+    reader, other, urgent = desk.add(LATER), desk.add(LATER), desk.add(
+        Params(4_096_000, 8192, 20_500_000))
+    read(desk, reader)
+    desk.arrive(other)
+    assert desk.device.choose(desk.now).wait_began
+    assert desk.device.view().wait_until == 625_000
+    assert not desk.arrive(other).hurry
+    assert desk.arrive(urgent).hurry
+    assert desk.device.view().wait_until == 500_000
+    desk.now += 500_000
+    choice = desk.device.choose(desk.now)
+    assert choice.timed_out
+    assert choice.flow is urgent
+
+
+def overload(desk, flows):
+    """Each has its turn twenty times, too late."""
+    for n in range(20):
+        for flow in flows:
+            desk.arrive(flow, ((n * 7 + 1) << 30) % (1 << 40))
+        desk.now += SECOND
+        for _ in flows:
+            desk.serve()
+    assert desk.device.overload.now
+
+
+def test_in_an_overload_a_run_takes_eight_seeks(desk):
+    """Whatever the deadlines: 80 requests of 1 ms."""
+    reader, other, third = (desk.add(SOON) for _ in range(3))
+    overload(desk, (other, third))
+    for n in range(300):
+        desk.arrive(reader, n * PAGE)
+        desk.arrive(other, (n * 7 + 1) << 30)
+    desk.now += SECOND
+    served = []
+    for _ in range(150):
+        served.append("r" if desk.serve(MS) is reader else "o")
+        desk.device.service.seek = SEEK
+    assert max(len(run) for run in "".join(served).split("o")) == 80
+
+
+def test_in_an_overload_shares_are_as_bandwidths(desk):
+    """Two who always have four requests pending, however long the one before the other came."""
+    small, large = desk.add(SOON), desk.add(SOON._replace(bw=3 * SOON.bw))
+    overload(desk, (small, large))
+    for n in range(4):
+        desk.arrive(small, (n * 3 + 1) << 30)
+    for n in range(4):
+        desk.arrive(large, (n * 5 + 1) << 30)
+    desk.now += SECOND
+    served = []
+    for n in range(200):
+        flow = desk.serve(20 * MS)
+        served.append(flow)
+        desk.arrive(flow, (n * 11 + 1) << 30)
+    assert desk.device.overload.now
+    assert served.count(large) == pytest.approx(3 * served.count(small), abs=8)
+
+
+def test_an_overload_ends_when_all_is_in_time(desk):
+    """The first choice that finds every deadline far enough away says so."""
+    reader, other = desk.add(LATER), desk.add(SOON)
+    overload(desk, (reader, other))
+    desk.arrive(other)
+    choice = desk.device.choose(desk.now)
+    assert choice.relieved
+    assert not desk.device.overload.now
