@@ -40,6 +40,7 @@ struct host_flow_view {
 	u64 pending;
 	u64 in_flight;
 	u64 think;
+	u64 burst;
 };
 
 void host_policy_view(const struct htbs_policy *policy,
@@ -57,6 +58,7 @@ void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)
 	view->pending = flow->pending;
 	view->in_flight = flow->in_flight;
 	view->think = flow->think;
+	view->burst = flow->node.count;
 }
 
 struct htbs_clock *host_policy_clock(struct htbs_policy *policy)

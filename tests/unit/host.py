@@ -102,7 +102,8 @@ class PolicyView(Structure):
 class FlowView(Structure):
     """struct host_flow_view."""
 
-    _fields_ = [("pending", c_uint64), ("in_flight", c_uint64), ("think", c_uint64)]
+    _fields_ = [("pending", c_uint64), ("in_flight", c_uint64), ("think", c_uint64),
+                ("burst", c_uint64)]
 
 
 MIRRORS = {"params": CParams, "clock": CClock, "curve": CCurve, "arrival": CArrival,

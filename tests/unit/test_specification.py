@@ -91,6 +91,8 @@ class Lockstep:
             assert state.pending == len(spec.queue) == len(c.queue)
             assert state.in_flight == spec.in_flight
             assert state.think == spec.think
+            if spec.queue and spec is not self.spec.background:
+                assert state.burst == spec.burst()
             assert [r.start for r in c.queue] == [r.start % WRAP for r in spec.queue]
             assert [r.due for r in c.queue] == [r.due % WRAP for r in spec.queue]
 

@@ -1,0 +1,1 @@
+"""The policy in front of the simulated disk, in virtual time."""

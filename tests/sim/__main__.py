@@ -1,0 +1,45 @@
+"""Print what each rule makes of each load: python -m tests.sim."""
+
+from tests.sim.loads import MIXED, OVERLOAD_MIXED, OVERLOAD_RANDOM, PAIR, boundary
+from tests.sim.sim import MS, PAPER, SECOND, SLACK, Client, Knobs, Run, run
+
+RULES = {"pClock": Knobs("paper", 1, 0), "paper, B_max 20": PAPER,
+         "paper, B_max 4096": Knobs("paper", 4096), "slack": SLACK}
+HEAD = ("load", "rule", "MB/s", "late", "conforming", "longest ms", "overload", "got/reserved")
+ROW = "{:29}{:18}{:>7}{:>7}{:>12}{:>12}{:>10}{:>14}"
+
+
+def row(load: str, rule: str, sets: list[list[Client]], seconds: int) -> str:
+    """The mean throughput of some sets under a rule; what was late and the longest of them all."""
+    runs = [run(clients, RULES[rule], seconds, seed) for seed, clients in enumerate(sets, 1)]
+    inside = [client for r in runs for client in r.clients]
+    overload = sum(r.whole.overload_ns for r in runs) / (seconds * SECOND * len(runs))
+    total = sum(r.total for r in runs) / len(runs)
+    return ROW.format(load, rule, f"{total / 1e6:.2f}", sum(c.late for c in inside),
+                      sum(c.conforming for c in inside), max(c.wait_max for c in inside) // MS,
+                      f"{overload:.0%}", spread(sets[0], runs[0]) if len(runs) == 1 else "")
+
+
+def spread(clients: list[Client], outcome: Run) -> str:
+    """The least and the most that one got for what he reserved."""
+    got = [rate / client.promise.bw
+           for client, rate in zip(clients, outcome.rates(), strict=True)]
+    return f"{min(got):.2f}-{max(got):.2f}"
+
+
+def main() -> None:
+    """Each load for two minutes, a hundred admitted sets for ten seconds each."""
+    loads = {"pair": ([PAIR], 120), "mixed": ([MIXED], 120),
+             "overload, random": ([OVERLOAD_RANDOM], 120),
+             "overload, mixed": ([OVERLOAD_MIXED], 120)}
+    for greedy, bunch in ((0, 1), (1, 1), (2, 1), (0, 8), (2, 8)):
+        sets = [boundary(seed, 10, bunch, greedy) for seed in range(100)]
+        loads[f"admitted, {greedy} greedy, {bunch} by {bunch}"] = sets, 10
+    print(ROW.format(*HEAD))
+    for load, (sets, seconds) in loads.items():
+        for rule in RULES:
+            print(row(load, rule, sets, seconds))
+
+
+if __name__ == "__main__":
+    main()

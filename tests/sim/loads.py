@@ -1,0 +1,82 @@
+"""The loads that the rule of slack is judged by, on the simulated disk of tests/simdisk.
+
+A seek and half a revolution take 13 ms on the average there, 26 ms at worst.
+"""
+
+import random
+from collections.abc import Sequence
+
+from tests.model.admission import shortfall
+from tests.model.htbs import COST_MIN, SECOND, Params
+from tests.sim.sim import MS, Client, worst_read
+
+REGIONS = 37  # of 2 GiB, which the disk of 80 GB has
+
+# The demo's: a sequential reader and a random one, as fast as they can.
+PAIR = [Client(Params(819_200, 8192, 100 * MS), sequential=True),
+        Client(Params(204_800, 8192, 50 * MS))]
+
+# Paper, 5.3, and four more who read at random, no faster than they have reserved.
+MIXED = [*[Client(Params(200_000, 8192, SECOND), sequential=True)] * 7,
+         *[Client(Params(40_960, 8192, 200 * MS), rate=40_000)] * 4]
+
+# Ten who keep many requests under way, and have reserved twice what the disk can do for them.
+OVERLOAD_RANDOM = [Client(Params(28_000 + 9_000 * i, 16384, (200 + 50 * (i % 4)) * MS), depth=16,
+                          region=3 * i) for i in range(10)]
+OVERLOAD_MIXED = [
+    *[Client(Params(4_500_000 + 750_000 * i, 65536, (300 + 50 * i) * MS), sequential=True,
+             size=16384, depth=32, region=3 * i) for i in range(5)],
+    *[Client(Params(60_000 + 22_500 * i, 16384, (200 + 50 * i) * MS), depth=16, region=15 + 3 * i)
+      for i in range(5)]]
+
+
+def until(clients: Sequence[Client], seconds: float) -> list[Client]:
+    """The same, and then they stop."""
+    return [Client(**{**vars(client), "end": int(seconds * SECOND)}) for client in clients]
+
+
+def conforming(rng: random.Random, promise: Params, rate: float, seconds: int,
+               bunch: int = 1) -> list[int]:
+    """When requests of 4096 bytes arrive, ns: `rate` a second, each as soon as it conforms.
+
+    Bunches of so many come at the times of a Poisson process.
+    """
+    gap = -(-COST_MIN * SECOND // promise.bw)
+    tau = (promise.burst - COST_MIN) * SECOND // promise.bw
+    times, now, tat = [], 0.0, 0
+    while True:
+        now += rng.expovariate(rate / bunch) * SECOND
+        for _ in range(bunch):
+            time = max(int(now), tat - tau, *times[-1:])
+            if time >= seconds * SECOND:
+                return times
+            tat = max(time, tat) + gap
+            times.append(time)
+
+
+def admitted(rng: random.Random) -> list[Params]:
+    """A random set that is admitted at 90 % of what the disk does at worst."""
+    capacity = 9 * COST_MIN * SECOND // (10 * worst_read())
+    while True:
+        weights = [rng.uniform(0.1, 1) for _ in range(rng.randrange(2, 9))]
+        total = capacity * rng.uniform(0.5, 1) / sum(weights)
+        promises = [Params(max(4096, int(total * weight)), 4096 * rng.choice([1, 1, 2, 4, 8]),
+                           rng.choice([60, 100, 200, 500, 1000, 2000]) * MS) for weight in weights]
+        if shortfall(promises, capacity, COST_MIN) is None:
+            return promises
+
+
+def boundary(seed: int, seconds: int, bunch: int, greedy: int) -> list[Client]:
+    """An admitted set: some read as much as they can, from end to end, the others as admitted."""
+    rng = random.Random(seed)
+    clients = []
+    for place, promise in enumerate(admitted(rng)):
+        region, sequential = rng.randrange(REGIONS), rng.random() < 0.3
+        times = conforming(rng, promise, promise.bw / COST_MIN * rng.choice([0.5, 1, 2]), seconds,
+                           bunch)
+        if place < greedy:
+            clients.append(Client(promise, sequential=True, depth=rng.choice([1, 4]),
+                                  region=region))
+        else:
+            clients.append(Client(promise, sequential=sequential, times=times, region=region))
+    return clients

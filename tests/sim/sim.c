@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The policy, the simulated disk and some clients in virtual time: a loop over
+ * events, of which there are three.  A request arrives, the disk is done with
+ * one, or a wait is over.  The disk has one request at a time, and asks for the
+ * next at once.
+ */
+#include <string.h>
+
+#include <htbs/policy.h>
+
+#include "drive.h"
+
+#define SIM_CLIENTS	32
+#define SIM_DEPTH	64
+#define SIM_QUEUE	4096
+
+/* Mirrored in sim.py: who reads or writes, and what came of it. */
+struct sim_client {
+	struct htbs_params promise;
+	u64 base, span;		/* where: sectors */
+	u64 begin, end;		/* when, ns */
+	u64 think;		/* from a completion to the next request, ns */
+	u64 period;		/* between two of its requests at least, ns */
+	const u64 *times;	/* when requests arrive; NULL: see think */
+	u64 count;		/* of times */
+	u32 size;		/* of a request, bytes */
+	u32 depth;		/* requests it keeps under way */
+	bool sequential;
+	bool write;
+
+	u64 bytes, ios;
+	u64 conforming, late;
+	u64 late_max, wait_max;	/* ns */
+};
+
+struct sim_setup {
+	u32 rule;
+	u32 b_max;
+	u64 t_wait;
+	u64 seek;		/* what it is believed to take at first, ns */
+	u64 seconds;
+	u64 seed;
+};
+
+struct sim_outcome {
+	u64 overloads;		/* how many began */
+	u64 overload_ns;	/* how long they lasted together */
+	u64 overload_end;	/* when the last one ended; 0: not yet */
+	u64 switches, waits, hits;
+	u64 seek;		/* what one takes, as believed by now, ns */
+};
+
+struct sim_request {
+	u64 sector, arrived, start, due;
+	bool conforming;
+};
+
+struct sim_flow {
+	struct htbs_flow flow;
+	struct sim_client *client;
+	struct sim_request queue[SIM_QUEUE];
+	u32 head, pending;
+	u64 pos;		/* of the next sequential request, from base */
+	u64 ready[SIM_DEPTH];	/* when each of them arrives, if not under way */
+	u64 next;		/* of times */
+	u64 last;		/* arrival */
+};
+
+static struct htbs_policy policy;
+static struct htbs_flow background;
+static struct sim_flow flows[SIM_CLIENTS];
+static struct sim_outcome *out;
+static u64 overload_began;
+static u64 seed;
+
+static struct {
+	struct sim_flow *of;	/* NULL: the disk is idle */
+	struct sim_request request;
+	u64 done;
+} service;
+
+#define NEVER	(~0ULL)
+
+static u64 draw(u64 below)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed % below;
+}
+
+/* Which of a client's requests arrives next, and when. */
+static u64 next_arrival(const struct sim_flow *of, u32 *slot)
+{
+	const struct sim_client *client = of->client;
+	u64 at = NEVER;
+	u32 i;
+
+	if (client->times)
+		return of->next < client->count ? client->times[of->next] :
+						  NEVER;
+	for (i = 0; i < client->depth; i++)
+		if (of->ready[i] < at) {
+			at = of->ready[i];
+			*slot = i;
+		}
+	if (client->period && at != NEVER && at < of->last + client->period)
+		at = of->last + client->period;
+	return at < client->end ? at : NEVER;
+}
+
+static void arrive(struct sim_flow *of, u64 now, u32 slot)
+{
+	struct sim_client *client = of->client;
+	u64 sectors = client->size / 512, offset;
+	struct htbs_arrival arrival;
+	struct sim_request *request;
+
+	if (client->sequential) {
+		offset = of->pos;
+		of->pos = (of->pos + sectors) % client->span;
+	} else {
+		offset = draw(client->span / sectors) * sectors;
+	}
+
+	htbs_policy_arrive(&policy, &of->flow, now, htbs_cost(client->size),
+			   &arrival);
+	out->hits += arrival.hit;
+	request = &of->queue[(of->head + of->pending++) % SIM_QUEUE];
+	request->sector = client->base + offset;
+	request->arrived = now;
+	request->start = arrival.start;
+	request->due = arrival.due;
+	request->conforming = arrival.conforming;
+	client->conforming += arrival.conforming;
+
+	of->last = now;
+	if (client->times)
+		of->next++;
+	else
+		of->ready[slot] = NEVER;
+}
+
+/* One more of a client's requests is not under way: when does it come again. */
+static void think(struct sim_flow *of, u64 now)
+{
+	u32 i;
+
+	for (i = 0; i < of->client->depth; i++)
+		if (of->ready[i] == NEVER) {
+			of->ready[i] = now + of->client->think;
+			return;
+		}
+}
+
+static void complete(u64 now)
+{
+	struct sim_client *client = service.of->client;
+	struct sim_request *request = &service.request;
+	u64 wait = now - request->arrived;
+
+	htbs_policy_complete(&policy, &service.of->flow, now);
+	client->bytes += client->size;
+	client->ios++;
+	if (wait > client->wait_max)
+		client->wait_max = wait;
+	if (request->conforming && request->due < now) {
+		client->late++;
+		if (now - request->due > client->late_max)
+			client->late_max = now - request->due;
+	}
+	if (!client->times)
+		think(service.of, now);
+	service.of = NULL;
+}
+
+static void note_overload(u64 now)
+{
+	if (policy.overload.now) {
+		out->overloads++;
+		overload_began = now;
+		out->overload_end = 0;
+	} else {
+		out->overload_ns += now - overload_began;
+		out->overload_end = now;
+	}
+}
+
+static void dispatch(u64 now)
+{
+	struct htbs_choice choice;
+	struct htbs_extent extent;
+	struct sim_client *client;
+	struct sim_request *head;
+	struct sim_flow *of;
+
+	htbs_policy_choose(&policy, now, &choice);
+	if (choice.relieved)
+		note_overload(now);
+	out->switches += choice.switched;
+	out->waits += choice.wait_began;
+	if (!choice.flow)
+		return;
+
+	of = (struct sim_flow *)choice.flow;
+	client = of->client;
+	head = &of->queue[of->head];
+	of->head = (of->head + 1) % SIM_QUEUE;
+	of->pending--;
+	extent.pos = head->sector;
+	extent.sectors = client->size / 512;
+	extent.sync = !client->write;
+	if (htbs_policy_dispatch(&policy, choice.flow, now, &extent))
+		note_overload(now);
+	service.of = of;
+	service.request = *head;
+	service.done = sim_drive_serve(now, client->write, head->sector,
+				       extent.sectors);
+	head = &of->queue[of->head];
+	if (of->pending)
+		htbs_policy_set_head(&policy, choice.flow, head->start,
+				     head->due);
+}
+
+static void set_up(const struct sim_setup *setup, struct sim_client *clients,
+		   u32 count)
+{
+	const struct htbs_params least = { HTBS_BW_MIN, HTBS_BURST_MIN,
+					   HTBS_LATENCY_MIN };
+	u32 i, slot;
+
+	seed = setup->seed;
+	sim_drive_reset();
+	service.of = NULL;
+	htbs_policy_init(&policy, &background, setup->b_max, setup->t_wait);
+	htbs_flow_init(&background, &policy, &least, 0);
+	htbs_service_init(&policy.service, setup->seek);
+	policy.rule = setup->rule;
+
+	memset(flows, 0, sizeof(flows));
+	for (i = 0; i < count; i++) {
+		flows[i].client = &clients[i];
+		htbs_flow_init(&flows[i].flow, &policy, &clients[i].promise, 0);
+		for (slot = 0; slot < clients[i].depth; slot++)
+			flows[i].ready[slot] = clients[i].begin;
+	}
+}
+
+/**
+ * sim_run() - let them read
+ * @setup: tunables, and how long
+ * @clients: who; what came of it is added
+ * @count: how many, SIM_CLIENTS at most
+ * @outcome: what came of the whole, zeroed
+ *
+ * Return: requests that the client had more of under way than fit, else 0.
+ */
+u32 sim_run(const struct sim_setup *setup, struct sim_client *clients,
+	    u32 count, struct sim_outcome *outcome)
+{
+	u64 now = 0, end = setup->seconds * 1000000000ULL;
+
+	out = outcome;
+	set_up(setup, clients, count);
+	while (now < end) {
+		struct sim_flow *who = NULL;
+		u64 at = end;
+		u32 i, slot = 0, which = 0;
+
+		for (i = 0; i < count; i++) {
+			u64 arrival = next_arrival(&flows[i], &slot);
+
+			if (arrival < at) {
+				at = arrival;
+				who = &flows[i];
+				which = slot;
+			}
+		}
+		if (service.of && service.done <= at) {
+			now = service.done;
+			complete(now);
+		} else if (policy.wait == HTBS_WAIT_ARRIVAL &&
+			   policy.wait_until < at) {
+			/* A wait that was cut short is over at once. */
+			if (htbs_before(now, policy.wait_until))
+				now = policy.wait_until;
+			htbs_policy_timeout(&policy, now);
+		} else if (who) {
+			now = at;
+			if (who->pending == SIM_QUEUE)
+				return SIM_QUEUE;
+			arrive(who, now, which);
+		} else {
+			now = end;
+		}
+		if (!service.of)
+			dispatch(now);
+	}
+
+	if (policy.overload.now)
+		outcome->overload_ns += end - overload_began;
+	outcome->seek = policy.service.seek;
+	return 0;
+}

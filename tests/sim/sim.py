@@ -1,0 +1,157 @@
+"""The policy in front of the simulated disk, with clients, in virtual time: `run()`.
+
+A minute of the disk takes a tenth of a second. Units: bytes, seconds and nanoseconds as named.
+"""
+
+import ctypes
+import random
+import subprocess
+from collections.abc import Sequence
+from ctypes import POINTER, Structure, byref, c_bool, c_uint32, c_uint64
+from dataclasses import dataclass
+from functools import cache
+
+from tests.model.htbs import SECOND, Params
+from tests.unit.host import ROOT, RULES, CParams, compile_library
+
+MS = 10**6
+SIM = ROOT / "tests/sim"
+SIMDISK = ROOT / "tests/simdisk"
+LIBRARY = ROOT / "build/host/libsim.so"
+REGION = 2 << 30  # bytes of the disk for each client
+EVER = (1 << 64) - 1
+
+
+class CClient(Structure):
+    """struct sim_client."""
+
+    _fields_ = [("promise", CParams), ("base", c_uint64), ("span", c_uint64),
+                ("begin", c_uint64), ("end", c_uint64), ("think", c_uint64), ("period", c_uint64),
+                ("times", POINTER(c_uint64)), ("count", c_uint64), ("size", c_uint32),
+                ("depth", c_uint32), ("sequential", c_bool), ("write", c_bool),
+                *((name, c_uint64)
+                  for name in ("bytes", "ios", "conforming", "late", "late_max", "wait_max"))]
+
+
+class CSetup(Structure):
+    """struct sim_setup."""
+
+    _fields_ = [("rule", c_uint32), ("b_max", c_uint32), ("t_wait", c_uint64),
+                ("seek", c_uint64), ("seconds", c_uint64), ("seed", c_uint64)]
+
+
+class COutcome(Structure):
+    """struct sim_outcome."""
+
+    _fields_ = [(name, c_uint64) for name in ("overloads", "overload_ns", "overload_end",
+                                              "switches", "waits", "hits", "seek")]
+
+
+@dataclass(frozen=True)
+class Client:
+    """Who reads, or writes, and what was promised. With `times` its requests come then.
+
+    Without, it keeps `depth` of them under way and thinks before each; with `rate`, in bytes/s, it
+    does no more than that.
+    """
+
+    promise: Params
+    sequential: bool = False
+    size: int = 4096
+    depth: int = 1
+    think: int = 30_000
+    rate: int = 0
+    times: Sequence[int] | None = None
+    write: bool = False
+    begin: int = 0
+    end: int = EVER
+    region: int | None = None  # which; by default, the place in the list of clients
+
+
+@dataclass(frozen=True)
+class Knobs:
+    """The policy's tunables and what a seek is believed to take, as the elevator sets them."""
+
+    rule: str = "slack"
+    b_max: int = 4096
+    t_wait: int = 10 * MS
+    seek: int = 20 * MS
+
+
+PAPER = Knobs("paper", 20)
+SLACK = Knobs()
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of it: of each client, in order, and of the whole."""
+
+    clients: list[CClient]
+    whole: COutcome
+    seconds: int
+
+    @property
+    def total(self) -> float:
+        """Bytes/s of all."""
+        return sum(self.rates())
+
+    def rates(self) -> list[float]:
+        """Bytes/s of each."""
+        return [client.bytes / self.seconds for client in self.clients]
+
+    def late(self) -> int:
+        """Conforming requests that were late."""
+        return sum(client.late for client in self.clients)
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """Build it, once."""
+    LIBRARY.parent.mkdir(parents=True, exist_ok=True)
+    drive = LIBRARY.with_name("drive.o")  # apart: it has its own idea of the kernel's headers
+    subprocess.run(["gcc", "-r", "-fPIC", "-std=gnu11", "-O2", f"-I{SIMDISK}",
+                    f"-I{SIMDISK / 'host'}", SIM / "drive.c", SIMDISK / "disk.c", "-o", drive],
+                   check=True)
+    compile_library(LIBRARY, [SIM / "sim.c", drive], [])
+    lib = ctypes.CDLL(str(LIBRARY))
+    lib.sim_run.argtypes = [POINTER(CSetup), POINTER(CClient), c_uint32, POINTER(COutcome)]
+    lib.sim_run.restype = c_uint32
+    lib.sim_drive_sectors.restype = c_uint64
+    lib.sim_drive_serve.argtypes = [c_uint64, c_bool, c_uint64, c_uint32]
+    lib.sim_drive_serve.restype = c_uint64
+    return lib
+
+
+@cache
+def worst_read() -> int:
+    """The longest that a random read of 4096 bytes took, ns: what a calibration would find."""
+    lib, rng = library(), random.Random(0)
+    lib.sim_drive_reset()
+    now = worst = 0
+    for _ in range(20_000):
+        done = lib.sim_drive_serve(now, False, 8 * rng.randrange(lib.sim_drive_sectors() // 8), 8)
+        now, worst = done, max(worst, done - now)
+    return worst
+
+
+def run(clients: Sequence[Client], knobs: Knobs = SLACK, seconds: int = 60, seed: int = 1) -> Run:
+    """Let them use the disk for so long."""
+    lib = library()
+    inside = (CClient * len(clients))(*(c_client(client, i) for i, client in enumerate(clients)))
+    setup = CSetup(RULES.index(knobs.rule), knobs.b_max, knobs.t_wait, knobs.seek, seconds, seed)
+    outcome = COutcome()
+    if lib.sim_run(byref(setup), inside, len(clients), byref(outcome)):
+        raise OverflowError("more requests are under way than the simulation has room for: "
+                            "use slower clients")
+    return Run(list(inside), outcome, seconds)
+
+
+def c_client(client: Client, place: int) -> CClient:
+    """As the simulation has it."""
+    region = place if client.region is None else client.region
+    times = (c_uint64 * len(client.times))(*client.times) if client.times is not None else None
+    period = client.size * SECOND // client.rate if client.rate else 0
+    return CClient(promise=CParams(*client.promise), base=region * REGION // 512,
+                   span=REGION // 512, begin=client.begin, end=client.end, think=client.think,
+                   period=period, times=times, count=len(times or ()), size=client.size,
+                   depth=client.depth, sequential=client.sequential, write=client.write)

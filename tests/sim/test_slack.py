@@ -1,0 +1,115 @@
+"""The rule of slack on the simulated disk: deadlines kept, throughput kept, overload borne.
+
+The numbers that these bars are about are printed by `python -m tests.sim`.
+"""
+
+import pytest
+
+from tests.model.htbs import SECOND, Params
+from tests.sim.loads import MIXED, OVERLOAD_MIXED, OVERLOAD_RANDOM, PAIR, boundary, until
+from tests.sim.sim import MS, PAPER, Client, Knobs, Run, run
+
+MEDIA = 62_600_000  # bytes/s at the outer edge, the fastest that a run can be
+SEEK = 20 * MS
+OVERLOAD_RUN = 8 * SEEK
+
+
+def test_pair_is_faster_than_by_count():
+    """slack-disk: at least 1.8 times the paper's throughput with B_max 20, and no deadline lost."""
+    paper, slack = run(PAIR, PAPER), run(PAIR)
+    assert slack.late() == paper.late() == 0
+    assert slack.total >= 1.8 * paper.total
+
+
+def test_mixed_load_is_faster_than_by_count():
+    """mixed-disk: seven sequential and four random readers, feasible; no less than the paper's."""
+    paper, slack = run(MIXED, PAPER), run(MIXED)
+    assert slack.late() == paper.late() == 0
+    assert slack.total >= paper.total
+
+
+def test_b_max_and_t_wait_are_upper_bounds():
+    """With small ones the rule of slack is the paper's, as nobody's deadline is near."""
+    lazy = [Client(Params(819_200, 8192, 2 * SECOND), sequential=True),
+            Client(Params(204_800, 8192, 2 * SECOND))]
+    for b_max, t_wait in ((20, 10 * MS), (1, 0), (20, 0)):
+        paper, slack = (run(lazy, Knobs(rule, b_max, t_wait)) for rule in ("paper", "slack"))
+        assert slack.rates() == paper.rates()
+
+
+@pytest.mark.parametrize(("greedy", "bunch"), [(0, 1), (1, 1), (2, 1), (0, 8), (2, 8)])
+def test_admitted_sets_are_on_time(greedy, bunch):
+    """boundary: 100 admitted sets; none of 10 s of conforming requests is late.
+
+    Some of the set read as much as they can, from end to end, and have what the others leave. The
+    others' requests come one by one, or as many at once as conform.
+    """
+    for seed in range(100):
+        outcome = run(boundary(seed, 10, bunch, greedy), seconds=10, seed=seed + 1)
+        assert outcome.late() == 0, f"seed {seed}"
+        assert outcome.whole.overloads == 0
+
+
+def shares(clients: list[Client], outcome: Run) -> list[float]:
+    """What each got of the total, by what its reservation is of all."""
+    reserved = sum(client.promise.bw for client in clients)
+    return [rate / outcome.total / (client.promise.bw / reserved)
+            for client, rate in zip(clients, outcome.rates(), strict=True)]
+
+
+@pytest.mark.parametrize("clients", [OVERLOAD_RANDOM, OVERLOAD_MIXED])
+def test_overload(clients):
+    """overload: seen, throughput no less than the paper's, shares by bandwidth, waits bounded.
+
+    A group waits until its share has made up for what it has under way and, if it is sequential,
+    for the run that it had; and meanwhile for a run of each of the others that are.
+    """
+    paper, slack = run(clients, PAPER, seconds=120), run(clients, seconds=120)
+    assert slack.whole.overloads == 1
+    assert slack.whole.overload_ns > 119 * SECOND
+    assert slack.total >= 0.9 * paper.total
+    assert shares(clients, slack) == pytest.approx([1] * 10, abs=0.1)
+
+    runs = sum(client.sequential for client in clients) * OVERLOAD_RUN
+    for client, rate, got in zip(clients, slack.rates(), slack.clients, strict=True):
+        ahead = client.depth * client.size
+        if client.sequential:
+            ahead += MEDIA * OVERLOAD_RUN // SECOND
+        assert got.wait_max < 1.25 * (ahead * SECOND / rate + runs)
+
+
+def test_recovery():
+    """The overload ends when what had piled up is served; from there on nothing is late."""
+    calm = [Client(Params(819_200, 65536, 200 * MS), sequential=True, region=31),
+            Client(Params(100_000, 8192, 100 * MS), rate=60_000, begin=23 * SECOND, region=34)]
+    outcome = run([*until(OVERLOAD_RANDOM, 20), *calm])
+    assert outcome.whole.overloads == 1
+    assert 20 * SECOND < outcome.whole.overload_end < 23 * SECOND
+    assert outcome.clients[-1].conforming > 400
+    assert outcome.clients[-1].late == 0
+
+
+@pytest.mark.parametrize(("seek", "late"), [(0, 10), (MS, 0), (20 * MS, 0), (200 * MS, 0)])
+def test_initial_phase(seek, late):
+    """Whatever a seek is believed to take at first: it is soon known."""
+    for clients in (PAIR, MIXED):
+        short, long = (run(clients, Knobs(seek=seek), seconds) for seconds in (5, 120))
+        assert short.late() == long.late() <= late
+        assert long.whole.seek == pytest.approx(run(clients, seconds=120).whole.seek, rel=0.2)
+        assert long.total > 0.8 * run(clients, seconds=120).total
+
+
+def test_an_impossible_reservation_hurts_itself():
+    """Due within 2 ms, which no seek does: it is late each time, the others are not."""
+    outcome = run([Client(Params(819_200, 65536, SECOND), sequential=True),
+                   Client(Params(80_000, 4096, 100 * MS), rate=40_000),
+                   Client(Params(80_000, 4096, 2 * MS), rate=40_000)])
+    assert outcome.clients[2].late > 0.9 * outcome.clients[2].conforming
+    assert outcome.clients[0].late == outcome.clients[1].late == 0
+    assert outcome.whole.overloads == 0
+
+
+def test_repeats_exactly():
+    """The same load gives the same numbers."""
+    one, other = run(MIXED), run(MIXED)
+    assert [bytes(client) for client in one.clients] == [bytes(client) for client in other.clients]
