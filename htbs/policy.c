@@ -45,26 +45,15 @@
  * That is also the order of their tags, so it need only tell the start tag of
  * the oldest, with htbs_policy_set_head(), whenever that one changed.
  */
-#include <linux/math64.h>
 #include <linux/string.h>
 
 #include <htbs/policy.h>
-
-/*
- * Under the rule of slack a wait lasts this many times the mean think time, as
- * the next one may be longer, but this part of T_wait at least.
- */
-#define HTBS_WAIT_THINKS	4
-#define HTBS_WAIT_LEAST		16
 
 /* No run is longer, so that nothing waits for ever.  Under the rule of slack. */
 #define HTBS_RUN_MAX		1000000000ULL	/* ns: 1 s */
 
 /* In an overload a run lasts as long as so many seeks. */
 #define HTBS_OVERLOAD_RUN	8
-
-/* The weight of a new think time in the mean is 1/8. */
-#define HTBS_THINK_WEIGHT	8
 
 /**
  * htbs_policy_init() - start with nobody backlogged and nobody active
@@ -116,15 +105,6 @@ void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 			htbs_policy_time(policy, now));
 }
 
-static bool htbs_flow_sequential(const struct htbs_flow *flow)
-{
-	u32 bits = flow->history, count = 0;
-
-	for (; bits; bits &= bits - 1)
-		count++;
-	return count >= HTBS_SEQ_MIN;
-}
-
 static void htbs_policy_unlink(struct htbs_policy *policy,
 			       struct htbs_flow *flow)
 {
@@ -147,40 +127,6 @@ static u64 htbs_policy_adjust(struct htbs_policy *policy, u64 now)
 	}
 	htbs_policy_time(policy, now);
 	return jump;
-}
-
-/* How many of its pending requests may be due at once: not more than a burst. */
-static u32 htbs_flow_burst(const struct htbs_flow *flow)
-{
-	u64 burst = flow->curve.params.burst;
-
-	if ((u64)flow->pending * flow->cost <= burst)
-		return flow->pending;
-	return burst > flow->cost ? div64_u64(burst, flow->cost) : 1;
-}
-
-/* Learn how long this reservation takes from a completion to its next request. */
-static void htbs_flow_think(struct htbs_flow *flow, u64 now, u64 t_wait)
-{
-	u64 sample;
-
-	if (!flow->known || flow->pending || flow->in_flight)
-		return;
-
-	/* A long pause says no more than a short one that was too long. */
-	sample = now - flow->idle_since;
-	if (sample > 2 * t_wait)
-		sample = 2 * t_wait;
-	flow->think = ((HTBS_THINK_WEIGHT - 1) * flow->think + sample) /
-		      HTBS_THINK_WEIGHT;
-}
-
-/* Is a reservation that has nothing pending worth keeping the device for? */
-static bool htbs_policy_anticipates(const struct htbs_policy *policy,
-				    const struct htbs_flow *flow)
-{
-	return policy->t_wait && flow->sync && flow->in_flight <= 1 &&
-	       flow->think < policy->t_wait && htbs_flow_sequential(flow);
 }
 
 /* Had it come when the curve entitles it, it would be due then: real ns. */
@@ -223,16 +169,12 @@ static u64 htbs_policy_leave(const struct htbs_policy *policy)
 	return htbs_policy_slack(policy, policy->run_since + HTBS_RUN_MAX);
 }
 
-/* How long the next request of a reservation is worth waiting for. */
 static u64 htbs_policy_patience(const struct htbs_policy *policy,
 				const struct htbs_flow *flow)
 {
-	u64 patience = HTBS_WAIT_THINKS * flow->think;
-	u64 least = policy->t_wait / HTBS_WAIT_LEAST;
-
-	if (policy->rule == HTBS_RULE_PAPER || patience > policy->t_wait)
+	if (policy->rule == HTBS_RULE_PAPER)
 		return policy->t_wait;
-	return patience > least ? patience : least;
+	return htbs_flow_patience(flow, policy->t_wait);
 }
 
 /*
@@ -342,7 +284,7 @@ static bool htbs_policy_waits(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *flow = policy->active;
 
-	if (!htbs_policy_anticipates(policy, flow))
+	if (!htbs_flow_anticipates(flow, policy->t_wait))
 		return false;
 
 	if (flow->in_flight) {
@@ -443,15 +385,9 @@ static void htbs_policy_begin(struct htbs_policy *policy,
 bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_extent *extent)
 {
-	bool sequential = flow->known &&
-			  extent->pos - flow->next_pos <= HTBS_SEQ_GAP;
+	bool sequential = htbs_flow_learn(flow, extent);
 	bool turn = flow != policy->background && !policy->run;
 	bool overload = false;
-
-	flow->history = flow->history << 1 | sequential;
-	flow->next_pos = extent->pos + extent->sectors;
-	flow->sync = extent->sync;
-	flow->known = true;
 
 	htbs_policy_begin(policy, flow, now,
 			  sequential && policy->active == flow && policy->run);

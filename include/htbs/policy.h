@@ -10,45 +10,12 @@
 #include <linux/types.h>
 
 #include <htbs/curve.h>
+#include <htbs/flow.h>
 #include <htbs/slack.h>
 #include <htbs/tree.h>
 
-/* A request this far ahead of the last one still counts as sequential. */
-#define HTBS_SEQ_GAP		128		/* sectors: 64 KiB */
-
-/* Sequential: this many of the last 8 requests were. */
-#define HTBS_SEQ_MIN		5
-
 /* Once in this time the background gets a request, whoever else is pending. */
 #define HTBS_BACKGROUND_AGE	1000000000ULL	/* ns: 1 s */
-
-/**
- * struct htbs_flow - what the policy knows of a reservation
- * @curve: its arrival curve
- * @node: its place in the tree while it is backlogged
- * @pending: requests waiting in the scheduler
- * @in_flight: requests dispatched and not completed
- * @next_pos: sector after the end of the last request dispatched
- * @idle_since: when its last request completed, or it began, ns
- * @cost: what its last request was charged, bytes
- * @think: mean time from there to its next request, ns
- * @history: one bit for each of the last 8 dispatched requests, 1: sequential
- * @sync: the last request dispatched has somebody waiting for it
- * @known: a request was dispatched, so @next_pos means something
- */
-struct htbs_flow {
-	struct htbs_curve curve;
-	struct htbs_node node;
-	u32 pending;
-	u32 in_flight;
-	u32 cost;
-	u64 next_pos;
-	u64 idle_since;
-	u64 think;
-	u8 history;
-	bool sync;
-	bool known;
-};
 
 /**
  * enum htbs_rule - what bounds a run and a wait
@@ -160,18 +127,6 @@ struct htbs_choice {
 	bool wait_began;
 	bool timed_out;
 	bool relieved;
-};
-
-/**
- * struct htbs_extent - what the policy must know of a dispatched request
- * @pos: first sector
- * @sectors: length
- * @sync: somebody waits for it: a read or REQ_SYNC
- */
-struct htbs_extent {
-	u64 pos;
-	u32 sectors;
-	bool sync;
 };
 
 void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,

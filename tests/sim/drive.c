@@ -1,24 +1,72 @@
 // SPDX-License-Identifier: GPL-2.0
 /* See drive.h.  All that this simulation knows of tests/simdisk is in this file. */
+#include <stdlib.h>
+
 #include <disk.h>
+#include <flash.h>
 
 #include "drive.h"
 
-static struct disk sim_disk;
+static enum sim_drive drive;
+static struct disk disk;
+static struct flash *flash;
+static struct drive_cmd commands[SIM_COMMANDS];
 
-void sim_drive_reset(void)
+/* A drive that has done nothing yet; a flash drive full of random writes. */
+void sim_drive_reset(enum sim_drive kind)
 {
-	disk_init(&sim_disk, &disk_hd080hj, false);
+	drive = kind;
+	if (kind == SIM_HD080HJ)
+		disk_init(&disk, &disk_hd080hj, false);
+	else if (kind == SIM_NEARLINE)
+		disk_init(&disk, &disk_nearline, false);
+	if (kind != SIM_TLC)
+		return;
+	if (!flash)
+		flash = malloc(flash_size(&flash_tlc));
+	flash_init(flash, &flash_tlc, true);
 }
 
 u64 sim_drive_sectors(void)
 {
-	return disk_hd080hj.sectors;
+	return drive == SIM_TLC ? (u64)flash_tlc.size_mb << 11 : disk.p.sectors;
 }
 
-/* When a command is complete that the drive gets now, ns. */
-u64 sim_drive_serve(u64 now, bool write, u64 sector, u32 sectors)
+/* How many commands it takes at a time. */
+u32 sim_drive_depth(void)
 {
-	return disk_service(&sim_disk, now, write ? DISK_WRITE : DISK_READ,
-			    sector, sectors);
+	return drive == SIM_TLC ? SIM_COMMANDS : disk.p.depth;
+}
+
+void sim_drive_submit(u32 nr, u64 now, bool write, u64 sector, u32 sectors)
+{
+	struct drive_cmd *cmd = &commands[nr];
+
+	cmd->sector = sector;
+	cmd->arrived = now;
+	cmd->nr = sectors;
+	cmd->op = write ? DRIVE_WRITE : DRIVE_READ;
+	if (drive == SIM_TLC)
+		flash_submit(flash, cmd);
+	else
+		disk_submit(&disk, cmd);
+}
+
+/* Of which command is it known by now when it is complete? */
+bool sim_drive_decide(u64 now, u32 *nr, u64 *done)
+{
+	struct drive_cmd *cmd;
+
+	cmd = drive == SIM_TLC ? flash_decide(flash, now) :
+				 disk_decide(&disk, now);
+	if (!cmd)
+		return false;
+	*nr = cmd - commands;
+	*done = cmd->done;
+	return true;
+}
+
+u64 sim_drive_wake(void)
+{
+	return drive == SIM_TLC ? flash_wake(flash) : disk_wake(&disk);
 }

@@ -1,12 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The simulated disk, as the simulation uses it: one command at a time. */
+/*
+ * A simulated drive, as the simulation uses it: commands have numbers, below
+ * SIM_COMMANDS, and the rest is as in tests/simdisk/drive.h.
+ */
 #ifndef HTBS_SIM_DRIVE_H
 #define HTBS_SIM_DRIVE_H
 
 #include <linux/types.h>
 
-void sim_drive_reset(void);
+#define SIM_COMMANDS	1024
+
+/* Mirrored in sim.py. */
+enum sim_drive {
+	SIM_HD080HJ,
+	SIM_NEARLINE,
+	SIM_TLC,
+};
+
+void sim_drive_reset(enum sim_drive kind);
 u64 sim_drive_sectors(void);
-u64 sim_drive_serve(u64 now, bool write, u64 sector, u32 sectors);
+u32 sim_drive_depth(void);
+void sim_drive_submit(u32 nr, u64 now, bool write, u64 sector, u32 sectors);
+bool sim_drive_decide(u64 now, u32 *nr, u64 *done);
+u64 sim_drive_wake(void);
 
 #endif /* HTBS_SIM_DRIVE_H */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The policy, the simulated disk and some clients in virtual time: a loop over
- * events, of which there are three.  A request arrives, the disk is done with
- * one, or a wait is over.  The disk has one request at a time, and asks for the
- * next at once.
+ * The policy, a simulated drive and some clients in virtual time: a loop over
+ * events.  A request arrives, the drive is done with one or wants to be asked
+ * again, or a wait is over.  The drive takes the next as soon as it has room.
  */
 #include <string.h>
 
@@ -12,7 +11,7 @@
 #include "drive.h"
 
 #define SIM_CLIENTS	32
-#define SIM_DEPTH	64
+#define SIM_DEPTH	256
 #define SIM_QUEUE	4096
 
 /* Mirrored in sim.py: who reads or writes, and what came of it. */
@@ -35,6 +34,7 @@ struct sim_client {
 };
 
 struct sim_setup {
+	u32 drive;
 	u32 rule;
 	u32 b_max;
 	u64 t_wait;
@@ -74,13 +74,15 @@ static struct sim_outcome *out;
 static u64 overload_began;
 static u64 seed;
 
-static struct {
-	struct sim_flow *of;	/* NULL: the disk is idle */
-	struct sim_request request;
-	u64 done;
-} service;
-
 #define NEVER	(~0ULL)
+
+/* What the drive has. */
+static struct {
+	struct sim_flow *of;	/* NULL: nothing */
+	struct sim_request request;
+	u64 done;		/* NEVER: not known yet */
+} service[SIM_COMMANDS];
+static u32 serving, depth;
 
 static u64 draw(u64 below)
 {
@@ -154,13 +156,14 @@ static void think(struct sim_flow *of, u64 now)
 		}
 }
 
-static void complete(u64 now)
+static void complete(u32 nr, u64 now)
 {
-	struct sim_client *client = service.of->client;
-	struct sim_request *request = &service.request;
+	struct sim_flow *of = service[nr].of;
+	struct sim_request *request = &service[nr].request;
+	struct sim_client *client = of->client;
 	u64 wait = now - request->arrived;
 
-	htbs_policy_complete(&policy, &service.of->flow, now);
+	htbs_policy_complete(&policy, &of->flow, now);
 	client->bytes += client->size;
 	client->ios++;
 	if (wait > client->wait_max)
@@ -171,8 +174,9 @@ static void complete(u64 now)
 			client->late_max = now - request->due;
 	}
 	if (!client->times)
-		think(service.of, now);
-	service.of = NULL;
+		think(of, now);
+	service[nr].of = NULL;
+	serving--;
 }
 
 static void note_overload(u64 now)
@@ -187,7 +191,22 @@ static void note_overload(u64 now)
 	}
 }
 
-static void dispatch(u64 now)
+static void serve(struct sim_flow *of, u64 now,
+		  const struct sim_request *request)
+{
+	u32 nr = 0;
+
+	while (service[nr].of)
+		nr++;
+	service[nr].of = of;
+	service[nr].request = *request;
+	service[nr].done = NEVER;
+	serving++;
+	sim_drive_submit(nr, now, of->client->write, request->sector,
+			 of->client->size / 512);
+}
+
+static bool dispatch(u64 now)
 {
 	struct htbs_choice choice;
 	struct htbs_extent extent;
@@ -201,7 +220,7 @@ static void dispatch(u64 now)
 	out->switches += choice.switched;
 	out->waits += choice.wait_began;
 	if (!choice.flow)
-		return;
+		return false;
 
 	of = (struct sim_flow *)choice.flow;
 	client = of->client;
@@ -213,14 +232,36 @@ static void dispatch(u64 now)
 	extent.sync = !client->write;
 	if (htbs_policy_dispatch(&policy, choice.flow, now, &extent))
 		note_overload(now);
-	service.of = of;
-	service.request = *head;
-	service.done = sim_drive_serve(now, client->write, head->sector,
-				       extent.sectors);
+	serve(of, now, head);
 	head = &of->queue[of->head];
 	if (of->pending)
 		htbs_policy_set_head(&policy, choice.flow, head->start,
 				     head->due);
+	return true;
+}
+
+/* When something happens at the drive, and with which command, if it is known. */
+static u64 drive_event(u64 now, u32 *nr)
+{
+	u64 at = NEVER, done, wake;
+	u32 i, seen;
+
+	while (sim_drive_decide(now, &i, &done))
+		service[i].done = done;
+	for (i = 0, seen = 0; seen < serving; i++) {
+		if (!service[i].of)
+			continue;
+		seen++;
+		if (service[i].done < at) {
+			at = service[i].done;
+			*nr = i;
+		}
+	}
+	wake = sim_drive_wake();
+	if (wake >= at)
+		return at;
+	*nr = SIM_COMMANDS;
+	return wake > now ? wake : now;
 }
 
 static void set_up(const struct sim_setup *setup, struct sim_client *clients,
@@ -231,8 +272,10 @@ static void set_up(const struct sim_setup *setup, struct sim_client *clients,
 	u32 i, slot;
 
 	seed = setup->seed;
-	sim_drive_reset();
-	service.of = NULL;
+	sim_drive_reset(setup->drive);
+	depth = sim_drive_depth();
+	serving = 0;
+	memset(service, 0, sizeof(service));
 	htbs_policy_init(&policy, &background, setup->b_max, setup->t_wait);
 	htbs_flow_init(&background, &policy, &least, 0);
 	htbs_service_init(&policy.service, setup->seek);
@@ -245,6 +288,30 @@ static void set_up(const struct sim_setup *setup, struct sim_client *clients,
 		for (slot = 0; slot < clients[i].depth; slot++)
 			flows[i].ready[slot] = clients[i].begin;
 	}
+}
+
+/* Whose request arrives first, when, and which of those it keeps under way. */
+static struct sim_flow *first_arrival(u32 count, u64 *at, u32 *slot)
+{
+	struct sim_flow *who = NULL;
+	u32 i, which = 0;
+
+	*at = NEVER;
+	for (i = 0; i < count; i++) {
+		u64 arrival = next_arrival(&flows[i], &which);
+
+		if (arrival < *at) {
+			*at = arrival;
+			*slot = which;
+			who = &flows[i];
+		}
+	}
+	return who;
+}
+
+static u64 wait_end(void)
+{
+	return policy.wait == HTBS_WAIT_ARRIVAL ? policy.wait_until : NEVER;
 }
 
 /**
@@ -264,38 +331,31 @@ u32 sim_run(const struct sim_setup *setup, struct sim_client *clients,
 	out = outcome;
 	set_up(setup, clients, count);
 	while (now < end) {
-		struct sim_flow *who = NULL;
-		u64 at = end;
-		u32 i, slot = 0, which = 0;
+		u32 slot = 0, nr = SIM_COMMANDS;
+		struct sim_flow *who;
+		u64 at, done;
 
-		for (i = 0; i < count; i++) {
-			u64 arrival = next_arrival(&flows[i], &slot);
-
-			if (arrival < at) {
-				at = arrival;
-				who = &flows[i];
-				which = slot;
-			}
-		}
-		if (service.of && service.done <= at) {
-			now = service.done;
-			complete(now);
-		} else if (policy.wait == HTBS_WAIT_ARRIVAL &&
-			   policy.wait_until < at) {
+		while (serving < depth && dispatch(now))
+			;
+		who = first_arrival(count, &at, &slot);
+		done = drive_event(now, &nr);
+		if (done <= at && done <= wait_end()) {
+			now = done;
+			if (nr < SIM_COMMANDS)
+				complete(nr, now);
+		} else if (wait_end() < at) {
 			/* A wait that was cut short is over at once. */
 			if (htbs_before(now, policy.wait_until))
 				now = policy.wait_until;
 			htbs_policy_timeout(&policy, now);
-		} else if (who) {
+		} else if (!who) {
+			break;
+		} else {
 			now = at;
 			if (who->pending == SIM_QUEUE)
 				return SIM_QUEUE;
-			arrive(who, now, which);
-		} else {
-			now = end;
+			arrive(who, now, slot);
 		}
-		if (!service.of)
-			dispatch(now);
 	}
 
 	if (policy.overload.now)

@@ -1,4 +1,4 @@
-"""The policy in front of the simulated disk, with clients, in virtual time: `run()`.
+"""The policy in front of a simulated drive, with clients, in virtual time: `run()`.
 
 A minute of the disk takes a tenth of a second. Units: bytes, seconds and nanoseconds as named.
 """
@@ -18,6 +18,7 @@ MS = 10**6
 SIM = ROOT / "tests/sim"
 SIMDISK = ROOT / "tests/simdisk"
 LIBRARY = ROOT / "build/host/libsim.so"
+DRIVES = ("hd080hj", "nearline", "tlc")  # enum sim_drive
 REGION = 2 << 30  # bytes of the disk for each client
 EVER = (1 << 64) - 1
 
@@ -36,7 +37,7 @@ class CClient(Structure):
 class CSetup(Structure):
     """struct sim_setup."""
 
-    _fields_ = [("rule", c_uint32), ("b_max", c_uint32), ("t_wait", c_uint64),
+    _fields_ = [("drive", c_uint32), ("rule", c_uint32), ("b_max", c_uint32), ("t_wait", c_uint64),
                 ("seek", c_uint64), ("seconds", c_uint64), ("seed", c_uint64)]
 
 
@@ -109,16 +110,17 @@ def library() -> ctypes.CDLL:
     """Build it, once."""
     LIBRARY.parent.mkdir(parents=True, exist_ok=True)
     drive = LIBRARY.with_name("drive.o")  # apart: it has its own idea of the kernel's headers
-    subprocess.run(["gcc", "-r", "-fPIC", "-std=gnu11", "-O2", f"-I{SIMDISK}",
-                    f"-I{SIMDISK / 'host'}", SIM / "drive.c", SIMDISK / "disk.c", "-o", drive],
-                   check=True)
+    subprocess.run(["gcc", "-r", "-fPIC", "-std=gnu11", "-O2", "-Wall", "-Werror", f"-I{SIMDISK}",
+                    f"-I{SIMDISK / 'host'}", SIM / "drive.c", SIMDISK / "disk.c",
+                    SIMDISK / "flash.c", "-o", drive], check=True)
     compile_library(LIBRARY, [SIM / "sim.c", drive], [])
     lib = ctypes.CDLL(str(LIBRARY))
     lib.sim_run.argtypes = [POINTER(CSetup), POINTER(CClient), c_uint32, POINTER(COutcome)]
     lib.sim_run.restype = c_uint32
     lib.sim_drive_sectors.restype = c_uint64
-    lib.sim_drive_serve.argtypes = [c_uint64, c_bool, c_uint64, c_uint32]
-    lib.sim_drive_serve.restype = c_uint64
+    lib.sim_drive_submit.argtypes = [c_uint32, c_uint64, c_bool, c_uint64, c_uint32]
+    lib.sim_drive_decide.argtypes = [c_uint64, POINTER(c_uint32), POINTER(c_uint64)]
+    lib.sim_drive_decide.restype = c_bool
     return lib
 
 
@@ -126,19 +128,22 @@ def library() -> ctypes.CDLL:
 def worst_read() -> int:
     """The longest that a random read of 4096 bytes took, ns: what a calibration would find."""
     lib, rng = library(), random.Random(0)
-    lib.sim_drive_reset()
+    lib.sim_drive_reset(0)
     now = worst = 0
+    which, done = c_uint32(), c_uint64()
     for _ in range(20_000):
-        done = lib.sim_drive_serve(now, False, 8 * rng.randrange(lib.sim_drive_sectors() // 8), 8)
-        now, worst = done, max(worst, done - now)
+        lib.sim_drive_submit(0, now, False, 8 * rng.randrange(lib.sim_drive_sectors() // 8), 8)
+        assert lib.sim_drive_decide(now, byref(which), byref(done))
+        now, worst = done.value, max(worst, done.value - now)
     return worst
 
 
-def run(clients: Sequence[Client], knobs: Knobs = SLACK, seconds: int = 60, seed: int = 1) -> Run:
+def run(clients: Sequence[Client], knobs: Knobs = SLACK, seconds: int = 60, seed: int = 1,
+        drive: str = "hd080hj") -> Run:
     """Let them use the disk for so long."""
     lib = library()
     inside = (CClient * len(clients))(*(c_client(client, i) for i, client in enumerate(clients)))
-    setup = CSetup(RULES.index(knobs.rule), knobs.b_max, knobs.t_wait, knobs.seek, seconds, seed)
+    setup = CSetup(DRIVES.index(drive), RULES.index(knobs.rule), knobs.b_max, knobs.t_wait, knobs.seek, seconds, seed)
     outcome = COutcome()
     if lib.sim_run(byref(setup), inside, len(clients), byref(outcome)):
         raise OverflowError("more requests are under way than the simulation has room for: "

@@ -27,7 +27,7 @@ from tests.model.htbs import Arrival, Choice, Params, Request
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build/linux-source/tools"
 LIBRARY = ROOT / "build/host/libhtbs.so"
-ROOMS = ("curve", "tree", "slack", "policy", "admission")
+ROOMS = ("curve", "tree", "slack", "flow", "policy", "admission")
 FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-Werror")
 

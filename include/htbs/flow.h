@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the policy knows of one reservation: its curve and its place among the
+ * backlogged, and what its requests have shown of its ways.
+ */
+#ifndef HTBS_FLOW_H
+#define HTBS_FLOW_H
+
+#include <linux/types.h>
+
+#include <htbs/curve.h>
+#include <htbs/tree.h>
+
+/* A request this far ahead of the last one still counts as sequential. */
+#define HTBS_SEQ_GAP		128		/* sectors: 64 KiB */
+
+/* Sequential: this many of the last 8 requests were. */
+#define HTBS_SEQ_MIN		5
+
+/**
+ * struct htbs_flow - what the policy knows of a reservation
+ * @curve: its arrival curve
+ * @node: its place in the tree while it is backlogged
+ * @pending: requests waiting in the scheduler
+ * @in_flight: requests dispatched and not completed
+ * @cost: what its last request was charged, bytes
+ * @next_pos: sector after the end of the last request dispatched
+ * @idle_since: when its last request completed, or it began, ns
+ * @think: mean time from there to its next request, ns
+ * @history: one bit for each of the last 8 dispatched requests, 1: sequential
+ * @sync: the last request dispatched has somebody waiting for it
+ * @known: a request was dispatched, so @next_pos means something
+ */
+struct htbs_flow {
+	struct htbs_curve curve;
+	struct htbs_node node;
+	u32 pending;
+	u32 in_flight;
+	u32 cost;
+	u64 next_pos;
+	u64 idle_since;
+	u64 think;
+	u8 history;
+	bool sync;
+	bool known;
+};
+
+/**
+ * struct htbs_extent - what the policy must know of a dispatched request
+ * @pos: first sector
+ * @sectors: length
+ * @sync: somebody waits for it: a read or REQ_SYNC
+ */
+struct htbs_extent {
+	u64 pos;
+	u32 sectors;
+	bool sync;
+};
+
+bool htbs_flow_learn(struct htbs_flow *flow, const struct htbs_extent *extent);
+void htbs_flow_think(struct htbs_flow *flow, u64 now, u64 t_wait);
+
+bool htbs_flow_sequential(const struct htbs_flow *flow);
+bool htbs_flow_anticipates(const struct htbs_flow *flow, u64 t_wait);
+u64 htbs_flow_patience(const struct htbs_flow *flow, u64 t_wait);
+u32 htbs_flow_burst(const struct htbs_flow *flow);
+
+#endif /* HTBS_FLOW_H */
