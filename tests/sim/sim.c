@@ -348,10 +348,10 @@ u32 sim_run(const struct sim_setup *setup, struct sim_client *clients,
 			if (htbs_before(now, policy.wait_until))
 				now = policy.wait_until;
 			htbs_policy_timeout(&policy, now);
-		} else if (!who) {
-			break;
 		} else {
 			now = at;
+			if (!who)
+				break;
 			if (who->pending == SIM_QUEUE)
 				return SIM_QUEUE;
 			arrive(who, now, slot);

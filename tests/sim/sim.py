@@ -143,7 +143,8 @@ def run(clients: Sequence[Client], knobs: Knobs = SLACK, seconds: int = 60, seed
     """Let them use the disk for so long."""
     lib = library()
     inside = (CClient * len(clients))(*(c_client(client, i) for i, client in enumerate(clients)))
-    setup = CSetup(DRIVES.index(drive), RULES.index(knobs.rule), knobs.b_max, knobs.t_wait, knobs.seek, seconds, seed)
+    setup = CSetup(DRIVES.index(drive), RULES.index(knobs.rule), knobs.b_max, knobs.t_wait,
+                   knobs.seek, seconds, seed)
     outcome = COutcome()
     if lib.sim_run(byref(setup), inside, len(clients), byref(outcome)):
         raise OverflowError("more requests are under way than the simulation has room for: "
