@@ -14,16 +14,11 @@
  * straight between them, so it is enough to look there and at the rates.
  */
 #include <linux/math64.h>
+#include <linux/string.h>
 
 #include <htbs/admission.h>
 
 #define HTBS_GIGA	1000000000U
-
-/* So many bytes and billionths of a byte: no rounding, so no false answer. */
-struct htbs_volume {
-	u64 bytes;
-	u32 nano;
-};
 
 /* Add what a rate of at most HTBS_CAPACITY_MAX gives in some nanoseconds. */
 static void htbs_volume_flow(struct htbs_volume *volume, u64 rate, u64 ns)
@@ -38,46 +33,78 @@ static void htbs_volume_flow(struct htbs_volume *volume, u64 rate, u64 ns)
 }
 
 /**
- * htbs_admissible() - can these reservations be honoured
- * @params: what they promise; valid, ordered by rising latency.  A request
- *	larger than its reservation's burst is not accounted for.
- * @count: how many there are, at most HTBS_ADMISSION_MAX
+ * htbs_admission_begin() - test a set of reservations
+ * @test: the test
  * @capacity: what the device serves (C), bytes/s, at most HTBS_CAPACITY_MAX
  * @c_max: largest request, bytes
- * @shortfall: what is missing; all 0 if nothing is
- *
- * Return: true if every conforming request can meet its deadline.  O(n).
  */
-bool htbs_admissible(const struct htbs_params *params, u32 count, u64 capacity,
-		     u32 c_max, struct htbs_shortfall *shortfall)
+void htbs_admission_begin(struct htbs_admission *test, u64 capacity, u32 c_max)
 {
-	struct htbs_volume due = { 0 }, served = { 0 };
-	u64 rate = 0, t = 0, needed;
-	u32 i;
+	memset(test, 0, sizeof(*test));
+	test->capacity = capacity;
+	test->due.bytes = c_max;
+}
 
-	shortfall->bw = 0;
-	shortfall->bytes = 0;
-	shortfall->within = 0;
+/**
+ * htbs_admission_add() - one reservation more
+ * @test: the test
+ * @params: what it promises; valid, its latency not below the one before.  A
+ *	request larger than its burst is not accounted for.
+ *
+ * At most HTBS_ADMISSION_MAX.  O(1).
+ */
+void htbs_admission_add(struct htbs_admission *test,
+			const struct htbs_params *params)
+{
+	struct htbs_shortfall *shortfall = &test->shortfall;
+	u64 ns = params->latency - test->t, needed;
 
-	for (i = 0; i < count; i++)
-		rate += params[i].bw;
-	if (rate > capacity) {
-		shortfall->bw = rate - capacity;
-		return false;
+	/* Beyond its capacity in the long run: nothing else matters. */
+	if (test->rate > test->capacity) {
+		test->rate += params->bw;
+		return;
 	}
+	htbs_volume_flow(&test->due, test->rate, ns);
+	htbs_volume_flow(&test->served, test->capacity, ns);
+	test->t = params->latency;
+	test->rate += params->bw;
+	test->due.bytes += params->burst;
 
-	for (rate = 0, i = 0; i < count; i++) {
-		htbs_volume_flow(&due, rate, params[i].latency - t);
-		htbs_volume_flow(&served, capacity, params[i].latency - t);
-		t = params[i].latency;
-		rate += params[i].bw;
-		due.bytes += params[i].burst;
-
-		needed = due.bytes + c_max + (due.nano > served.nano);
-		if (needed > served.bytes + shortfall->bytes) {
-			shortfall->bytes = needed - served.bytes;
-			shortfall->within = t;
-		}
+	needed = test->due.bytes + (test->due.nano > test->served.nano);
+	if (needed > test->served.bytes + shortfall->bytes) {
+		shortfall->bytes = needed - test->served.bytes;
+		shortfall->within = test->t;
 	}
-	return !shortfall->bytes;
+}
+
+/**
+ * htbs_admission_left() - what could be due besides by the last one's latency
+ * @test: the test
+ *
+ * Return: bytes, rounded down; 0 if it is too much already.
+ */
+u64 htbs_admission_left(const struct htbs_admission *test)
+{
+	u64 needed = test->due.bytes + (test->due.nano > test->served.nano);
+
+	if (test->rate > test->capacity)
+		return 0;
+	return needed < test->served.bytes ? test->served.bytes - needed : 0;
+}
+
+/**
+ * htbs_admission_end() - can they be honoured
+ * @test: the test; @test->shortfall tells what is missing
+ *
+ * Return: true if every conforming request can meet its deadline.
+ */
+bool htbs_admission_end(struct htbs_admission *test)
+{
+	struct htbs_shortfall *shortfall = &test->shortfall;
+
+	if (test->rate > test->capacity) {
+		memset(shortfall, 0, sizeof(*shortfall));
+		shortfall->bw = test->rate - test->capacity;
+	}
+	return !shortfall->bw && !shortfall->bytes;
 }

@@ -485,6 +485,7 @@ static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 	dev->queue = q;
 	dev->devt = disk_devt(q->disk);
 	dev->defaults = htbs_defaults;
+	htbs_promises_init(&dev->promises);
 	htbs_policy_init(&dev->policy, &dev->background.flow, HTBS_B_MAX,
 			 flash ? HTBS_T_WAIT_FLASH : HTBS_T_WAIT_ROTATIONAL);
 	htbs_service_init(&dev->policy.service,

@@ -207,6 +207,7 @@ static void htbs_pd_init(struct blkg_policy_data *pd)
 	struct htbs_params params;
 	unsigned long flags;
 
+	htbs_promise_init(&group->promise);
 	group->configured = htbs_saved_get(pd->blkg, &params);
 	spin_lock_irqsave(&dev->lock, flags);
 	if (!group->configured)
@@ -217,14 +218,19 @@ static void htbs_pd_init(struct blkg_policy_data *pd)
 	htbs_trace_join(dev, &group->reservation);
 	kref_get(&dev->ref);
 	group->dev = dev;
+	if (group->configured || !pd->blkg->parent)
+		htbs_promise_keep(&dev->promises, &group->promise, &params);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
 /* Under queue_lock.  What was saved for a disk that is gone is of no use. */
 static void htbs_pd_offline(struct blkg_policy_data *pd)
 {
+	struct htbs_group *group = htbs_pd_group(pd);
 	struct gendisk *disk = pd->blkg->q->disk;
 
+	if (group->dev)
+		htbs_promise_end(&group->dev->promises, &group->promise);
 	if (disk && test_bit(GD_DEAD, &disk->state))
 		htbs_saved_drop(pd->blkg);
 }
@@ -250,6 +256,7 @@ static void htbs_pd_free(struct blkg_policy_data *pd)
 				 htbs_policy_forget(&dev->policy,
 						    &group->reservation.flow));
 		htbs_device_unlock(dev, flags);
+		htbs_promise_end(&dev->promises, &group->promise);
 		htbs_device_put(dev);
 	}
 	call_rcu(&group->rcu, htbs_group_release);
@@ -441,6 +448,20 @@ const struct htbs_group *htbs_group_source(const struct htbs_group *group)
 	return htbs_group_in_force(group->dev, group->pd.blkg);
 }
 
+static int htbs_group_promise(struct htbs_group *group,
+			      const struct htbs_params *params)
+{
+	struct htbs_device *dev = group->dev;
+	struct htbs_shortfall shortfall;
+	int err;
+
+	err = htbs_promise_make(&dev->promises, &group->promise, params,
+				&shortfall);
+	if (err)
+		htbs_promises_refused(dev->queue->disk, &shortfall);
+	return err;
+}
+
 static bool htbs_params_equal(const struct htbs_params *a,
 			      const struct htbs_params *b)
 {
@@ -453,25 +474,50 @@ static bool htbs_params_equal(const struct htbs_params *a,
  * @group: the group; its queue_lock is held
  * @params: what is promised; valid
  * @saved: memory to save it, allocated by the caller; NULL if it was taken
+ *
+ * Return: 0, or -ENOSPC if the device can't promise it; then nothing changed.
  */
-void htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
-		    struct htbs_saved **saved)
+int htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
+		   struct htbs_saved **saved)
 {
 	struct htbs_device *dev = group->dev;
 	unsigned long flags;
+	int err;
 
 	lockdep_assert_held(&dev->queue->queue_lock);
 
 	/* The same again is no reason to start with a full burst again. */
 	if (group->configured &&
 	    htbs_params_equal(params, &group->reservation.flow.curve.params))
-		return;
+		return 0;
 
+	err = htbs_group_promise(group, params);
+	if (err)
+		return err;
 	htbs_saved_set(group->pd.blkg, params, saved);
 	spin_lock_irqsave(&dev->lock, flags);
 	WRITE_ONCE(group->configured, true);
 	htbs_reservation_change(&group->reservation, dev, params);
 	htbs_device_unlock(dev, flags);
+	return 0;
+}
+
+/* Back to the device's default reservation.  dev->lock is held. */
+static int htbs_root_reset(struct htbs_group *root,
+			   struct htbs_shortfall *shortfall)
+{
+	struct htbs_device *dev = root->dev;
+	int err;
+
+	lockdep_assert_held(&dev->lock);
+
+	err = htbs_promise_make(&dev->promises, &root->promise, &dev->defaults,
+				shortfall);
+	if (err)
+		return err;
+	WRITE_ONCE(root->configured, false);
+	htbs_reservation_change(&root->reservation, dev, &dev->defaults);
+	return 0;
 }
 
 /**
@@ -479,36 +525,61 @@ void htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
  * @group: the group; its queue_lock is held
  *
  * New requests are its ancestor's.  Those pending keep their place.
+ *
+ * Return: 0, or -ENOSPC if the group is the root and the device can't promise
+ * the default reservation; then nothing changed.
  */
-void htbs_group_reset(struct htbs_group *group)
+int htbs_group_reset(struct htbs_group *group)
 {
 	struct htbs_device *dev = group->dev;
+	struct htbs_shortfall shortfall;
 	unsigned long flags;
+	int err = 0;
 
 	lockdep_assert_held(&dev->queue->queue_lock);
 
-	htbs_saved_drop(group->pd.blkg);
 	spin_lock_irqsave(&dev->lock, flags);
-	WRITE_ONCE(group->configured, false);
-	if (!group->pd.blkg->parent)
-		htbs_reservation_change(&group->reservation, dev,
-					&dev->defaults);
+	if (group->pd.blkg->parent) {
+		WRITE_ONCE(group->configured, false);
+		htbs_promise_end(&dev->promises, &group->promise);
+	} else {
+		err = htbs_root_reset(group, &shortfall);
+	}
 	htbs_device_unlock(dev, flags);
+
+	if (err)
+		htbs_promises_refused(dev->queue->disk, &shortfall);
+	else
+		htbs_saved_drop(group->pd.blkg);
+	return err;
 }
 
 /**
  * htbs_device_set_defaults() - what a group without a reservation is promised
- * @dev: the device, locked
+ * @dev: the device
  * @params: what is promised; valid
+ *
+ * Return: 0, or -ENOSPC if the device can't promise it; then nothing changed.
  */
-void htbs_device_set_defaults(struct htbs_device *dev,
-			      const struct htbs_params *params)
+int htbs_device_set_defaults(struct htbs_device *dev,
+			     const struct htbs_params *params)
 {
 	struct htbs_group *root = htbs_group_of(dev->queue->root_blkg);
+	struct htbs_shortfall shortfall;
+	struct htbs_params old;
+	unsigned long flags;
+	int err = 0;
 
-	lockdep_assert_held(&dev->lock);
-
+	spin_lock_irqsave(&dev->lock, flags);
+	old = dev->defaults;
 	dev->defaults = *params;
 	if (root && !root->configured)
-		htbs_reservation_change(&root->reservation, dev, params);
+		err = htbs_root_reset(root, &shortfall);
+	if (err)
+		dev->defaults = old;
+	htbs_device_unlock(dev, flags);
+
+	if (err)
+		htbs_promises_refused(dev->queue->disk, &shortfall);
+	return err;
 }

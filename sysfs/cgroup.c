@@ -136,18 +136,14 @@ static int htbs_configure(struct htbs_group *group, char *body,
 	if (err)
 		return err;
 
-	if (line.none) {
-		if (group->configured)
-			htbs_group_reset(group);
-		return 0;
-	}
+	if (line.none)
+		return group->configured ? htbs_group_reset(group) : 0;
 	/* A new reservation has to say at least how much it reserves. */
 	if (!group->configured && !line.bw_named)
 		return -EINVAL;
 	if (!htbs_params_valid(&line.params))
 		return -EINVAL;
-	htbs_group_set(group, &line.params, saved);
-	return 0;
+	return htbs_group_set(group, &line.params, saved);
 }
 
 static ssize_t htbs_cgroup_write(struct kernfs_open_file *of, char *buf,

@@ -78,7 +78,17 @@ static int htbs_backlog_show(void *data, struct seq_file *sf)
 	return 0;
 }
 
+static int htbs_admission_show(void *data, struct seq_file *sf)
+{
+	struct request_queue *q = data;
+	struct htbs_device *dev = q->elevator->elevator_data;
+
+	htbs_promises_show(&dev->promises, sf);
+	return 0;
+}
+
 const struct blk_mq_debugfs_attr htbs_debugfs_attrs[] = {
+	{ "admission", 0400, htbs_admission_show },
 	{ "state", 0400, htbs_state_show },
 	{ "backlog", 0400, htbs_backlog_show },
 	{ },

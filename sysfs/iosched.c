@@ -101,15 +101,9 @@ static void htbs_get_defaults(struct htbs_device *dev,
 static ssize_t htbs_set_defaults(struct htbs_device *dev,
 				 const struct htbs_params *params, size_t count)
 {
-	unsigned long flags;
-
 	if (!htbs_params_valid(params))
 		return -EINVAL;
-
-	spin_lock_irqsave(&dev->lock, flags);
-	htbs_device_set_defaults(dev, params);
-	htbs_device_unlock(dev, flags);
-	return count;
+	return htbs_device_set_defaults(dev, params) ?: count;
 }
 
 static ssize_t htbs_default_bw_show(struct elevator_queue *eq, char *page)
@@ -173,6 +167,69 @@ static ssize_t htbs_default_latency_us_store(struct elevator_queue *eq,
 	return htbs_set_defaults(eq->elevator_data, &params, count);
 }
 
+/* Admission. */
+
+static ssize_t htbs_capacity_bw_show(struct elevator_queue *eq, char *page)
+{
+	struct htbs_device *dev = eq->elevator_data;
+
+	return sysfs_emit(page, "%llu\n", READ_ONCE(dev->promises.capacity));
+}
+
+/* A number, or "NUMBER force". */
+static ssize_t htbs_capacity_bw_store(struct elevator_queue *eq,
+				      const char *page, size_t count)
+{
+	struct htbs_device *dev = eq->elevator_data;
+	size_t digits = strspn(page, "0123456789");
+	bool force = sysfs_streq(page + digits, " force");
+	struct htbs_shortfall shortfall;
+	char number[24];
+	u64 value;
+	int err;
+
+	if (digits >= sizeof(number))
+		return -EINVAL;
+	strscpy(number, page, digits + 1);
+	if (htbs_parse(force ? number : page, 0, HTBS_CAPACITY_MAX, &value))
+		return -EINVAL;
+	err = htbs_promises_set_capacity(&dev->promises, value, force,
+					 &shortfall);
+	if (err)
+		htbs_promises_refused(dev->queue->disk, &shortfall);
+	return err ?: count;
+}
+
+static ssize_t htbs_capacity_request_show(struct elevator_queue *eq, char *page)
+{
+	struct htbs_device *dev = eq->elevator_data;
+
+	return sysfs_emit(page, "%u\n", READ_ONCE(dev->promises.request));
+}
+
+static ssize_t htbs_capacity_request_store(struct elevator_queue *eq,
+					   const char *page, size_t count)
+{
+	struct htbs_device *dev = eq->elevator_data;
+	struct htbs_shortfall shortfall;
+	u64 value;
+	int err = htbs_parse(page, HTBS_COST_MIN, U32_MAX, &value);
+
+	if (err)
+		return err;
+	err = htbs_promises_set_request(&dev->promises, value, &shortfall);
+	if (err)
+		htbs_promises_refused(dev->queue->disk, &shortfall);
+	return err ?: count;
+}
+
+static ssize_t htbs_promised_bw_show(struct elevator_queue *eq, char *page)
+{
+	struct htbs_device *dev = eq->elevator_data;
+
+	return sysfs_emit(page, "%llu\n", htbs_promises_bw(&dev->promises));
+}
+
 /* blk-mq keeps stores of one queue apart, so read and write back are safe. */
 #define HTBS_ATTR(name) \
 	__ATTR(name, 0644, htbs_##name##_show, htbs_##name##_store)
@@ -184,5 +241,8 @@ struct elv_fs_entry htbs_iosched_attrs[] = {
 	HTBS_ATTR(default_bw),
 	HTBS_ATTR(default_burst),
 	HTBS_ATTR(default_latency_us),
+	HTBS_ATTR(capacity_bw),
+	HTBS_ATTR(capacity_request),
+	__ATTR(promised_bw, 0444, htbs_promised_bw_show, NULL),
 	__ATTR_NULL
 };

@@ -12,7 +12,7 @@
 
 /* Ranges that keep every sum in admission.c within 64 bits. */
 #define HTBS_CAPACITY_MAX	0x4000000000000ULL	/* bytes/s: 1 PiB/s */
-#define HTBS_ADMISSION_MAX	0x1000000U		/* reservations */
+#define HTBS_ADMISSION_MAX	0x800000U		/* reservations */
 
 /**
  * struct htbs_shortfall - what a device lacks to honour its reservations
@@ -27,7 +27,34 @@ struct htbs_shortfall {
 	u64 within;
 };
 
-bool htbs_admissible(const struct htbs_params *params, u32 count, u64 capacity,
-		     u32 c_max, struct htbs_shortfall *shortfall);
+/* So many bytes and billionths of a byte: no rounding, so no false answer. */
+struct htbs_volume {
+	u64 bytes;
+	u32 nano;
+};
+
+/**
+ * struct htbs_admission - a test under way
+ * @capacity: what the device serves, bytes/s
+ * @rate: what was reserved so far, bytes/s
+ * @t: how long after all began a burst, ns
+ * @due: what can be due by then
+ * @served: what can be served by then
+ * @shortfall: the result
+ */
+struct htbs_admission {
+	u64 capacity;
+	u64 rate;
+	u64 t;
+	struct htbs_volume due;
+	struct htbs_volume served;
+	struct htbs_shortfall shortfall;
+};
+
+void htbs_admission_begin(struct htbs_admission *test, u64 capacity, u32 c_max);
+void htbs_admission_add(struct htbs_admission *test,
+			const struct htbs_params *params);
+u64 htbs_admission_left(const struct htbs_admission *test);
+bool htbs_admission_end(struct htbs_admission *test);
 
 #endif /* HTBS_ADMISSION_H */

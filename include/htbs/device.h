@@ -11,6 +11,7 @@
  *			with dev->lock
  *	dev->lock	everything below that isn't said to be constant; taken
  *			with interrupts off, since requests complete there
+ *	promises->lock	(struct htbs_promises) what was promised
  *
  * dev->lock is never held across a call that runs the queue or frees a
  * request, as both come back to us.
@@ -24,6 +25,7 @@
 
 #include <compat/compat.h>
 #include <htbs/policy.h>
+#include <htbs/promise.h>
 
 /* Statistics tell three kinds of operation apart. */
 enum htbs_op {
@@ -90,6 +92,7 @@ struct htbs_reservation {
  * @devt: its disk's number, for the traces (constant): a group may outlive the
  *	disk
  * @defaults: what a group promises that has and inherits no reservation
+ * @promises: what was promised, and to whom; has a lock of its own
  * @background: IOPRIO_CLASS_IDLE
  * @ref: the elevator and every group hold one
  */
@@ -102,6 +105,7 @@ struct htbs_device {
 	struct request_queue *queue;
 	dev_t devt;
 	struct htbs_params defaults;
+	struct htbs_promises promises;
 	struct htbs_reservation background;
 	struct kref ref;
 };

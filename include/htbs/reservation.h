@@ -15,6 +15,7 @@ struct cftype;
  * @pd: blk-cgroup's part; first, as it demands
  * @reservation: what is charged to the group and to those that inherit from it
  * @dev: the device; holds a reference.  NULL until pd_init
+ * @promise: the same for admission; the device's default one, of the root
  * @configured: the group has a reservation of its own
  * @rcu: htbs_reservation_of_task() may still be looking
  */
@@ -22,6 +23,7 @@ struct htbs_group {
 	struct blkg_policy_data pd;
 	struct htbs_reservation reservation;
 	struct htbs_device *dev;
+	struct htbs_promise promise;
 	bool configured;
 	struct rcu_head rcu;
 };
@@ -65,10 +67,10 @@ void htbs_reservation_change(struct htbs_reservation *res,
 
 struct htbs_group *htbs_group_of(struct blkcg_gq *blkg);
 const struct htbs_group *htbs_group_source(const struct htbs_group *group);
-void htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
-		    struct htbs_saved **saved);
-void htbs_group_reset(struct htbs_group *group);
-void htbs_device_set_defaults(struct htbs_device *dev,
-			      const struct htbs_params *params);
+int htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
+		   struct htbs_saved **saved);
+int htbs_group_reset(struct htbs_group *group);
+int htbs_device_set_defaults(struct htbs_device *dev,
+			     const struct htbs_params *params);
 
 #endif /* HTBS_RESERVATION_H */

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import ceil
+from math import ceil, floor
 
 from tests.model.htbs import SECOND, Params
 
@@ -29,6 +29,11 @@ def shortfall(promises: Sequence[Params], capacity: int,
         if missing > worst:
             worst, when = missing, t
     return (0, worst, when) if worst else None
+
+
+def left(promises: Sequence[Params], t: int, capacity: int, c_max: int) -> int:
+    """Bytes that could be due by t besides, rounded down."""
+    return max(0, floor(Fraction(capacity * t, SECOND) - c_max - due(promises, t)))
 
 
 def least_capacity(promises: Sequence[Params], c_max: int) -> int:

@@ -26,7 +26,7 @@ const size_t host_size_choice = sizeof(struct htbs_choice);
 const size_t host_size_extent = sizeof(struct htbs_extent);
 const size_t host_size_service = sizeof(struct htbs_service);
 const size_t host_size_overload = sizeof(struct htbs_overload);
-const size_t host_size_shortfall = sizeof(struct htbs_shortfall);
+const size_t host_size_admission = sizeof(struct htbs_admission);
 
 struct host_policy_view {
 	const struct htbs_flow *active;

@@ -92,6 +92,19 @@ class CShortfall(Structure):
     _fields_ = [("bw", c_uint64), ("bytes", c_uint64), ("within", c_uint64)]
 
 
+class CVolume(Structure):
+    """struct htbs_volume."""
+
+    _fields_ = [("bytes", c_uint64), ("nano", c_uint32)]
+
+
+class CAdmission(Structure):
+    """struct htbs_admission."""
+
+    _fields_ = [("capacity", c_uint64), ("rate", c_uint64), ("t", c_uint64), ("due", CVolume),
+                ("served", CVolume), ("shortfall", CShortfall)]
+
+
 class PolicyView(Structure):
     """struct host_policy_view."""
 
@@ -108,7 +121,7 @@ class FlowView(Structure):
 
 MIRRORS = {"params": CParams, "clock": CClock, "curve": CCurve, "arrival": CArrival,
            "choice": CChoice, "extent": CExtent, "service": CService,
-           "overload": COverload, "shortfall": CShortfall}
+           "overload": COverload, "admission": CAdmission}
 
 PROTOTYPES = {
     "htbs_params_valid": (c_bool, POINTER(CParams)),
@@ -143,8 +156,10 @@ PROTOTYPES = {
     "htbs_policy_timeout": (c_bool, c_void_p, c_uint64),
     "htbs_policy_cancel_wait": (c_bool, c_void_p),
     "htbs_policy_forget": (c_bool, c_void_p, c_void_p),
-    "htbs_admissible": (c_bool, POINTER(CParams), c_uint32, c_uint64, c_uint32,
-                        POINTER(CShortfall)),
+    "htbs_admission_begin": (None, POINTER(CAdmission), c_uint64, c_uint32),
+    "htbs_admission_add": (None, POINTER(CAdmission), POINTER(CParams)),
+    "htbs_admission_left": (c_uint64, POINTER(CAdmission)),
+    "htbs_admission_end": (c_bool, POINTER(CAdmission)),
     "host_policy_view": (None, c_void_p, POINTER(PolicyView)),
     "host_flow_view": (None, c_void_p, POINTER(FlowView)),
     "host_policy_clock": (POINTER(CClock), c_void_p),

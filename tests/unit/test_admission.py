@@ -1,13 +1,11 @@
 """Admission: the exact answer, by hand and against fractions."""
 
-import ctypes
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.model.admission import least_capacity, shortfall
+from tests.model.admission import least_capacity, left, shortfall
 from tests.model.htbs import SECOND, Params
-from tests.unit.host import CParams, CShortfall
+from tests.unit.host import CAdmission, CParams
 from tests.unit.strategies import params, within
 
 MS = 10**6
@@ -16,9 +14,12 @@ CAPACITY_MAX = 1 << 50
 
 def admit(lib, promises: list[Params], capacity: int, c_max: int) -> tuple[int, int, int] | None:
     """The C's answer: None if admissible, or (bw, bytes, within)."""
-    array = (CParams * len(promises))(*(CParams(*p) for p in promises))
-    out = CShortfall(1, 1, 1)
-    good = lib.htbs_admissible(array, len(promises), capacity, c_max, ctypes.byref(out))
+    test = CAdmission()
+    lib.htbs_admission_begin(test, capacity, c_max)
+    for promise in promises:
+        lib.htbs_admission_add(test, CParams(*promise))
+    good = lib.htbs_admission_end(test)
+    out = test.shortfall
     answer = (out.bw, out.bytes, out.within)
     assert good == (answer == (0, 0, 0))
     return None if good else answer
@@ -54,6 +55,22 @@ def test_the_worst_moment_is_reported(lib):
     three = [Params(100_000, 4096, 10 * MS), Params(200_000, 40_000, 20 * MS),
              Params(100_000, 4096, 30 * MS)]
     assert admit(lib, three, 1_000_000, 4096) == (0, 29_192, 20 * MS)
+
+
+@settings(max_examples=200)
+@given(promises=st.lists(params, min_size=1, max_size=6), c_max=within(0, 1 << 20, 4096),
+       capacity=within(10**6, CAPACITY_MAX, 10**9))
+def test_what_is_left(lib, promises, c_max, capacity):
+    """At each deadline, what the specification says could be due besides."""
+    promises.sort(key=lambda p: p.latency)
+    if sum(p.bw for p in promises) > capacity:
+        return
+    test = CAdmission()
+    lib.htbs_admission_begin(test, capacity, c_max)
+    for nr, promise in enumerate(promises, start=1):
+        lib.htbs_admission_add(test, CParams(*promise))
+        assert lib.htbs_admission_left(test) == left(promises[:nr], promise.latency, capacity,
+                                                     c_max)
 
 
 @settings(max_examples=500)

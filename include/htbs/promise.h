@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a device has promised, to whom, and whether it can promise more.
+ */
+#ifndef HTBS_PROMISE_H
+#define HTBS_PROMISE_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+
+#include <htbs/admission.h>
+#include <htbs/curve.h>
+
+/**
+ * struct htbs_promise - one reservation, as far as admission goes
+ * @node: among the device's, by rising latency; empty: nothing is promised
+ * @params: what is promised
+ */
+struct htbs_promise {
+	struct list_head node;
+	struct htbs_params params;
+};
+
+/**
+ * struct htbs_promises - all that a device has promised
+ * @lock: guards the rest and each struct htbs_promise; a leaf, interrupts off
+ * @list: the promises, by rising latency
+ * @capacity: what the device serves, bytes/s; 0: not known, promise anything
+ * @request: the largest request that this is true for, bytes
+ */
+struct htbs_promises {
+	spinlock_t lock; /* guards all of it */
+	struct list_head list;
+	u64 capacity;
+	u32 request;
+};
+
+/* What @request is by default: the least that a request is charged. */
+#define HTBS_REQUEST_DEFAULT	HTBS_COST_MIN
+
+struct gendisk;
+struct seq_file;
+
+void htbs_promises_init(struct htbs_promises *promises);
+int htbs_promises_set_capacity(struct htbs_promises *promises, u64 capacity,
+			       bool force, struct htbs_shortfall *shortfall);
+int htbs_promises_set_request(struct htbs_promises *promises, u32 request,
+			      struct htbs_shortfall *shortfall);
+u64 htbs_promises_bw(struct htbs_promises *promises);
+void htbs_promises_refused(const struct gendisk *disk,
+			   const struct htbs_shortfall *shortfall);
+void htbs_promises_show(struct htbs_promises *promises, struct seq_file *sf);
+
+void htbs_promise_init(struct htbs_promise *promise);
+void htbs_promise_keep(struct htbs_promises *promises,
+		       struct htbs_promise *promise,
+		       const struct htbs_params *params);
+int htbs_promise_make(struct htbs_promises *promises,
+		      struct htbs_promise *promise,
+		      const struct htbs_params *params,
+		      struct htbs_shortfall *shortfall);
+void htbs_promise_end(struct htbs_promises *promises,
+		      struct htbs_promise *promise);
+
+#endif /* HTBS_PROMISE_H */
