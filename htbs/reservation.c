@@ -502,24 +502,6 @@ int htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
 	return 0;
 }
 
-/* Back to the device's default reservation.  dev->lock is held. */
-static int htbs_root_reset(struct htbs_group *root,
-			   struct htbs_shortfall *shortfall)
-{
-	struct htbs_device *dev = root->dev;
-	int err;
-
-	lockdep_assert_held(&dev->lock);
-
-	err = htbs_promise_make(&dev->promises, &root->promise, &dev->defaults,
-				shortfall);
-	if (err)
-		return err;
-	WRITE_ONCE(root->configured, false);
-	htbs_reservation_change(&root->reservation, dev, &dev->defaults);
-	return 0;
-}
-
 /**
  * htbs_group_reset() - take a group's reservation back
  * @group: the group; its queue_lock is held
@@ -531,27 +513,29 @@ static int htbs_root_reset(struct htbs_group *root,
  */
 int htbs_group_reset(struct htbs_group *group)
 {
+	bool root = !group->pd.blkg->parent;
 	struct htbs_device *dev = group->dev;
-	struct htbs_shortfall shortfall;
 	unsigned long flags;
-	int err = 0;
+	int err;
 
 	lockdep_assert_held(&dev->queue->queue_lock);
 
-	spin_lock_irqsave(&dev->lock, flags);
-	if (group->pd.blkg->parent) {
-		WRITE_ONCE(group->configured, false);
-		htbs_promise_end(&dev->promises, &group->promise);
+	if (root) {
+		err = htbs_group_promise(group, &dev->defaults);
+		if (err)
+			return err;
 	} else {
-		err = htbs_root_reset(group, &shortfall);
+		htbs_promise_end(&dev->promises, &group->promise);
 	}
-	htbs_device_unlock(dev, flags);
 
-	if (err)
-		htbs_promises_refused(dev->queue->disk, &shortfall);
-	else
-		htbs_saved_drop(group->pd.blkg);
-	return err;
+	htbs_saved_drop(group->pd.blkg);
+	spin_lock_irqsave(&dev->lock, flags);
+	WRITE_ONCE(group->configured, false);
+	if (root)
+		htbs_reservation_change(&group->reservation, dev,
+					&dev->defaults);
+	htbs_device_unlock(dev, flags);
+	return 0;
 }
 
 /**
@@ -564,22 +548,25 @@ int htbs_group_reset(struct htbs_group *group)
 int htbs_device_set_defaults(struct htbs_device *dev,
 			     const struct htbs_params *params)
 {
-	struct htbs_group *root = htbs_group_of(dev->queue->root_blkg);
-	struct htbs_shortfall shortfall;
-	struct htbs_params old;
+	struct request_queue *q = dev->queue;
+	struct htbs_group *root;
 	unsigned long flags;
 	int err = 0;
 
-	spin_lock_irqsave(&dev->lock, flags);
-	old = dev->defaults;
-	dev->defaults = *params;
-	if (root && !root->configured)
-		err = htbs_root_reset(root, &shortfall);
-	if (err)
-		dev->defaults = old;
-	htbs_device_unlock(dev, flags);
-
-	if (err)
-		htbs_promises_refused(dev->queue->disk, &shortfall);
+	spin_lock_irq(&q->queue_lock);
+	root = htbs_group_of(q->root_blkg);
+	if (root && root->configured)
+		root = NULL;
+	if (root)
+		err = htbs_group_promise(root, params);
+	if (!err) {
+		spin_lock_irqsave(&dev->lock, flags);
+		dev->defaults = *params;
+		if (root)
+			htbs_reservation_change(&root->reservation, dev,
+						params);
+		htbs_device_unlock(dev, flags);
+	}
+	spin_unlock_irq(&q->queue_lock);
 	return err;
 }

@@ -91,7 +91,8 @@ struct htbs_reservation {
  * @queue: the queue (constant)
  * @devt: its disk's number, for the traces (constant): a group may outlive the
  *	disk
- * @defaults: what a group promises that has and inherits no reservation
+ * @defaults: what a group promises that has and inherits no reservation;
+ *	written under queue_lock as well
  * @promises: what was promised, and to whom; has a lock of its own
  * @background: IOPRIO_CLASS_IDLE
  * @ref: the elevator and every group hold one
