@@ -17,7 +17,7 @@ define links
 endef
 kbuild = $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(1) W=$(W)
 
-.PHONY: all private-types simdisk modules_install matrix style setup demo test clean help
+.PHONY: all private-types simdisk modules_install matrix style setup demo lab test clean help
 
 all: private-types
 	$(call links,Kbuild htbs include sysfs,$(OUT))
@@ -58,6 +58,9 @@ setup:
 demo: setup
 	@$(PYTHON) -m results.demo
 
+lab: setup
+	@$(PYTHON) -m results.lab
+
 test: setup
 	@$(PYTHON) -m pytest tests
 
@@ -71,6 +74,8 @@ help:
 	@echo 'make modules_install     install it for that kernel (as root)'
 	@echo 'make simdisk             build the simulated disk for the guest'
 	@echo 'make demo                install what is missing, run the demonstration'
+	@echo 'make lab                 run the experiments of results/ that are missing'
+	@echo 'make lab EXPERIMENT=x    run one of them; LAB_SECONDS=2 for a short trial in build/lab/'
 	@echo 'make test                install what is missing, run all tests'
 	@echo 'make matrix              build for every kernel whose headers are installed'
 	@echo 'make style               checkpatch, sparse and ruff'

@@ -1,6 +1,6 @@
 """What an experiment is made of; reads like the paragraph of the paper it comes from."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 KIB = 1 << 10
@@ -24,17 +24,22 @@ class Reservation:
 class Job:
     """A fio job in a cgroup of its own.
 
-    rw: fio's pattern; offset, size: its region of the drive, bytes; block: of one request, bytes;
-    options: more of fio's, by name.
+    rw: fio's pattern; offset, size: its region of the drive, bytes; reservation: None for one that
+    nothing is promised to; block: of one request, bytes; options: more of fio's, by name.
     """
 
     name: str
     rw: str
     offset: int
     size: int
-    reservation: Reservation
+    reservation: Reservation | None
     block: int = 4 * KIB
     options: Mapping[str, object] = field(default_factory=dict)
+
+
+def io_htbs(job: Job) -> dict[str, str]:
+    """A job's reservation, in io.htbs."""
+    return {"io.htbs": f"$dev {job.reservation}"} if job.reservation else {}
 
 
 @dataclass(frozen=True)
@@ -42,30 +47,48 @@ class Scheduler:
     """One way to run the experiment.
 
     name: in the results; title: for people; elevator: what queue/scheduler is set to; tunables:
-    in queue/iosched.
+    in queue/iosched; root: files of the root cgroup with what is written to them; control: the
+    same of a job's cgroup (without it, io.htbs if the elevator is htbs). $dev stands for the
+    drive's number.
     """
 
     name: str
     title: str
     elevator: str
-    tunables: Mapping[str, int] = field(default_factory=dict)
+    tunables: Mapping[str, int | str] = field(default_factory=dict)
+    root: Mapping[str, str] = field(default_factory=dict)
+    control: Callable[[Job], dict[str, str]] | None = None
 
     @property
     def reserves(self) -> bool:
         """Does it know reservations?"""
         return self.elevator == "htbs"
 
+    def files(self, job: Job) -> dict[str, str]:
+        """What is written to the files of a job's cgroup."""
+        if self.control:
+            return self.control(job)
+        return io_htbs(job) if self.reserves else {}
+
 
 @dataclass(frozen=True)
 class Drive:
-    """A simulated drive: the parameters that its module is loaded with; none: its default."""
+    """A simulated drive.
 
-    parameters: Mapping[str, int] = field(default_factory=dict)
+    parameters: that its module is loaded with; none: its default. title: for people; size: bytes.
+    """
+
+    parameters: Mapping[str, int | str] = field(default_factory=dict)
+    title: str = "7200 rpm disk"
+    size: int = 80_026_361_856
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """All jobs at once, under each scheduler in turn, for some seconds of virtual time."""
+    """All jobs at once, under each scheduler in turn, for some seconds of virtual time.
+
+    series: what is kept over time besides the numbers: "bandwidth", "latency" or nothing.
+    """
 
     name: str
     jobs: tuple[Job, ...]
@@ -73,3 +96,4 @@ class Experiment:
     drive: Drive
     seconds: int
     seed: int = 1
+    series: str = ""

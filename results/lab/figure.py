@@ -1,6 +1,8 @@
 """The numbers of an experiment drawn; the same bytes for the same numbers."""
 
-from math import ceil, floor, log10
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import floor, log10
 from pathlib import Path
 
 import matplotlib as mpl
@@ -13,13 +15,25 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
 from results.lab import reduce
-from results.lab.experiment import KIB
+from results.lab.experiment import KIB, Experiment
 from results.lab.run import Outcome
+from results.lab.study import Case, Runs, Series, Study
+from results.lab.table import random_readers
 
 # Told apart by those who see few colours, and in black and white by their lightness.
-_COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+_COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
 _STEPS = 60
 _DPI = 150
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A job's bandwidth over time; everything in bytes/s."""
+
+    name: str
+    reserved: int
+    bw: int
+    points: list[tuple[float, float]]
 
 
 def bandwidth(outcome: Outcome, schedulers: tuple[str, ...], path: Path) -> None:
@@ -27,57 +41,241 @@ def bandwidth(outcome: Outcome, schedulers: tuple[str, ...], path: Path) -> None
 
     The scale is logarithmic: a sequential reader can be twenty times as fast as a random one.
     """
-    titles = {scheduler.name: scheduler.title for scheduler in outcome.experiment.schedulers}
+    experiment = outcome.experiment
+    panels = {}
+    for name in schedulers:
+        panels[name] = []
+        for job in experiment.jobs:
+            result = outcome.runs[name][job.name]
+            points = reduce.bandwidth(result.requests, experiment.seconds, _STEPS)
+            panels[name].append(_Line(job.name, job.reservation.bw, result.numbers.bw, points))
+    _bandwidth(experiment, panels, path)
+
+
+def bandwidth_over_time(*schedulers: str):
+    """Make the figure of a study with one case, like bandwidth()."""
+
+    def draw(study: Study, runs: Runs, series: Series, path: Path) -> None:
+        [case] = study.cases
+        panels = {
+            name: [
+                _Line(
+                    job.name,
+                    job.reservation.bw,
+                    runs[case.name][name][job.name]["bw"],
+                    series[case.name][name][job.name],
+                )
+                for job in case.first.jobs
+            ]
+            for name in schedulers
+        }
+        _bandwidth(case.first, panels, path)
+
+    return draw
+
+
+def _bandwidth(experiment: Experiment, lines: dict[str, list[_Line]], path: Path) -> None:
+    titles = {scheduler.name: scheduler.title for scheduler in experiment.schedulers}
     figure, panels = pyplot.subplots(
-        1, len(schedulers), sharey=True, figsize=(10, 4.8), layout="constrained", squeeze=False
+        1, len(lines), sharey=True, figsize=(10, 4.8), layout="constrained", squeeze=False
     )
     values = []
-    for panel, name in zip(panels[0], schedulers, strict=True):
+    for panel, name in zip(panels[0], lines, strict=True):
         panel.set_title(titles[name], fontweight="bold")
-        values += _bandwidth_panel(panel, outcome, name)
+        values += _bandwidth_panel(panel, experiment.seconds, lines[name])
     panel.set_yscale("log")
     panel.set_ylim(*_decades(values))
     panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     panel.yaxis.set_minor_locator(NullLocator())
     panel.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    panels[0][0].set_ylabel("bandwidth, KB/s")
+    panels[0][0].set_ylabel("bandwidth, KB/s (dashed: reserved)")
     _save(figure, path)
 
 
 def _decades(values: list[float]) -> tuple[float, float]:
-    """The powers of ten around all positive values."""
+    """The powers of ten below and above all positive values."""
     positive = [value for value in values if value > 0]
-    return 10 ** floor(log10(min(positive))), 10 ** ceil(log10(max(positive)))
+    return 10 ** floor(log10(min(positive))), 10 ** (floor(log10(max(positive))) + 1)
 
 
-def _bandwidth_panel(panel: Axes, outcome: Outcome, scheduler: str) -> list[float]:
+def _bandwidth_panel(panel: Axes, seconds: int, lines: list[_Line]) -> list[float]:
     """Draw wide lines below narrow ones, so that two that coincide are both seen.
 
     Returns all values drawn.
     """
     drawn = []
-    experiment = outcome.experiment
-    step = max(1, experiment.seconds // _STEPS)
-    for index, job in enumerate(experiment.jobs):
+    for index, line in enumerate(lines):
         colour = _COLOURS[index]
-        width = 1.3 * (len(experiment.jobs) - index)
-        reserved = job.reservation.bw / KIB
-        result = outcome.runs[scheduler][job.name]
-        points = reduce.bandwidth(result.requests, experiment.seconds, step)
-        times = [time for time, _ in points]
-        values = [bw / KIB for _, bw in points]
-        label = (
-            f"{job.name} got {result.numbers.bw / KIB:,.0f} KB/s, reserved {reserved:,.0f} (dashed)"
-        )
+        width = 1.3 * (len(lines) - index)
+        reserved = line.reserved / KIB
+        times = [time for time, _ in line.points]
+        values = [bw / KIB for _, bw in line.points]
+        label = f"{line.name} got {line.bw / KIB:,.0f} KB/s of {reserved:,.0f}"
         panel.plot(times, values, color=colour, lw=width, label=label)
         panel.axhline(reserved, color=colour, lw=0.9, ls="--")
         drawn += [*values, reserved]
-    panel.set_xlim(0, experiment.seconds)
+    panel.set_xlim(0, seconds)
     panel.set_xlabel("virtual time, s")
-    panel.grid(color="0.9", lw=0.6)
-    panel.set_axisbelow(True)
+    _grid(panel, "both")
     panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), frameon=False)
     return drawn
+
+
+def latency_over_time(study: Study, runs: Runs, series: Series, path: Path) -> None:
+    """Latency of each job over time, a row for each job, a column for each scheduler."""
+    [case] = study.cases
+    experiment = case.first
+    figure, panels = pyplot.subplots(
+        len(experiment.jobs),
+        len(experiment.schedulers),
+        sharex=True,
+        sharey="row",
+        figsize=(10, 5.6),
+        layout="constrained",
+        squeeze=False,
+    )
+    for column, scheduler in enumerate(experiment.schedulers):
+        panels[0][column].set_title(scheduler.title, fontweight="bold")
+        panels[-1][column].set_xlabel("virtual time, s")
+        for row, job in enumerate(experiment.jobs):
+            panel = panels[row][column]
+            times, *values = zip(*series[case.name][scheduler.name][job.name], strict=True)
+            _latency_panel(panel, times, values, _COLOURS[row])
+            bound = job.reservation.latency_us / 1000
+            panel.axhline(bound, color="0.3", lw=0.9, ls="--", label="reserved")
+            # A row has one scale: what the panel on the left needed is the least.
+            panel.set_ylim(0, max(1.1 * bound, 1.1 * max(values[-1]), panel.get_ylim()[1]))
+            panel.set_xlim(0, experiment.seconds)
+            panels[row][0].set_ylabel(f"latency of {job.name}, ms")
+    panels[0][0].legend(loc="upper right", frameon=False, ncols=3, bbox_to_anchor=(1, 0.95))
+    _save(figure, path)
+
+
+def _latency_panel(panel: Axes, times: tuple, values: list[tuple], colour: str) -> None:
+    least, middle, most = values
+    panel.fill_between(times, least, most, color=colour, alpha=0.3, lw=0, label="least to largest")
+    panel.plot(times, middle, color=colour, lw=0.9, label="median")
+    _grid(panel, "both")
+
+
+def totals(study: Study, runs: Runs, series: Series, path: Path) -> None:
+    """Bandwidth of all jobs together, bars by case and scheduler, with least and most.
+
+    Below it the largest latency of the random readers, where there are any.
+    """
+    mixed = any(random_readers(case.first) for case in study.cases)
+    figure, panels = pyplot.subplots(
+        2 if mixed else 1,
+        sharex=True,
+        figsize=(10, 6.4 if mixed else 4.2),
+        layout="constrained",
+        squeeze=False,
+    )
+    upper, lower = panels[0][0], panels[-1][0]
+    _bars(upper, study, lambda case, name: _total(runs[case.name].get(name)))
+    upper.set_ylabel("bandwidth of all jobs, KB/s")
+    upper.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    if mixed:
+        _bars(lower, study, lambda case, name: _longest(case, runs[case.name].get(name)))
+        lower.set_ylabel("longest of the random readers, ms")
+        bound = min(job.reservation.latency_us for job in study.cases[-1].first.jobs)
+        lower.axhline(bound / 1000, color="0.3", lw=0.9, ls="--", label="reserved")
+        lower.set_yscale("log")
+        lower.set_ylim(*_decades([bound / 1000, *(bar.get_height() for bar in lower.patches)]))
+        lower.yaxis.set_minor_locator(NullLocator())
+        lower.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+    lower.set_xticks(range(len(study.cases)), [case.title for case in study.cases])
+    lower.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), frameon=False, ncols=6)
+    _save(figure, path)
+
+
+def _bars(
+    panel: Axes, study: Study, value: Callable[[Case, str], tuple[float, float, float] | None]
+) -> None:
+    """Bars by case and scheduler; value: middle, least and most, or None for no bar."""
+    width = 0.86 / len(study.schedulers)
+    for index, scheduler in enumerate(study.schedulers):
+        values = [(group, value(case, scheduler.name)) for group, case in enumerate(study.cases)]
+        there = [(group, found) for group, found in values if found]
+        places = [group + (index - (len(study.schedulers) - 1) / 2) * width for group, _ in there]
+        middles = [middle for _, (middle, _, _) in there]
+        panel.bar(places, middles, width * 0.92, color=_COLOURS[index], label=scheduler.title)
+        below = [middle - least for _, (middle, least, _) in there]
+        above = [most - middle for _, (middle, _, most) in there]
+        if any(below) or any(above):
+            panel.errorbar(
+                places, middles, [below, above], fmt="none", ecolor="0", capsize=2, lw=0.8
+            )
+    _grid(panel, "y")
+
+
+def _total(result: dict | None) -> tuple[float, float, float] | None:
+    """In KB/s."""
+    if not result:
+        return None
+    total = result["total_bw"]
+    every = (total, result.get("total_bw_min", total), result.get("total_bw_max", total))
+    return tuple(bw / KIB for bw in every)
+
+
+def _longest(case: Case, result: dict | None) -> tuple[float, float, float] | None:
+    """In ms."""
+    names = random_readers(case.first)
+    if not result or not names:
+        return None
+    longest = max(result[name]["max_us"] for name in names) / 1000
+    return longest, longest, longest
+
+
+def promises(study: Study, runs: Runs, series: Series, path: Path) -> None:
+    """Bandwidth and largest latency of each job against what is reserved, bars by scheduler."""
+    [case] = study.cases
+    experiment = case.first
+    figure, (left, right) = pyplot.subplots(
+        1,
+        2,
+        sharey=True,
+        figsize=(10, 1.6 + 0.5 * len(experiment.schedulers)),
+        layout="constrained",
+    )
+    height = 0.86 / len(experiment.jobs)
+    for index, job in enumerate(experiment.jobs):
+        results = [runs[case.name][each.name][job.name] for each in experiment.schedulers]
+        places = [
+            row + (index - (len(experiment.jobs) - 1) / 2) * height for row in range(len(results))
+        ]
+        style = {"height": height * 0.92, "color": _COLOURS[index], "label": job.name}
+        left.barh(places, [result["bw"] / KIB for result in results], **style)
+        right.barh(places, [result["max_us"] / 1000 for result in results], **style)
+        right.plot(
+            [result["p99_us"] / 1000 for result in results],
+            places,
+            "|",
+            color="0",
+            ms=7,
+            label=None if index else "99 of 100 are below",
+        )
+        if job.reservation:
+            line = {"color": _COLOURS[index], "lw": 1.0, "ls": "--"}
+            left.axvline(job.reservation.bw / KIB, **line)
+            right.axvline(job.reservation.latency_us / 1000, **line)
+    left.set_yticks(range(len(results)), [each.title for each in experiment.schedulers])
+    left.invert_yaxis()
+    left.set_xlabel("bandwidth, KB/s (dashed: reserved)")
+    right.set_xlabel("largest latency, ms (dashed: reserved)")
+    for panel in (left, right):
+        panel.set_xscale("log")
+        panel.set_xlim(*_decades([bar.get_width() for bar in panel.patches]))
+        panel.xaxis.set_minor_locator(NullLocator())
+        panel.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+        _grid(panel, "x")
+    right.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+    _save(figure, path)
+
+
+def _grid(panel: Axes, axis: str) -> None:
+    panel.grid(color="0.9", lw=0.6, axis=axis)
+    panel.set_axisbelow(True)
 
 
 def _save(figure: Figure, path: Path) -> None:

@@ -1,9 +1,12 @@
 """An experiment under one scheduler, as the script of a guest."""
 
+from collections.abc import Mapping
+
 from results.lab.experiment import Experiment, Job, Scheduler
 
 DISK = "sim0"
 QUEUE = f"/sys/block/{DISK}/queue"
+CGROUPS = "/sys/fs/cgroup"
 
 # The guest says how far it is this often, and this is how the line begins.
 TICKS = 30
@@ -11,32 +14,37 @@ TICK = "elapsed "
 
 
 def script(experiment: Experiment, scheduler: Scheduler) -> str:
-    """The script: it leaves JOB.json, fio's report, and JOB.log, a line for every request."""
+    """The script: per job it leaves JOB.json, fio's report, and JOB.log, a line for every request.
+
+    With htbs it also leaves the job's io.htbs.stat as JOB.stat.
+    """
     lines = [_load("simdisk", experiment.drive.parameters)]
     lines += ["load htbs"] if scheduler.reserves else []
-    lines += [f"scheduler {DISK} {scheduler.elevator}"]
-    lines += [
-        f"expect_put OK {value} {QUEUE}/iosched/{name}"
-        for name, value in scheduler.tunables.items()
-    ]
+    lines += [f"scheduler {DISK} {scheduler.elevator}", f"dev=$(cat /sys/block/{DISK}/dev)"]
+    lines += [_put(value, f"{QUEUE}/iosched/{name}") for name, value in scheduler.tunables.items()]
+    lines += [_put(value, f"{CGROUPS}/{name}") for name, value in scheduler.root.items()]
     for job in experiment.jobs:
         lines += [f"cg {job.name}"]
-        if scheduler.reserves:
-            reservation = f'"$(cat /sys/block/{DISK}/dev) {job.reservation}"'
-            lines += [f"expect_put OK {reservation} /sys/fs/cgroup/{job.name}/io.htbs"]
+        files = scheduler.files(job)
+        lines += [_put(value, f"{CGROUPS}/{job.name}/{name}") for name, value in files.items()]
     lines += ["jobs="]
-    for job in experiment.jobs:
-        lines += [f'{_fio(experiment, job)} & jobs="$jobs $!"']
+    lines += [f'{_fio(experiment, job)} & jobs="$jobs $!"' for job in experiment.jobs]
     lines += [_ticker(experiment.seconds)]
-    lines += ["for job in $jobs; do wait $job; done", "kill $ticker", "rm -f *_clat.* *_slat.*"]
-    lines += [f"mv {job.name}_lat.1.log {job.name}.log" for job in experiment.jobs]
-    if scheduler.reserves:
-        lines += [f"cat /sys/fs/cgroup/{job.name}/io.htbs.stat" for job in experiment.jobs]
+    lines += ["for job in $jobs; do wait $job; done", "kill $ticker"]
+    for job in experiment.jobs:
+        lines += [f"mv {job.name}_lat.log {job.name}.log"]
+        if scheduler.reserves:
+            lines += [f"cat {CGROUPS}/{job.name}/io.htbs.stat >{job.name}.stat"]
     return "\n".join(lines) + "\n"
 
 
-def _load(module: str, parameters: dict[str, int]) -> str:
+def _load(module: str, parameters: Mapping[str, int | str]) -> str:
     return " ".join(["load", module, *(f"{name}={value}" for name, value in parameters.items())])
+
+
+def _put(value: int | str, file: str) -> str:
+    word = f'"{value}"' if " " in str(value) else value
+    return f"expect_put OK {word} {file}"
 
 
 def _fio(experiment: Experiment, job: Job) -> str:
@@ -54,6 +62,9 @@ def _fio(experiment: Experiment, job: Job) -> str:
         "randseed": experiment.seed,
         "clocksource": "clock_gettime",
         "write_lat_log": job.name,
+        "per_job_logs": 0,
+        "disable_clat": 1,
+        "disable_slat": 1,
         "eta": "never",
         "output-format": "json",
         "output": f"{job.name}.json",

@@ -3,6 +3,7 @@
 import sys
 import threading
 import time
+from collections.abc import Iterable, Mapping
 from typing import TextIO
 
 # How far apart lines in a log are.
@@ -11,15 +12,19 @@ _LOG_SECONDS = 10.0
 # No estimate is worth anything before this share is done.
 _ESTIMATE_FROM = 0.1
 
+# More parts than this are counted; only those under way are named.
+_NAMED = 4
+
 
 class Progress:
-    """Parts of equal weight, told from several threads.
+    """Parts of a whole, told from several threads.
 
-    names: of the parts; each goes from 0 to 1 by advance().
+    names: of the parts, or how much each weighs; each goes from 0 to 1 by advance().
     """
 
-    def __init__(self, names: list[str], out: TextIO = sys.stderr) -> None:
-        self._done = dict.fromkeys(names, 0.0)
+    def __init__(self, names: Iterable[str] | Mapping[str, float], out: TextIO = sys.stderr):
+        self._weights = dict(names) if isinstance(names, Mapping) else dict.fromkeys(names, 1.0)
+        self._done = dict.fromkeys(self._weights, 0.0)
         self._out = out
         self._begin = time.monotonic()
         self._next = self._begin + _LOG_SECONDS
@@ -30,7 +35,7 @@ class Progress:
         with self._lock:
             self._done[name] = max(self._done[name], min(share, 1.0))
             now = time.monotonic()
-            line = describe(self._done, now - self._begin)
+            line = describe(self._done, now - self._begin, self._weights)
             if self._out.isatty():
                 self._out.write(f"\r{line}\x1b[K")
                 self._out.flush()
@@ -47,15 +52,28 @@ class Progress:
                 self._out.flush()
 
 
-def describe(done: dict[str, float], elapsed: float) -> str:
+def describe(
+    done: Mapping[str, float], elapsed: float, weights: Mapping[str, float] | None = None
+) -> str:
     """One line: each part's share, and how long the rest will take if it goes on like this."""
-    parts = "  ".join(f"{name} {share:4.0%}" for name, share in done.items())
-    overall = sum(done.values()) / len(done)
+    weights = weights or dict.fromkeys(done, 1.0)
+    parts = "  ".join(f"{name} {share:4.0%}" for name, share in _shown(done).items())
+    if len(done) > _NAMED:
+        parts = f"{sum(share >= 1 for share in done.values())} of {len(done)} done  {parts}"
+    overall = sum(weights[name] * share for name, share in done.items()) / sum(weights.values())
     if overall < _ESTIMATE_FROM:
-        return f"{parts}  {_clock(round(elapsed))} passed"
-    left = round(elapsed * (1 - overall) / overall)
-    return f"{parts}  {_clock(round(elapsed))} passed, about {_clock(left)} left"
+        return f"{parts}  {clock(elapsed)} passed"
+    left = elapsed * (1 - overall) / overall
+    return f"{parts}  {clock(elapsed)} passed, about {clock(left)} left"
 
 
-def _clock(seconds: int) -> str:
-    return f"{seconds // 60}:{seconds % 60:02}"
+def _shown(done: Mapping[str, float]) -> Mapping[str, float]:
+    if len(done) <= _NAMED:
+        return done
+    return {name: share for name, share in done.items() if 0 < share < 1}
+
+
+def clock(seconds: float) -> str:
+    """Minutes and seconds."""
+    whole = round(seconds)
+    return f"{whole // 60}:{whole % 60:02}"

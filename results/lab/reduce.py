@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from pathlib import Path
 
 NSEC_PER_USEC = 1000
+NSEC_PER_MSEC = 1000000
 
 
 class ReduceError(ValueError):
@@ -61,7 +61,7 @@ def percentile(ordered: list[int], percent: float) -> int:
     return ordered[max(int(rank), 1) - 1]
 
 
-def numbers(requests: list[Request], seconds: float, latency_us: int) -> Numbers:
+def numbers(requests: list[Request], seconds: float, latency_us: float) -> Numbers:
     """Reduce the requests of one job that ran for some seconds, with a reserved latency."""
     if not requests:
         raise ReduceError("not a single request completed")
@@ -76,23 +76,56 @@ def numbers(requests: list[Request], seconds: float, latency_us: int) -> Numbers
     )
 
 
-def job_seconds(report: dict) -> float:
-    """How long the job of a fio report ran, s."""
-    return report["jobs"][0]["job_runtime"] / 1000
+def fio_job(report: dict) -> dict:
+    """What a fio report says of its one job, without what is zero or said elsewhere."""
+    [job] = report["jobs"]
+    if job["error"]:
+        raise ReduceError(f"fio's job {job['jobname']} failed with error {job['error']}")
+    side = max((job[each] for each in ("read", "write")), key=lambda each: each["total_ios"])
+    return {
+        **{key: side[key] for key in ("io_bytes", "total_ios")},
+        "runtime_ms": job["job_runtime"],
+        "lat_ns": {key: round(value) for key, value in side["lat_ns"].items() if key != "N"},
+        **{key: round(job[key], 2) for key in ("usr_cpu", "sys_cpu")},
+    }
 
 
-def bandwidth(requests: list[Request], seconds: int, step: int) -> list[tuple[float, float]]:
+def bandwidth(requests: list[Request], seconds: int, steps: int) -> list[tuple[float, float]]:
     """Bandwidth over time: the middle of each step, s, and the bytes/s completed in it."""
-    edges = list(range(0, seconds + 1, step))
-    totals = [0] * (len(edges) - 1)
+    totals = [0] * steps
     for request in requests:
-        index = request.at_ms // (step * 1000)
-        if index < len(totals):
+        index = _step(request, seconds, steps)
+        if index < steps:
             totals[index] += request.size
-    return [
-        ((begin + end) / 2, total / step)
-        for (begin, end), total in zip(pairwise(edges), totals, strict=True)
-    ]
+    step = seconds / steps
+    return [((index + 0.5) * step, total / step) for index, total in enumerate(totals)]
+
+
+def latency(
+    requests: list[Request], seconds: int, steps: int
+) -> list[tuple[float, float, float, float]]:
+    """Latency over time: the middle of each step, s, and least, middle and largest in it, ms.
+
+    A step in which nothing completed is left out.
+    """
+    parts: list[list[int]] = [[] for _ in range(steps)]
+    for request in requests:
+        index = _step(request, seconds, steps)
+        if index < steps:
+            parts[index].append(request.latency_ns)
+    series = []
+    for index, part in enumerate(parts):
+        if part:
+            part.sort()
+            middle = (index + 0.5) * seconds / steps
+            values = (part[0], percentile(part, 50), part[-1])
+            series.append((middle, *(round(value / NSEC_PER_MSEC, 3) for value in values)))
+    return series
+
+
+def _step(request: Request, seconds: int, steps: int) -> int:
+    """In which step the request completed; one that was under way at the end is in none."""
+    return request.at_ms * steps // (seconds * 1000)
 
 
 def _us(latency_ns: int) -> float:

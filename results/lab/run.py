@@ -1,28 +1,43 @@
-"""Run an experiment: one guest for each scheduler, several at a time."""
+"""Run experiments: one guest for each scheduler, several at a time."""
 
+import hashlib
 import os
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
+from typing import TypeVar
 
 from results.lab import guest, reduce
 from results.lab.experiment import Experiment, Scheduler
 from results.lab.progress import Progress
 from results.lab.reduce import Numbers, Request
 from tests.vm import Guest, modules
-from tests.vm.kernels import Kernel
+from tests.vm.kernels import REPO, Kernel
 
 # Wall-clock seconds that a guest may take: to boot, and for a second of its own time. The slowest
 # needs less than a tenth of that on a core of its own.
 _BOOT_SECONDS = 200
-_SLOWEST = 10
+_SLOWEST = 30
+
+# What a boot spends a third of its time on, and no disk needs: the entropy of jitter, certificates,
+# TCP in BPF.
+ARGUMENTS = "initcall_blacklist=jent_mod_init,load_system_certificate_list,bpf_tcp_ca_kfunc_init"
+
+# A guest on the virtual clock keeps one CPU busy.
+AT_ONCE = len(os.sched_getaffinity(0))
 
 # The share of a run that is boot and set-up, for the progress only.
 _BOOT_SHARE = 0.1
+
+_SOURCES = {"htbs.ko": ("htbs", "include", "sysfs"), "simdisk.ko": ("tests/simdisk",)}
+
+Advance = Callable[[float], None]
+T = TypeVar("T")
 
 
 class Interrupted(RuntimeError):
@@ -31,10 +46,12 @@ class Interrupted(RuntimeError):
 
 @dataclass(frozen=True)
 class JobResult:
-    """What came out for one job."""
+    """What came out for one job; fio: its report of the job; stat: io.htbs.stat, with htbs."""
 
     numbers: Numbers
     requests: list[Request]
+    fio: Mapping[str, object] = field(default_factory=dict)
+    stat: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,51 +83,85 @@ def run(experiment: Experiment, kernel: Kernel) -> Outcome:
 
     Raises GuestError with the name of the log if a guest fails; the others are ended then.
     """
-    files = _stripped(modules.build(kernel))
-    progress = Progress([scheduler.name for scheduler in experiment.schedulers])
+    files = stripped_modules(kernel)
+
+    def task(scheduler: Scheduler) -> Callable[[Advance], dict[str, JobResult]]:
+        return lambda advance: run_one(experiment, scheduler, kernel, files, advance)
+
+    # The last first: they are listed from the slow to the fast, and more I/O takes longer.
+    tasks = {each.name: task(each) for each in reversed(experiment.schedulers)}
+    runs = side_by_side(tasks, Progress([each.name for each in experiment.schedulers]))
+    return Outcome(
+        experiment, kernel, {each.name: runs[each.name] for each in experiment.schedulers}
+    )
+
+
+def side_by_side(tasks: Mapping[str, Callable[[Advance], T]], progress: Progress) -> dict[str, T]:
+    """Do tasks, as many at a time as there are CPUs; the first error ends the others."""
     stop = threading.Event()
 
-    def one(scheduler: Scheduler) -> dict[str, JobResult]:
+    def one(name: str) -> T:
         def advance(share: float) -> None:
             if stop.is_set():
                 raise Interrupted
-            progress.advance(scheduler.name, share)
+            progress.advance(name, share)
 
-        return _run_one(experiment, scheduler, kernel, files, advance)
+        return tasks[name](advance)
 
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        # The last first: they are listed from the slow to the fast, and more I/O takes longer.
-        futures = {pool.submit(one, each): each.name for each in reversed(experiment.schedulers)}
+    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        futures = {pool.submit(one, name): name for name in tasks}
         try:
-            runs = {futures[future]: future.result() for future in as_completed(futures)}
+            return {futures[future]: future.result() for future in as_completed(futures)}
         except BaseException:
             stop.set()
             pool.shutdown(cancel_futures=True)
             raise
         finally:
             progress.close()
-    return Outcome(
-        experiment, kernel, {each.name: runs[each.name] for each in experiment.schedulers}
-    )
 
 
-def _stripped(files: dict[str, Path]) -> dict[str, bytes]:
+def stripped_modules(kernel: Kernel) -> dict[str, bytes]:
     """The modules without debugging information, which tells where the tree lies and so differs."""
     stripped = {}
-    for name, path in files.items():
+    for name, path in modules.build(kernel).items():
         with tempfile.NamedTemporaryFile() as file:
             subprocess.run(["objcopy", "--strip-debug", path, file.name], check=True)
             stripped[name] = Path(file.name).read_bytes()
     return stripped
 
 
-def _run_one(
+def run_name(experiment: Experiment, scheduler: Scheduler) -> str:
+    """Name one run; the first seed goes without saying."""
+    name = f"{experiment.name}-{scheduler.name}"
+    return name if experiment.seed == 1 else f"{name}-{experiment.seed}"
+
+
+def sources() -> dict[str, str]:
+    """A hash of what each module is built from: the modules themselves tell where the tree lies."""
+    hashes = {}
+    for name, directories in _SOURCES.items():
+        digest = hashlib.sha256()
+        files = {path for each in directories for path in (REPO / each).rglob("*.[ch]")}
+        for path in sorted(files):
+            digest.update(str(path.relative_to(REPO)).encode() + b"\0" + path.read_bytes())
+        hashes[name] = digest.hexdigest()
+    return hashes
+
+
+def files_for(scheduler: Scheduler, files: Mapping[str, T]) -> dict[str, T]:
+    """The modules that a run wants: one without htbs is the same whatever htbs is like."""
+    return {name: file for name, file in files.items() if scheduler.reserves or name != "htbs.ko"}
+
+
+def run_one(
     experiment: Experiment,
     scheduler: Scheduler,
     kernel: Kernel,
     files: dict[str, bytes],
-    advance: Callable[[float], None],
+    advance: Advance,
 ) -> dict[str, JobResult]:
+    """Run one guest; advance() hears how far it is. The results are by job."""
+
     def on_line(line: str) -> None:
         if line.startswith(guest.TICK):
             ticks = int(line.removeprefix(guest.TICK))
@@ -119,17 +170,22 @@ def _run_one(
     machine = Guest(
         kernel,
         clock="virtual",
-        files=files,
-        name=f"{experiment.name}-{scheduler.name}",
+        files=files_for(scheduler, files),
+        name=run_name(experiment, scheduler),
         timeout=_BOOT_SECONDS + _SLOWEST * experiment.seconds,
+        arguments=ARGUMENTS,
     )
     advance(0)
     result = machine.run(guest.script(experiment, scheduler), on_line=on_line)
     advance(1)
     jobs = {}
     for job in experiment.jobs:
-        requests = reduce.read_log(result.out / f"{job.name}.log")
-        seconds = reduce.job_seconds(result.json(f"{job.name}.json"))
-        numbers = reduce.numbers(requests, seconds, job.reservation.latency_us)
-        jobs[job.name] = JobResult(numbers, requests)
+        log = result.out / f"{job.name}.log"
+        requests = reduce.read_log(log)
+        log.unlink()  # A line for every request: a gigabyte in all experiments.
+        fio = reduce.fio_job(result.json(f"{job.name}.json"))
+        latency_us = job.reservation.latency_us if job.reservation else inf
+        numbers = reduce.numbers(requests, fio["runtime_ms"] / 1000, latency_us)
+        stat = result.text(f"{job.name}.stat").strip() if scheduler.reserves else ""
+        jobs[job.name] = JobResult(numbers, requests, fio, stat)
     return jobs

@@ -1,27 +1,90 @@
-"""The numbers of an experiment for a person's eyes."""
+"""The numbers of experiments for a person's eyes. A KB is 1024 bytes."""
 
-from results.lab.experiment import KIB, Experiment
+from collections.abc import Callable, Iterable
+
+from results.lab.experiment import KIB, Experiment, Job
+from results.lab.study import Case, Runs, Study
 
 _HEAD = ("scheduler", "job", "reserved KB/s", "got KB/s", "p50 ms", "p99 ms", "largest ms", "late")
 _LEFT_COLUMNS = 2
 
 
 def table(experiment: Experiment, summary: dict) -> str:
-    """A line for each scheduler and job; a KB is 1024 bytes."""
+    """Plain text, a line for each scheduler and job."""
+    rows = _rows(experiment, summary["runs"])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [_line(row, widths) for row in rows]
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+
+
+def per_job(study: Study, runs: Runs) -> str:
+    """Markdown, a table for each case, with a line for each scheduler and job."""
+    tables = []
+    for case in study.cases:
+        title = [f"{case.title}:"] if len(study.cases) > 1 else []
+        rows = _rows(case.first, runs[case.name])
+        tables.append("\n\n".join([*title, _markdown(rows, _LEFT_COLUMNS)]))
+    return "\n\n".join(tables)
+
+
+def totals(study: Study, runs: Runs) -> str:
+    """Markdown: KB/s of all jobs together, and what became of the random readers' requests."""
+    tables = [_by_case(study, runs, "KB/s of all jobs (least to most)", study.cases, _total)]
+    if mixed := [case for case in study.cases if random_readers(case.first)]:
+        head = "random readers: longest ms (late)"
+        tables.append(_by_case(study, runs, head, mixed, _random))
+    return "\n\n".join(tables)
+
+
+def random_readers(experiment: Experiment) -> list[str]:
+    """Their names."""
+    return [job.name for job in experiment.jobs if job.rw == "randread"]
+
+
+def _by_case(
+    study: Study,
+    runs: Runs,
+    head: str,
+    cases: Iterable[Case],
+    cell: Callable[[Experiment, dict], str],
+) -> str:
+    """A line for each scheduler, a column for each case."""
+    rows = [(head, *(case.title for case in cases))]
+    for scheduler in study.schedulers:
+        found = [(case.first, runs[case.name].get(scheduler.name)) for case in cases]
+        cells = (cell(experiment, each) if each else "" for experiment, each in found)
+        rows.append((scheduler.title, *cells))
+    return _markdown(rows, 1)
+
+
+def _rows(experiment: Experiment, runs: dict) -> list[tuple[str, ...]]:
     rows = [_HEAD]
     for scheduler in experiment.schedulers:
         title = scheduler.title
         for job in experiment.jobs:
-            got = summary["runs"][scheduler.name][job.name]
-            reserved = f"{job.reservation.bw / KIB:.0f}"
-            times = (_ms(got["p50_us"]), _ms(got["p99_us"]), _ms(got["max_us"]))
-            rows.append(
-                (title, job.name, reserved, f"{got['bw'] / KIB:.0f}", *times, str(got["late"]))
-            )
+            rows.append((title, job.name, *_cells(job, runs[scheduler.name][job.name])))
             title = ""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [_line(row, widths) for row in rows]
-    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+    return rows
+
+
+def _cells(job: Job, got: dict) -> tuple[str, ...]:
+    reserved = f"{job.reservation.bw / KIB:.0f}" if job.reservation else "-"
+    late = str(got["late"]) if job.reservation else "-"
+    times = (_ms(got[key]) for key in ("p50_us", "p99_us", "max_us"))
+    return (reserved, f"{got['bw'] / KIB:.0f}", *times, late)
+
+
+def _total(_: Experiment, result: dict) -> str:
+    text = f"{result['total_bw'] / KIB:,.0f}"
+    if "total_bw_min" in result:
+        text += f" ({result['total_bw_min'] / KIB:,.0f} to {result['total_bw_max'] / KIB:,.0f})"
+    return text
+
+
+def _random(experiment: Experiment, result: dict) -> str:
+    jobs = [result[name] for name in random_readers(experiment)]
+    late = sum(job["late"] for job in jobs)
+    return f"{_ms(max(job['max_us'] for job in jobs))} ({late:,})"
 
 
 def _line(row: tuple[str, ...], widths: list[int]) -> str:
@@ -30,6 +93,12 @@ def _line(row: tuple[str, ...], widths: list[int]) -> str:
         for column, (cell, width) in enumerate(zip(row, widths, strict=True))
     ]
     return "  ".join(cells).rstrip()
+
+
+def _markdown(rows: list[tuple[str, ...]], left_columns: int) -> str:
+    columns = len(rows[0])
+    rule = ["---" if column < left_columns else "---:" for column in range(columns)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (rows[0], rule, *rows[1:]))
 
 
 def _ms(us: float) -> str:

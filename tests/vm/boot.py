@@ -132,7 +132,7 @@ def _qemu(guest: "Guest", stdout: str) -> str:
     words += ["-icount", "shift=0,sleep=off,rr=record,rrfile=/dev/null"]
     words += ["-rtc", "base=2024-01-01,clock=vm"]
     words += ["-kernel", guest.kernel.image, "-initrd", _initrd(guest)]
-    words += ["-append", f"{_KERNEL_ARGUMENTS} {_VIRTUAL_ARGUMENTS}"]
+    words += ["-append", f"{_KERNEL_ARGUMENTS} {_VIRTUAL_ARGUMENTS} {guest.arguments}"]
     words += ["-serial", f"file:{guest.directory / 'console.log'}"]
     words += ["-chardev", f"{stdout},id=stdout", "-device", "isa-serial,index=1,chardev=stdout"]
     words += ["-drive", f"file={image},format=raw,if=none,id=result,cache=unsafe"]

@@ -57,7 +57,7 @@ class Guest:
     wall-clock time, boot included; name: of the directory below build/guests that keeps console,
     output and result; allow: regular expressions of kernel reports that the test wants to see;
     cpus: real clock only; modules, programs: of the host and kernel, virtual clock only (on the
-    real clock all are there).
+    real clock all are there); arguments: for the kernel, virtual clock only.
     """
 
     kernel: Kernel
@@ -70,6 +70,7 @@ class Guest:
     cpus: int = 2
     modules: Iterable[str] = STOCK_MODULES
     programs: Iterable[str] = PROGRAMS
+    arguments: str = ""
 
     def run(
         self,

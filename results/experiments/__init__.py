@@ -1,0 +1,13 @@
+"""The experiments: each file reads like the paragraph of the paper that it comes from."""
+
+from results.experiments import bandwidth, flash, latency, nearline, neighbour, readahead, total
+
+STUDIES = (
+    bandwidth.STUDY,
+    latency.STUDY,
+    total.STUDY,
+    readahead.STUDY,
+    neighbour.STUDY,
+    *nearline.STUDIES,
+    *flash.STUDIES,
+)

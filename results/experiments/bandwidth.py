@@ -1,0 +1,96 @@
+"""The paper's 5.1, comparison with pClock.
+
+Two applications, both synchronous, with requests of 4k: app1 reads at random and has reserved
+200 KB/s within 50 ms, app2 reads in sequence and has reserved 800 KB/s within 100 ms. Five minutes,
+B_max 20. What bandwidth does each get?
+"""
+
+from results.experiments import drives, schedulers
+from results.experiments.setting import Setting
+from results.lab import figure, table, words
+from results.lab.experiment import GIB, KIB, Experiment, Job, Reservation
+from results.lab.study import Case, Claim, Runs, Study
+
+# The paper names no burst: two requests, the least with which a request conforms that follows
+# another at once.
+BURST = 8 * KIB
+
+APP1 = Job("app1", "randread", 0, 2 * GIB, Reservation(200 * KIB, BURST, 50_000))
+APP2 = Job("app2", "read", 2 * GIB, 2 * GIB, Reservation(800 * KIB, BURST, 100_000))
+
+
+def study(name: str, title: str, asked: str, setting: Setting) -> Study:
+    """Ask in a setting; the first two of its ways are pClock and HTBS."""
+
+    def experiment(seed: int) -> Experiment:
+        return Experiment(
+            name,
+            setting.jobs,
+            setting.ways,
+            setting.drive,
+            setting.seconds,
+            seed,
+            series="bandwidth",
+        )
+
+    return Study(
+        name=name,
+        title=title,
+        asked=asked,
+        cases=(Case(setting.drive.title, experiment),),
+        claims=lambda runs: claims(name, runs, setting),
+        figure=figure.bandwidth_over_time("pclock", "htbs", "bfq"),
+        table=table.per_job,
+        words=words.promises,
+    )
+
+
+def claims(case: str, runs: Runs, setting: Setting) -> list[Claim]:
+    """What the paper's figure 4 shows."""
+    pclock, htbs = runs[case]["pclock"], runs[case]["htbs"]
+    app1, app2 = setting.jobs
+    paper = setting.drive == drives.PAPER
+
+    def got(run: dict) -> str:
+        return ", ".join(
+            f"{app.name} got {run[app.name]['bw'] / KIB:,.0f} of {app.reservation.bw / KIB:,.0f}"
+            " KB/s"
+            for app in setting.jobs
+        )
+
+    def kept(run: dict, job: Job) -> bool:
+        return run[job.name]["bw"] >= job.reservation.bw
+
+    return [
+        Claim(
+            case,
+            "pClock misses the bandwidth of app2",
+            not kept(pclock, app2),
+            got(pclock),
+            paper,
+        ),
+        Claim(
+            case,
+            "HTBS gives both applications their bandwidth",
+            kept(htbs, app1) and kept(htbs, app2),
+            got(htbs),
+        ),
+        Claim(
+            case,
+            "HTBS completes no request late",
+            htbs["app1"]["late"] + htbs["app2"]["late"] == 0,
+            f"{htbs['app1']['late']} of app1 and {htbs['app2']['late']} of app2 were late",
+        ),
+    ]
+
+
+STUDY = study(
+    "bandwidth",
+    "5.1 Bandwidth of two applications",
+    """
+The paper's experiment 5.1 and figure 4. app1 reads 4k blocks at random and has reserved 200 KB/s
+within 50 ms; app2 reads 4k blocks in sequence and has reserved 800 KB/s within 100 ms. Both have
+one request under way at a time. Five minutes.
+""",
+    Setting(drives.PAPER, (APP1, APP2), schedulers.ALL, 300),
+)

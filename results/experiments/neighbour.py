@@ -1,0 +1,94 @@
+"""A neighbour that floods the drive, and what operators use against it today.
+
+The applications of 5.1, which ask for what they reserved in equal steps, and one that nothing is
+promised to: it writes 4k blocks at random all over the drive, 32 under way at a time. Who keeps
+the two's bandwidth and latency?
+"""
+
+from dataclasses import replace
+
+from results.experiments import drives, schedulers
+from results.experiments.bandwidth import APP1, APP2
+from results.experiments.setting import Setting
+from results.lab import figure, table, words
+from results.lab.experiment import KIB, Drive, Experiment, Job
+from results.lab.study import Case, Claim, Runs, Study
+
+
+def steady(job: Job) -> Job:
+    """The job, asking for what it has reserved in equal steps, whether or not it gets it."""
+    rate = {"ioengine": "libaio", "iodepth": 32, "rate": job.reservation.bw}
+    return replace(job, options=rate)
+
+
+def flood(drive: Drive) -> Job:
+    """Write at random, deep."""
+    size = drive.size // (4 * KIB) * (4 * KIB)
+    deep = {"ioengine": "libaio", "iodepth": 32, "norandommap": 1}
+    return Job("flood", "randwrite", 0, size, None, options=deep)
+
+
+def study(name: str, title: str, asked: str, setting: Setting) -> Study:
+    """Ask in a setting, of each way."""
+
+    def experiment(seed: int) -> Experiment:
+        jobs = (*setting.jobs, flood(setting.drive))
+        return Experiment(name, jobs, setting.ways, setting.drive, setting.seconds, seed)
+
+    case = Case(setting.drive.title, experiment)
+    return Study(
+        name=name,
+        title=title,
+        asked=asked,
+        cases=(case,),
+        claims=lambda runs: claims(case, runs),
+        figure=figure.promises,
+        table=table.per_job,
+        words=words.promises,
+    )
+
+
+def claims(case: Case, runs: Runs) -> list[Claim]:
+    """Is it HTBS that keeps both, and HTBS only?"""
+    made = []
+    for way in case.first.schedulers:
+        if way.reserves:
+            missed = "; ".join(words.faults(case, runs, way))
+            claim = f"{way.title} keeps bandwidth and latency of both"
+            made.append(Claim(case.name, claim, not missed, missed or "nothing was missed"))
+    others = [way.title for way in case.first.schedulers if not way.reserves]
+    keep = [title for title in words.keepers(case, runs) if title in others]
+    evidence = f"{', '.join(keep)} kept both" if keep else "each missed a bandwidth or a latency"
+    claim = "none of what operators use today keeps bandwidth and latency of both"
+    return [*made, Claim(case.name, claim, not keep, evidence)]
+
+
+# What the disk has left when the two have theirs: some twenty random writes a second.
+REST = 64 * KIB
+RATES = "rbps=62600000 rseqiops=6200 rrandiops=76 wbps=62600000 wseqiops=120 wrandiops=70"
+
+STUDY = study(
+    "neighbour",
+    "A neighbour that floods the disk",
+    """
+The applications of 5.1 with their reservations, each now asking for just what it has reserved, in
+equal steps; and a third that nothing is promised to: it writes 4k blocks at random all over the
+disk, 32 under way at a time. Beside HTBS (with 64 KB/s for all that have no reservation) what
+operators use today: weights under bfq in the ratio of the reservations, `io.max` on the neighbour,
+`io.cost` with a model of the disk and the same weights; and nothing. `io.latency` is not in
+Debian's kernels (`CONFIG_BLK_CGROUP_IOLATENCY` is off), so it is not compared. 30 seconds.
+""",
+    Setting(
+        drives.PAPER,
+        (steady(APP1), steady(APP2)),
+        (
+            schedulers.htbs_with_rest(schedulers.HTBS, REST),
+            schedulers.htbs_with_rest(schedulers.HTBS_SLACK, REST),
+            schedulers.bfq_weights(KIB),
+            schedulers.io_max("wiops=20"),
+            schedulers.io_cost(RATES, APP1.reservation.latency_us, KIB),
+            schedulers.MQ_DEADLINE,
+        ),
+        30,
+    ),
+)

@@ -1,0 +1,169 @@
+"""The paper's 5.3, aggregate bandwidth.
+
+Seven applications read in sequence in different places of the disk: alone, with two, and with four
+others that read at random, limited to 40 KB/s each by the benchmark. 30 seconds, the mean of three
+runs. Each has reserved unlimited bandwidth (the random ones their 40 KB/s) within 100 ms. B_max is
+20, of BFQ too. How much do they read in all?
+"""
+
+from collections.abc import Iterable
+from random import Random
+
+from results.experiments import drives, schedulers
+from results.lab import figure, table, words
+from results.lab.experiment import GIB, KIB, Drive, Experiment, Job, Reservation, Scheduler
+from results.lab.study import Case, Claim, Runs, Study
+
+SEQUENTIAL = 7
+RANDOM = (0, 2, 4)
+SEEDS = (1, 2, 3)
+
+# As good as unlimited, for this drive.
+UNLIMITED = Reservation(GIB, GIB, 100_000)
+LIMITED = Reservation(40 * KIB, 8 * KIB, 100_000)
+
+
+def jobs(drive: Drive, randoms: int, seed: int) -> tuple[Job, ...]:
+    """The readers; the seed moves the sequential ones, each in its seventh of the disk."""
+    part = drive.size // SEQUENTIAL // (4 * KIB) * (4 * KIB)
+    places = Random(seed)
+    sequential = [
+        Job(
+            f"seq{number + 1}",
+            "read",
+            number * part + places.randrange(part // 2 // (4 * KIB)) * 4 * KIB,
+            2 * GIB,
+            UNLIMITED,
+        )
+        for number in range(SEQUENTIAL)
+    ]
+    size = part * SEQUENTIAL
+    slow = {"rate": "40k", "norandommap": 1}
+    rand = [
+        Job(f"rand{number + 1}", "randread", 0, size, LIMITED, options=slow)
+        for number in range(randoms)
+    ]
+    return (*sequential, *rand)
+
+
+def seeds(scheduler: Scheduler) -> tuple[int, ...]:
+    """Three for those that the paper compares."""
+    return SEEDS if scheduler in schedulers.PAPER else SEEDS[:1]
+
+
+def cases(name: str, drive: Drive, seconds: int, repeat=seeds) -> tuple[Case, ...]:
+    """Ask on a drive."""
+
+    def case(randoms: int) -> Case:
+        def experiment(seed: int) -> Experiment:
+            return Experiment(
+                f"{name}-{SEQUENTIAL}+{randoms}",
+                jobs(drive, randoms, seed),
+                schedulers.ALL,
+                drive,
+                seconds,
+                seed,
+            )
+
+        return Case(f"{SEQUENTIAL} sequential, {randoms} random", experiment, repeat)
+
+    return tuple(case(randoms) for randoms in RANDOM)
+
+
+def claims(name: str, runs: Runs, paper: bool) -> list[Claim]:
+    """What the paper says of its figure 6."""
+    alone, two, four = (f"{name}-{SEQUENTIAL}+{randoms}" for randoms in RANDOM)
+
+    def total(case: str, scheduler: str) -> float:
+        return runs[case][scheduler]["total_bw"] / KIB
+
+    def all_of(case: str) -> str:
+        return ", ".join(
+            f"{each.title} {total(case, each.name):,.0f} KB/s" for each in schedulers.PAPER
+        )
+
+    def gain(case: str) -> float:
+        return total(case, "htbs") / total(case, "pclock") - 1
+
+    def near(other: Scheduler) -> tuple[bool, str]:
+        shares = [total(case, "htbs") / total(case, other.name) for case in (alone, two, four)]
+        mean = sum(shares) / len(shares)
+        each = ", ".join(f"{share:.0%}" for share in shares)
+        return mean >= 0.8, f"HTBS moves {each} of what {other.title} moves, in the mean {mean:.0%}"
+
+    return [
+        Claim(
+            alone,
+            "seven sequential readers get 25 % more from HTBS than from pClock, or better",
+            gain(alone) >= 0.25,
+            f"{gain(alone):+.0%}: {all_of(alone)}",
+            paper,
+        ),
+        Claim(
+            two,
+            "HTBS and BFQ are ahead of pClock with two random readers besides",
+            min(total(two, "htbs"), total(two, "bfq-20")) > total(two, "pclock"),
+            all_of(two),
+        ),
+        Claim(
+            four,
+            "with four random readers the gain of HTBS over pClock is smaller than with none",
+            gain(four) < gain(alone),
+            f"{gain(four):+.0%}: {all_of(four)}",
+        ),
+        Claim(
+            four,
+            "HTBS is close to BFQ with the paper's budget: 80 % of it or more, in the mean",
+            *near(schedulers.BFQ_20),
+            paper,
+        ),
+        Claim(four, "HTBS is close to BFQ as it comes", *near(schedulers.BFQ)),
+        Claim(four, "HTBS keeps every random reader's latency", *in_time(runs, (two, four))),
+    ]
+
+
+def in_time(runs: Runs, names: Iterable[str]) -> tuple[bool, str]:
+    """Was no request of a random reader late under HTBS? And under BFQ, beside it?"""
+    late = {
+        each.title: sum(
+            job["late"]
+            for name in names
+            for key, job in runs[name][each.name].items()
+            if key.startswith("rand")
+        )
+        for each in (schedulers.HTBS, schedulers.BFQ_20, schedulers.BFQ)
+    }
+    evidence = ", ".join(f"{title} {number:,}" for title, number in late.items())
+    return late[
+        schedulers.HTBS.title
+    ] == 0, f"requests of random readers that were late: {evidence}"
+
+
+def study(
+    name: str, title: str, asked: str, its_cases: tuple[Case, ...], paper: bool = False
+) -> Study:
+    """Ask in these cases."""
+    return Study(
+        name=name,
+        title=title,
+        asked=asked,
+        cases=its_cases,
+        claims=lambda runs: claims(name, runs, paper),
+        figure=figure.totals,
+        table=table.totals,
+        words=words.rankings,
+    )
+
+
+STUDY = study(
+    "total",
+    "5.3 Bandwidth of all",
+    """
+The paper's experiment 5.3 and figure 6: seven applications read in sequence in different places of
+the disk, alone, with two and with four that read at random and are limited to 40 KB/s by fio. Each
+has reserved as much bandwidth as there is (the random ones 40 KB/s), within 100 ms. 30 seconds; the
+mean of three runs in different places, one run for those that the paper does not compare.
+""",
+    cases("total", drives.PAPER, 30),
+    paper=True,
+)

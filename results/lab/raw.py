@@ -1,0 +1,132 @@
+"""One run's raw results as JSON, and whether it is to be run at all."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from results.lab import guest, reduce
+from results.lab.experiment import Experiment, Job, Scheduler
+from results.lab.run import ARGUMENTS, JobResult, files_for
+from results.lab.study import Study
+from tests.vm.kernels import Kernel
+
+_BANDWIDTH_STEPS = 60
+_LATENCY_STEPS = 100
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What all runs have in common.
+
+    files: the modules; sources: a hash of what each is built from; versions: of programs by name.
+    """
+
+    kernel: Kernel
+    files: dict[str, bytes]
+    sources: dict[str, str]
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One guest: an experiment with its seed under one scheduler."""
+
+    experiment: Experiment
+    scheduler: Scheduler
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return f"{self.experiment.name} {self.scheduler.name} {self.experiment.seed}"
+
+    def path(self, directory: Path) -> Path:
+        """Where its results are kept below a directory."""
+        return (
+            directory
+            / self.experiment.name
+            / (f"{self.scheduler.name}-{self.experiment.seed}.json")
+        )
+
+    def inputs(self, machine: Machine) -> str:
+        """A hash of all that the results depend on."""
+        digest = hashlib.sha256(guest.script(self.experiment, self.scheduler).encode())
+        rest = [
+            machine.kernel.version,
+            ARGUMENTS,
+            sorted(files_for(self.scheduler, machine.sources).items()),
+            sorted(machine.versions.items()),
+            self.experiment.series,
+        ]
+        digest.update(json.dumps(rest).encode())
+        return digest.hexdigest()
+
+    def done(self, directory: Path, machine: Machine) -> bool:
+        """Have these very inputs been run before?"""
+        saved = self.load(directory)
+        return saved is not None and saved["inputs"] == self.inputs(machine)
+
+    def save(self, directory: Path, machine: Machine, jobs: dict[str, JobResult]) -> None:
+        """Write the results; nothing or all of them."""
+        experiment, scheduler = self.experiment, self.scheduler
+        head = {
+            "experiment": experiment.name,
+            "scheduler": scheduler.name,
+            "seed": experiment.seed,
+            "inputs": self.inputs(machine),
+            "kernel": machine.kernel.version,
+            "versions": machine.versions,
+            "drive": dict(experiment.drive.parameters),
+            "seconds": experiment.seconds,
+            "elevator": scheduler.elevator,
+            "tunables": dict(scheduler.tunables),
+            "root": dict(scheduler.root),
+        }
+        path = self.path(directory)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        whole = path.with_suffix(".new")
+        whole.write_text(_lines(head, [self._job(job, jobs[job.name]) for job in experiment.jobs]))
+        whole.replace(path)
+
+    def load(self, directory: Path) -> dict | None:
+        """All that was saved, or None if nothing was."""
+        path = self.path(directory)
+        try:
+            return json.loads(path.read_text()) if path.exists() else None
+        except ValueError:
+            return None
+
+    def _job(self, job: Job, result: JobResult) -> dict:
+        options = {"rw": job.rw, "bs": job.block, "offset": job.offset, "size": job.size}
+        return {
+            "name": job.name,
+            "options": options | dict(job.options),
+            "files": self.scheduler.files(job),
+            "numbers": result.numbers.as_dict(),
+            "fio": result.fio,
+            **({"stat": result.stat} if result.stat else {}),
+            **({"series": self._series(result)} if self.experiment.series else {}),
+        }
+
+    def _series(self, result: JobResult) -> list:
+        seconds = self.experiment.seconds
+        if self.experiment.series == "latency":
+            return reduce.latency(result.requests, seconds, _LATENCY_STEPS)
+        points = reduce.bandwidth(result.requests, seconds, _BANDWIDTH_STEPS)
+        return [(middle, round(bw)) for middle, bw in points]
+
+
+def runs(study: Study) -> Iterator[Run]:
+    """All runs of a study."""
+    for case in study.cases:
+        for scheduler in case.first.schedulers:
+            for seed in case.seeds(scheduler):
+                yield Run(case.experiment(seed), scheduler)
+
+
+def _lines(head: dict, jobs: list[dict]) -> str:
+    """JSON with a line for each member and each job: to be read by people and compared by diff."""
+    members = [f" {json.dumps(name)}: {json.dumps(value)}" for name, value in head.items()]
+    lines = ",\n".join(f"  {json.dumps(job, separators=(',', ':'))}" for job in jobs)
+    return "{\n" + ",\n".join([*members, f' "jobs": [\n{lines}\n ]']) + "\n}\n"

@@ -1,0 +1,31 @@
+"""A second of an experiment on each drive: what was described ran, and all of it was told."""
+
+from dataclasses import replace
+
+import pytest
+
+from results.experiments import flash, latency, nearline
+from results.lab import run
+from results.lab.study import Study
+from tests.vm import kernels
+from tests.vm.functional import htbs_stat
+
+pytestmark = pytest.mark.guest
+
+STUDIES = (latency.STUDY, nearline.LATENCY, flash.LATENCY)
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_experiment_runs(study: Study) -> None:
+    kernel = kernels.newest("6.12")
+    [case] = study.cases
+    experiment = replace(case.first, name=f"smoke-{study.name}", seconds=1)
+    scheduler = experiment.schedulers[-1]
+    jobs = run.run_one(
+        experiment, scheduler, kernel, run.stripped_modules(kernel), lambda share: None
+    )
+    assert list(jobs) == ["app1", "app2"]
+    for result in jobs.values():
+        stat = htbs_stat(result.stat)
+        assert len(result.requests) == result.fio["total_ios"] == stat["completed"]
+        assert sum(each.size for each in result.requests) == stat["rbytes"]
