@@ -17,7 +17,7 @@ define links
 endef
 kbuild = $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(1) W=$(W)
 
-.PHONY: all private-types simdisk modules_install matrix style setup demo lab test clean help
+.PHONY: all private-types simdisk modules_install matrix style setup demo lab bench test clean help
 
 all: private-types
 	$(call links,Kbuild htbs include sysfs,$(OUT))
@@ -61,6 +61,9 @@ demo: setup
 lab: setup
 	@$(PYTHON) -m results.lab
 
+bench: setup
+	@$(PYTHON) -m results.bench
+
 test: setup
 	@$(PYTHON) -m pytest tests
 
@@ -74,6 +77,7 @@ help:
 	@echo 'make modules_install     install it for that kernel (as root)'
 	@echo 'make simdisk             build the simulated disk for the guest'
 	@echo 'make demo                install what is missing, run the demonstration'
+	@echo 'make bench               measure what scheduling costs the CPU'
 	@echo 'make lab                 run the experiments of results/ that are missing'
 	@echo 'make lab EXPERIMENT=x    run one of them; LAB_SECONDS=2 for a short trial in build/lab/'
 	@echo 'make test                install what is missing, run all tests'

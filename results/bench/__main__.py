@@ -1,0 +1,71 @@
+"""Measure the price of scheduling: `make bench`.
+
+The virtual part comes out the same on every machine, to the digit; the scaling is in real time.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from results.bench import figure, guest, page, scaling
+from results.bench.cases import SCHEDULERS
+from results.bench.summary import summarise
+from results.lab.progress import Progress, clock
+from results.lab.run import Advance, side_by_side, stripped_modules
+from tests.vm import GuestError, SetupError, kernels
+from tests.vm.kernels import Kernel
+
+KERNEL = "6.12"
+DIRECTORY = Path(__file__).parent
+
+
+def main() -> int:
+    """Run, reduce, draw, show."""
+    begin = time.monotonic()
+    try:
+        kernel = kernels.newest(KERNEL)
+        print(f"bench: {len(SCHEDULERS)} guests with kernel {kernel.version}, then one", flush=True)
+        raw, rounds = measure(kernel)
+    except (SetupError, GuestError) as error:
+        print(f"bench: failed: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("bench: interrupted", file=sys.stderr)
+        return 130
+    for name, each in raw.items():
+        write(DIRECTORY / "raw" / f"{name}.json", {"kernel": kernel.version} | each)
+    write(DIRECTORY / "raw" / "scaling.json", {"kernel": kernel.version, "rounds": rounds})
+    summary = summarise(kernel.version, raw, rounds)
+    write(DIRECTORY / "summary.json", summary)
+    figure.cost(summary, DIRECTORY / "cost.png")
+    print(f"\n{page.section(summary)}")
+    print("bench: wrote results/bench/summary.json, cost.png and raw")
+    print(f"bench: took {clock(time.monotonic() - begin)} min")
+    return 0
+
+
+def measure(kernel: Kernel) -> tuple[dict[str, dict], list[dict]]:
+    """The raw results: of each scheduler in virtual time; of scaling, with the CPUs for itself."""
+    htbs = stripped_modules(kernel)["htbs.ko"]
+
+    def task(scheduler: str) -> Callable[[Advance], dict]:
+        return lambda advance: guest.run(scheduler, kernel, htbs, advance)
+
+    # The last know cgroups, and so take longest.
+    tasks = {scheduler: task(scheduler) for scheduler in reversed(SCHEDULERS)}
+    raw = side_by_side(tasks, Progress(SCHEDULERS))
+    last = {"scaling": lambda advance: scaling.run(kernel, htbs, advance)}
+    rounds = side_by_side(last, Progress(last))["scaling"]
+    return {scheduler: raw[scheduler] for scheduler in SCHEDULERS}, rounds
+
+
+def write(path: Path, content: dict) -> None:
+    """As JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+"""What is measured: a load, how many cgroups there are, and under which schedulers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+# The elevators beside none, and what each knows of cgroups.
+SCHEDULERS: Mapping[str, bool] = {
+    "none": True,
+    "mq-deadline": False,
+    "kyber": False,
+    "bfq": True,
+    "htbs": True,
+}
+BASE = "none"
+
+CGROUPS = (1, 100, 10_000)
+PATTERNS = ("randread", "read")
+DEPTHS = (1, 32)
+
+BLOCK = 4096
+
+
+@dataclass(frozen=True)
+class Load:
+    """Readers of 4 KiB blocks with direct I/O, and the null_blk disk that they read.
+
+    readers: fio jobs, one in each of as many cgroups, or all in one; engine: fio's ioengine; disk:
+    which one; seconds: of virtual time that is measured.
+    """
+
+    name: str
+    readers: int
+    engine: str
+    disk: str
+    seconds: float
+
+
+# The disk completes within the submission, so that nothing ever waits: the bare way through.
+ALONE = Load("alone", 1, "io_uring", "nullb0", 0.2)
+
+# The disk takes 64 requests at a time, for 0.2 ms each, and 100 readers want more: the rest waits
+# in the scheduler, or for a tag. io_uring would hand what finds no tag to threads of its own.
+CROWD = Load("crowd", 100, "libaio", "nullb1", 0.3)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One load on one disk; depth: of each reader; cgroups: with a history on the disk."""
+
+    load: Load
+    pattern: str
+    depth: int
+    cgroups: int
+
+    @property
+    def name(self) -> str:
+        """In the results."""
+        return f"{self.load.name}-{self.pattern}-{self.depth}-{self.cgroups}"
+
+
+def cases(scheduler: str) -> list[Case]:
+    """All of a scheduler. The numbers of cgroups rise, so that cgroups need only be added.
+
+    A crowd in one cgroup is the measure of a crowd in many; its pattern makes no difference.
+    """
+    alone = [Case(ALONE, pattern, depth, 1) for pattern in PATTERNS for depth in DEPTHS]
+    crowd = [Case(CROWD, PATTERNS[0], depth, 1) for depth in DEPTHS]
+    if SCHEDULERS[scheduler]:
+        crowd += [
+            Case(CROWD, pattern, depth, cgroups)
+            for cgroups in CGROUPS[1:]
+            for pattern in PATTERNS
+            for depth in DEPTHS
+        ]
+    return alone + crowd

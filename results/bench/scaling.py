@@ -1,0 +1,93 @@
+"""From one CPU to two, in real time: the IOPS of two readers, on a CPU each, by those of one.
+
+Real time is noisy, so every scheduler has a disk in the same guest, they take turns in short
+rounds beside none, and the median of the rounds' ratios counts.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+from results.bench.cases import BASE, BLOCK, SCHEDULERS
+from tests import vm
+from tests.vm import Guest
+from tests.vm.kernels import Kernel
+
+ROUNDS = 7
+CPUS = (1, 2)
+
+_LIB = Path(vm.__file__).parent / "scripts" / "lib.sh"
+_SECONDS = 0.5
+_WARM_UP = 0.1
+_TIMEOUT = 400
+
+
+def run(kernel: Kernel, htbs: bytes, advance: Callable[[float], None]) -> list[dict]:
+    """Measure; the raw result is, by round and scheduler, the IOPS with each number of CPUs."""
+    machine = Guest(
+        kernel,
+        clock="real",
+        files={"htbs.ko": htbs, "scaling.fio": job_file().encode()},
+        name="bench-scaling",
+        timeout=_TIMEOUT,
+        cpus=max(CPUS),
+    )
+    advance(0)
+    result = machine.run(script())
+    advance(1)
+    return rounds(result.json("scaling.json"))
+
+
+def script() -> str:
+    """A null_blk disk for each scheduler, with a hardware queue for each CPU."""
+    lines = [_LIB.read_text(), "load htbs"]
+    for number, scheduler in enumerate(SCHEDULERS):
+        disk = f"nullb{number}"
+        lines += [f"null_disk {disk} size=4096 irqmode=0 submit_queues={max(CPUS)}"]
+        lines += [f"scheduler {disk} {scheduler}"]
+    lines += ["fio $IN/scaling.fio --eta=never --output-format=json --output=scaling.json"]
+    return "\n".join(lines) + "\n"
+
+
+def job_file() -> str:
+    """fio's description: one group of readers after another."""
+    lines = [
+        "[global]",
+        "rw=randread",
+        f"bs={BLOCK}",
+        "direct=1",
+        "ioengine=io_uring",
+        "iodepth=32",
+        "norandommap=1",
+        "gtod_reduce=1",
+        "time_based=1",
+        f"runtime={_SECONDS * 1000:.0f}ms",
+        f"ramp_time={_WARM_UP * 1000:.0f}ms",
+        "cpus_allowed_policy=split",
+        "group_reporting=1",
+    ]
+    for number in range(ROUNDS):
+        for disk, scheduler in enumerate(SCHEDULERS):
+            for cpus in CPUS:
+                lines += [f"[{number} {scheduler} {cpus}]", "stonewall", f"numjobs={cpus}"]
+                lines += [f"cpus_allowed=0-{cpus - 1}", f"filename=/dev/nullb{disk}"]
+    return "\n".join(lines) + "\n"
+
+
+def rounds(report: dict) -> list[dict]:
+    """The raw result from fio's report."""
+    found: list[dict] = [{name: {} for name in SCHEDULERS} for _ in range(ROUNDS)]
+    for job in report["jobs"]:
+        number, scheduler, cpus = job["jobname"].split()
+        found[int(number)][scheduler][cpus] = round(job["read"]["iops"])
+    return found
+
+
+def scaling(measured: list[dict], scheduler: str) -> float:
+    """IOPS with two CPUs by those with one."""
+    return median(each[scheduler]["2"] / each[scheduler]["1"] for each in measured)
+
+
+def of_none(measured: list[dict], scheduler: str) -> float:
+    """IOPS with two CPUs by none's with two."""
+    return median(each[scheduler]["2"] / each[BASE]["2"] for each in measured)

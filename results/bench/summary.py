@@ -1,0 +1,41 @@
+"""All numbers of the benchmark by name, from the raw results alone."""
+
+from results.bench import memory, scaling, snapshot
+from results.bench.cases import BASE, SCHEDULERS
+
+
+def summarise(kernel: str, raw: dict[str, dict], rounds: list[dict]) -> dict:
+    """Reduce the raw results: of the virtual clock by scheduler, and of scaling by round.
+
+    none_ns: the CPU's time for one I/O without a scheduler, by case; added_ns: what a scheduler
+    adds to it; idle: the part of the time that it left CPU and disk idle, by case, where it did;
+    scaling_2cpu: IOPS of two CPUs by those of one; iops_2cpu_of_none: IOPS of two CPUs by none's;
+    memory: bytes that a scheduler holds for each cgroup on a disk.
+    """
+    costs = {
+        scheduler: {case: snapshot.cost(passed) for case, passed in each["cases"].items()}
+        for scheduler, each in raw.items()
+    }
+    none = costs[BASE]
+    schedulers = {}
+    for name in SCHEDULERS:
+        added = {case: round(cost - none[case], 1) for case, cost in costs[name].items()}
+        schedulers[name] = {
+            "added_ns": added,
+            "idle": _idle(raw[name]["cases"]),
+            "scaling_2cpu": round(scaling.scaling(rounds, name), 2),
+            "iops_2cpu_of_none": round(scaling.of_none(rounds, name), 2),
+        }
+    held = {name: memory.per_cgroup(each["slabs"]) for name, each in raw.items() if "slabs" in each}
+    return {
+        "kernel": kernel,
+        "none_ns": {case: round(cost, 1) for case, cost in none.items()},
+        "schedulers": schedulers,
+        "memory_per_reservation": held.pop("htbs"),
+        "memory_per_cgroup": held,
+    }
+
+
+def _idle(cases: dict[str, dict]) -> dict[str, float]:
+    shares = {case: round(snapshot.idle(passed), 2) for case, passed in cases.items()}
+    return {case: share for case, share in shares.items() if share}

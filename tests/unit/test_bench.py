@@ -1,0 +1,133 @@
+"""From what a guest of the benchmark leaves to its numbers and its section of the page."""
+
+from pathlib import Path
+
+import pytest
+
+from results.bench import figure, guest, memory, page, scaling, snapshot
+from results.bench.cases import CGROUPS, SCHEDULERS, cases
+from results.bench.summary import summarise
+
+SNAPSHOT = """\
+    {reads}     {merges}   8000  5  0  0  0  0  0  5  5  0  0  0  0  0  0
+Timer List Version: v0.10
+HRTIMER_MAX_CLOCK_BASES: 8
+now at {now} nsecs
+
+cpu: 0
+  .idle_sleeptime   : {idle} nsecs
+  .iowait_sleeptime : 7 nsecs
+"""
+
+SLABS = """\
+slabinfo - version: 2.1
+# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab>
+kmalloc-512       {big}  99999  512  32  4 : tunables 0 0 0 : slabdata 1 1 0
+kmalloc-64        {small}  99999  64  64  1 : tunables 0 0 0 : slabdata 1 1 0
+"""
+
+
+def taken(reads: int, merges: int, now: int, idle: int) -> str:
+    return SNAPSHOT.format(reads=reads, merges=merges, now=now, idle=idle)
+
+
+def test_cost_is_busy_time_for_each_io_merged_or_not() -> None:
+    passed = snapshot.difference(taken(10, 5, 1_000, 100), taken(40, 25, 6_000, 1_100))
+    assert passed == {"reads": 30, "merges": 20, "now": 5_000, "idle": 1_000, "iowait": 0}
+    assert snapshot.cost(passed) == 80
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "no disk's stat"),
+        (taken(1, 0, 1, 1).replace("now at", "now"), "0 times 'now'"),
+        (taken(1, 0, 1, 1) + "  .idle_sleeptime : 5 nsecs\n", "2 times 'idle'"),
+    ],
+)
+def test_what_is_no_snapshot_is_told(text: str, why: str) -> None:
+    with pytest.raises(snapshot.SnapshotError, match=why):
+        snapshot.parse(text)
+
+
+def test_a_case_without_io_has_no_cost() -> None:
+    passed = snapshot.difference(taken(1, 0, 1, 1), taken(1, 0, 2, 1))
+    with pytest.raises(snapshot.SnapshotError, match="not a single"):
+        snapshot.cost(passed)
+
+
+def test_memory_is_what_grows_with_the_cgroups() -> None:
+    grown = memory.growth(SLABS.format(big=50, small=7), SLABS.format(big=2_049, small=450), 1_000)
+    assert grown == {"kmalloc-512": {"objects": 2, "bytes": 512}}
+    assert memory.per_cgroup(grown) == 1024
+
+
+def test_every_case_has_a_baseline_and_a_job_file() -> None:
+    names = {case.name for case in cases("none")}
+    for scheduler in SCHEDULERS:
+        wanted = cases(scheduler)
+        assert {case.name for case in wanted} <= names
+        script = guest.script(scheduler)
+        for case in wanted:
+            assert f"\nmeasure {case.name} " in script
+            assert guest.job_file(case).count("[reader") == case.load.readers
+
+
+def report() -> dict:
+    """fio's, of a machine where none scales and the others don't."""
+    return {
+        "jobs": [
+            {"jobname": f"{number} {name} {cpus}", "read": {"iops": iops}}
+            for number in range(scaling.ROUNDS)
+            for name in SCHEDULERS
+            for cpus, iops in ((1, 1000), (2, (2000 if name == "none" else 1500) + number))
+        ]
+    }
+
+
+def summary(htbs_ns: int = 700) -> dict:
+    """Of made-up runs: in ns per I/O, none takes 2000, htbs adds htbs_ns, the others 400."""
+    added = dict.fromkeys(SCHEDULERS, 400) | {"none": 0, "htbs": htbs_ns}
+    raw = {}
+    for scheduler in SCHEDULERS:
+        passed = {"reads": 10, "merges": 0, "now": 10 * (2000 + added[scheduler])}
+        passed |= {"idle": 0, "iowait": 0}
+        raw[scheduler] = {"cases": {case.name: passed for case in cases(scheduler)}}
+    for scheduler in ("bfq", "htbs"):
+        raw[scheduler]["slabs"] = {"kmalloc-512": {"objects": 2, "bytes": 512}}
+    return summarise("6.12.0-amd64", raw, scaling.rounds(report()))
+
+
+def test_summary() -> None:
+    numbers = summary()
+    assert numbers["none_ns"]["alone-randread-32-1"] == 2000
+    assert numbers["schedulers"]["htbs"]["added_ns"]["crowd-read-1-10000"] == 700
+    assert numbers["schedulers"]["htbs"]["scaling_2cpu"] == 1.5
+    assert numbers["schedulers"]["htbs"]["iops_2cpu_of_none"] == 0.75
+    assert numbers["memory_per_reservation"] == 1024
+
+
+def test_idle_time_is_told() -> None:
+    passed = snapshot.difference(taken(1, 0, 0, 0), taken(2, 0, 1_000, 250))
+    assert snapshot.idle(passed) == 0.25
+    assert "idle" not in page.words(summary())
+    numbers = summary()
+    numbers["schedulers"]["bfq"]["idle"] = {"crowd-read-1-100": 0.25, "crowd-read-32-100": 0.9}
+    assert "bfq leaves the disk, which has requests waiting, idle in 2 cases, for 25% to 90%" in (
+        page.words(numbers)
+    )
+
+
+def test_page_tells_where_htbs_loses_and_only_there() -> None:
+    lost = page.section(summary(700))
+    assert "loses to mq-deadline in each case, by 300 to 300 ns" in lost
+    assert f"{CGROUPS[-1]:,} | 2,000 |  |  | +400 | +700 |" in lost
+    won = page.section(summary(300))
+    assert "loses" not in won
+    assert "cheaper than mq-deadline in each case" in won
+
+
+def test_figure_is_the_same_for_the_same_numbers(tmp_path: Path) -> None:
+    for name in ("one.png", "two.png"):
+        figure.cost(summary(), tmp_path / name)
+    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
