@@ -40,17 +40,9 @@ static void htbs_trace_jump(struct htbs_device *dev, u64 now, u64 jump)
 	blk_add_trace_msg(dev->queue, "htbs drift %llu", jump);
 }
 
-/**
- * htbs_trace_tag() - a request arrived and has its tags
- * @dev: the device, locked
- * @res: its reservation
- * @rq: the request
- * @now: real time, ns
- * @arrival: what the policy made of it
- */
-void htbs_trace_tag(struct htbs_device *dev, struct htbs_reservation *res,
-		    struct request *rq, u64 now,
-		    const struct htbs_arrival *arrival)
+void __htbs_trace_tag(struct htbs_device *dev, struct htbs_reservation *res,
+		      struct request *rq, u64 now,
+		      const struct htbs_arrival *arrival)
 {
 	u32 bytes = htbs_data_bytes(rq->cmd_flags, blk_rq_bytes(rq));
 
@@ -96,16 +88,9 @@ void htbs_trace_charge(struct htbs_device *dev, struct htbs_reservation *res,
 	trace_htbs_charge(dev->devt, res->id, now, bytes);
 }
 
-/**
- * htbs_trace_choice() - the policy was asked whom to serve
- * @dev: the device, locked
- * @choice: the answer
- * @was_active: who was active when it was asked
- * @now: real time, ns
- */
-void htbs_trace_choice(struct htbs_device *dev,
-		       const struct htbs_choice *choice,
-		       const struct htbs_flow *was_active, u64 now)
+void __htbs_trace_choice(struct htbs_device *dev,
+			 const struct htbs_choice *choice,
+			 const struct htbs_flow *was_active, u64 now)
 {
 	if (choice->timed_out)
 		htbs_trace_wait_end(dev, was_active, now, HTBS_WAIT_TIMEOUT);
@@ -125,16 +110,9 @@ void htbs_trace_choice(struct htbs_device *dev,
 	}
 }
 
-/**
- * htbs_trace_dispatch() - a request goes to the driver
- * @dev: the device, locked
- * @res: its reservation, or NULL
- * @rq: the request
- * @now: real time, ns
- * @tagged: the policy chose it; else it went first
- */
-void htbs_trace_dispatch(struct htbs_device *dev, struct htbs_reservation *res,
-			 struct request *rq, u64 now, bool tagged)
+void __htbs_trace_dispatch(struct htbs_device *dev,
+			   struct htbs_reservation *res, struct request *rq,
+			   u64 now, bool tagged)
 {
 	u64 id = res ? res->id : 0;
 
@@ -148,16 +126,9 @@ void htbs_trace_dispatch(struct htbs_device *dev, struct htbs_reservation *res,
 			  (u64)blk_rq_pos(rq), dev->policy.run);
 }
 
-/**
- * htbs_trace_complete() - a request completed
- * @dev: the device, locked
- * @res: its reservation
- * @rq: the request
- * @now: real time, ns
- * @waits: the device is now kept idle
- */
-void htbs_trace_complete(struct htbs_device *dev, struct htbs_reservation *res,
-			 struct request *rq, u64 now, bool waits)
+void __htbs_trace_complete(struct htbs_device *dev,
+			   struct htbs_reservation *res, struct request *rq,
+			   u64 now, bool waits)
 {
 	trace_htbs_complete(dev->devt, res->id, htbs_rq_id(rq), now, false,
 			    res->flow.in_flight,

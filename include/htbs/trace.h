@@ -6,22 +6,23 @@
 #ifndef HTBS_TRACE_H
 #define HTBS_TRACE_H
 
+#include <linux/blkdev.h>
+#include <linux/tracepoint-defs.h>
+
 #include <htbs/device.h>
 
-void htbs_trace_tag(struct htbs_device *dev, struct htbs_reservation *res,
-		    struct request *rq, u64 now,
-		    const struct htbs_arrival *arrival);
+DECLARE_TRACEPOINT(htbs_tag);
+DECLARE_TRACEPOINT(htbs_drift);
+DECLARE_TRACEPOINT(htbs_switch);
+DECLARE_TRACEPOINT(htbs_wait_begin);
+DECLARE_TRACEPOINT(htbs_wait_end);
+DECLARE_TRACEPOINT(htbs_dispatch);
+DECLARE_TRACEPOINT(htbs_complete);
+
 void htbs_trace_merge(struct htbs_device *dev, struct htbs_reservation *res,
 		      struct request *rq, struct request *gone);
 void htbs_trace_charge(struct htbs_device *dev, struct htbs_reservation *res,
 		       u64 now, u32 bytes);
-void htbs_trace_choice(struct htbs_device *dev,
-		       const struct htbs_choice *choice,
-		       const struct htbs_flow *was_active, u64 now);
-void htbs_trace_dispatch(struct htbs_device *dev, struct htbs_reservation *res,
-			 struct request *rq, u64 now, bool tagged);
-void htbs_trace_complete(struct htbs_device *dev, struct htbs_reservation *res,
-			 struct request *rq, u64 now, bool waits);
 void htbs_trace_give_back(struct htbs_device *dev,
 			  struct htbs_reservation *res, struct request *rq,
 			  u64 now);
@@ -37,5 +38,101 @@ void htbs_trace_join(struct htbs_device *dev, struct htbs_reservation *res);
 void htbs_trace_leave(struct htbs_device *dev, struct htbs_reservation *res,
 		      bool waited);
 void htbs_trace_tunables(struct htbs_device *dev, bool attached);
+
+/* Does blktrace run? */
+static inline bool htbs_blktraced(const struct htbs_device *dev)
+{
+#ifdef CONFIG_BLK_DEV_IO_TRACE
+	return rcu_access_pointer(dev->queue->blk_trace);
+#else
+	return false;
+#endif
+}
+
+/*
+ * Each request passes by these, and most of the time nobody watches: then they
+ * are a test.
+ */
+
+void __htbs_trace_tag(struct htbs_device *dev, struct htbs_reservation *res,
+		      struct request *rq, u64 now,
+		      const struct htbs_arrival *arrival);
+void __htbs_trace_choice(struct htbs_device *dev,
+			 const struct htbs_choice *choice,
+			 const struct htbs_flow *was_active, u64 now);
+void __htbs_trace_dispatch(struct htbs_device *dev,
+			   struct htbs_reservation *res, struct request *rq,
+			   u64 now, bool tagged);
+void __htbs_trace_complete(struct htbs_device *dev,
+			   struct htbs_reservation *res, struct request *rq,
+			   u64 now, bool waits);
+
+/**
+ * htbs_trace_tag() - a request arrived and has its tags
+ * @dev: the device, locked
+ * @res: its reservation
+ * @rq: the request
+ * @now: real time, ns
+ * @arrival: what the policy made of it
+ */
+static inline void htbs_trace_tag(struct htbs_device *dev,
+				  struct htbs_reservation *res,
+				  struct request *rq, u64 now,
+				  const struct htbs_arrival *arrival)
+{
+	if (tracepoint_enabled(htbs_tag) || tracepoint_enabled(htbs_drift) ||
+	    tracepoint_enabled(htbs_wait_end) || htbs_blktraced(dev))
+		__htbs_trace_tag(dev, res, rq, now, arrival);
+}
+
+/**
+ * htbs_trace_choice() - the policy was asked whom to serve
+ * @dev: the device, locked
+ * @choice: the answer
+ * @was_active: who was active when it was asked
+ * @now: real time, ns
+ */
+static inline void htbs_trace_choice(struct htbs_device *dev,
+				     const struct htbs_choice *choice,
+				     const struct htbs_flow *was_active,
+				     u64 now)
+{
+	if (tracepoint_enabled(htbs_switch) || tracepoint_enabled(htbs_drift) ||
+	    tracepoint_enabled(htbs_wait_begin) ||
+	    tracepoint_enabled(htbs_wait_end) || htbs_blktraced(dev))
+		__htbs_trace_choice(dev, choice, was_active, now);
+}
+
+/**
+ * htbs_trace_dispatch() - a request goes to the driver
+ * @dev: the device, locked
+ * @res: its reservation, or NULL
+ * @rq: the request
+ * @now: real time, ns
+ * @tagged: the policy chose it; else it went first
+ */
+static inline void htbs_trace_dispatch(struct htbs_device *dev,
+				       struct htbs_reservation *res,
+				       struct request *rq, u64 now, bool tagged)
+{
+	if (tracepoint_enabled(htbs_dispatch) || htbs_blktraced(dev))
+		__htbs_trace_dispatch(dev, res, rq, now, tagged);
+}
+
+/**
+ * htbs_trace_complete() - a request completed
+ * @dev: the device, locked
+ * @res: its reservation
+ * @rq: the request
+ * @now: real time, ns
+ * @waits: the device is now kept idle
+ */
+static inline void htbs_trace_complete(struct htbs_device *dev,
+				       struct htbs_reservation *res,
+				       struct request *rq, u64 now, bool waits)
+{
+	if (tracepoint_enabled(htbs_complete))
+		__htbs_trace_complete(dev, res, rq, now, waits);
+}
 
 #endif /* HTBS_TRACE_H */
