@@ -190,7 +190,7 @@ static void htbs_insert(struct htbs_device *dev, struct request *rq,
 		return;
 	}
 	/* A chain of discards would be merged and freed without our knowing. */
-	if (req_op(rq) != REQ_OP_DISCARD &&
+	if (dev->policy.pending && req_op(rq) != REQ_OP_DISCARD &&
 	    blk_mq_sched_try_insert_merge(dev->queue, rq, free))
 		return;
 
@@ -439,29 +439,36 @@ static void htbs_finish_request(struct request *rq)
 		htbs_blkg_put(res->blkg);
 }
 
-/*
- * Scheduler tags.  Whoever floods the device, others must find a tag: who
- * already has a quarter of them, or does asynchronous I/O, leaves the last
- * quarter to the rest.  Whose request it will be isn't known before it has a
- * tag, so the task's cgroup is asked: right for direct I/O; write-back, where
- * it is wrong, is asynchronous.
- */
-static void htbs_limit_tags(blk_opf_t opf, struct blk_mq_alloc_data *data)
+/* Whose request it will be isn't known yet: the task's cgroup is asked. */
+static bool htbs_task_holds(struct htbs_device *dev, u32 tags)
 {
-	struct htbs_device *dev = htbs_device_of(data->q);
 	struct htbs_reservation *res;
 	u32 held;
 
-	if (op_is_sync(opf)) {
-		rcu_read_lock();
-		res = htbs_reservation_of_task(dev);
-		held = READ_ONCE(res->flow.pending) +
-		       READ_ONCE(res->flow.in_flight);
-		rcu_read_unlock();
-		if (held < htbs_tags(data->q) / 4)
-			return;
-	}
-	htbs_limit_depth(data);
+	/* Nobody has more than all have together, which is told sooner. */
+	held = READ_ONCE(dev->policy.pending) +
+	       READ_ONCE(dev->policy.in_flight);
+	if (held < tags)
+		return false;
+
+	rcu_read_lock();
+	res = htbs_reservation_of_task(dev);
+	held = READ_ONCE(res->flow.pending) + READ_ONCE(res->flow.in_flight);
+	rcu_read_unlock();
+	return held >= tags;
+}
+
+/*
+ * Scheduler tags.  Whoever floods the device, others must find a tag: who
+ * already has a quarter of them, or does asynchronous I/O, leaves the last
+ * quarter to the rest.  Asking the task is right for direct I/O; write-back,
+ * where it is wrong, is asynchronous.
+ */
+static void htbs_limit_tags(blk_opf_t opf, struct blk_mq_alloc_data *data)
+{
+	if (!op_is_sync(opf) || htbs_task_holds(htbs_device_of(data->q),
+						htbs_tags(data->q) / 4))
+		htbs_limit_depth(data);
 }
 
 HTBS_DEFINE_DEPTH_UPDATED(htbs_depth_updated, htbs_announce_limit)

@@ -221,6 +221,7 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 	arrival->v = htbs_clock_read(&policy->clock, now);
 	arrival->conforming = false;
 	arrival->due = 0;
+	policy->pending++;
 	if (flow == policy->background) {
 		arrival->start = arrival->v;
 		if (!flow->pending++)
@@ -410,6 +411,7 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
  */
 void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow)
 {
+	policy->pending--;
 	flow->pending--;
 	htbs_policy_unlink(policy, flow);
 }

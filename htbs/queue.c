@@ -138,6 +138,10 @@ bool htbs_bio_merge(struct request_queue *q, struct bio *bio,
 	unsigned long flags;
 	bool merged;
 
+	/* What comes in just now may be missed: then it isn't merged. */
+	if (!READ_ONCE(dev->policy.pending))
+		return false;
+
 	spin_lock_irqsave(&dev->lock, flags);
 	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);
 	if (merged)

@@ -67,6 +67,7 @@ enum htbs_outcome {
  * @t_wait: longest wait, ns; 0: never wait
  * @rule: what bounds a run and a wait
  * @run_since: when @active became active, ns
+ * @pending: requests waiting in the scheduler, of all reservations
  * @in_flight: requests dispatched and not completed, of all reservations
  * @service: how long the device takes for a request
  * @overload: do turns come too late
@@ -85,6 +86,7 @@ struct htbs_policy {
 	u64 t_wait;
 	enum htbs_rule rule;
 	u64 run_since;
+	u32 pending;
 	u32 in_flight;
 	struct htbs_service service;
 	struct htbs_overload overload;
@@ -168,8 +170,7 @@ bool htbs_policy_forget(struct htbs_policy *policy, struct htbs_flow *flow);
  */
 static inline bool htbs_policy_has_work(const struct htbs_policy *policy)
 {
-	return policy->wait == HTBS_WAIT_NONE &&
-	       (policy->background->pending || !htbs_tree_empty(&policy->tree));
+	return policy->wait == HTBS_WAIT_NONE && policy->pending;
 }
 
 #endif /* HTBS_POLICY_H */
