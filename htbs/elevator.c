@@ -240,14 +240,23 @@ static void htbs_insert_requests(struct blk_mq_hw_ctx *hctx,
  * Dispatch.
  */
 
+/* What the policy knows a dispatched request by. */
+static void htbs_describe(struct request *rq, struct htbs_sent *sent)
+{
+	sent->at = htbs_rq_sent(rq);
+	sent->due = htbs_rq_kept_due(rq);
+	sent->conforms = htbs_rq_flag(rq, HTBS_RQ_CONFORMS);
+}
+
 static void htbs_start_request(struct htbs_device *dev,
 			       struct htbs_reservation *res,
-			       struct request *rq)
+			       struct request *rq, u64 now)
 {
 	u32 bytes = blk_rq_bytes(rq);
 	enum htbs_op op;
 
 	htbs_rq_set_flag(rq, HTBS_RQ_IN_FLIGHT);
+	htbs_rq_set_sent(rq, now);
 	if (htbs_rq_flag(rq, HTBS_RQ_COUNTED))
 		return;
 
@@ -267,17 +276,19 @@ static struct request *htbs_dispatch_first(struct htbs_device *dev, u64 now)
 						      struct request,
 						      queuelist);
 	struct htbs_reservation *res;
+	struct htbs_sent sent;
 
 	if (!rq)
 		return NULL;
 
 	list_del_init(&rq->queuelist);
 	res = htbs_rq_prepared(rq) ? htbs_rq_reservation(rq) : NULL;
-	if (res)
-		htbs_policy_resume(&dev->policy, &res->flow, now);
+	if (res) {
+		htbs_start_request(dev, res, rq, now);
+		htbs_describe(rq, &sent);
+		htbs_policy_resume(&dev->policy, &res->flow, &sent);
+	}
 	htbs_trace_dispatch(dev, res, rq, now, false);
-	if (res)
-		htbs_start_request(dev, res, rq);
 	return rq;
 }
 
@@ -310,7 +321,7 @@ static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
 		htbs_trace_overload(dev, now);
 	htbs_queue_update_head(dev, res);
 	htbs_trace_dispatch(dev, res, rq, now, true);
-	htbs_start_request(dev, res, rq);
+	htbs_start_request(dev, res, rq, now);
 	return rq;
 }
 
@@ -366,8 +377,9 @@ static void htbs_completed_request(struct request *rq, u64 unused)
 {
 	struct htbs_device *dev = htbs_device_of(rq->q);
 	struct htbs_reservation *res;
+	struct htbs_sent sent;
+	bool waits, held;
 	unsigned long flags;
-	bool waits;
 	u64 now;
 
 	if (!htbs_rq_prepared(rq))
@@ -378,15 +390,22 @@ static void htbs_completed_request(struct request *rq, u64 unused)
 
 	spin_lock_irqsave(&dev->lock, flags);
 	now = ktime_get_ns();
+	held = dev->policy.held;
 	htbs_judge(dev, res, rq, now);
 	if (htbs_rq_flag(rq, HTBS_RQ_IN_FLIGHT)) {
 		htbs_rq_clear_flag(rq, HTBS_RQ_IN_FLIGHT);
-		waits = htbs_policy_complete(&dev->policy, &res->flow, now);
+		htbs_describe(rq, &sent);
+		waits = htbs_policy_complete(&dev->policy, &res->flow, now,
+					     &sent);
 		if (waits)
 			htbs_arm_wait_timer(dev);
 		htbs_trace_complete(dev, res, rq, now, waits);
 	}
 	htbs_device_unlock(dev, flags);
+
+	/* There is room for what was held back, and nobody else asks for it. */
+	if (held)
+		blk_mq_run_hw_queues(dev->queue, true);
 }
 
 /*
@@ -397,19 +416,22 @@ static void htbs_give_back(struct htbs_device *dev, struct request *rq)
 {
 	struct htbs_reservation *res = htbs_rq_reservation(rq);
 	u64 now = ktime_get_ns();
+	struct htbs_sent sent;
 	unsigned long flags;
-	bool cancelled;
+	bool cancelled, held;
 
 	spin_lock_irqsave(&dev->lock, flags);
+	held = dev->policy.held;
 	htbs_rq_clear_flag(rq, HTBS_RQ_IN_FLIGHT);
-	cancelled = htbs_policy_requeue(&dev->policy, &res->flow);
+	htbs_describe(rq, &sent);
+	cancelled = htbs_policy_requeue(&dev->policy, &res->flow, &sent);
 	if (cancelled)
 		htbs_trace_wait_end(dev, &res->flow, now, HTBS_WAIT_CANCELLED);
 	htbs_trace_give_back(dev, res, rq, now);
 	htbs_device_unlock(dev, flags);
 
 	/* The request may be kicked much later; others needn't wait for that. */
-	if (cancelled)
+	if (cancelled || held)
 		blk_mq_run_hw_queues(dev->queue, true);
 }
 
@@ -495,6 +517,7 @@ static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 	htbs_promises_init(&dev->promises);
 	htbs_policy_init(&dev->policy, &dev->background.flow, HTBS_B_MAX,
 			 flash ? HTBS_T_WAIT_FLASH : HTBS_T_WAIT_ROTATIONAL);
+	dev->policy.reorders = !flash;
 	htbs_service_init(&dev->policy.service,
 			  flash ? HTBS_SEEK_FLASH : HTBS_SEEK_ROTATIONAL);
 	htbs_reservation_init(&dev->background, dev, &htbs_defaults);

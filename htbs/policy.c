@@ -71,38 +71,7 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	policy->background = background;
 	policy->b_max = b_max;
 	policy->t_wait = t_wait;
-}
-
-static bool htbs_policy_overloaded(const struct htbs_policy *policy)
-{
-	return policy->rule == HTBS_RULE_SLACK && policy->overload.now;
-}
-
-/* The virtual time by which tags are given; in an overload it is held back. */
-static u64 htbs_policy_time(struct htbs_policy *policy, u64 now)
-{
-	u64 v = htbs_clock_read(&policy->clock, now);
-
-	if (!htbs_policy_overloaded(policy))
-		policy->v = v;
-	return policy->v;
-}
-
-/**
- * htbs_flow_init() - a new reservation
- * @flow: what the policy is to know of it
- * @policy: the policy of its device
- * @params: what it promises; valid
- * @now: real time, ns
- */
-void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
-		    const struct htbs_params *params, u64 now)
-{
-	memset(flow, 0, sizeof(*flow));
-	RB_CLEAR_NODE(&flow->node.rb);
-	flow->idle_since = now;
-	htbs_curve_init(&flow->curve, params, &policy->clock,
-			htbs_policy_time(policy, now));
+	htbs_window_init(&policy->window);
 }
 
 static void htbs_policy_unlink(struct htbs_policy *policy,
@@ -114,32 +83,6 @@ static void htbs_policy_unlink(struct htbs_policy *policy,
 	RB_CLEAR_NODE(&flow->node.rb);
 }
 
-/* The paper's check_and_adjust_tags(): if nothing conforms, let time jump. */
-static u64 htbs_policy_adjust(struct htbs_policy *policy, u64 now)
-{
-	u64 jump = 0, oldest;
-
-	if (!htbs_tree_empty(&policy->tree)) {
-		oldest = htbs_tree_min_start(&policy->tree);
-		jump = htbs_clock_advance(&policy->clock, now, oldest);
-		if (htbs_before(policy->v, oldest))
-			policy->v = oldest;
-	}
-	htbs_policy_time(policy, now);
-	return jump;
-}
-
-/* Had it come when the curve entitles it, it would be due then: real ns. */
-static u64 htbs_policy_due(struct htbs_policy *policy,
-			   const struct htbs_flow *flow, u64 now, u64 start)
-{
-	u64 v = htbs_clock_read(&policy->clock, now);
-
-	if (htbs_before(v, start))
-		now += start - v;
-	return now + flow->curve.params.latency;
-}
-
 /* Until when can the others wait? */
 static u64 htbs_policy_slack(const struct htbs_policy *policy, u64 end)
 {
@@ -147,7 +90,8 @@ static u64 htbs_policy_slack(const struct htbs_policy *policy, u64 end)
 
 	if (policy->active)
 		active = &policy->active->node;
-	return htbs_slack_end(&policy->service, &policy->tree, active, end);
+	return htbs_slack_end(&policy->service, &policy->tree, active,
+			      policy->in_flight, end);
 }
 
 /* Can all that is pending be served in time? */
@@ -209,6 +153,7 @@ static bool htbs_policy_limit_wait(struct htbs_policy *policy)
 void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 			u64 now, u32 cost, struct htbs_arrival *arrival)
 {
+	policy->held = false;
 	arrival->hit = false;
 	arrival->hurry = false;
 	if (policy->active == flow && policy->wait != HTBS_WAIT_NONE) {
@@ -232,10 +177,12 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 					   policy->v, cost);
 	arrival->conforming = !htbs_before(arrival->v, arrival->start);
 	arrival->due = htbs_policy_due(policy, flow, now, arrival->start);
+	if (arrival->conforming)
+		htbs_window_hold(&policy->window, now);
 	flow->cost = cost;
 	if (!flow->pending++)
 		htbs_policy_set_head(policy, flow, arrival->start,
-				     arrival->due);
+				     arrival->due, arrival->conforming);
 	else
 		flow->node.count = htbs_flow_burst(flow);
 	arrival->hurry = htbs_policy_limit_wait(policy);
@@ -247,15 +194,17 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
  * @flow: the reservation; it has requests pending
  * @start: S of the oldest of them, virtual ns
  * @due: when that one is due, real ns
+ * @conforms: that one does
  */
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 start, u64 due)
+			  u64 start, u64 due, bool conforms)
 {
 	u64 finish = start + flow->curve.params.latency;
 
 	if (flow == policy->background)
 		return;
 	flow->node.due = due;
+	flow->node.conforms = conforms;
 	flow->node.count = htbs_flow_burst(flow);
 	if (!RB_EMPTY_NODE(&flow->node.rb) && flow->node.start == start &&
 	    flow->node.finish == finish)
@@ -276,7 +225,6 @@ static struct htbs_flow *htbs_policy_first(struct htbs_policy *policy, u64 now)
 	    (node && htbs_before(now, policy->background_due)))
 		return rb_entry(node, struct htbs_flow, node);
 
-	policy->background_due = now + HTBS_BACKGROUND_AGE;
 	return policy->background;
 }
 
@@ -323,6 +271,45 @@ static bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
 	return htbs_policy_waits(policy, now);
 }
 
+/*
+ * A device that reorders may go past a conforming request that it has, as long
+ * as it is given others.  Might this one be late if it got one more?
+ */
+static bool htbs_policy_endangers(const struct htbs_policy *policy, u64 now)
+{
+	u64 worst = (policy->in_flight + 1) * policy->service.seek;
+
+	return htbs_urgent_before(&policy->urgent, now + worst);
+}
+
+/* May the device have a reservation's next request now?  Under the rule of slack. */
+static bool htbs_policy_lets(struct htbs_policy *policy,
+			     const struct htbs_flow *flow, u64 now)
+{
+	if (policy->rule == HTBS_RULE_PAPER ||
+	    (flow != policy->background && flow->node.conforms))
+		return true;
+	return !htbs_policy_endangers(policy, now) &&
+	       htbs_window_open(&policy->window, policy->in_flight, now);
+}
+
+/* From now on the device is another's, or nobody's if the background has it. */
+static bool htbs_policy_grant(struct htbs_policy *policy,
+			      struct htbs_flow *flow, u64 now)
+{
+	bool switched;
+
+	if (flow == policy->background) {
+		policy->background_due = now + HTBS_BACKGROUND_AGE;
+		flow = NULL;
+	}
+	switched = flow != policy->active;
+	policy->active = flow;
+	policy->run = 0;
+	policy->run_since = now;
+	return switched;
+}
+
 /**
  * htbs_policy_choose() - whom to serve: the paper's dispatch_request()
  * @policy: the policy
@@ -335,7 +322,8 @@ static bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
 void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 			struct htbs_choice *choice)
 {
-	struct htbs_flow *first;
+	struct htbs_flow *next;
+	bool stays;
 
 	memset(choice, 0, sizeof(*choice));
 	choice->timed_out = htbs_policy_timeout(policy, now);
@@ -345,31 +333,44 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 	if (policy->overload.now && htbs_policy_in_time(policy, now))
 		choice->relieved = htbs_overload_end(&policy->overload);
 	choice->jump = htbs_policy_adjust(policy, now);
-	if (htbs_policy_stays(policy, now)) {
-		if (policy->wait == HTBS_WAIT_NONE)
-			choice->flow = policy->active;
-		else
-			choice->wait_began = true;
+	stays = htbs_policy_stays(policy, now);
+	choice->wait_began = policy->wait != HTBS_WAIT_NONE;
+	if (choice->wait_began)
 		return;
-	}
 
-	first = htbs_policy_first(policy, now);
-	choice->flow = first;
-	if (first == policy->background)
-		first = NULL;
-	choice->switched = first != policy->active;
-	policy->active = first;
-	policy->run = 0;
-	policy->run_since = now;
+	next = stays ? policy->active : htbs_policy_first(policy, now);
+	policy->held = !htbs_policy_lets(policy, next, now);
+	choice->held = policy->held;
+	if (choice->held)
+		return;
+
+	choice->flow = next;
+	if (!stays)
+		choice->switched = htbs_policy_grant(policy, next, now);
 }
 
 /* The device has one request more. */
 static void htbs_policy_begin(struct htbs_policy *policy,
-			      struct htbs_flow *flow, u64 now, bool streaming)
+			      struct htbs_flow *flow,
+			      const struct htbs_sent *sent, bool streaming)
 {
 	if (!policy->in_flight++)
-		htbs_service_begin(&policy->service, now, streaming);
+		htbs_service_begin(&policy->service, sent->at, streaming);
 	flow->in_flight++;
+	if (policy->reorders && sent->conforms)
+		htbs_urgent_add(&policy->urgent, sent->due);
+}
+
+/* It is not there any more. */
+static void htbs_policy_finish(struct htbs_policy *policy,
+			       struct htbs_flow *flow,
+			       const struct htbs_sent *sent)
+{
+	flow->in_flight--;
+	policy->in_flight--;
+	if (policy->reorders && sent->conforms)
+		htbs_urgent_remove(&policy->urgent, sent->due);
+	policy->held = false;
 }
 
 /**
@@ -388,9 +389,13 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 {
 	bool sequential = htbs_flow_learn(flow, extent);
 	bool turn = flow != policy->background && !policy->run;
+	struct htbs_sent sent;
 	bool overload = false;
 
-	htbs_policy_begin(policy, flow, now,
+	sent.at = now;
+	sent.due = flow->node.due;
+	sent.conforms = flow != policy->background && flow->node.conforms;
+	htbs_policy_begin(policy, flow, &sent,
 			  sequential && policy->active == flow && policy->run);
 	if (policy->active == flow)
 		policy->run++;
@@ -421,14 +426,17 @@ void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow)
  * @policy: the policy
  * @flow: its reservation
  * @now: real time, ns
+ * @sent: the request
  *
  * Return: true if the device is now kept idle until policy->wait_until.
  */
 bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 now)
+			  u64 now, const struct htbs_sent *sent)
 {
-	flow->in_flight--;
-	policy->in_flight--;
+	if (sent->conforms && htbs_before(sent->at, sent->due))
+		htbs_window_judge(&policy->window, policy->in_flight,
+				  now - sent->at, sent->due - sent->at);
+	htbs_policy_finish(policy, flow, sent);
 	htbs_service_end(&policy->service, now);
 	flow->idle_since = now;
 	if (policy->active != flow || policy->wait != HTBS_WAIT_SERVICE)
@@ -444,15 +452,16 @@ bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
  * htbs_policy_requeue() - the driver gave a dispatched request back
  * @policy: the policy
  * @flow: its reservation
+ * @sent: the request
  *
  * It may come back or may bypass the scheduler, so nothing is held for it.
  *
  * Return: true if a wait was cancelled.
  */
-bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow)
+bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow,
+			 const struct htbs_sent *sent)
 {
-	flow->in_flight--;
-	policy->in_flight--;
+	htbs_policy_finish(policy, flow, sent);
 	return policy->active == flow && htbs_policy_cancel_wait(policy);
 }
 
@@ -460,70 +469,14 @@ bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow)
  * htbs_policy_resume() - a request is dispatched past the policy
  * @policy: the policy
  * @flow: its reservation
- * @now: real time, ns
+ * @sent: the request
  *
  * One that was requeued or inserted at the head.
  */
 void htbs_policy_resume(struct htbs_policy *policy, struct htbs_flow *flow,
-			u64 now)
+			const struct htbs_sent *sent)
 {
-	htbs_policy_begin(policy, flow, now, false);
-}
-
-/**
- * htbs_policy_charge() - bytes that have no tag of their own
- * @policy: the policy
- * @flow: the reservation they are charged to
- * @now: real time, ns
- * @bytes: what a merge added to a request, or what goes past the policy
- */
-void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
-			u64 now, u32 bytes)
-{
-	htbs_curve_arrive(&flow->curve, &policy->clock,
-			  htbs_policy_time(policy, now), bytes);
-}
-
-/**
- * htbs_policy_configure() - a reservation promises something else
- * @policy: the policy
- * @flow: the reservation
- * @params: what it promises from now on; valid
- * @now: real time, ns
- *
- * The curve starts afresh.  htbs_policy_retag() must follow for each pending
- * request, oldest first, and then htbs_policy_set_head().
- */
-void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
-			   const struct htbs_params *params, u64 now)
-{
-	htbs_curve_init(&flow->curve, params, &policy->clock,
-			htbs_policy_time(policy, now));
-}
-
-/**
- * htbs_policy_retag() - the tags of a pending request on a new curve
- * @policy: the policy
- * @flow: its reservation, just configured
- * @now: real time, ns
- * @cost: what it is charged, bytes
- * @start: its start tag, virtual ns
- * @due: when it is due, real ns
- *
- * No request loses by a change, so a tag only moves back; two rising
- * sequences have a rising minimum, so the order stands.
- */
-void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
-		       u64 now, u32 cost, u64 *start, u64 *due)
-{
-	u64 fresh = htbs_curve_arrive(&flow->curve, &policy->clock,
-				      htbs_policy_time(policy, now), cost);
-	u64 fresh_due = htbs_policy_due(policy, flow, now, fresh);
-
-	if (htbs_before(fresh, *start))
-		*start = fresh;
-	if (htbs_before(fresh_due, *due))
-		*due = fresh_due;
+	htbs_policy_begin(policy, flow, sent, false);
 }
 
 /**
@@ -534,6 +487,7 @@ void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
  */
 bool htbs_policy_cancel_wait(struct htbs_policy *policy)
 {
+	policy->held = false;
 	if (policy->wait == HTBS_WAIT_NONE)
 		return false;
 
@@ -551,7 +505,8 @@ bool htbs_policy_cancel_wait(struct htbs_policy *policy)
  */
 bool htbs_policy_timeout(struct htbs_policy *policy, u64 now)
 {
-	if (htbs_before(now, policy->wait_until))
+	if (policy->wait == HTBS_WAIT_NONE ||
+	    htbs_before(now, policy->wait_until))
 		return false;
 	return htbs_policy_cancel_wait(policy);
 }

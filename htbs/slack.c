@@ -12,7 +12,7 @@
  *	min over k of (d_k - (n_1 + ... + n_k) * R)
  *
  * and no other request is begun within an R before that, since it may turn out
- * to need a seek too.  R is the largest time seen, fading slowly: a mean would
+ * to need a seek too; nor within as many R as the device has requests.  R is the largest time seen, fading slowly: a mean would
  * be late half of the time.
  *
  * What arrives after the device was left is not foreseen.  It finds the deadlines
@@ -122,6 +122,7 @@ bool htbs_overload_end(struct htbs_overload *overload)
  * @service: what is known of the device
  * @tree: the backlogged reservations
  * @active: the one that has the device
+ * @in_flight: how many requests the device has
  * @end: when its run ends anyway, ns
  *
  * Return: the moment before which the active reservation's next request has to
@@ -129,9 +130,9 @@ bool htbs_overload_end(struct htbs_overload *overload)
  */
 u64 htbs_slack_end(const struct htbs_service *service,
 		   const struct htbs_tree *tree, const struct htbs_node *active,
-		   u64 end)
+		   u32 in_flight, u64 end)
 {
-	u64 ahead = service->seek, latest;
+	u64 ahead = (in_flight + 1) * service->seek, latest;
 	const struct htbs_node *node;
 	unsigned int heads;
 

@@ -95,6 +95,9 @@ void __htbs_trace_choice(struct htbs_device *dev,
 	if (choice->timed_out)
 		htbs_trace_wait_end(dev, was_active, now, HTBS_WAIT_TIMEOUT);
 	htbs_trace_jump(dev, now, choice->jump);
+	if (choice->held)
+		trace_htbs_hold(dev->devt, now, dev->policy.in_flight,
+				dev->policy.window.limit / HTBS_WINDOW_ONE);
 	if (choice->wait_began) {
 		trace_htbs_wait_begin(dev->devt,
 				      htbs_flow_id(dev->policy.active), now,
@@ -255,5 +258,5 @@ void htbs_trace_tunables(struct htbs_device *dev, bool attached)
 {
 	trace_htbs_tunables(dev->devt, attached, dev->policy.rule,
 			    dev->policy.b_max, dev->policy.t_wait,
-			    dev->policy.service.seek);
+			    dev->policy.service.seek, dev->policy.reorders);
 }

@@ -13,6 +13,7 @@
 #include <htbs/flow.h>
 #include <htbs/slack.h>
 #include <htbs/tree.h>
+#include <htbs/window.h>
 
 /* Once in this time the background gets a request, whoever else is pending. */
 #define HTBS_BACKGROUND_AGE	1000000000ULL	/* ns: 1 s */
@@ -71,6 +72,10 @@ enum htbs_outcome {
  * @in_flight: requests dispatched and not completed, of all reservations
  * @service: how long the device takes for a request
  * @overload: do turns come too late
+ * @window: bounds @in_flight
+ * @held: what was to be dispatched is held back until something changes
+ * @reorders: the device serves first what it reaches first: it seeks (constant)
+ * @urgent: those of @in_flight that conform, if @reorders
  */
 struct htbs_policy {
 	struct htbs_tree tree;
@@ -90,6 +95,10 @@ struct htbs_policy {
 	u32 in_flight;
 	struct htbs_service service;
 	struct htbs_overload overload;
+	struct htbs_window window;
+	bool held;
+	bool reorders;
+	struct htbs_urgent urgent;
 };
 
 /**
@@ -121,6 +130,7 @@ struct htbs_arrival {
  * @wait_began: the device is kept idle as from now
  * @timed_out: a wait ended without its request
  * @relieved: an overload ended
+ * @held: a request is held back until the device has less
  */
 struct htbs_choice {
 	struct htbs_flow *flow;
@@ -129,12 +139,48 @@ struct htbs_choice {
 	bool wait_began;
 	bool timed_out;
 	bool relieved;
+	bool held;
 };
 
-void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
-		      u32 b_max, u64 t_wait);
+/**
+ * struct htbs_sent - what the policy must know of a request that the device has
+ * @at: when it got it, ns
+ * @due: when it is due, real ns
+ * @conforms: it did when it arrived
+ */
+struct htbs_sent {
+	u64 at;
+	u64 due;
+	bool conforms;
+};
+
+/**
+ * htbs_policy_overloaded() - is an overload dealt with
+ * @policy: the policy
+ *
+ * Return: true if there is one, which the paper's rule ignores.
+ */
+static inline bool htbs_policy_overloaded(const struct htbs_policy *policy)
+{
+	return policy->rule == HTBS_RULE_SLACK && policy->overload.now;
+}
+
+/* tags.c */
 void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 		    const struct htbs_params *params, u64 now);
+u64 htbs_policy_adjust(struct htbs_policy *policy, u64 now);
+u64 htbs_policy_due(struct htbs_policy *policy,
+		    const struct htbs_flow *flow, u64 now, u64 start);
+void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
+			u64 now, u32 bytes);
+void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
+			   const struct htbs_params *params, u64 now);
+void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
+		       u64 now, u32 cost, u64 *start, u64 *due);
+
+/* policy.c */
+void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
+		      u32 b_max, u64 t_wait);
 
 void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 			u64 now, u32 cost, struct htbs_arrival *arrival);
@@ -144,19 +190,13 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_extent *extent);
 void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 start, u64 due);
+			  u64 start, u64 due, bool conforms);
 bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 now);
-bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow);
+			  u64 now, const struct htbs_sent *sent);
+bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow,
+			 const struct htbs_sent *sent);
 void htbs_policy_resume(struct htbs_policy *policy, struct htbs_flow *flow,
-			u64 now);
-void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
-			u64 now, u32 bytes);
-
-void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
-			   const struct htbs_params *params, u64 now);
-void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
-		       u64 now, u32 cost, u64 *start, u64 *due);
+			const struct htbs_sent *sent);
 
 bool htbs_policy_timeout(struct htbs_policy *policy, u64 now);
 bool htbs_policy_cancel_wait(struct htbs_policy *policy);
@@ -166,11 +206,13 @@ bool htbs_policy_forget(struct htbs_policy *policy, struct htbs_flow *flow);
  * htbs_policy_has_work() - would a choice find something to serve
  * @policy: the policy
  *
- * Return: true if requests are pending and the device isn't kept idle.
+ * Return: true if requests are pending, none is held back, and the device isn't
+ * kept idle.
  */
 static inline bool htbs_policy_has_work(const struct htbs_policy *policy)
 {
-	return policy->wait == HTBS_WAIT_NONE && policy->pending;
+	return policy->wait == HTBS_WAIT_NONE && !policy->held &&
+	       policy->pending;
 }
 
 #endif /* HTBS_POLICY_H */

@@ -6,12 +6,14 @@
  *	elv.priv[0]	the reservation it is charged to, and flags
  *	elv.priv[1]	while it is pending: its start tag, virtual ns;
  *			once dispatched: when it is due, real ns
+ *	elv.icq		once dispatched: when, real ns.  Only bfq has it point
+ *			to what its name says
  *	fifo_time	while it is pending: when it is due.  Then 6.1 has
  *			another use for the place: completion by another CPU
  *	queuelist	the reservation's FIFO, or the device's dispatch list
  *	rb_node		the reservation's requests by position, for merges
  *
- * Nothing is allocated, so nothing can fail.  Two 64-bit numbers live in
+ * Nothing is allocated, so nothing can fail.  Three 64-bit numbers live in
  * unsigned longs, which is why Kconfig's 64BIT is required.
  *
  * A request has a reservation from its insertion until finish_request().
@@ -96,6 +98,17 @@ static inline void htbs_rq_keep_due(struct request *rq)
 static inline u64 htbs_rq_kept_due(struct request *rq)
 {
 	return (unsigned long)rq->elv.priv[1];
+}
+
+/* When a dispatched request was. */
+static inline void htbs_rq_set_sent(struct request *rq, u64 now)
+{
+	rq->elv.icq = (void *)(unsigned long)now;
+}
+
+static inline u64 htbs_rq_sent(struct request *rq)
+{
+	return (unsigned long)rq->elv.icq;
 }
 
 /**

@@ -47,6 +47,6 @@ bool htbs_overload_end(struct htbs_overload *overload);
 
 u64 htbs_slack_end(const struct htbs_service *service,
 		   const struct htbs_tree *tree, const struct htbs_node *active,
-		   u64 end);
+		   u32 in_flight, u64 end);
 
 #endif /* HTBS_SLACK_H */

@@ -13,6 +13,7 @@
 
 DECLARE_TRACEPOINT(htbs_tag);
 DECLARE_TRACEPOINT(htbs_drift);
+DECLARE_TRACEPOINT(htbs_hold);
 DECLARE_TRACEPOINT(htbs_switch);
 DECLARE_TRACEPOINT(htbs_wait_begin);
 DECLARE_TRACEPOINT(htbs_wait_end);
@@ -98,6 +99,7 @@ static inline void htbs_trace_choice(struct htbs_device *dev,
 				     u64 now)
 {
 	if (tracepoint_enabled(htbs_switch) || tracepoint_enabled(htbs_drift) ||
+	    tracepoint_enabled(htbs_hold) ||
 	    tracepoint_enabled(htbs_wait_begin) ||
 	    tracepoint_enabled(htbs_wait_end) || htbs_blktraced(dev))
 		__htbs_trace_choice(dev, choice, was_active, now);

@@ -25,6 +25,7 @@ struct htbs_tree {
  * @min_start: smallest @start among this node and those below it
  * @due: when that request is due, real ns
  * @count: how many requests may be due with it
+ * @conforms: that request does
  */
 struct htbs_node {
 	struct rb_node rb;
@@ -33,6 +34,7 @@ struct htbs_node {
 	u64 min_start;
 	u64 due;
 	u32 count;
+	bool conforms;
 };
 
 void htbs_tree_init(struct htbs_tree *tree);

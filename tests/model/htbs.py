@@ -21,6 +21,7 @@ from tests.model.slack import (
     Service,
     bearable,
 )
+from tests.model.window import URGENT_MAX, Window
 
 COST_MIN = 4096  # the smallest request is charged this much
 SEQ_GAP = 128  # sectors that a sequential request may leave out
@@ -57,17 +58,23 @@ class Choice(NamedTuple):
     wait_began: bool
     timed_out: bool
     relieved: bool = False
+    held: bool = False
 
 
 @dataclass(eq=False)
 class Request:
-    """A request; from its arrival on with S, its start tag, and the real time it is due."""
+    """A request; from its arrival on with S, its start tag, and the real time it is due.
+
+    One that never arrived, as it goes past the scheduler, does not conform.
+    """
 
     size: int
     pos: int = 0
     sync: bool = True
     start: int = 0
     due: int = 0
+    conforming: bool = False
+    sent: int = 0  # when the device got it
 
     @property
     def sectors(self) -> int:
@@ -132,8 +139,9 @@ class Reservation:
 class Policy:
     """The scheduler of one device. `now` is real time and never falls."""
 
-    def __init__(self, b_max: int, t_wait: int, rule: str = "paper", seek: int = 0):
-        self.b_max, self.t_wait, self.rule = b_max, t_wait, rule
+    def __init__(self, b_max: int, t_wait: int, rule: str = "paper", seek: int = 0,
+                 reorders: bool = False):
+        self.b_max, self.t_wait, self.rule, self.reorders = b_max, t_wait, rule, reorders
         self.drift = 0
         self.v = 0  # the virtual time by which tags are given, and were given last
         self.flows: list[Reservation] = []
@@ -143,6 +151,9 @@ class Policy:
         self.run = 0
         self.run_since = 0
         self.in_flight = 0
+        self.urgent: list[int] = []  # when those of them that conform are due; not of too many
+        self.window = Window()
+        self.held = False  # a request is held back until something changes
         self.service = Service(seek)
         self.overload = Overload()
         self.wait: str | None = None  # "service", then "arrival"
@@ -159,6 +170,7 @@ class Policy:
 
     def arrive(self, flow: Reservation, request: Request, now: int) -> Arrival:
         """A request arrives. If the device was kept idle for it, that is over."""
+        self.held = False
         hit = self.wait is not None and flow is self.active
         if hit:
             self.wait = None
@@ -176,6 +188,9 @@ class Policy:
             request.start = flow.tag(self.v, request.cost)
             request.due = self._due(flow, request.start, now)
         conforming = flow is not self.background and request.start <= v
+        request.conforming = conforming
+        if conforming:
+            self.window.hold(now)
         flow.queue.append(request)
         flow.cost = request.cost
         if len(flow.queue) == 1:
@@ -232,27 +247,47 @@ class Policy:
         if relieved:
             self.overload.end()
         jump = self._adjust(now)
-        if self._stays(now):
-            if self.wait:
-                return Choice(None, jump, False, True, timed_out, relieved)
-            return Choice(self.active, jump, False, False, timed_out, relieved)
-
-        chosen = self._first(now)
-        active = None if chosen is self.background else chosen
-        switched = active is not self.active
-        self.active, self.run, self.run_since = active, 0, now
+        stays = self._stays(now)
+        if self.wait:
+            return Choice(None, jump, False, True, timed_out, relieved)
+        chosen = self.active if stays else self._first(now)
+        self.held = not self._lets(chosen, now)
+        if self.held:
+            return Choice(None, jump, False, False, timed_out, relieved, True)
+        switched = not stays and self._grant(chosen, now)
         return Choice(chosen, jump, switched, False, timed_out, relieved)
 
+    def _grant(self, flow: Reservation, now: int) -> bool:
+        """The device is another's from now on, or nobody's if the background has it."""
+        if flow is self.background:
+            self.background_due = now + BACKGROUND_AGE
+        active = None if flow is self.background else flow
+        switched = active is not self.active
+        self.active, self.run, self.run_since = active, 0, now
+        return switched
+
+    def _lets(self, flow: Reservation, now: int) -> bool:
+        """May the device have its oldest request now. By the rule of slack, not if it is too much.
+
+        A conforming one it always may. A device that serves first what it reaches first might go
+        past those that conform for every other request that it gets.
+        """
+        if self.rule == "paper" or flow.queue[0].conforming:
+            return True
+        worst = now + (self.in_flight + 1) * self.service.seek
+        if any(due < worst for due in self.urgent):
+            return False
+        return self.window.open(self.in_flight, now)
+
     def work(self) -> bool:
-        """Is anything pending, and the device not kept idle."""
-        return self.wait is None and any(
+        """Is anything pending and not held back, and the device not kept idle."""
+        return self.wait is None and not self.held and any(
             flow.queue for flow in [*self.flows, self.background])
 
     def _first(self, now: int) -> Reservation:
         """The smallest F, among equals who came first; or the background, if it is its turn."""
         backlogged = self._backlogged()
         if self.background.queue and (not backlogged or now >= self.background_due):
-            self.background_due = now + BACKGROUND_AGE
             return self.background
         return backlogged[0]
 
@@ -292,7 +327,7 @@ class Policy:
         """Until when the others can wait."""
         others = [(flow.queue[0].due, flow.burst()) for flow in self._backlogged()[:HEADS]
                   if flow is not self.active]
-        return bearable(others, self.service.seek, end)
+        return bearable(others, self.service.seek, self.in_flight, end)
 
     def _in_time(self, now: int) -> bool:
         """Can all that is pending be served in time."""
@@ -323,24 +358,29 @@ class Policy:
         flow.next_pos = request.pos + request.sectors
         flow.sync = request.sync
         turn = flow is not self.background and not self.run
-        self._begin(flow, now, follows and flow is self.active and self.run > 0)
+        self._begin(flow, request, now, follows and flow is self.active and self.run > 0)
         if flow is self.active:
             self.run += 1
         self._enter(flow)
         return request, turn and self.overload.learn(request.due < now)
 
-    def _begin(self, flow: Reservation, now: int, streaming: bool) -> None:
+    def _begin(self, flow: Reservation, request: Request, now: int, streaming: bool) -> None:
         """The device has one request more."""
+        request.sent = now
         if not self.in_flight:
             self.service.begin(now, streaming)
         self.in_flight += 1
         flow.in_flight += 1
+        if self.reorders and request.conforming and len(self.urgent) < URGENT_MAX:
+            self.urgent.append(request.due)
 
     # What else happens to requests.
 
-    def complete(self, flow: Reservation, now: int) -> bool:
+    def complete(self, flow: Reservation, request: Request, now: int) -> bool:
         """A dispatched request completed. True if the device is kept idle from now on."""
-        self._end(flow)
+        if request.conforming and request.sent < request.due:
+            self.window.judge(self.in_flight, now - request.sent, request.due - request.sent)
+        self._end(flow, request)
         self.service.end(now)
         flow.idle_since = now
         if flow is not self.active or self.wait != "service":
@@ -348,10 +388,13 @@ class Policy:
         self._await(flow)
         return True
 
-    def _end(self, flow: Reservation) -> None:
+    def _end(self, flow: Reservation, request: Request) -> None:
         """The device has one request less."""
         self.in_flight -= 1
         flow.in_flight -= 1
+        if self.reorders and request.conforming and request.due in self.urgent:
+            self.urgent.remove(request.due)
+        self.held = False
 
     def timeout(self, now: int) -> bool:
         """A wait for an arrival ends T_wait after the completion. True if it does now.
@@ -362,6 +405,7 @@ class Policy:
 
     def cancel_wait(self) -> bool:
         """Wait no longer. True if a wait ended; nobody is active then."""
+        self.held = False
         if self.wait is None:
             return False
         self.wait = self.active = None
@@ -371,6 +415,7 @@ class Policy:
         """One pending request swallows another; the earlier place is its own from now on."""
         place = min(flow.queue.index(kept), flow.queue.index(gone))
         kept.start, kept.due = min(kept.start, gone.start), min(kept.due, gone.due)
+        kept.conforming |= gone.conforming
         flow.queue.remove(kept)
         self.remove(flow, gone)
         flow.queue.insert(place, kept)
@@ -384,14 +429,14 @@ class Policy:
         """Bytes without a tag: merged into a pending request, or sent past us."""
         flow.tag(self._time(now), size)
 
-    def requeue(self, flow: Reservation) -> bool:
+    def requeue(self, flow: Reservation, request: Request) -> bool:
         """The driver gave a request back; nothing is held for it. True if a wait ended."""
-        self._end(flow)
+        self._end(flow, request)
         return flow is self.active and self.cancel_wait()
 
-    def resume(self, flow: Reservation, now: int) -> None:
+    def resume(self, flow: Reservation, request: Request, now: int) -> None:
         """A request that was given back, or inserted at the head, is dispatched past us."""
-        self._begin(flow, now, False)
+        self._begin(flow, request, now, False)
 
     # What happens to reservations.
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.model.htbs import Params, Policy, Request, Reservation
+from tests.model.window import ONE
 
 BACKGROUND = 0  # the group of the background and of what has no reservation
 NOBODY = -1
@@ -121,7 +122,6 @@ class Traced(Request):
     """A request with the number that the recording knows it by."""
 
     number: int = NOBODY
-    conforming: bool = False
 
 
 class Device:
@@ -131,7 +131,8 @@ class Device:
         self._policy: Policy | None = None
         self._flows: dict[int, Reservation] = {}
         self._pending: dict[int, Traced] = {}
-        self._in_flight: dict[int, tuple[int, Traced | None]] = {}
+        self._in_flight: dict[int, tuple[int, Traced]] = {}
+        self._given_back: dict[int, Traced] = {}
         self._grown: tuple[int, int] | None = None
         self._announced: list[Event] = []
         self._last: deque[Event] = deque(maxlen=_LAST)
@@ -194,8 +195,8 @@ class Device:
     def _on_tag(self, event: Event) -> list[Expected]:
         flow, now = self._flow(event), event.now
         request = Traced(event.bytes, event.sector, number=event.request)
+        self._given_back.pop(event.request, None)
         arrival = self._policy.arrive(flow, request, now)
-        request.conforming = arrival.conforming
         self._pending[event.request] = request
         hit = [self._end(flow, "hit", now=now)] if arrival.hit else []
         fields = {
@@ -306,32 +307,44 @@ class Device:
         flow = self._flow(event)
         fields = {"start": 0, "run": self._policy.run, "pending": 0}
         if event.in_flight:
-            self._policy.resume(flow, event.now)
-            self._in_flight[event.request] = (event.group, None)
+            request = self._given_back.pop(event.request, None) or Traced(
+                event.bytes, number=event.request
+            )
+            self._policy.resume(flow, request, event.now)
+            self._in_flight[event.request] = (event.group, request)
             fields |= {"pending": len(flow.queue), "in_flight": flow.in_flight}
         return [Expected("dispatch", fields)]
 
     def _on_complete(self, event: Event) -> list[Expected]:
         policy, flow, now = self._policy, self._flow(event), event.now
-        group, request = self._in_flight.pop(event.request, (NOBODY, None))
+        group, request = self._in_flight.pop(event.request, (NOBODY, Traced(0)))
         until = 0
         if event.requeued:
-            told = [self._end(flow, "cancelled", now=now)] if policy.requeue(flow) else []
+            self._given_back[event.request] = request
+            waited = policy.requeue(flow, request)
+            told = [self._end(flow, "cancelled", now=now)] if waited else []
         else:
             told = self._late(event, request)
-            if policy.complete(flow, now):
+            if policy.complete(flow, request, now):
                 until = policy.wait_until
         fields = {"group": group, "in_flight": flow.in_flight, "until": until}
         return [*told, Expected("complete", fields)]
 
-    def _late(self, event: Event, request: Traced | None) -> list[Expected]:
-        """Of one that came back nobody knows when it is due."""
-        if request is None or not request.conforming or event.now <= request.due:
+    def _late(self, event: Event, request: Traced) -> list[Expected]:
+        if not request.conforming or event.now <= request.due:
             return []
         late = event.now - request.due
         return [Expected("late", {"group": event.group, "now": event.now, "late": late})]
 
     # Waits.
+
+    def _on_hold(self, event: Event) -> list[Expected]:
+        expected, _ = self._choose(event)
+        if self._policy.held:
+            fields = {"now": event.now, "in_flight": self._policy.in_flight,
+                      "window": self._policy.window.limit // ONE}
+            expected.append(Expected("hold", fields))
+        return expected
 
     def _on_wait_begin(self, event: Event) -> list[Expected]:
         return self._choose(event)[0]
@@ -347,8 +360,11 @@ class Device:
 
     def _on_tunables(self, event: Event) -> list[Expected]:
         if event.attached:
-            self._policy = Policy(event.b_max, event.t_wait, event.policy, event.seek)
-            self._flows, self._pending, self._in_flight = {}, {}, {}
+            self._policy = Policy(
+                event.b_max, event.t_wait, event.policy, event.seek, bool(event.reorders)
+            )
+            self._flows, self._pending = {}, {}
+            self._in_flight, self._given_back = {}, {}
             return [Expected("tunables", {})]
         was_active = self._policy.active
         ended = [self._end(was_active, "cancelled")] if self._policy.cancel_wait() else []

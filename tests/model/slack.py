@@ -52,13 +52,13 @@ class Overload:
         self.late, self.now = 0, False
 
 
-def bearable(others: Iterable[tuple[int, int]], seek: int, end: int) -> int:
+def bearable(others: Iterable[tuple[int, int]], seek: int, in_flight: int, end: int) -> int:
     """Before when the next request of a run must begin; at `end` the run is over anyway.
 
     The others have (due, how many) requests, in the order in which they are to be served. Each
-    takes a seek, and so may that next request.
+    takes a seek, and so may that next request, and each that the device has.
     """
-    ahead = seek
+    ahead = (in_flight + 1) * seek
     for due, count in others:
         ahead += count * seek
         end = min(end, due - ahead)

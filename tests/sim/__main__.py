@@ -1,6 +1,16 @@
 """Print what each rule makes of each load: python -m tests.sim."""
 
-from tests.sim.loads import MIXED, OVERLOAD_MIXED, OVERLOAD_RANDOM, PAIR, boundary
+from dataclasses import replace
+
+from tests.sim.loads import (
+    FLASH_READ,
+    MIXED,
+    OVERLOAD_MIXED,
+    OVERLOAD_RANDOM,
+    PAIR,
+    boundary,
+    queueing_disk,
+)
 from tests.sim.sim import MS, PAPER, SECOND, SLACK, Client, Knobs, Run, run
 
 RULES = {"pClock": Knobs("paper", 1, 0), "paper, B_max 20": PAPER,
@@ -9,9 +19,11 @@ HEAD = ("load", "rule", "MB/s", "late", "conforming", "longest ms", "overload", 
 ROW = "{:29}{:18}{:>7}{:>7}{:>12}{:>12}{:>10}{:>14}"
 
 
-def row(load: str, rule: str, sets: list[list[Client]], seconds: int) -> str:
+def row(load: str, rule: str, sets: list[list[Client]], seconds: int,
+        drive: str = "hd080hj") -> str:
     """The mean throughput of some sets under a rule; what was late and the longest of them all."""
-    runs = [run(clients, RULES[rule], seconds, seed) for seed, clients in enumerate(sets, 1)]
+    knobs = replace(RULES[rule], t_wait=0) if drive == "tlc" else RULES[rule]
+    runs = [run(clients, knobs, seconds, seed, drive) for seed, clients in enumerate(sets, 1)]
     inside = [client for r in runs for client in r.clients]
     overload = sum(r.whole.overload_ns for r in runs) / (seconds * SECOND * len(runs))
     total = sum(r.total for r in runs) / len(runs)
@@ -35,10 +47,12 @@ def main() -> None:
     for greedy, bunch in ((0, 1), (1, 1), (2, 1), (0, 8), (2, 8)):
         sets = [boundary(seed, 10, bunch, greedy) for seed in range(100)]
         loads[f"admitted, {greedy} greedy, {bunch} by {bunch}"] = sets, 10
+    loads["queueing disk"] = [queueing_disk(60)], 60, "nearline"
+    loads["flash, reads"] = [FLASH_READ], 2, "tlc"
     print(ROW.format(*HEAD))
-    for load, (sets, seconds) in loads.items():
+    for load, arguments in loads.items():
         for rule in RULES:
-            print(row(load, rule, sets, seconds))
+            print(row(load, rule, *arguments))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The loads that the rule of slack is judged by, on the simulated disk of tests/simdisk.
+"""The loads that the rule of slack is judged by, on the simulated drives of tests/simdisk.
 
 A seek and half a revolution take 13 ms on the average there, 26 ms at worst.
 """
@@ -28,6 +28,30 @@ OVERLOAD_MIXED = [
              size=16384, depth=32, region=3 * i) for i in range(5)],
     *[Client(Params(60_000 + 22_500 * i, 16384, (200 + 50 * i) * MS), depth=16, region=15 + 3 * i)
       for i in range(5)]]
+
+
+# What those are promised who have no reservation.
+REST = Params(1 << 20, 1 << 20, SECOND)
+
+
+def poisson(rate: float, seconds: int, seed: int = 1) -> list[int]:
+    """When requests come, ns, whether or not those before are done."""
+    rng, now, times = random.Random(seed), 0.0, []
+    while (now := now + rng.expovariate(rate) * SECOND) < seconds * SECOND:
+        times.append(int(now))
+    return times
+
+
+def queueing_disk(seconds: int, writer: Params = REST, reader: Params = REST) -> list[Client]:
+    """A reader in no hurry but on time, one who writes all over the disk and one who reads on."""
+    return [Client(Params(160 << 10, 4096, 60 * MS), times=poisson(20, seconds)),
+            Client(writer, size=64 << 10, depth=32, write=True, region=3),
+            Client(reader, sequential=True, size=1 << 20, depth=8, region=10)]
+
+
+# A reader who wants each block within a millisecond, and four who want all that the drive has.
+FLASH_READ = [Client(Params(8 << 20, 4096, MS)),
+              *[Client(REST, depth=64, think=2000, region=i) for i in range(4)]]
 
 
 def until(clients: Sequence[Client], seconds: float) -> list[Client]:

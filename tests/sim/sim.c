@@ -80,6 +80,7 @@ static u64 seed;
 static struct {
 	struct sim_flow *of;	/* NULL: nothing */
 	struct sim_request request;
+	struct htbs_sent sent;
 	u64 done;		/* NEVER: not known yet */
 } service[SIM_COMMANDS];
 static u32 serving, depth;
@@ -163,7 +164,7 @@ static void complete(u32 nr, u64 now)
 	struct sim_client *client = of->client;
 	u64 wait = now - request->arrived;
 
-	htbs_policy_complete(&policy, &of->flow, now);
+	htbs_policy_complete(&policy, &of->flow, now, &service[nr].sent);
 	client->bytes += client->size;
 	client->ios++;
 	if (wait > client->wait_max)
@@ -200,6 +201,9 @@ static void serve(struct sim_flow *of, u64 now,
 		nr++;
 	service[nr].of = of;
 	service[nr].request = *request;
+	service[nr].sent.at = now;
+	service[nr].sent.due = request->due;
+	service[nr].sent.conforms = request->conforming;
 	service[nr].done = NEVER;
 	serving++;
 	sim_drive_submit(nr, now, of->client->write, request->sector,
@@ -236,7 +240,7 @@ static bool dispatch(u64 now)
 	head = &of->queue[of->head];
 	if (of->pending)
 		htbs_policy_set_head(&policy, choice.flow, head->start,
-				     head->due);
+				     head->due, head->conforming);
 	return true;
 }
 
@@ -280,6 +284,7 @@ static void set_up(const struct sim_setup *setup, struct sim_client *clients,
 	htbs_flow_init(&background, &policy, &least, 0);
 	htbs_service_init(&policy.service, setup->seek);
 	policy.rule = setup->rule;
+	policy.reorders = setup->drive != SIM_TLC;
 
 	memset(flows, 0, sizeof(flows));
 	for (i = 0; i < count; i++) {

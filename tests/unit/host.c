@@ -24,6 +24,8 @@ const size_t host_size_curve = sizeof(struct htbs_curve);
 const size_t host_size_arrival = sizeof(struct htbs_arrival);
 const size_t host_size_choice = sizeof(struct htbs_choice);
 const size_t host_size_extent = sizeof(struct htbs_extent);
+const size_t host_size_sent = sizeof(struct htbs_sent);
+const size_t host_size_window = sizeof(struct htbs_window);
 const size_t host_size_service = sizeof(struct htbs_service);
 const size_t host_size_overload = sizeof(struct htbs_overload);
 const size_t host_size_admission = sizeof(struct htbs_admission);
@@ -74,6 +76,16 @@ struct htbs_service *host_policy_service(struct htbs_policy *policy)
 struct htbs_overload *host_policy_overload(struct htbs_policy *policy)
 {
 	return &policy->overload;
+}
+
+struct htbs_window *host_policy_window(struct htbs_policy *policy)
+{
+	return &policy->window;
+}
+
+void host_policy_set_reorders(struct htbs_policy *policy, bool reorders)
+{
+	policy->reorders = reorders;
 }
 
 void host_policy_set_rule(struct htbs_policy *policy, enum htbs_rule rule)

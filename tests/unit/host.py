@@ -27,7 +27,7 @@ from tests.model.htbs import Arrival, Choice, Params, Request
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build/linux-source/tools"
 LIBRARY = ROOT / "build/host/libhtbs.so"
-ROOMS = ("curve", "tree", "slack", "flow", "policy", "admission")
+ROOMS = ("curve", "tree", "slack", "flow", "window", "tags", "policy", "admission")
 FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-Werror")
 
@@ -65,13 +65,26 @@ class CChoice(Structure):
     """struct htbs_choice."""
 
     _fields_ = [("flow", c_void_p), ("jump", c_uint64), ("switched", c_bool),
-                ("wait_began", c_bool), ("timed_out", c_bool), ("relieved", c_bool)]
+                ("wait_began", c_bool), ("timed_out", c_bool), ("relieved", c_bool),
+                ("held", c_bool)]
 
 
 class CExtent(Structure):
     """struct htbs_extent."""
 
     _fields_ = [("pos", c_uint64), ("sectors", c_uint32), ("sync", c_bool)]
+
+
+class CSent(Structure):
+    """struct htbs_sent."""
+
+    _fields_ = [("at", c_uint64), ("due", c_uint64), ("conforms", c_bool)]
+
+
+class CWindow(Structure):
+    """struct htbs_window."""
+
+    _fields_ = [("limit", c_uint32), ("until", c_uint64), ("full", c_bool)]
 
 
 class CService(Structure):
@@ -120,7 +133,8 @@ class FlowView(Structure):
 
 
 MIRRORS = {"params": CParams, "clock": CClock, "curve": CCurve, "arrival": CArrival,
-           "choice": CChoice, "extent": CExtent, "service": CService,
+           "choice": CChoice, "extent": CExtent, "sent": CSent, "window": CWindow,
+           "service": CService,
            "overload": COverload, "admission": CAdmission}
 
 PROTOTYPES = {
@@ -135,7 +149,7 @@ PROTOTYPES = {
     "htbs_service_end": (None, POINTER(CService), c_uint64),
     "htbs_overload_learn": (c_bool, POINTER(COverload), c_bool),
     "htbs_overload_end": (c_bool, POINTER(COverload)),
-    "htbs_slack_end": (c_uint64, POINTER(CService), c_void_p, c_void_p, c_uint64),
+    "htbs_slack_end": (c_uint64, POINTER(CService), c_void_p, c_void_p, c_uint32, c_uint64),
     "htbs_tree_init": (None, c_void_p),
     "htbs_tree_insert": (None, c_void_p, c_void_p),
     "htbs_tree_remove": (None, c_void_p, c_void_p),
@@ -145,11 +159,15 @@ PROTOTYPES = {
     "htbs_policy_choose": (None, c_void_p, c_uint64, POINTER(CChoice)),
     "htbs_policy_dispatch": (c_bool, c_void_p, c_void_p, c_uint64, POINTER(CExtent)),
     "htbs_policy_remove": (None, c_void_p, c_void_p),
-    "htbs_policy_set_head": (None, c_void_p, c_void_p, c_uint64, c_uint64),
-    "htbs_policy_complete": (c_bool, c_void_p, c_void_p, c_uint64),
-    "htbs_policy_requeue": (c_bool, c_void_p, c_void_p),
-    "htbs_policy_resume": (None, c_void_p, c_void_p, c_uint64),
+    "htbs_policy_set_head": (None, c_void_p, c_void_p, c_uint64, c_uint64, c_bool),
+    "htbs_policy_complete": (c_bool, c_void_p, c_void_p, c_uint64, POINTER(CSent)),
+    "htbs_policy_requeue": (c_bool, c_void_p, c_void_p, POINTER(CSent)),
+    "htbs_policy_resume": (None, c_void_p, c_void_p, POINTER(CSent)),
     "htbs_policy_charge": (None, c_void_p, c_void_p, c_uint64, c_uint32),
+    "htbs_window_init": (None, POINTER(CWindow)),
+    "htbs_window_hold": (None, POINTER(CWindow), c_uint64),
+    "htbs_window_open": (c_bool, POINTER(CWindow), c_uint32, c_uint64),
+    "htbs_window_judge": (None, POINTER(CWindow), c_uint32, c_uint64, c_uint64),
     "htbs_policy_configure": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
     "htbs_policy_retag": (None, c_void_p, c_void_p, c_uint64, c_uint32, POINTER(c_uint64),
                           POINTER(c_uint64)),
@@ -166,7 +184,9 @@ PROTOTYPES = {
     "host_flow_curve": (POINTER(CCurve), c_void_p),
     "host_policy_service": (POINTER(CService), c_void_p),
     "host_policy_overload": (POINTER(COverload), c_void_p),
+    "host_policy_window": (POINTER(CWindow), c_void_p),
     "host_policy_set_rule": (None, c_void_p, c_int),
+    "host_policy_set_reorders": (None, c_void_p, c_bool),
     "host_node_set": (None, c_void_p, c_uint64, c_uint64),
     "host_node_set_due": (None, c_void_p, c_uint64, c_uint32),
     "host_tree_first": (c_void_p, c_void_p),
@@ -244,7 +264,12 @@ class Device:
         self.service = lib.host_policy_service(self.policy).contents
         self.overload = lib.host_policy_overload(self.policy).contents
         lib.htbs_service_init(byref(self.service), seek)
+        self.window = lib.host_policy_window(self.policy).contents
         self.set_rule(rule)
+
+    def set_reorders(self, reorders: bool) -> None:
+        """Does the device serve first what it reaches first."""
+        self.lib.host_policy_set_reorders(self.policy, reorders)
 
     def set_rule(self, rule: str) -> None:
         """What bounds a run and a wait: "paper" or "slack"."""
@@ -262,7 +287,7 @@ class Device:
         """A request arrives."""
         out = CArrival()
         self.lib.htbs_policy_arrive(self.policy, flow.address, now % WRAP, request.cost, byref(out))
-        request.start, request.due = out.start, out.due
+        request.start, request.due, request.conforming = out.start, out.due, out.conforming
         flow.queue.append(request)
         return Arrival(out.start, out.v, out.due, out.jump, out.conforming, out.hit,
                        out.hurry)
@@ -273,11 +298,12 @@ class Device:
         self.lib.htbs_policy_choose(self.policy, now % WRAP, byref(out))
         flow = self.flows[out.flow] if out.flow else None
         return Choice(flow, out.jump, out.switched, out.wait_began, out.timed_out,
-                      out.relieved)
+                      out.relieved, out.held)
 
     def dispatch(self, flow: Flow, now: int) -> tuple[Request, bool]:
         """Dispatch the oldest request; also, did an overload begin."""
         request = flow.queue.pop(0)
+        request.sent = now
         extent = CExtent(request.pos, request.sectors, request.sync)
         changed = self.lib.htbs_policy_dispatch(self.policy, flow.address, now % WRAP,
                                                 byref(extent))
@@ -294,6 +320,7 @@ class Device:
         else:
             queue.remove(gone)
         kept.due = self._earlier(kept.due, gone.due)
+        kept.conforming |= gone.conforming
         self.lib.htbs_policy_remove(self.policy, flow.address)
         self._set_head(flow)
 
@@ -301,17 +328,23 @@ class Device:
         """Bytes without a tag of their own."""
         self.lib.htbs_policy_charge(self.policy, flow.address, now % WRAP, size)
 
-    def complete(self, flow: Flow, now: int) -> bool:
+    def complete(self, flow: Flow, request: Request, now: int) -> bool:
         """A dispatched request completed."""
-        return self.lib.htbs_policy_complete(self.policy, flow.address, now % WRAP)
+        return self.lib.htbs_policy_complete(self.policy, flow.address, now % WRAP,
+                                             self._sent(request))
 
-    def requeue(self, flow: Flow) -> bool:
+    def requeue(self, flow: Flow, request: Request) -> bool:
         """The driver gave a dispatched request back."""
-        return self.lib.htbs_policy_requeue(self.policy, flow.address)
+        return self.lib.htbs_policy_requeue(self.policy, flow.address, self._sent(request))
 
-    def resume(self, flow: Flow, now: int) -> None:
+    def resume(self, flow: Flow, request: Request, now: int) -> None:
         """A request is dispatched past the policy."""
-        self.lib.htbs_policy_resume(self.policy, flow.address, now % WRAP)
+        request.sent = now
+        self.lib.htbs_policy_resume(self.policy, flow.address, self._sent(request))
+
+    @staticmethod
+    def _sent(request: Request) -> CSent:
+        return CSent(request.sent % WRAP, request.due % WRAP, request.conforming)
 
     def configure(self, flow: Flow, params: Params, now: int) -> None:
         """A reservation promises something else."""
@@ -352,7 +385,8 @@ class Device:
     def _set_head(self, flow: Flow) -> None:
         if flow.queue:
             head = flow.queue[0]
-            self.lib.htbs_policy_set_head(self.policy, flow.address, head.start, head.due)
+            self.lib.htbs_policy_set_head(self.policy, flow.address, head.start, head.due,
+                                          head.conforming)
 
     @staticmethod
     def _earlier(a: int, b: int) -> int:

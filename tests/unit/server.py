@@ -122,5 +122,5 @@ class Server:
     def _complete(self) -> None:
         job, self._serving = self._serving, None
         job.completed = self._idle_since = self.now
-        self.device.complete(job.flow, self.now)
+        self.device.complete(job.flow, job.request, self.now)
         self._expect(self.on_complete(job))

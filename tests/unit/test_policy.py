@@ -33,9 +33,9 @@ class Desk:
         """Choose; dispatch, and complete after so long. Who was it."""
         flow = self.device.choose(self.now).flow
         if flow is not None:
-            self.device.dispatch(flow, self.now)
+            request, _ = self.device.dispatch(flow, self.now)
             self.now += took
-            self.device.complete(flow, self.now)
+            self.device.complete(flow, request, self.now)
         return flow
 
     def read(self, flow, count, pos=0):
@@ -157,14 +157,14 @@ def waiting(desk):
     pos = desk.read(reader, 8)
     desk.arrive(reader, pos)
     assert desk.device.choose(desk.now).flow is reader
-    desk.device.dispatch(reader, desk.now)
+    request, _ = desk.device.dispatch(reader, desk.now)
     desk.arrive(other)
     choice = desk.device.choose(desk.now)
     assert choice.wait_began
     assert choice.flow is None
     assert desk.device.view().wait == "service"
     desk.now += 2 * MS
-    assert desk.device.complete(reader, desk.now)
+    assert desk.device.complete(reader, request, desk.now)
     assert desk.device.view().wait_until == desk.now + T_WAIT
     return reader, other, pos + PAGE
 
@@ -228,10 +228,10 @@ def test_no_wait_for_a_request_that_was_given_back(desk):
     pos = desk.read(reader, 8)
     desk.arrive(reader, pos)
     desk.device.choose(desk.now)
-    desk.device.dispatch(reader, desk.now)
+    request, _ = desk.device.dispatch(reader, desk.now)
     desk.arrive(other)
     assert desk.device.choose(desk.now).wait_began
-    assert desk.device.requeue(reader)
+    assert desk.device.requeue(reader, request)
     assert desk.serve() is other
 
 
@@ -469,7 +469,8 @@ def test_a_new_deadline_counts_at_once(desk):
 def test_a_request_past_the_policy_counts_as_in_flight(desk):
     """So that its completion is none too many."""
     flow = desk.add(SOON)
-    desk.device.resume(flow, 0)
+    request = Request(COST_MIN)
+    desk.device.resume(flow, request, 0)
     assert flow.view().in_flight == 1
-    assert not desk.device.complete(flow, 5)
+    assert not desk.device.complete(flow, request, 5)
     assert flow.view().in_flight == 0

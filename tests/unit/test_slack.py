@@ -25,12 +25,12 @@ class Heads:
             lib.htbs_tree_insert(self.tree, node)
             self.nodes.append(node)
 
-    def end(self, end, active=None, seek=SEEK):
+    def end(self, end, active=None, seek=SEEK, in_flight=0):
         """Before when the next request of the active one's run has to begin."""
         service = CService()
         self.lib.htbs_service_init(byref(service), seek)
         node = None if active is None else self.nodes[active]
-        return self.lib.htbs_slack_end(byref(service), self.tree, node, end % WRAP)
+        return self.lib.htbs_slack_end(byref(service), self.tree, node, in_flight, end % WRAP)
 
 
 # Slack.
@@ -287,10 +287,10 @@ def test_patience(desk, think, patience):
     assert think - 20 < reader.view().think <= think
     desk.now += think
     desk.arrive(reader, pos)
-    desk.device.dispatch(desk.device.choose(desk.now).flow, desk.now)
+    request, _ = desk.device.dispatch(desk.device.choose(desk.now).flow, desk.now)
     desk.arrive(other)
     assert desk.device.choose(desk.now).wait_began
-    assert desk.device.complete(reader, desk.now)
+    assert desk.device.complete(reader, request, desk.now)
     assert desk.device.view().wait_until == pytest.approx(desk.now + patience, abs=80)
 
 

@@ -49,7 +49,7 @@ events = st.one_of(
     st.tuples(st.just("jump"), st.integers(0, ERA - (1 << 51)), st.integers(1, 5)),
 )
 scripts = lists(events, 80)
-set_ups = st.tuples(clocks, st.tuples(b_maxs, t_waits, rules, seeks),
+set_ups = st.tuples(clocks, st.tuples(b_maxs, t_waits, rules, seeks, st.booleans()),
                     st.lists(params, min_size=FLOWS, max_size=FLOWS))
 
 
@@ -58,11 +58,14 @@ class Lockstep:
 
     def __init__(self, lib, clock, knobs, promises):
         self.now, drift = clock
-        self.c, self.spec = Device(lib, *knobs), Policy(*knobs)
+        *rest, reorders = knobs
+        self.c, self.spec = Device(lib, *rest), Policy(*knobs)
+        self.c.set_reorders(reorders)
         self.c.clock.drift = self.spec.drift = drift
         self._pairs = [(self.c.add(p, self.now), self.spec.add(p, self.now)) for p in promises]
         self._pairs.append((self.c.background, self.spec.background))
         self._ends = [0] * len(self._pairs)
+        self._in_flight = [[] for _ in self._pairs]  # requests, of the C and of the specification
 
     def play(self, script) -> None:
         """Do what is written and compare after each event."""
@@ -100,6 +103,8 @@ class Lockstep:
         assert self.c.service.seek == self.spec.service.seek
         got, want = self.c.overload, self.spec.overload
         assert (got.late, got.now) == (want.late, want.now)
+        got, want = self.c.window, self.spec.window
+        assert (got.limit, got.full) == (want.limit, want.full)
 
     def _both(self, name, i=None, *arguments):
         """The same call on both sides, with the same result."""
@@ -132,8 +137,16 @@ class Lockstep:
         c, spec = self._pairs[i]
         got, want = self.c.dispatch(c, self.now), self.spec.dispatch(spec, self.now)
         assert (got[0].pos, got[1]) == (want[0].pos, want[1])
+        self._in_flight[i].append((got[0], want[0]))
         if complete:
-            self._both("complete", i, self.now)
+            self._end("complete", i, self.now)
+
+    def _end(self, how, i, *arguments) -> None:
+        """The oldest request of those in flight is there no more."""
+        c, spec = self._in_flight[i].pop(0)
+        flows = self._pairs[i]
+        got = getattr(self.c, how)(flows[0], c, *arguments)
+        assert got == getattr(self.spec, how)(flows[1], spec, *arguments)
 
     def read_on(self, i, count) -> None:
         """Some sequential synchronous reads, one after the other."""
@@ -166,16 +179,19 @@ class Lockstep:
     def complete(self, n) -> None:
         """A request in flight completes."""
         if busy := self._busy():
-            self._both("complete", busy[n % len(busy)], self.now)
+            self._end("complete", busy[n % len(busy)], self.now)
 
     def requeue(self, n) -> None:
         """The driver gives a request back."""
         if busy := self._busy():
-            self._both("requeue", busy[n % len(busy)])
+            self._end("requeue", busy[n % len(busy)])
 
     def resume(self, i) -> None:
         """A request goes past the policy."""
-        self._both("resume", i, self.now)
+        c, spec = Request(4096), Request(4096)
+        self.c.resume(self._pairs[i][0], c, self.now)
+        self.spec.resume(self._pairs[i][1], spec, self.now)
+        self._in_flight[i].append((c, spec))
 
     def let_pass(self, time) -> None:
         """Nothing happens for a while."""

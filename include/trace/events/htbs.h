@@ -325,6 +325,29 @@ TRACE_EVENT(htbs_late,
 );
 
 /* More is reserved than the device can do; or no longer. */
+TRACE_EVENT(htbs_hold,
+	TP_PROTO(dev_t dev, u64 now, u32 in_flight, u32 window),
+	TP_ARGS(dev, now, in_flight, window),
+
+	TP_STRUCT__entry(
+		__field(dev_t, dev)
+		__field(u64, now)
+		__field(u32, in_flight)
+		__field(u32, window)
+	),
+
+	TP_fast_assign(
+		__entry->dev = dev;
+		__entry->now = now;
+		__entry->in_flight = in_flight;
+		__entry->window = window;
+	),
+
+	TP_printk("%u:%u now=%llu in_flight=%u window=%u",
+		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->now,
+		  __entry->in_flight, __entry->window)
+);
+
 TRACE_EVENT(htbs_overload,
 	TP_PROTO(dev_t dev, u64 now, bool begins),
 	TP_ARGS(dev, now, begins),
@@ -413,8 +436,8 @@ TRACE_DEFINE_ENUM(HTBS_RULE_SLACK);
  */
 TRACE_EVENT(htbs_tunables,
 	TP_PROTO(dev_t dev, bool attached, unsigned int policy, u32 b_max,
-		 u64 t_wait, u64 seek),
-	TP_ARGS(dev, attached, policy, b_max, t_wait, seek),
+		 u64 t_wait, u64 seek, bool reorders),
+	TP_ARGS(dev, attached, policy, b_max, t_wait, seek, reorders),
 
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
@@ -423,6 +446,7 @@ TRACE_EVENT(htbs_tunables,
 		__field(u32, b_max)
 		__field(u64, t_wait)
 		__field(u64, seek)
+		__field(bool, reorders)
 	),
 
 	TP_fast_assign(
@@ -432,14 +456,16 @@ TRACE_EVENT(htbs_tunables,
 		__entry->b_max = b_max;
 		__entry->t_wait = t_wait;
 		__entry->seek = seek;
+		__entry->reorders = reorders;
 	),
 
-	TP_printk("%u:%u attached=%d policy=%s b_max=%u t_wait=%llu seek=%llu",
+	TP_printk("%u:%u attached=%d policy=%s b_max=%u t_wait=%llu seek=%llu reorders=%d",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->attached,
 		  __print_symbolic(__entry->policy,
 				   { HTBS_RULE_PAPER, "paper" },
 				   { HTBS_RULE_SLACK, "slack" }),
-		  __entry->b_max, __entry->t_wait, __entry->seek)
+		  __entry->b_max, __entry->t_wait, __entry->seek,
+		  __entry->reorders)
 );
 
 #endif /* _TRACE_HTBS_H */

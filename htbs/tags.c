@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tags: by which time they are given, and what is charged without one.  A pure
+ * room.
+ *
+ * The time is the device's virtual clock.  In an overload, under the rule of
+ * slack, it is held back to the oldest pending start tag: see policy.c.
+ */
+#include <linux/string.h>
+
+#include <htbs/policy.h>
+
+/* The virtual time by which tags are given; in an overload it is held back. */
+static u64 htbs_policy_time(struct htbs_policy *policy, u64 now)
+{
+	u64 v = htbs_clock_read(&policy->clock, now);
+
+	if (!htbs_policy_overloaded(policy))
+		policy->v = v;
+	return policy->v;
+}
+
+/**
+ * htbs_flow_init() - a new reservation
+ * @flow: what the policy is to know of it
+ * @policy: the policy of its device
+ * @params: what it promises; valid
+ * @now: real time, ns
+ */
+void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
+		    const struct htbs_params *params, u64 now)
+{
+	memset(flow, 0, sizeof(*flow));
+	RB_CLEAR_NODE(&flow->node.rb);
+	flow->idle_since = now;
+	htbs_curve_init(&flow->curve, params, &policy->clock,
+			htbs_policy_time(policy, now));
+}
+
+/**
+ * htbs_policy_adjust() - if nothing conforms, let time jump
+ * @policy: the policy
+ * @now: real time, ns
+ *
+ * The paper's check_and_adjust_tags().  In an overload the time that is held back
+ * moves on to the oldest pending start tag.
+ *
+ * Return: how far the virtual clock jumped, ns.
+ */
+u64 htbs_policy_adjust(struct htbs_policy *policy, u64 now)
+{
+	u64 jump = 0, oldest;
+
+	if (!htbs_tree_empty(&policy->tree)) {
+		oldest = htbs_tree_min_start(&policy->tree);
+		jump = htbs_clock_advance(&policy->clock, now, oldest);
+		if (htbs_before(policy->v, oldest))
+			policy->v = oldest;
+	}
+	htbs_policy_time(policy, now);
+	return jump;
+}
+
+/**
+ * htbs_policy_due() - when is a request due
+ * @policy: the policy
+ * @flow: its reservation
+ * @now: when it arrives, real ns
+ * @start: its start tag, virtual ns
+ *
+ * Return: when it would be due had it come when the curve entitles it, real ns.
+ */
+u64 htbs_policy_due(struct htbs_policy *policy,
+		    const struct htbs_flow *flow, u64 now, u64 start)
+{
+	u64 v = htbs_clock_read(&policy->clock, now);
+
+	if (htbs_before(v, start))
+		now += start - v;
+	return now + flow->curve.params.latency;
+}
+
+/**
+ * htbs_policy_charge() - bytes that have no tag of their own
+ * @policy: the policy
+ * @flow: the reservation they are charged to
+ * @now: real time, ns
+ * @bytes: what a merge added to a request, or what goes past the policy
+ */
+void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
+			u64 now, u32 bytes)
+{
+	htbs_curve_arrive(&flow->curve, &policy->clock,
+			  htbs_policy_time(policy, now), bytes);
+}
+
+/**
+ * htbs_policy_configure() - a reservation promises something else
+ * @policy: the policy
+ * @flow: the reservation
+ * @params: what it promises from now on; valid
+ * @now: real time, ns
+ *
+ * The curve starts afresh.  htbs_policy_retag() must follow for each pending
+ * request, oldest first, and then htbs_policy_set_head().
+ */
+void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
+			   const struct htbs_params *params, u64 now)
+{
+	htbs_curve_init(&flow->curve, params, &policy->clock,
+			htbs_policy_time(policy, now));
+}
+
+/**
+ * htbs_policy_retag() - the tags of a pending request on a new curve
+ * @policy: the policy
+ * @flow: its reservation, just configured
+ * @now: real time, ns
+ * @cost: what it is charged, bytes
+ * @start: its start tag, virtual ns
+ * @due: when it is due, real ns
+ *
+ * No request loses by a change, so a tag only moves back; two rising
+ * sequences have a rising minimum, so the order stands.
+ */
+void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
+		       u64 now, u32 cost, u64 *start, u64 *due)
+{
+	u64 fresh = htbs_curve_arrive(&flow->curve, &policy->clock,
+				      htbs_policy_time(policy, now), cost);
+	u64 fresh_due = htbs_policy_due(policy, flow, now, fresh);
+
+	if (htbs_before(fresh, *start))
+		*start = fresh;
+	if (htbs_before(fresh_due, *due))
+		*due = fresh_due;
+}

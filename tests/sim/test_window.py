@@ -1,0 +1,51 @@
+"""The window on simulated drives that queue: deadlines kept, and what that costs.
+
+The numbers that these bars are about are printed by `python -m tests.sim`.
+"""
+
+import pytest
+
+from tests.sim.loads import FLASH_READ, REST, queueing_disk
+from tests.sim.sim import MS, PAPER, Knobs, run
+
+
+@pytest.mark.parametrize(("writer", "reader"),
+                         [(REST, REST),
+                          (REST._replace(bw=1 << 19), REST._replace(bw=100 << 20))])
+def test_a_disk_that_picks_for_itself(writer, reader):
+    """ncq-disk: nothing late among greedy neighbours, where without a window half of it was."""
+    clients = queueing_disk(60, writer, reader)
+    paper, slack = run(clients, PAPER, drive="nearline"), run(clients, drive="nearline")
+    assert paper.late() > 0.3 * paper.clients[0].conforming
+    assert slack.late() == 0
+    assert slack.clients[0].conforming > 700
+
+
+def test_the_reader_on_whose_side_the_shares_are_has_the_disk():
+    """Half a megabyte against a hundred: 90 % of what goes without a window."""
+    clients = queueing_disk(60, REST._replace(bw=1 << 19), REST._replace(bw=100 << 20))
+    paper, slack = run(clients, PAPER, drive="nearline"), run(clients, drive="nearline")
+    assert slack.total > 0.9 * paper.total
+
+
+def test_flash():
+    """flash-read: a reader at depth 1 gets its blocks in time, against four at depth 64.
+
+    Some are late before the window has found its size. After that it costs a quarter of what the
+    drive does at full depth: with 8 dies, a request that finds so many others that none of the dies
+    is ever idle has more than a millisecond to wait.
+    """
+    slack = Knobs(t_wait=0, seek=MS)
+    paper = Knobs("paper", 20, 0, MS)
+    fast, timely = (run(FLASH_READ, knobs, 2, drive="tlc") for knobs in (paper, slack))
+    assert fast.late() > 0.5 * fast.clients[0].conforming
+    assert timely.late() < 0.002 * timely.clients[0].conforming
+    assert timely.clients[0].bytes > 10 * fast.clients[0].bytes
+    assert timely.total > 0.7 * fast.total
+
+
+def test_nobody_conforms_no_window():
+    """Four at full depth have all of the drive."""
+    paper, slack = (run(FLASH_READ[1:], Knobs(rule, 20, 0, MS), 2, drive="tlc")
+                    for rule in ("paper", "slack"))
+    assert slack.total > 0.98 * paper.total

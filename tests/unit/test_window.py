@@ -1,0 +1,158 @@
+"""How much a device that queues may have while somebody conforms."""
+
+from ctypes import byref
+
+import pytest
+
+from tests.model.htbs import COST_MIN, SECOND, Params, Request
+from tests.model.window import HOLD, MAX, ONE
+from tests.unit.host import CWindow, Device
+
+MS = 10**6
+TIGHT = Params(1_000_000, 4096, 10 * MS)
+GREEDY = Params(4096, 4096, SECOND)
+
+
+@pytest.fixture
+def window(lib):
+    """One that knows nothing yet."""
+    fresh = CWindow()
+    lib.htbs_window_init(byref(fresh))
+    return fresh
+
+
+def test_nobody_conforms_no_window(lib, window):
+    """However much the device has."""
+    window.limit = ONE
+    assert lib.htbs_window_open(byref(window), 1000, 0)
+    lib.htbs_window_hold(byref(window), 0)
+    assert not lib.htbs_window_open(byref(window), 1, HOLD - 1)
+    assert lib.htbs_window_open(byref(window), 1, HOLD)
+
+
+def test_one_may_always_go(lib, window):
+    """Else nothing would ever change."""
+    lib.htbs_window_hold(byref(window), 0)
+    for _ in range(100):
+        lib.htbs_window_judge(byref(window), 1, 10, 10)
+    assert window.limit == ONE
+    assert lib.htbs_window_open(byref(window), 0, 0)
+
+
+def test_late_ones_shrink_it_from_what_was_in_flight(lib, window):
+    """An eighth less than what the device had, even if it might have had more."""
+    lib.htbs_window_judge(byref(window), 16, 51, 100)
+    assert window.limit == 14 * ONE
+    lib.htbs_window_judge(byref(window), 500, 51, 100)
+    assert window.limit == 14 * ONE * 7 // 8
+
+
+def test_it_grows_only_if_it_was_in_the_way(lib, window):
+    """Who is served fast because little is asked says nothing about more."""
+    window.limit = 4 * ONE
+    lib.htbs_window_hold(byref(window), 0)
+    lib.htbs_window_judge(byref(window), 1, 50, 100)
+    assert window.limit == 4 * ONE
+    assert not lib.htbs_window_open(byref(window), 4, 0)
+    lib.htbs_window_judge(byref(window), 1, 50, 100)
+    lib.htbs_window_judge(byref(window), 1, 50, 100)
+    assert window.limit == 4 * ONE + ONE // 32
+
+
+def test_it_has_an_end(lib, window):
+    """There is no device that takes more."""
+    lib.htbs_window_hold(byref(window), 0)
+    assert not lib.htbs_window_open(byref(window), MAX // ONE, 0)
+    lib.htbs_window_judge(byref(window), 1, 50, 100)
+    assert window.limit == MAX
+
+
+class Drive:
+    """A device with a window of two, a tight reservation and a greedy one with ten pending."""
+
+    def __init__(self, lib, rule="slack", reorders=False):
+        self.device = Device(lib, 20, 0, rule, MS)
+        self.device.set_reorders(reorders)
+        self.tight, self.greedy = (self.device.add(each, 0) for each in (TIGHT, GREEDY))
+        self.first = self.come(self.tight)
+        self.go(self.tight)
+        self.come(self.greedy)
+        self.device.complete(self.greedy, self.go(self.greedy), 0)
+        self.device.window.limit = 2 * ONE
+        for _ in range(10):
+            self.come(self.greedy)
+
+    def come(self, flow, now=0) -> Request:
+        """A request arrives."""
+        request = Request(COST_MIN)
+        self.device.arrive(flow, request, now)
+        return request
+
+    def go(self, flow, now=0) -> Request:
+        """That one's request is chosen."""
+        assert self.device.choose(now).flow is flow
+        return self.device.dispatch(flow, now)[0]
+
+
+def test_the_greedy_are_held_back(lib):
+    """The window is full with one of theirs and the conforming one."""
+    drive = Drive(lib)
+    request = drive.go(drive.greedy)
+    assert drive.device.choose(1).held
+    assert not drive.device.view().work
+    drive.device.complete(drive.greedy, request, 2)
+    assert drive.device.view().work
+    drive.go(drive.greedy, 3)
+
+
+def test_who_conforms_goes_all_the_same(lib):
+    """An arrival that conforms isn't bound by the window."""
+    drive = Drive(lib)
+    drive.go(drive.greedy)
+    assert drive.device.choose(1).held
+    drive.come(drive.tight, 5 * MS)
+    drive.go(drive.tight, 5 * MS)
+
+
+def test_the_paper_knows_no_window(lib):
+    """B_max and T_wait is all there is."""
+    drive = Drive(lib, "paper")
+    for _ in range(10):
+        drive.go(drive.greedy)
+
+
+@pytest.mark.parametrize("later", [0, 1])
+def test_a_device_that_reorders_goes_past_nobody_who_is_urgent(lib, later):
+    """With two in flight a third may let the first wait for three seeks; it is due in 10 ms."""
+    drive = Drive(lib, reorders=True)
+    drive.go(drive.greedy)
+    drive.device.window.limit = MAX
+    now = 10 * MS - 3 * drive.device.service.seek + later
+    assert drive.device.choose(now).held == bool(later)
+
+
+def test_more_than_fit_are_not_known_of(lib):
+    """Nor missed when they are done."""
+    drive = Drive(lib, reorders=True)
+    tight = [drive.device.add(TIGHT._replace(latency=(20 + n) * MS), 0) for n in range(40)]
+    gone = [(flow, drive.come(flow)) for flow in tight]
+    for flow, request in gone:
+        assert drive.go(flow) is request
+    for flow, request in [*gone, (drive.tight, drive.first)]:
+        assert drive.device.choose(9 * MS).held or flow is drive.tight
+        drive.device.complete(flow, request, 9 * MS)
+    drive.device.window.limit = MAX
+    drive.go(drive.greedy, 9 * MS)
+
+
+def test_one_that_is_done_is_not_urgent(lib):
+    """And what came back from the driver isn't either, as long as it is away."""
+    for gone in ("complete", "requeue"):
+        drive = Drive(lib, reorders=True)
+        drive.go(drive.greedy)
+        drive.device.window.limit = MAX
+        assert drive.device.choose(9 * MS).held
+        arguments = (9 * MS,) if gone == "complete" else ()
+        getattr(drive.device, gone)(drive.tight, drive.first, *arguments)
+        drive.device.window.limit = MAX
+        drive.go(drive.greedy, 9 * MS)
