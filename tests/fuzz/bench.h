@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The policy under test and what is known beside it (policy.c); what is
+ * checked of its decisions (judge.c).
+ */
+#ifndef HTBS_FUZZ_BENCH_H
+#define HTBS_FUZZ_BENCH_H
+
+#include <htbs/policy.h>
+
+#include "fuzz.h"
+
+#define FLOWS		5	/* the last is the background */
+#define PENDING_MAX	16
+
+/**
+ * struct request - a pending request
+ * @start: start tag, virtual ns
+ * @due: when it is due, real ns
+ * @cost: bytes charged
+ * @extent: where it is
+ */
+struct request {
+	u128 start;
+	u64 due;
+	u32 cost;
+	struct htbs_extent extent;
+};
+
+/**
+ * struct flow - a reservation and what is known of it beside the policy
+ * @c: the policy's part
+ * @exact: its arrival curve
+ * @queue: its pending requests, oldest first
+ * @pending: how many they are
+ * @in_flight: requests dispatched and not completed
+ * @entered: when its place among equals was last assigned
+ * @history: one bit for each of the last 8 dispatched, 1: sequential
+ * @end: where the last one ended
+ * @known: there was one
+ * @idle_since: when its last request completed, ns
+ */
+struct flow {
+	struct htbs_flow c;
+	struct reference exact;
+	struct request queue[PENDING_MAX];
+	int pending;
+	u32 in_flight;
+	u64 entered;
+	u8 history;
+	u64 end;
+	bool known;
+	u64 idle_since;
+};
+
+/**
+ * struct bench - the policy under test and what is known beside it
+ * @policy: under test
+ * @flow: its reservations
+ * @now: real time, ns
+ * @drift: of the virtual clock, ns
+ * @entries: places assigned so far
+ * @run: requests of the active reservation since it became active
+ * @background_due: when the background is served whoever else is pending, ns
+ */
+struct bench {
+	struct htbs_policy policy;
+	struct flow flow[FLOWS];
+	u128 now;
+	u128 drift;
+	u64 entries;
+	u32 run;
+	u64 background_due;
+};
+
+static inline bool is_background(const struct bench *bench, const struct flow *flow)
+{
+	return flow == &bench->flow[FLOWS - 1];
+}
+
+static inline bool by_paper(const struct bench *bench)
+{
+	return bench->policy.rule == HTBS_RULE_PAPER;
+}
+
+static inline struct flow *active(struct bench *bench)
+{
+	return (struct flow *)bench->policy.active;
+}
+
+static inline u128 finish(const struct flow *flow)
+{
+	return flow->queue[0].start + flow->c.curve.params.latency;
+}
+
+static inline bool sequential(const struct flow *flow)
+{
+	return __builtin_popcount(flow->history) >= HTBS_SEQ_MIN;
+}
+
+void check_jump(struct bench *bench, u64 jump);
+void check_arrival(struct bench *bench, struct flow *flow,
+		   struct request *request, const struct htbs_arrival *arrival);
+void check_stay(struct bench *bench, const struct flow *flow);
+void check_wait(struct bench *bench);
+void check_turn(struct bench *bench, const struct flow *was,
+		const struct flow *flow);
+
+#endif /* HTBS_FUZZ_BENCH_H */

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the fuzz targets share: numbers out of the fuzzer's bytes, what must
+ * hold, and the arrival curve in exact arithmetic.
+ *
+ * Moments are also kept in 128 bits, where time does not wrap.
+ */
+#ifndef HTBS_FUZZ_H
+#define HTBS_FUZZ_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <htbs/curve.h>
+
+#define u128	unsigned __int128
+
+#define NSEC	1000000000ULL
+
+/* A sanitizer's report would not say what was expected. */
+#define must(condition)							\
+	do {								\
+		if (!(condition)) {					\
+			fprintf(stderr, "%s:%d: %s: must be: %s\n",	\
+				__FILE__, __LINE__, __func__,		\
+				#condition);				\
+			abort();					\
+		}							\
+	} while (0)
+
+/**
+ * struct input - what is left of the fuzzer's bytes
+ * @at: the next
+ * @end: behind the last
+ */
+struct input {
+	const u8 *at;
+	const u8 *end;
+};
+
+static inline bool input_empty(const struct input *in)
+{
+	return in->at == in->end;
+}
+
+/* Behind the end all bytes are 0. */
+static inline u8 input_byte(struct input *in)
+{
+	return input_empty(in) ? 0 : *in->at++;
+}
+
+static inline u64 input_number(struct input *in)
+{
+	u64 number = 0;
+	int i;
+
+	for (i = 0; i < 8; i++)
+		number = number << 8 | input_byte(in);
+	return number;
+}
+
+/*
+ * A number of a range: one byte for its ends and what is near them or a power
+ * of two, nine for the rest.
+ */
+static inline u64 input_within(struct input *in, u64 low, u64 high)
+{
+	u8 shape = input_byte(in);
+	u64 number;
+
+	if (shape < 64) {
+		number = low + shape % 32;
+		if (shape >= 32)
+			number = high - shape % 32;
+	} else if (shape < 192) {
+		number = 1ULL << (shape & 63);
+		if (shape & 64)
+			number--;
+	} else {
+		number = input_number(in);
+	}
+	if (number >= low && number <= high)
+		return number;
+	return high - low == ~0ULL ? number : low + number % (high - low + 1);
+}
+
+static inline struct htbs_params input_params(struct input *in)
+{
+	struct htbs_params params;
+
+	params.bw = input_within(in, HTBS_BW_MIN, HTBS_BW_MAX);
+	params.burst = input_within(in, HTBS_BURST_MIN, HTBS_BURST_MAX);
+	params.latency = input_within(in, HTBS_LATENCY_MIN, HTBS_LATENCY_MAX);
+	return params;
+}
+
+/**
+ * struct reference - an arrival curve, exact
+ * @params: what is promised
+ * @ticks: theoretical arrival time, in units of 1/bw ns
+ */
+struct reference {
+	struct htbs_params params;
+	u128 ticks;
+};
+
+static inline void reference_init(struct reference *curve,
+				  const struct htbs_params *params, u128 v)
+{
+	curve->params = *params;
+	curve->ticks = v * params->bw;
+}
+
+static inline u128 reference_tat(const struct reference *curve)
+{
+	return curve->ticks / curve->params.bw;
+}
+
+/* S of a request of this cost that arrives at v. */
+static inline u128 reference_arrive(struct reference *curve, u128 v, u32 cost)
+{
+	u64 burst = curve->params.burst;
+	u128 tau = 0, tat;
+
+	if (curve->ticks < v * curve->params.bw)
+		curve->ticks = v * curve->params.bw;
+	if (burst > cost)
+		tau = (u128)(burst - cost) * NSEC / curve->params.bw;
+	tat = reference_tat(curve);
+	curve->ticks += (u128)cost * NSEC;
+	return tat > v + tau ? tat - tau : v;
+}
+
+/* Under the name that libFuzzer calls. */
+int fuzz_one(const u8 *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
+
+#endif /* HTBS_FUZZ_H */

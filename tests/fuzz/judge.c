@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What must hold of every decision of the policy.
+ */
+#include "bench.h"
+
+/* The oldest start tag of all reservations; false if none is backlogged. */
+static bool oldest_start(const struct bench *bench, u128 *start)
+{
+	bool any = false;
+	int i;
+
+	for (i = 0; i < FLOWS - 1; i++) {
+		const struct flow *flow = &bench->flow[i];
+
+		if (!flow->pending || (any && flow->queue[0].start >= *start))
+			continue;
+		*start = flow->queue[0].start;
+		any = true;
+	}
+	return any;
+}
+
+/* The smallest finish tag; among equals who came first. */
+static struct flow *smallest_finish(struct bench *bench)
+{
+	struct flow *first = NULL;
+	int i;
+
+	for (i = 0; i < FLOWS - 1; i++) {
+		struct flow *flow = &bench->flow[i];
+
+		if (!flow->pending)
+			continue;
+		if (!first || finish(flow) < finish(first) ||
+		    (finish(flow) == finish(first) &&
+		     flow->entered < first->entered))
+			first = flow;
+	}
+	return first;
+}
+
+/* check_and_adjust_tags(): the clock jumps to the oldest start tag, if at all. */
+void check_jump(struct bench *bench, u64 jump)
+{
+	u128 v = bench->now + bench->drift, oldest;
+	u64 want = 0;
+
+	if (oldest_start(bench, &oldest) && oldest > v)
+		want = oldest - v;
+	must(jump == want);
+	bench->drift += jump;
+	must(bench->policy.clock.drift == (u64)bench->drift);
+}
+
+/* An arrival's tags; they become the request's. */
+void check_arrival(struct bench *bench, struct flow *flow,
+		   struct request *request, const struct htbs_arrival *arrival)
+{
+	u64 latency = flow->c.curve.params.latency;
+	u128 v, due = bench->now + latency;
+
+	check_jump(bench, arrival->jump);
+	v = bench->now + bench->drift;
+	must(arrival->v == (u64)v);
+
+	/* Tags are close to the clock, so the distance tells them whole. */
+	request->start = v + (s64)(arrival->start - arrival->v);
+	request->due = arrival->due;
+	if (flow->pending)
+		must(request->start >= flow->queue[flow->pending - 1].start);
+	if (is_background(bench, flow)) {
+		must(!arrival->conforming);
+		return;
+	}
+	if (by_paper(bench))
+		must(request->start ==
+		     reference_arrive(&flow->exact, v, request->cost));
+	if (request->start > v)
+		due += request->start - v;
+	must(arrival->conforming == (request->start <= v));
+	must(arrival->due == (u64)due);
+}
+
+/*
+ * Is another's request overdue?  The rule of slack looks at more heads than
+ * there are here.
+ */
+static bool another_overdue(const struct bench *bench, const struct flow *but)
+{
+	int i;
+
+	for (i = 0; i < FLOWS - 1; i++) {
+		const struct flow *flow = &bench->flow[i];
+
+		if (flow != but && flow->pending &&
+		    (s64)(flow->queue[0].due - (u64)bench->now) <= 0)
+			return true;
+	}
+	return false;
+}
+
+/* The active one keeps the device: it must be entitled to. */
+void check_stay(struct bench *bench, const struct flow *flow)
+{
+	must(flow);
+	must(bench->run < bench->policy.b_max);
+	must(sequential(flow));
+	if (!by_paper(bench) && !bench->policy.overload.now)
+		must(!another_overdue(bench, flow));
+}
+
+void check_wait(struct bench *bench)
+{
+	const struct htbs_policy *policy = &bench->policy;
+	const struct flow *flow = active(bench);
+	u64 until = policy->wait_until;
+
+	check_stay(bench, flow);
+	must(!flow->pending);
+	must(flow->c.sync);
+	must(flow->c.think < policy->t_wait);
+	if (policy->wait == HTBS_WAIT_SERVICE) {
+		must(flow->in_flight == 1);
+		must(until == (u64)bench->now + policy->t_wait +
+			      flow->c.curve.params.latency);
+		return;
+	}
+	must(!flow->in_flight);
+	must((s64)(until - (u64)bench->now) > 0);
+	must((s64)(flow->idle_since + policy->t_wait - until) >= 0);
+	if (by_paper(bench))
+		must(until == flow->idle_since + policy->t_wait);
+}
+
+/* By the paper's rule it also has to keep it if it may. */
+static bool has_to_stay(const struct bench *bench, const struct flow *flow)
+{
+	const struct htbs_policy *policy = &bench->policy;
+
+	if (!by_paper(bench) || !flow || bench->run >= policy->b_max ||
+	    !sequential(flow))
+		return false;
+	if (flow->pending)
+		return true;
+	if (!flow->c.sync || flow->in_flight > 1 ||
+	    flow->c.think >= policy->t_wait)
+		return false;
+	return flow->in_flight ||
+	       (s64)(flow->idle_since + policy->t_wait - (u64)bench->now) > 0;
+}
+
+/* Somebody is chosen anew: the smallest finish tag, or the background's turn. */
+void check_turn(struct bench *bench, const struct flow *was,
+		const struct flow *flow)
+{
+	const struct flow *background = &bench->flow[FLOWS - 1];
+	struct flow *first = smallest_finish(bench);
+
+	must(!has_to_stay(bench, was));
+	if (background->pending &&
+	    (!first || (s64)(bench->background_due - (u64)bench->now) <= 0)) {
+		must(flow == background);
+		must(!bench->policy.active);
+		bench->background_due = bench->now + HTBS_BACKGROUND_AGE;
+	} else {
+		must(flow == first);
+		must(active(bench) == flow);
+	}
+	bench->run = 0;
+}
+

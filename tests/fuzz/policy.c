@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The policy under any script of events, by either rule.
+ *
+ * Checked at every step: tags and the virtual clock against exact arithmetic
+ * (by the paper's rule, to the nanosecond); whom it serves, against a search
+ * through all reservations; and what it must never do: let the clock jump while
+ * a conforming request waits, leave the device idle for nothing or longer than
+ * T_wait, exceed B_max, or, by the rule of slack, go on with one reservation
+ * while another's request is overdue.
+ */
+#include "bench.h"
+
+/* What passes between two events; virtual time may also jump. */
+#define STEP_MAX	1000000000000000ULL	/* ns: 11 days */
+
+static void set_head(struct bench *bench, struct flow *flow)
+{
+	if (flow->pending)
+		htbs_policy_set_head(&bench->policy, &flow->c,
+				     flow->queue[0].start, flow->queue[0].due);
+}
+
+static void drop(struct flow *flow, int at)
+{
+	flow->pending--;
+	memmove(&flow->queue[at], &flow->queue[at + 1],
+		(flow->pending - at) * sizeof(flow->queue[0]));
+}
+
+/* Another request of the flow, perhaps behind its last one. */
+static void place(struct flow *flow, struct request *request, struct input *in)
+{
+	u8 shape = input_byte(in);
+	u64 pos = flow->end;
+
+	if (flow->pending) {
+		const struct htbs_extent *last =
+			&flow->queue[flow->pending - 1].extent;
+
+		pos = last->pos + last->sectors;
+	}
+	if (shape & 0x40)
+		pos += shape % 4 + HTBS_SEQ_GAP - 2;
+	if (shape & 0x80)
+		pos = input_number(in) >> 12;
+	request->extent.pos = pos;
+	request->extent.sectors = 8;
+	request->extent.sync = shape & 0x20 || shape < 0x10;
+}
+
+static void arrive(struct bench *bench, struct flow *flow, struct input *in)
+{
+	bool waited = bench->policy.wait && active(bench) == flow;
+	struct htbs_arrival arrival;
+	struct request request = {};
+
+	if (flow->pending == PENDING_MAX)
+		return;
+	place(flow, &request, in);
+	request.cost = htbs_cost(input_within(in, 0, 1 << 20));
+	htbs_policy_arrive(&bench->policy, &flow->c, bench->now, request.cost,
+			   &arrival);
+	must(arrival.hit == waited);
+	check_arrival(bench, flow, &request, &arrival);
+
+	if (!flow->pending) {
+		flow->entered = ++bench->entries;
+		if (is_background(bench, flow))
+			bench->background_due = bench->now + HTBS_BACKGROUND_AGE;
+	}
+	flow->queue[flow->pending++] = request;
+}
+
+static void dispatch(struct bench *bench, struct flow *flow)
+{
+	const struct htbs_extent extent = flow->queue[0].extent;
+	bool follows = flow->known && extent.pos >= flow->end &&
+		       extent.pos - flow->end <= HTBS_SEQ_GAP;
+
+	htbs_policy_dispatch(&bench->policy, &flow->c, bench->now, &extent);
+	flow->history = flow->history << 1 | follows;
+	flow->end = extent.pos + extent.sectors;
+	flow->known = true;
+	flow->in_flight++;
+	if (active(bench) == flow)
+		bench->run++;
+	drop(flow, 0);
+	flow->entered = ++bench->entries;
+	set_head(bench, flow);
+}
+
+static int pending(const struct bench *bench)
+{
+	int i, sum = 0;
+
+	for (i = 0; i < FLOWS; i++)
+		sum += bench->flow[i].pending;
+	return sum;
+}
+
+static struct flow *serve(struct bench *bench)
+{
+	struct htbs_policy *policy = &bench->policy;
+	bool waited = policy->wait != HTBS_WAIT_NONE;
+	bool over = (s64)(policy->wait_until - (u64)bench->now) <= 0;
+	struct flow *was = active(bench), *flow;
+	struct htbs_choice choice;
+
+	htbs_policy_choose(policy, bench->now, &choice);
+	must(choice.timed_out == (waited && over));
+	if (choice.timed_out)
+		was = NULL;
+	if (!pending(bench) || (waited && !over)) {
+		must(!choice.flow && !choice.wait_began && !choice.jump);
+		return NULL;
+	}
+	check_jump(bench, choice.jump);
+
+	flow = (struct flow *)choice.flow;
+	if (choice.wait_began) {
+		must(!flow && active(bench) == was);
+		check_wait(bench);
+		return NULL;
+	}
+	must(flow && flow->pending);
+	if (flow == was && policy->run) {
+		check_stay(bench, flow);
+		must(!choice.switched);
+	} else {
+		must(choice.switched == (active(bench) != was));
+		check_turn(bench, was, flow);
+	}
+	dispatch(bench, flow);
+	return flow;
+}
+
+static void complete(struct bench *bench, struct flow *flow)
+{
+	struct htbs_policy *policy = &bench->policy;
+	bool expected = policy->wait == HTBS_WAIT_SERVICE &&
+			active(bench) == flow;
+	u64 left;
+
+	if (!flow->in_flight)
+		return;
+	flow->in_flight--;
+	flow->idle_since = bench->now;
+	must(htbs_policy_complete(policy, &flow->c, bench->now) == expected);
+	if (!expected)
+		return;
+	left = policy->wait_until - (u64)bench->now;
+	must(policy->wait == HTBS_WAIT_ARRIVAL);
+	must(left == policy->t_wait ||
+	     (!by_paper(bench) && (s64)left < (s64)policy->t_wait));
+}
+
+static void requeue(struct bench *bench, struct flow *flow)
+{
+	bool waited = bench->policy.wait && active(bench) == flow;
+
+	if (!flow->in_flight)
+		return;
+	flow->in_flight--;
+	must(htbs_policy_requeue(&bench->policy, &flow->c) == waited);
+	must(!waited || !bench->policy.wait);
+}
+
+/* What stays has the earlier tags of the two. */
+static void merge(struct bench *bench, struct flow *flow, struct input *in)
+{
+	struct request *kept;
+	int at;
+
+	if (flow->pending < 2 || is_background(bench, flow))
+		return;
+	at = input_byte(in) % (flow->pending - 1);
+	kept = &flow->queue[at];
+	if ((s64)(flow->queue[at + 1].due - kept->due) < 0)
+		kept->due = flow->queue[at + 1].due;
+	drop(flow, at + 1);
+	htbs_policy_remove(&bench->policy, &flow->c);
+	flow->entered = ++bench->entries;
+	set_head(bench, flow);
+}
+
+static void charge(struct bench *bench, struct flow *flow, struct input *in)
+{
+	u32 bytes = input_within(in, 0, 1 << 20);
+
+	htbs_policy_charge(&bench->policy, &flow->c, bench->now, bytes);
+	if (!is_background(bench, flow))
+		reference_arrive(&flow->exact, bench->now + bench->drift,
+				 bytes);
+}
+
+/* A new promise: no tag moves ahead. */
+static void configure(struct bench *bench, struct flow *flow, struct input *in)
+{
+	struct htbs_params params = input_params(in);
+	u128 v = bench->now + bench->drift, was = 0, was_start = 0;
+	int i;
+
+	if (is_background(bench, flow))
+		return;
+	if (flow->pending) {
+		was = finish(flow);
+		was_start = flow->queue[0].start;
+	}
+	htbs_policy_configure(&bench->policy, &flow->c, &params, bench->now);
+	reference_init(&flow->exact, &params, v);
+	for (i = 0; i < flow->pending; i++) {
+		struct request *request = &flow->queue[i];
+		u128 exact = reference_arrive(&flow->exact, v, request->cost);
+		u64 start = request->start, due = request->due;
+
+		htbs_policy_retag(&bench->policy, &flow->c, bench->now,
+				  request->cost, &start, &due);
+		must((s64)(start - (u64)request->start) <= 0);
+		must((s64)(due - request->due) <= 0);
+		if (by_paper(bench))
+			must(start == (u64)(exact < request->start ?
+					    exact : request->start));
+		request->start += (s64)(start - (u64)request->start);
+		request->due = due;
+	}
+	if (flow->pending && (finish(flow) != was ||
+			      flow->queue[0].start != was_start))
+		flow->entered = ++bench->entries;
+	set_head(bench, flow);
+}
+
+/* A wait ends by the timer, or because a tunable changed. */
+static void end_wait(struct bench *bench, bool by_timer)
+{
+	struct htbs_policy *policy = &bench->policy;
+	bool waited = policy->wait != HTBS_WAIT_NONE;
+	bool over = (s64)(policy->wait_until - (u64)bench->now) <= 0;
+
+	if (by_timer)
+		must(htbs_policy_timeout(policy, bench->now) ==
+		     (waited && over));
+	else
+		must(htbs_policy_cancel_wait(policy) == waited);
+	if (waited && (over || !by_timer)) {
+		must(!policy->wait && !policy->active);
+		must(htbs_policy_has_work(policy) == !!pending(bench));
+	}
+}
+
+/* Until a wait's end, or 1 ns before or after it. */
+static void wait_out(struct bench *bench, struct input *in)
+{
+	s64 left = bench->policy.wait_until - (u64)bench->now +
+		   input_byte(in) % 3 - 1;
+
+	if (bench->policy.wait && left > 0)
+		bench->now += left;
+}
+
+/* Some sequential reads, one after the other: so does a reader deserve a run. */
+static void read_on(struct bench *bench, struct flow *flow, int count)
+{
+	static const u8 next[2];
+	struct input in;
+
+	for (; count; count--) {
+		struct flow *served;
+
+		in.at = next;
+		in.end = next + sizeof(next);
+		arrive(bench, flow, &in);
+		served = serve(bench);
+		if (served)
+			complete(bench, served);
+	}
+}
+
+static void step(struct bench *bench, struct input *in)
+{
+	u8 what = input_byte(in);
+	struct flow *flow = &bench->flow[what % FLOWS], *served;
+
+	switch (what / FLOWS % 16) {
+	case 0 ... 3:
+		arrive(bench, flow, in);
+		break;
+	case 4 ... 5:
+		serve(bench);
+		break;
+	case 6 ... 7:
+		served = serve(bench);
+		if (served)
+			complete(bench, served);
+		break;
+	case 8:
+		complete(bench, flow);
+		break;
+	case 9:
+		bench->now += input_within(in, 0, STEP_MAX);
+		break;
+	case 10:
+		read_on(bench, flow, input_byte(in) % 16);
+		break;
+	case 11:
+		wait_out(bench, in);
+		end_wait(bench, what & 1);
+		break;
+	case 12:
+		requeue(bench, flow);
+		break;
+	case 13:
+		merge(bench, flow, in);
+		break;
+	case 14:
+		charge(bench, flow, in);
+		break;
+	default:
+		configure(bench, flow, in);
+		break;
+	}
+}
+
+static void check(struct bench *bench)
+{
+	int i;
+
+	for (i = 0; i < FLOWS; i++) {
+		must(bench->flow[i].c.pending == (u32)bench->flow[i].pending);
+		must(bench->flow[i].c.in_flight == bench->flow[i].in_flight);
+	}
+	must(htbs_policy_has_work(&bench->policy) ==
+	     (!bench->policy.wait && pending(bench)));
+}
+
+static void begin(struct bench *bench, struct input *in)
+{
+	static const struct htbs_params least = {
+		HTBS_BW_MIN, HTBS_BURST_MIN, HTBS_LATENCY_MIN,
+	};
+	struct htbs_policy *policy = &bench->policy;
+	u8 knobs = input_byte(in);
+	int i;
+
+	memset(bench, 0, sizeof(*bench));
+	bench->now = input_number(in);
+	bench->drift = input_number(in);
+	htbs_policy_init(policy, &bench->flow[FLOWS - 1].c,
+			 input_within(in, 1, 65536),
+			 input_within(in, 0, NSEC));
+	policy->rule = knobs & 1 ? HTBS_RULE_SLACK : HTBS_RULE_PAPER;
+	policy->clock.drift = bench->drift;
+	htbs_service_init(&policy->service, input_within(in, 0, NSEC));
+	for (i = 0; i < FLOWS; i++) {
+		struct htbs_params params = least;
+
+		if (i < FLOWS - 1)
+			params = input_params(in);
+		htbs_flow_init(&bench->flow[i].c, policy, &params, bench->now);
+		reference_init(&bench->flow[i].exact, &params,
+			       bench->now + bench->drift);
+		bench->flow[i].idle_since = bench->now;
+	}
+}
+
+int fuzz_one(const u8 *data, size_t size)
+{
+	struct input in = { data, data + size };
+	static struct bench bench;
+
+	begin(&bench, &in);
+	while (!input_empty(&in)) {
+		step(&bench, &in);
+		check(&bench);
+	}
+	return 0;
+}

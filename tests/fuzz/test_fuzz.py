@@ -1,0 +1,23 @@
+"""A fixed number of the fuzzer's runs over each pure room; `make fuzz MINUTES=…` for more."""
+
+import pytest
+
+from tests.fuzz import fuzz
+
+RUNS = {"admission": 60_000, "curve": 60_000, "policy": 70_000, "tree": 30_000}
+SEED = 1
+
+
+@pytest.mark.parametrize("name", fuzz.TARGETS)
+def test_fuzz(name: str) -> None:
+    """Same tags to the nanosecond, same choice, no wait beyond T_wait, tree and sums exact."""
+    said = fuzz.build(name).fuzz(SEED, f"-runs={RUNS[name]}")
+    assert f"Done {RUNS[name]} runs" in said
+
+
+@pytest.mark.parametrize("name", fuzz.TARGETS)
+def test_corpus_is_small(name: str) -> None:
+    """At most 50 files, 100 KiB."""
+    sizes = [path.stat().st_size for path in (fuzz.CORPUS / name).iterdir()]
+    assert 0 < len(sizes) <= 50
+    assert sum(sizes) <= 100 * 1024
