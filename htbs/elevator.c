@@ -302,8 +302,6 @@ static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
 
 	htbs_policy_choose(&dev->policy, now, &choice);
 	htbs_trace_choice(dev, &choice, was_active, now);
-	if (choice.relieved)
-		htbs_trace_overload(dev, now);
 	if (choice.wait_began) {
 		htbs_flow_owner(dev->policy.active)->stats.waits++;
 		htbs_arm_wait_timer(dev);

@@ -94,6 +94,8 @@ void __htbs_trace_choice(struct htbs_device *dev,
 {
 	if (choice->timed_out)
 		htbs_trace_wait_end(dev, was_active, now, HTBS_WAIT_TIMEOUT);
+	if (choice->relieved)
+		htbs_trace_overload(dev, now);
 	htbs_trace_jump(dev, now, choice->jump);
 	if (choice->held)
 		trace_htbs_hold(dev->devt, now, dev->policy.in_flight,

@@ -1,0 +1,197 @@
+"""Recordings as a kernel with `htbs/policy.c` would make them, without a kernel.
+
+`record()` plays random events to the C and tells of its decisions in ftrace's words, in the order
+of `htbs/elevator.c`, for `tests/model/replay.py`.
+"""
+
+import random
+from dataclasses import dataclass
+
+from tests.model.htbs import SECOND, Params, Request
+from tests.unit.host import Device, Flow
+
+MS = 10**6
+GROUPS = 4
+KIB = 1024
+
+
+@dataclass(eq=False)
+class Numbered(Request):
+    """A request of the recording."""
+
+    number: int = 0
+    group: int = 0
+    conforming: bool = False
+
+
+class Recorder:
+    """A device and the lines that ftrace has of it. Its public methods are the events."""
+
+    def __init__(self, lib, rng: random.Random, rule: str):
+        self.rng, self.lines = rng, []
+        self.now = rng.randrange(SECOND)
+        b_max, t_wait, seek = rng.choice([2, 5, 20]), rng.choice([MS, 10 * MS]), 5 * MS
+        self.device = Device(lib, b_max, t_wait, rule, seek)
+        self._tell("tunables", attached=1, policy=rule, b_max=b_max, t_wait=t_wait, seek=seek)
+        self.flows: dict[int, Flow] = {}
+        for group in range(1, GROUPS + 1):
+            self._join(group)
+        self._in_flight: list[Numbered] = []
+        self._returned: list[Numbered] = []
+        self._ends = dict.fromkeys(self.flows, 0)
+        self._requests = 0
+
+    def _tell(self, name: str, **fields: int | str) -> None:
+        words = " ".join(f"{key}={value}" for key, value in fields.items())
+        number = len(self.lines) + 1
+        self.lines.append(f"  fio-1  [000] d..2. {number}: htbs_{name}: 259:0 {words}")
+
+    def _group(self, flow: Flow | None) -> int:
+        return next((group for group, each in self.flows.items() if each is flow), 0)
+
+    def _join(self, group: int) -> None:
+        promise = self._promise()
+        self.flows[group] = self.device.add(promise, self.now)
+        self._tell("join", group=group, now=self.now, **promise._asdict())
+
+    def _promise(self) -> Params:
+        rng = self.rng
+        return Params(rng.choice([200_000, 800_000, 3_000_001]), rng.choice([4096, 8192, 65536]),
+                      rng.choice([20 * MS, 50 * MS, SECOND]))
+
+    def _drift(self, jump: int) -> None:
+        if jump:
+            self._tell("drift", now=self.now, jump=jump, drift=self.device.clock.drift)
+
+    def _wait_ended(self, flow: Flow | None, outcome: str) -> None:
+        self._tell("wait_end", group=self._group(flow), now=self.now, outcome=outcome)
+
+    def arrive(self) -> None:
+        """A request comes, as a rule behind the group's last one."""
+        rng = self.rng
+        group = rng.choice(list(self.flows))
+        flow, size = self.flows[group], rng.choice([4 * KIB, 4 * KIB, 16 * KIB, 512])
+        self._requests += 1
+        pos = self._ends[group] if rng.random() < 0.9 else rng.randrange(1 << 30)
+        request = Numbered(size, pos, rng.random() < 0.9, number=self._requests, group=group)
+        self._ends[group] = pos + request.sectors
+        arrival = self.device.arrive(flow, request, self.now)
+        request.conforming = arrival.conforming
+        if arrival.hit:
+            self._wait_ended(flow, "hit")
+        self._drift(arrival.jump)
+        self._tell("tag", group=group, request=request.number, now=self.now, v=arrival.v,
+                   start=arrival.start, finish=arrival.start + flow.curve.params.latency,
+                   sector=pos, bytes=size, cost=request.cost, pending=len(flow.queue))
+
+    def ask(self) -> None:
+        """The driver asks for a request."""
+        if self._returned:
+            self._resume()
+            return
+        was_active = self.device.view().active
+        choice = self.device.choose(self.now)
+        if choice.timed_out:
+            self._wait_ended(was_active, "timeout")
+        if choice.relieved:
+            self._tell("overload", now=self.now, begins=0)
+        self._drift(choice.jump)
+        view = self.device.view()
+        if choice.wait_began:
+            self._tell("wait_begin", group=self._group(view.active), now=self.now,
+                       until=view.wait_until)
+        if choice.switched:
+            self._tell("switch", group=self._group(choice.flow), now=self.now)
+        if choice.flow:
+            self._dispatch(choice.flow)
+
+    def _dispatch(self, flow: Flow) -> None:
+        request, overload = self.device.dispatch(flow, self.now)
+        if overload:
+            self._tell("overload", now=self.now, begins=1)
+        self._dispatched(request, flow, request.start, 1)
+
+    def _resume(self) -> None:
+        """What the driver gave back goes first."""
+        request = self._returned.pop()
+        self.device.resume(self.flows[request.group], self.now)
+        self._dispatched(request, self.flows[request.group], 0, 0)
+
+    def _dispatched(self, request: Numbered, flow: Flow, start: int, tagged: int) -> None:
+        self._in_flight.append(request)
+        state = flow.view()
+        self._tell("dispatch", group=request.group, request=request.number, now=self.now,
+                   start=start, sector=request.pos, bytes=request.size, sync=int(request.sync),
+                   tagged=tagged, run=self.device.view().run, pending=state.pending,
+                   in_flight=state.in_flight)
+
+    def complete(self) -> None:
+        """The driver has a request no more: it is done, or given back."""
+        if not self._in_flight:
+            return
+        request = self._in_flight.pop(self.rng.randrange(len(self._in_flight)))
+        flow, until, requeued = self.flows[request.group], 0, self.rng.random() < 0.05
+        if requeued:
+            if self.device.requeue(flow):
+                self._wait_ended(flow, "cancelled")
+            request.conforming = False
+            self._returned.append(request)
+        else:
+            if request.conforming and self.now > request.due:
+                self._tell("late", group=request.group, request=request.number, now=self.now,
+                           late=self.now - request.due)
+            if self.device.complete(flow, self.now):
+                until = self.device.view().wait_until
+        self._tell("complete", group=request.group, request=request.number, now=self.now,
+                   requeued=int(requeued), in_flight=flow.view().in_flight, until=until)
+
+    def merge(self) -> None:
+        """A bio closes the gap between two pending requests; or there is no second one."""
+        group = self.rng.choice(list(self.flows))
+        flow = self.flows[group]
+        if not flow.queue:
+            return
+        kept, gone, added = self.rng.choice(flow.queue), -1, 4 * KIB
+        kept.size += added
+        others = [request for request in flow.queue if request is not kept]
+        if others and self.rng.random() < 0.5:
+            other = self.rng.choice(others)
+            gone, kept.size = other.number, kept.size + other.size
+            kept.conforming |= other.conforming
+            self.device.merge(flow, kept, other)
+        self._tell("merge", group=group, request=kept.number, gone=gone, sector=kept.pos,
+                   bytes=kept.size, pending=len(flow.queue), oldest=flow.queue[0].start)
+        self.device.charge(flow, added, self.now)
+        self._tell("charge", group=group, now=self.now, bytes=added)
+
+    def expire(self) -> None:
+        """The timer goes off when a wait is over."""
+        view = self.device.view()
+        if view.wait != "arrival":
+            return
+        self.now = max(self.now, view.wait_until)
+        if self.device.timeout(self.now):
+            self._wait_ended(view.active, "timeout")
+
+    def configure(self) -> None:
+        """Somebody writes to io.htbs."""
+        group, promise = self.rng.choice(list(self.flows)), self._promise()
+        self.device.configure(self.flows[group], promise, self.now)
+        self._tell("config", group=group, now=self.now, **promise._asdict())
+
+    def let_pass(self) -> None:
+        """Nothing happens for a while."""
+        self.now += self.rng.choice([1000, 100_000, MS, 15 * MS])
+
+
+USUAL = ("arrive", "arrive", "ask", "ask", "complete", "complete", "complete", "let_pass")
+RARE = ("merge", "expire", "configure")
+
+
+def record(lib, seed: int, rule: str = "paper", events: int = 1500) -> list[str]:
+    """The lines of a recording."""
+    rng = random.Random(seed)
+    recorder = Recorder(lib, rng, rule)
+    while len(recorder.lines) < events:
+        getattr(recorder, rng.choice(RARE if rng.random() < 0.05 else USUAL))()
+    return recorder.lines

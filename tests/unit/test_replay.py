@@ -1,0 +1,110 @@
+"""A replay finds what is not as the specification says: no test of the kernel's can be blind."""
+
+import re
+
+import pytest
+
+from tests.model.replay import MismatchError, RecordingError, read, replay
+from tests.unit.recorder import record
+
+RULE, SEED = "slack", 7  # a recording with all of DECIDED
+
+# What is decided, not given: a recording in which one of these is another is refused.
+DECIDED = {
+    "tag": ("v", "start", "finish", "cost", "pending"),
+    "merge": ("pending", "oldest"),
+    "charge": ("bytes",),
+    "drift": ("jump", "drift"),
+    "switch": ("group",),
+    "dispatch": ("group", "request", "start", "sector", "bytes", "run", "pending", "in_flight"),
+    "wait_begin": ("group", "until"),
+    "wait_end": ("group",),
+    "complete": ("in_flight", "until"),
+    "late": ("late",),
+    "overload": ("begins",),
+}
+FIELDS = [(name, field) for name, fields in DECIDED.items() for field in fields]
+
+
+@pytest.fixture(scope="module")
+def recording(lib) -> list[str]:
+    """As a kernel would have it."""
+    return record(lib, SEED, RULE)
+
+
+def name_of(line: str) -> str:
+    """The event's name."""
+    return re.search(r" htbs_(\w+): ", line)[1]
+
+
+def some(recording: list[str], name: str) -> list[int]:
+    """Where some events of this name are, the last of them with more to come."""
+    places = [i for i, line in enumerate(recording) if name_of(line) == name]
+    places = [i for i in places if i < len(recording) - 100]
+    assert places, f"no {name} recorded"
+    return [places[len(places) * part // 4] for part in range(4)]
+
+
+def refused(lines: list[str]) -> bool:
+    """Is this recording not as specified."""
+    try:
+        replay(read(["\n".join(lines)]))
+    except (MismatchError, RecordingError):
+        return True
+    return False
+
+
+@pytest.mark.parametrize("rule", ["paper", "slack"])
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_as_specified_is_accepted(lib, seed, rule):
+    """Tags, choices, waits and drifts of the C, in the words of the tracepoints."""
+    assert not refused(record(lib, seed, rule))
+
+
+@pytest.mark.parametrize(("name", "field"), FIELDS)
+@pytest.mark.parametrize("by", [1, -1])
+def test_a_number_that_is_off_by_one(recording, name, field, by):
+    """Every tag, choice, wait and drift is compared, to the nanosecond."""
+    for place in some(recording, name):
+        line = re.sub(rf"\b{field}=(-?\d+)", lambda m: f"{field}={int(m[1]) + by}",
+                      recording[place])
+        assert line != recording[place]
+        assert refused([*recording[:place], line, *recording[place + 1:]]), line
+
+
+@pytest.mark.parametrize("name", sorted(DECIDED.keys() - {"merge"}))  # which is told, not decided
+def test_an_event_that_did_not_happen(recording, name):
+    """A decision that is missing, such as a merge's charge, is found."""
+    for place in some(recording, name):
+        assert refused([*recording[:place], *recording[place + 1:]]), recording[place]
+
+
+@pytest.mark.parametrize("name", ["drift", "switch", "wait_begin", "wait_end", "late"])
+def test_an_event_too_many(recording, name):
+    """A decision that was taken twice is found."""
+    for place in some(recording, name):
+        assert refused([*recording[:place], recording[place], *recording[place:]])
+
+
+def test_another_outcome_of_a_wait(recording):
+    """A wait that timed out is no hit."""
+    [place, *_] = [i for i in some(recording, "wait_end") if "outcome=hit" in recording[i]]
+    line = recording[place].replace("outcome=hit", "outcome=timeout")
+    assert refused([*recording[:place], line, *recording[place + 1:]])
+
+
+@pytest.mark.parametrize(("lines", "remedy"), [
+    (["CPU:1 [LOST 7 EVENTS]"], "enlarge buffer_size_kb"),
+    (["# entries-in-buffer/entries-written: 5/9   #P:2"], "enlarge buffer_size_kb"),
+    ([], "echo 1 >"),
+])
+def test_a_recording_with_gaps(recording, lines, remedy):
+    """It is not believed, and the remedy named."""
+    with pytest.raises(RecordingError, match=re.escape(remedy)):
+        read(["\n".join([*lines, *(recording if lines else [])])])
+
+
+def test_a_recording_that_began_too_late(recording):
+    """Without the device's beginning its state is not known."""
+    with pytest.raises(RecordingError, match="record first"):
+        replay(read(["\n".join(recording[1:])]))
