@@ -28,6 +28,7 @@ class Job:
     conforming: bool
     drift: int  # the virtual clock's, at its arrival
     before: int  # dispatches before its arrival
+    due: int  # real time
     bound: int = 0  # dispatches from then on that may go before its own
     completed: int = 0
 
@@ -35,9 +36,9 @@ class Job:
 class Server:
     """One device, its policy and its clock, which starts at 0."""
 
-    def __init__(self, lib, capacity: int, b_max: int = 1, t_wait: int = 0):
-        self.device = Device(lib, b_max, t_wait)
-        self.capacity, self.b_max, self.t_wait = capacity, b_max, t_wait
+    def __init__(self, lib, capacity: int, b_max: int = 1, t_wait: int = 0, rule: str = "paper"):
+        self.device = Device(lib, b_max, t_wait, rule)
+        self.capacity, self.b_max, self.t_wait, self.rule = capacity, b_max, t_wait, rule
         self.params: dict[Flow, Params] = {}
         self.on_complete: Callable[[Job], Arrivals] = lambda job: ()
         self.now = 0
@@ -49,6 +50,7 @@ class Server:
         self._idle_since = 0
         self._dispatches = 0
         self._out_of_order = 0  # dispatches in a row that were not of the smallest F
+        self._overloaded = False  # so that tags have been given by a time that is held back
 
     def add(self, params: Params) -> Flow:
         """A reservation."""
@@ -78,7 +80,7 @@ class Server:
     def _arrive(self, flow: Flow, request: Request) -> None:
         arrival = self.device.arrive(flow, request, self.now)
         job = Job(flow, request, arrival.start + self.params[flow].latency, self.now, arrival.v,
-                  arrival.conforming, self.device.clock.drift, self._dispatches)
+                  arrival.conforming, self.device.clock.drift, self._dispatches, arrival.due)
         job.bound = self._bound(job)
         self._pending[request] = job
         self.jobs.append(job)
@@ -102,22 +104,33 @@ class Server:
             if self._pending:
                 view = self.device.view()
                 assert view.wait == "arrival", "idle for nothing"
+                assert view.wait_until <= self.now + self.t_wait, "a wait beyond T_wait"
+                self._nothing_urgent(view.wait_until)
                 self._at(view.wait_until, lambda: None)
             return
 
         smallest = min(job.finish for job in self._pending.values())
         idle_since = max(self._idle_since, min(job.arrived for job in self._pending.values()))
-        request, _ = self.device.dispatch(choice.flow, self.now)
+        request, overload = self.device.dispatch(choice.flow, self.now)
+        self._overloaded |= self.rule == "slack" and overload
         job = self._pending.pop(request)
         assert self.now - idle_since <= self.t_wait, "waited longer than T_wait"
         assert not job.conforming or self.device.clock.drift == job.drift, "its deadline moved"
-        assert self._dispatches - job.before <= job.bound, "starved"
+        assert self._overloaded or self._dispatches - job.before <= job.bound, "starved"
         self._dispatches += 1
         self._out_of_order = 0 if job.finish == smallest else self._out_of_order + 1
         assert self._out_of_order < self.b_max, "a run longer than B_max"
 
         self._serving = job
         self._at(self.now + job.request.cost * SECOND // self.capacity, self._complete)
+
+    def _nothing_urgent(self, until: int) -> None:
+        """By the rule of slack: after the wait there is time for each head, and for its seek."""
+        if self.rule == "paper" or self.device.overload.now:
+            return
+        for request, job in self._pending.items():
+            if request is job.flow.queue[0]:
+                assert until + self.device.service.seek <= job.due, "a wait while one was urgent"
 
     def _complete(self) -> None:
         job, self._serving = self._serving, None

@@ -351,6 +351,20 @@ def test_no_jump_while_a_conforming_request_waits(desk):
     assert desk.device.clock.drift == 0
 
 
+def test_no_jump_past_one_that_conforms(desk):
+    """Not even when it is due after the one that is served next, which does not conform."""
+    flood, other = desk.add(SOON), desk.add(LATER)
+    for _ in range(4):
+        desk.arrive(flood)
+    assert [desk.serve(), desk.serve()] == [flood, flood]
+    # Time jumps to the flood's third request, and the other's conforms. The fourth has S = 2 ms.
+    assert desk.arrive(other).start == MS
+    assert desk.serve() is flood
+    choice = desk.device.choose(desk.now)
+    assert (choice.flow, choice.jump) == (flood, 0)
+    assert desk.device.clock.drift == MS
+
+
 def test_a_reader_alone_pays_nothing_for_what_nobody_wanted(desk):
     """A synchronous reader is never backlogged when it arrives, so time jumps at the choice.
 

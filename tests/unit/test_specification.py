@@ -13,7 +13,18 @@ from hypothesis import strategies as st
 
 from tests.model.htbs import Params, Policy, Request
 from tests.unit.host import WRAP, Device
-from tests.unit.strategies import b_maxs, clocks, lists, params, rules, seeks, t_waits
+from tests.unit.strategies import (
+    BURST,
+    BW,
+    LATENCY,
+    b_maxs,
+    clocks,
+    lists,
+    params,
+    rules,
+    seeks,
+    t_waits,
+)
 
 FLOWS = 3
 BACKGROUND = FLOWS
@@ -247,5 +258,31 @@ class Lockstep:
 @settings(max_examples=600)
 @given(set_up=set_ups, script=scripts)
 def test_same_tags_and_choices(lib, set_up, script):
-    """Whatever happens, the C does what the specification says."""
+    """Same tags to the nanosecond; same choice at every step; S never falls."""
     Lockstep(lib, *set_up).play(script)
+
+
+# Moments from which a script takes real time, virtual time or both past the end of 64 bits.
+_ends = st.integers(WRAP - 10**10, WRAP - 1)
+wrapping = st.one_of(st.tuples(_ends, st.just(0)), st.tuples(st.just(0), _ends),
+                     st.tuples(st.integers(0, 10**10), _ends), st.tuples(_ends, _ends))
+
+
+@settings(max_examples=200)
+@given(set_up=set_ups, clock=wrapping, script=scripts)
+def test_same_near_wrap(lib, set_up, clock, script):
+    """Clock values near wrap."""
+    _, knobs, promises = set_up
+    Lockstep(lib, clock, knobs, promises).play(script)
+
+
+at_limits = st.builds(Params, st.sampled_from(BW), st.sampled_from(BURST), st.sampled_from(LATENCY))
+
+
+@settings(max_examples=150)
+@given(set_up=set_ups, promises=st.lists(at_limits, min_size=FLOWS, max_size=FLOWS),
+       script=scripts)
+def test_same_at_the_limits(lib, set_up, promises, script):
+    """Parameters at their limits."""
+    clock, knobs, _ = set_up
+    Lockstep(lib, clock, knobs, promises).play(script)
