@@ -50,6 +50,12 @@ ended()
 	jobs=
 }
 
+# entered CGROUP: its job has begun.
+entered()
+{
+	wait_for 30 grep -q . "$CG/$1/cgroup.procs"
+}
+
 # left CGROUP…: the groups are removed.
 left()
 {
@@ -96,7 +102,8 @@ def mix(clock: str, seed: int) -> str:
     for disk in disks:
         lines += [_reserve(rng, group, disk) for group in rng.sample(_GROUPS, 2)]
         lines += [_tune(rng, disk)]
-        jobs = 4 if len(disks) == 1 else 3
+        jobs = 3 if len(disks) == 1 else 2
+        lines += [_hesitant(rng.choice(_GROUPS), disk, seconds)]
         lines += [_job(rng, rng.choice(_GROUPS), disk, seconds) for _ in range(jobs)]
     lines += _changes(rng, disks, seconds)
     lines += ["ended", "left c/d a b c"]
@@ -116,7 +123,7 @@ def _changes(rng: random.Random, disks: tuple[str, ...], seconds: int) -> Iterat
                 f"reserve {rng.choice(_GROUPS)} {disk} none",
                 _tune(rng, disk),
                 _tune(rng, disk),
-                f"cg e; {_job(rng, 'e', disk, 1)}; left e",
+                f"cg e; {_job(rng, 'e', disk, 1)}; entered e; left e",
             ]
         )
 
@@ -140,6 +147,14 @@ def _tune(rng: random.Random, disk: str) -> str:
         ]
     )
     return f"tune {disk} {name} {value}"
+
+
+def _hesitant(group: str, disk: str, seconds: int) -> str:
+    """A reader in sequence who is waited for, and now and then in vain."""
+    return (
+        f"job {group} {disk} --rw=read --bs=4k --size=32m --ioengine=psync --runtime={seconds}"
+        " --thinktime=60000 --thinktime_blocks=30"
+    )
 
 
 def _job(rng: random.Random, group: str, disk: str, seconds: int) -> str:

@@ -1,0 +1,21 @@
+"""As test_conformance.py, on two CPUs and disks of two hardware queues, one of which requeues."""
+
+import pytest
+
+from tests.model import replay
+from tests.vm import Result, conformance
+from tests.vm.functional import Boot
+
+pytestmark = pytest.mark.guest
+
+SEEDS = (4,)
+GUEST: Boot = conformance.recording("real", SEEDS)
+
+
+def test_as_specified(result: Result) -> None:
+    """Every tag, choice, wait and drift, to the nanosecond."""
+    events = replay.read([result.text("trace")])
+    replay.replay(events)
+    assert any(event.name == "complete" and event.requeued for event in events)
+    queues = {event.request >> 16 for event in events if event.name == "dispatch"}
+    assert queues == {0, 1}
