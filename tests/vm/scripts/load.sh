@@ -67,6 +67,34 @@ expect 10000 "$(cat /sys/block/sim0/queue/iosched/t_wait_us)" "t_wait_us of a di
 scheduler sim0 none
 rmmod simdisk
 
+# A wait that ended early leaves its timer running, for a second here; the scheduler and the module
+# go before.
+load simdisk size_mb=64
+scheduler sim0 htbs
+expect_put OK 1000000 /sys/block/sim0/queue/iosched/t_wait_us
+cg reader other
+reserve reader sim0 bw=1M
+reserve other sim0 bw=1M
+job()
+{
+	_group=$1
+	shift
+	in_cg "$_group" fio --name="$_group" --filename=/dev/sim0 --direct=1 --bs=4k --size=16m \
+		--eta=never "$@" >/dev/null
+}
+job other --rw=randread --offset=32m --ioengine=libaio --iodepth=4 --time_based --runtime=1 &
+job reader --rw=read --ioengine=psync --time_based --runtime=1500ms
+wait
+[ "$(stat_of reader sim0 hits)" -gt 0 ] || fail "nobody was waited for"
+scheduler sim0 none
+scheduler nullb0 none
+rmmod htbs
+sleep 2
+rmmod simdisk
+rmdir $CG/reader $CG/other
+load htbs
+scheduler nullb0 htbs
+
 # It can't go while it is used.
 if rmmod htbs 2>/dev/null; then
 	fail "unloaded while in use"
