@@ -1,0 +1,1 @@
+"""Deliberate mistakes, each with the test that catches it."""

@@ -1,0 +1,34 @@
+"""The mistakes can still be made, and some are made; `make test-mutants` makes all."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.mutants import run
+
+ALL = run.mutants()
+# Of those that need no guest, the first ones: the kinds that are feared most.
+MADE = [mutant for mutant in ALL if not mutant.needs_guest][:4]
+
+
+@pytest.fixture(scope="module")
+def tree() -> Path:
+    """A copy of this one."""
+    return run.copy_tree()
+
+
+def test_all_apply(tree: Path) -> None:
+    """A patch that the code has outgrown is seen at once."""
+    assert len(ALL) >= 18
+    for mutant in ALL:
+        mutant.apply(tree, "--dry-run")
+
+
+def test_all_name_a_test(tree: Path) -> None:
+    done = run.run_tests(tree, ["--collect-only", *sorted({mutant.test for mutant in ALL})])
+    assert done.returncode == run.PASSED, done.stdout
+
+
+@pytest.mark.parametrize("mutant", MADE, ids=lambda mutant: mutant.name)
+def test_caught(tree: Path, mutant: run.Mutant) -> None:
+    run.check_caught(tree, mutant)
