@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.vm import Guest, Result, kernels, modules
+from tests.vm import Guest, Result, initramfs, kernels, modules
 from tests.vm.guest import PROGRAMS, STOCK_MODULES
 
 SERIES = ("6.1", "6.12")
@@ -16,7 +16,8 @@ class Boot:
     """A script of scripts/ and the guest that it wants.
 
     script: its name without .sh; modules, programs: on the virtual clock, besides the harness's
-    own; files: names below $IN with their text.
+    own; files: names below $IN with their text; sources: a directory here with the C files of a
+    program that is built for the guest, $IN/NAME.
     """
 
     script: str
@@ -24,6 +25,7 @@ class Boot:
     modules: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     files: tuple[tuple[str, str], ...] = ()
+    sources: str | None = None
     timeout: float = 300
 
     def run(self, series: str) -> Result:
@@ -35,6 +37,9 @@ class Boot:
         [other] = (modules.build(kernels.newest(each)) for each in SERIES if each != series)
         files = {"foreign.ko": other["htbs.ko"]}
         files |= {name: text.encode() for name, text in self.files}
+        if self.sources:
+            sources = sorted((Path(__file__).parent / self.sources).glob("*.c"))
+            files[self.sources] = initramfs.static_program(self.sources, *sources)
         guest = Guest(
             kernel,
             self.clock,

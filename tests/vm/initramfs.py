@@ -55,17 +55,22 @@ def base(kernel: Kernel, modules: tuple[str, ...], programs: tuple[str, ...]) ->
     return archive(tree)
 
 
-@cache
 def put() -> Path:
     """Build put.c, the static helper of both kinds of guest."""
-    source = Path(__file__).parent / "put.c"
-    binary = BUILD / "guest" / "put"
-    if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
+    return static_program("put", Path(__file__).parent / "put.c")
+
+
+@cache
+def static_program(name: str, *sources: Path) -> Path:
+    """Build a program that runs in both kinds of guest."""
+    binary = BUILD / "guest" / name
+    newest = max(source.stat().st_mtime for source in sources)
+    if not binary.exists() or binary.stat().st_mtime < newest:
         binary.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=binary.parent) as directory:
             # Two sessions may do this at once: others see all of it or nothing.
-            built = Path(directory, binary.name)
-            _output("gcc", "-static", "-O2", "-Wall", "-Werror", "-o", built, source)
+            built = Path(directory, name)
+            _output("gcc", "-static", "-O2", "-Wall", "-Werror", "-o", built, *sources)
             built.replace(binary)
     return binary
 

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# Random writes to io.htbs and the tunables, as many as $IN/writes-how says (SEED COUNT), while
+# requests are pending.
+
+null_disk nullb0 completion_nsec=1000000 hw_queue_depth=4
+load htbs
+scheduler nullb0 htbs
+cg written other
+reserve written nullb0 none
+in_cg other fio --name=load --filename=/dev/nullb0 --direct=1 --rw=randrw --bs=4k --size=32m \
+	--ioengine=libaio --iodepth=8 --rate_iops=100 --time_based --runtime=3600 >/dev/null 2>&1 &
+read -r seed count <"$IN/writes-how"
+"$IN/writes" "$seed" "$count" /sys/block/nullb0/queue/iosched $CG/written "$(dev nullb0)" ||
+	fail "a write did what it should not have done"
+killall fio
+wait || :
+scheduler nullb0 none
+rmmod htbs
