@@ -17,7 +17,8 @@ define links
 endef
 kbuild = $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(1) W=$(W)
 
-.PHONY: all private-types simdisk modules_install matrix style setup demo lab bench test clean help
+.PHONY: all private-types simdisk modules_install matrix style setup demo lab bench test fuzz \
+	fuzz-writes test-mutants conformance clean help
 
 all: private-types
 	$(call links,Kbuild htbs include sysfs,$(OUT))
@@ -67,6 +68,22 @@ bench: setup
 test: setup
 	@$(PYTHON) -m pytest tests
 
+fuzz: MINUTES ?= 5
+fuzz: setup
+	@$(PYTHON) -m tests.fuzz.fuzz --minutes $(MINUTES)
+
+fuzz-writes: setup
+	@$(PYTHON) -m tests.vm.writes $(if $(COUNT),--count $(COUNT)) \
+		$(if $(SEED),--seed $(SEED)) $(if $(KERNEL),--kernel $(KERNEL))
+
+test-mutants: setup
+	@$(PYTHON) -m tests.mutants.run $(MUTANTS)
+
+conformance: SEED ?= 1
+conformance: setup
+	@$(PYTHON) -m tests.vm.conformance --seed $(SEED) \
+		$(if $(KERNEL),--kernel $(KERNEL)) $(if $(CLOCK),--clock $(CLOCK))
+
 clean:
 	rm -rf $(patsubst %,build/%,$(FLAVOURS)) build/simdisk build/*.log
 
@@ -81,6 +98,13 @@ help:
 	@echo 'make lab                 run the experiments of results/ that are missing'
 	@echo 'make lab EXPERIMENT=x    run one of them; LAB_SECONDS=2 for a short trial in build/lab/'
 	@echo 'make test                install what is missing, run all tests'
+	@echo 'make fuzz MINUTES=<n>    fuzz each pure part of the scheduler for so long'
+	@echo 'make fuzz-writes         a million random writes to the control files, in a guest;'
+	@echo '                         COUNT=<n>, SEED=<n>, KERNEL=6.1|6.12'
+	@echo 'make test-mutants        make deliberate mistakes and show that each is caught'
+	@echo 'make conformance SEED=<n>'
+	@echo '                         record random I/O in a guest and replay it through the'
+	@echo '                         specification; CLOCK=virtual|real, KERNEL=6.1|6.12'
 	@echo 'make matrix              build for every kernel whose headers are installed'
 	@echo 'make style               checkpatch, sparse and ruff'
 	@echo 'make setup               install what is missing'
