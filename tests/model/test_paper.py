@@ -56,6 +56,14 @@ def test_same_tags_at_whole_tokens(rate, depth, pauses):
     assert all(paper == ours for _, _, paper, ours in both([(rate, depth)], arrivals))
 
 
+@given(rates, st.lists(depths, min_size=2, max_size=4),
+       lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), 80))
+def test_same_tags_for_several(rate, depth, arrivals):
+    """The same for several reservations, while the first request of one keeps time from jumping."""
+    arrivals = [(pause * SECOND // rate, i % len(depth), 0) for pause, i in arrivals]
+    assert all(paper == ours for _, _, paper, ours in both([(rate, d) for d in depth], arrivals))
+
+
 @given(rates, depths, lists(st.integers(0, 3 * SECOND), 60))
 def test_between_tokens_ours_is_exact(rate, depth, pauses):
     """At any time both forms agree on who conforms; where not, ours is the exact tag.
