@@ -296,6 +296,10 @@ class Device:
         if choice.relieved:
             expected.append(Expected("overload", {"now": now, "begins": 0}))
         expected += self._drift(now, choice.jump)
+        if choice.held:
+            expected.append(Expected("hold", {
+                "now": now, "in_flight": policy.in_flight, "window": policy.window.limit // ONE,
+            }))  # fmt: skip
         if choice.wait_began:
             expected.append(Expected("wait_begin", {
                 "group": self._group(policy.active), "now": now, "until": policy.wait_until % WRAP,
@@ -341,12 +345,7 @@ class Device:
     # Waits.
 
     def _on_hold(self, event: Event) -> list[Expected]:
-        expected, _ = self._choose(event)
-        if self._policy.held:
-            fields = {"now": event.now, "in_flight": self._policy.in_flight,
-                      "window": self._policy.window.limit // ONE}
-            expected.append(Expected("hold", fields))
-        return expected
+        return self._choose(event)[0]
 
     def _on_wait_begin(self, event: Event) -> list[Expected]:
         return self._choose(event)[0]

@@ -8,6 +8,7 @@ import random
 from dataclasses import dataclass
 
 from tests.model.htbs import SECOND, Params, Request
+from tests.model.window import ONE
 from tests.unit.host import Device, Flow
 
 MS = 10**6
@@ -21,7 +22,6 @@ class Numbered(Request):
 
     number: int = 0
     group: int = 0
-    conforming: bool = False
 
 
 class Recorder:
@@ -31,8 +31,11 @@ class Recorder:
         self.rng, self.lines = rng, []
         self.now = rng.randrange(SECOND)
         b_max, t_wait, seek = rng.choice([2, 5, 20]), rng.choice([MS, 10 * MS]), 5 * MS
+        reorders = rng.choice([False, True])
         self.device = Device(lib, b_max, t_wait, rule, seek)
-        self._tell("tunables", attached=1, policy=rule, b_max=b_max, t_wait=t_wait, seek=seek)
+        self.device.set_reorders(reorders)
+        self._tell("tunables", attached=1, policy=rule, b_max=b_max, t_wait=t_wait, seek=seek,
+                   reorders=int(reorders))
         self.flows: dict[int, Flow] = {}
         for group in range(1, GROUPS + 1):
             self._join(group)
@@ -76,7 +79,6 @@ class Recorder:
         request = Numbered(size, pos, rng.random() < 0.9, number=self._requests, group=group)
         self._ends[group] = pos + request.sectors
         arrival = self.device.arrive(flow, request, self.now)
-        request.conforming = arrival.conforming
         if arrival.hit:
             self._wait_ended(flow, "hit")
         self._drift(arrival.jump)
@@ -96,6 +98,9 @@ class Recorder:
         if choice.relieved:
             self._tell("overload", now=self.now, begins=0)
         self._drift(choice.jump)
+        if choice.held:
+            self._tell("hold", now=self.now, in_flight=len(self._in_flight),
+                       window=self.device.window.limit // ONE)
         view = self.device.view()
         if choice.wait_began:
             self._tell("wait_begin", group=self._group(view.active), now=self.now,
@@ -114,7 +119,7 @@ class Recorder:
     def _resume(self) -> None:
         """What the driver gave back goes first."""
         request = self._returned.pop()
-        self.device.resume(self.flows[request.group], self.now)
+        self.device.resume(self.flows[request.group], request, self.now)
         self._dispatched(request, self.flows[request.group], 0, 0)
 
     def _dispatched(self, request: Numbered, flow: Flow, start: int, tagged: int) -> None:
@@ -132,15 +137,14 @@ class Recorder:
         request = self._in_flight.pop(self.rng.randrange(len(self._in_flight)))
         flow, until, requeued = self.flows[request.group], 0, self.rng.random() < 0.05
         if requeued:
-            if self.device.requeue(flow):
+            if self.device.requeue(flow, request):
                 self._wait_ended(flow, "cancelled")
-            request.conforming = False
             self._returned.append(request)
         else:
             if request.conforming and self.now > request.due:
                 self._tell("late", group=request.group, request=request.number, now=self.now,
                            late=self.now - request.due)
-            if self.device.complete(flow, self.now):
+            if self.device.complete(flow, request, self.now):
                 until = self.device.view().wait_until
         self._tell("complete", group=request.group, request=request.number, now=self.now,
                    requeued=int(requeued), in_flight=flow.view().in_flight, until=until)
@@ -157,7 +161,6 @@ class Recorder:
         if others and self.rng.random() < 0.5:
             other = self.rng.choice(others)
             gone, kept.size = other.number, kept.size + other.size
-            kept.conforming |= other.conforming
             self.device.merge(flow, kept, other)
         self._tell("merge", group=group, request=kept.number, gone=gone, sector=kept.pos,
                    bytes=kept.size, pending=len(flow.queue), oldest=flow.queue[0].start)

@@ -1,13 +1,15 @@
 """A replay finds what is not as the specification says: no test of the kernel's can be blind."""
 
 import re
+from itertools import chain
 
 import pytest
 
 from tests.model.replay import MismatchError, RecordingError, read, replay
+from tests.model.window import MAX, ONE
 from tests.unit.recorder import record
 
-RULE, SEED = "slack", 7  # a recording with all of DECIDED
+RULE, SEED = "slack", 17  # on a device that reorders; a recording with all of DECIDED
 
 # What is decided, not given: a recording in which one of these is another is refused.
 DECIDED = {
@@ -22,7 +24,9 @@ DECIDED = {
     "complete": ("in_flight", "until"),
     "late": ("late",),
     "overload": ("begins",),
+    "hold": ("in_flight", "window"),
 }
+SEEDS = range(12)
 FIELDS = [(name, field) for name, fields in DECIDED.items() for field in fields]
 
 
@@ -55,10 +59,20 @@ def refused(lines: list[str]) -> bool:
 
 
 @pytest.mark.parametrize("rule", ["paper", "slack"])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_what_is_as_specified_is_accepted(lib, seed, rule):
     """Tags, choices, waits and drifts of the C, in the words of the tracepoints."""
     assert not refused(record(lib, seed, rule))
+
+
+def test_requests_are_held_back(lib):
+    """By a window that is full and, on a device that reorders, for one that is urgent."""
+    of_slack = list(chain.from_iterable(record(lib, seed, "slack") for seed in SEEDS))
+    windows = [int(re.search(r"window=(\d+)", line)[1])
+               for line in of_slack if name_of(line) == "hold"]
+    assert min(windows) == 1
+    assert max(windows) == MAX // ONE
+    assert not any(name_of(line) == "hold" for line in record(lib, SEED, "paper"))
 
 
 @pytest.mark.parametrize(("name", "field"), FIELDS)
@@ -72,14 +86,15 @@ def test_a_number_that_is_off_by_one(recording, name, field, by):
         assert refused([*recording[:place], line, *recording[place + 1:]]), line
 
 
-@pytest.mark.parametrize("name", sorted(DECIDED.keys() - {"merge"}))  # which is told, not decided
+# A merge is told, not decided. Without a hold it is as if the driver had not asked.
+@pytest.mark.parametrize("name", sorted(DECIDED.keys() - {"merge", "hold"}))
 def test_an_event_that_did_not_happen(recording, name):
     """A decision that is missing, such as a merge's charge, is found."""
     for place in some(recording, name):
         assert refused([*recording[:place], *recording[place + 1:]]), recording[place]
 
 
-@pytest.mark.parametrize("name", ["drift", "switch", "wait_begin", "wait_end", "late"])
+@pytest.mark.parametrize("name", ["drift", "switch", "wait_begin", "wait_end", "late", "hold"])
 def test_an_event_too_many(recording, name):
     """A decision that was taken twice is found."""
     for place in some(recording, name):
@@ -91,6 +106,15 @@ def test_another_outcome_of_a_wait(recording):
     [place, *_] = [i for i in some(recording, "wait_end") if "outcome=hit" in recording[i]]
     line = recording[place].replace("outcome=hit", "outcome=timeout")
     assert refused([*recording[:place], line, *recording[place + 1:]])
+
+
+@pytest.mark.parametrize(("seed", "reorders"), [(SEED, 1), (12, 0)])
+def test_another_kind_of_device(lib, seed, reorders):
+    """One that reorders gets less while it has urgent requests, and only one that does."""
+    first, *rest = record(lib, seed, RULE)
+    other = first.replace(f"reorders={reorders}", f"reorders={1 - reorders}")
+    assert other != first
+    assert refused([other, *rest])
 
 
 @pytest.mark.parametrize(("lines", "remedy"), [
