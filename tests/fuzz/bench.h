@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The policy under test and what is known beside it (policy.c); what is
- * checked of its decisions (judge.c).
+ * The policy under test and what is known beside it (policy.c), of what the
+ * device has, too (flight.c); what is checked of its decisions (judge.c).
  */
 #ifndef HTBS_FUZZ_BENCH_H
 #define HTBS_FUZZ_BENCH_H
@@ -12,17 +12,20 @@
 
 #define FLOWS		5	/* the last is the background */
 #define PENDING_MAX	16
+#define SENT_MAX	64	/* of one flow; more than HTBS_URGENT_MAX */
 
 /**
  * struct request - a pending request
  * @start: start tag, virtual ns
  * @due: when it is due, real ns
+ * @conforms: it did when it arrived
  * @cost: bytes charged
  * @extent: where it is
  */
 struct request {
 	u128 start;
 	u64 due;
+	bool conforms;
 	u32 cost;
 	struct htbs_extent extent;
 };
@@ -33,7 +36,10 @@ struct request {
  * @exact: its arrival curve
  * @queue: its pending requests, oldest first
  * @pending: how many they are
- * @in_flight: requests dispatched and not completed
+ * @sent: requests dispatched and not completed, oldest first
+ * @in_flight: how many they are
+ * @returned: one that the driver gave back
+ * @comes_back: there is one
  * @entered: when its place among equals was last assigned
  * @history: one bit for each of the last 8 dispatched, 1: sequential
  * @end: where the last one ended
@@ -45,7 +51,10 @@ struct flow {
 	struct reference exact;
 	struct request queue[PENDING_MAX];
 	int pending;
+	struct htbs_sent sent[SENT_MAX];
 	u32 in_flight;
+	struct htbs_sent returned;
+	bool comes_back;
 	u64 entered;
 	u8 history;
 	u64 end;
@@ -62,6 +71,9 @@ struct flow {
  * @entries: places assigned so far
  * @run: requests of the active reservation since it became active
  * @background_due: when the background is served whoever else is pending, ns
+ * @window_until: the window is up until then, ns
+ * @held: what was to be dispatched is held back
+ * @unsure: the policy doesn't know of all conforming requests in flight
  */
 struct bench {
 	struct htbs_policy policy;
@@ -71,6 +83,9 @@ struct bench {
 	u64 entries;
 	u32 run;
 	u64 background_due;
+	u64 window_until;
+	bool held;
+	bool unsure;
 };
 
 static inline bool is_background(const struct bench *bench, const struct flow *flow)
@@ -103,7 +118,16 @@ void check_arrival(struct bench *bench, struct flow *flow,
 		   struct request *request, const struct htbs_arrival *arrival);
 void check_stay(struct bench *bench, const struct flow *flow);
 void check_wait(struct bench *bench);
+const struct flow *whose_turn(const struct bench *bench);
 void check_turn(struct bench *bench, const struct flow *was,
 		const struct flow *flow);
+
+void add_sent(struct bench *bench, struct flow *flow, const struct htbs_sent *sent);
+void complete(struct bench *bench, struct flow *flow);
+void requeue(struct bench *bench, struct flow *flow);
+void resume(struct bench *bench, struct flow *flow);
+bool has_room(const struct bench *bench);
+void check_hold(const struct bench *bench, const struct flow *was);
+void check_go(const struct bench *bench, const struct flow *flow);
 
 #endif /* HTBS_FUZZ_BENCH_H */

@@ -22,13 +22,13 @@ static bool oldest_start(const struct bench *bench, u128 *start)
 }
 
 /* The smallest finish tag; among equals who came first. */
-static struct flow *smallest_finish(struct bench *bench)
+static const struct flow *smallest_finish(const struct bench *bench)
 {
-	struct flow *first = NULL;
+	const struct flow *first = NULL;
 	int i;
 
 	for (i = 0; i < FLOWS - 1; i++) {
-		struct flow *flow = &bench->flow[i];
+		const struct flow *flow = &bench->flow[i];
 
 		if (!flow->pending)
 			continue;
@@ -67,6 +67,7 @@ void check_arrival(struct bench *bench, struct flow *flow,
 	/* Tags are close to the clock, so the distance tells them whole. */
 	request->start = v + (s64)(arrival->start - arrival->v);
 	request->due = arrival->due;
+	request->conforms = arrival->conforming;
 	if (flow->pending)
 		must(request->start >= flow->queue[flow->pending - 1].start);
 	if (is_background(bench, flow)) {
@@ -80,6 +81,8 @@ void check_arrival(struct bench *bench, struct flow *flow,
 		due += request->start - v;
 	must(arrival->conforming == (request->start <= v));
 	must(arrival->due == (u64)due);
+	if (arrival->conforming)
+		bench->window_until = bench->now + HTBS_WINDOW_HOLD;
 }
 
 /*
@@ -150,23 +153,29 @@ static bool has_to_stay(const struct bench *bench, const struct flow *flow)
 	       (s64)(flow->idle_since + policy->t_wait - (u64)bench->now) > 0;
 }
 
-/* Somebody is chosen anew: the smallest finish tag, or the background's turn. */
+/* Who goes if nobody stays: the smallest finish tag, or the background's turn. */
+const struct flow *whose_turn(const struct bench *bench)
+{
+	const struct flow *background = &bench->flow[FLOWS - 1];
+	const struct flow *first = smallest_finish(bench);
+
+	if (background->pending &&
+	    (!first || (s64)(bench->background_due - (u64)bench->now) <= 0))
+		return background;
+	return first;
+}
+
+/* Somebody is chosen anew. */
 void check_turn(struct bench *bench, const struct flow *was,
 		const struct flow *flow)
 {
-	const struct flow *background = &bench->flow[FLOWS - 1];
-	struct flow *first = smallest_finish(bench);
-
 	must(!has_to_stay(bench, was));
-	if (background->pending &&
-	    (!first || (s64)(bench->background_due - (u64)bench->now) <= 0)) {
-		must(flow == background);
+	must(flow == whose_turn(bench));
+	if (is_background(bench, flow)) {
 		must(!bench->policy.active);
 		bench->background_due = bench->now + HTBS_BACKGROUND_AGE;
 	} else {
-		must(flow == first);
 		must(active(bench) == flow);
 	}
 	bench->run = 0;
 }
-

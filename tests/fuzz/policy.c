@@ -6,8 +6,8 @@
  * (by the paper's rule, to the nanosecond); whom it serves, against a search
  * through all reservations; and what it must never do: let the clock jump while
  * a conforming request waits, leave the device idle for nothing or longer than
- * T_wait, exceed B_max, or, by the rule of slack, go on with one reservation
- * while another's request is overdue.
+ * T_wait, hold back who conforms, exceed B_max, or, by the rule of slack, go on
+ * with one reservation while another's request is overdue.
  */
 #include "bench.h"
 
@@ -18,7 +18,8 @@ static void set_head(struct bench *bench, struct flow *flow)
 {
 	if (flow->pending)
 		htbs_policy_set_head(&bench->policy, &flow->c,
-				     flow->queue[0].start, flow->queue[0].due);
+				     flow->queue[0].start, flow->queue[0].due,
+				     flow->queue[0].conforms);
 }
 
 static void drop(struct flow *flow, int at)
@@ -63,6 +64,7 @@ static void arrive(struct bench *bench, struct flow *flow, struct input *in)
 			   &arrival);
 	must(arrival.hit == waited);
 	check_arrival(bench, flow, &request, &arrival);
+	bench->held = false;
 
 	if (!flow->pending) {
 		flow->entered = ++bench->entries;
@@ -75,6 +77,9 @@ static void arrive(struct bench *bench, struct flow *flow, struct input *in)
 static void dispatch(struct bench *bench, struct flow *flow)
 {
 	const struct htbs_extent extent = flow->queue[0].extent;
+	const struct htbs_sent sent = {
+		bench->now, flow->queue[0].due, flow->queue[0].conforms,
+	};
 	bool follows = flow->known && extent.pos >= flow->end &&
 		       extent.pos - flow->end <= HTBS_SEQ_GAP;
 
@@ -82,7 +87,7 @@ static void dispatch(struct bench *bench, struct flow *flow)
 	flow->history = flow->history << 1 | follows;
 	flow->end = extent.pos + extent.sectors;
 	flow->known = true;
-	flow->in_flight++;
+	add_sent(bench, flow, &sent);
 	if (active(bench) == flow)
 		bench->run++;
 	drop(flow, 0);
@@ -107,23 +112,32 @@ static struct flow *serve(struct bench *bench)
 	struct flow *was = active(bench), *flow;
 	struct htbs_choice choice;
 
+	if (!has_room(bench))
+		return NULL;
 	htbs_policy_choose(policy, bench->now, &choice);
 	must(choice.timed_out == (waited && over));
 	if (choice.timed_out)
 		was = NULL;
-	if (!pending(bench) || (waited && !over)) {
+	if (!pending(bench) || (waited && !over) || bench->held) {
 		must(!choice.flow && !choice.wait_began && !choice.jump);
+		must(!choice.held);
 		return NULL;
 	}
 	check_jump(bench, choice.jump);
 
 	flow = (struct flow *)choice.flow;
-	if (choice.wait_began) {
+	if (choice.wait_began || choice.held) {
+		must(choice.wait_began != choice.held);
 		must(!flow && active(bench) == was);
-		check_wait(bench);
+		bench->held = choice.held;
+		if (choice.held)
+			check_hold(bench, was);
+		else
+			check_wait(bench);
 		return NULL;
 	}
 	must(flow && flow->pending);
+	check_go(bench, flow);
 	if (flow == was && policy->run) {
 		check_stay(bench, flow);
 		must(!choice.switched);
@@ -133,37 +147,6 @@ static struct flow *serve(struct bench *bench)
 	}
 	dispatch(bench, flow);
 	return flow;
-}
-
-static void complete(struct bench *bench, struct flow *flow)
-{
-	struct htbs_policy *policy = &bench->policy;
-	bool expected = policy->wait == HTBS_WAIT_SERVICE &&
-			active(bench) == flow;
-	u64 left;
-
-	if (!flow->in_flight)
-		return;
-	flow->in_flight--;
-	flow->idle_since = bench->now;
-	must(htbs_policy_complete(policy, &flow->c, bench->now) == expected);
-	if (!expected)
-		return;
-	left = policy->wait_until - (u64)bench->now;
-	must(policy->wait == HTBS_WAIT_ARRIVAL);
-	must(left == policy->t_wait ||
-	     (!by_paper(bench) && (s64)left < (s64)policy->t_wait));
-}
-
-static void requeue(struct bench *bench, struct flow *flow)
-{
-	bool waited = bench->policy.wait && active(bench) == flow;
-
-	if (!flow->in_flight)
-		return;
-	flow->in_flight--;
-	must(htbs_policy_requeue(&bench->policy, &flow->c) == waited);
-	must(!waited || !bench->policy.wait);
 }
 
 /* What stays has the earlier tags of the two. */
@@ -178,6 +161,7 @@ static void merge(struct bench *bench, struct flow *flow, struct input *in)
 	kept = &flow->queue[at];
 	if ((s64)(flow->queue[at + 1].due - kept->due) < 0)
 		kept->due = flow->queue[at + 1].due;
+	kept->conforms |= flow->queue[at + 1].conforms;
 	drop(flow, at + 1);
 	htbs_policy_remove(&bench->policy, &flow->c);
 	flow->entered = ++bench->entries;
@@ -242,6 +226,7 @@ static void end_wait(struct bench *bench, bool by_timer)
 		     (waited && over));
 	else
 		must(htbs_policy_cancel_wait(policy) == waited);
+	bench->held &= by_timer;
 	if (waited && (over || !by_timer)) {
 		must(!policy->wait && !policy->active);
 		must(htbs_policy_has_work(policy) == !!pending(bench));
@@ -307,7 +292,10 @@ static void step(struct bench *bench, struct input *in)
 		end_wait(bench, what & 1);
 		break;
 	case 12:
-		requeue(bench, flow);
+		if (flow->comes_back)
+			resume(bench, flow);
+		else
+			requeue(bench, flow);
 		break;
 	case 13:
 		merge(bench, flow, in);
@@ -330,7 +318,7 @@ static void check(struct bench *bench)
 		must(bench->flow[i].c.in_flight == bench->flow[i].in_flight);
 	}
 	must(htbs_policy_has_work(&bench->policy) ==
-	     (!bench->policy.wait && pending(bench)));
+	     (!bench->policy.wait && !bench->held && pending(bench)));
 }
 
 static void begin(struct bench *bench, struct input *in)
@@ -349,6 +337,7 @@ static void begin(struct bench *bench, struct input *in)
 			 input_within(in, 1, 65536),
 			 input_within(in, 0, NSEC));
 	policy->rule = knobs & 1 ? HTBS_RULE_SLACK : HTBS_RULE_PAPER;
+	policy->reorders = knobs & 2;
 	policy->clock.drift = bench->drift;
 	htbs_service_init(&policy->service, input_within(in, 0, NSEC));
 	for (i = 0; i < FLOWS; i++) {

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the device has, and that others are held back for its sake only when they
+ * have to be: never one that conforms, never while the device has nothing, and
+ * else only by a full window or, if the device reorders, for one that may become
+ * late.
+ */
+#include "bench.h"
+
+static u32 in_flight(const struct bench *bench)
+{
+	u32 sum = 0;
+	int i;
+
+	for (i = 0; i < FLOWS; i++)
+		sum += bench->flow[i].in_flight;
+	return sum;
+}
+
+/* How many of those in flight conform. */
+static int conforming(const struct bench *bench)
+{
+	int i, sum = 0;
+	u32 at;
+
+	for (i = 0; i < FLOWS; i++)
+		for (at = 0; at < bench->flow[i].in_flight; at++)
+			sum += bench->flow[i].sent[at].conforms;
+	return sum;
+}
+
+/* The driver has room for all that it may be given. */
+bool has_room(const struct bench *bench)
+{
+	int i;
+
+	for (i = 0; i < FLOWS; i++)
+		if (bench->flow[i].in_flight == SENT_MAX)
+			return false;
+	return true;
+}
+
+/* The device has a request more. */
+void add_sent(struct bench *bench, struct flow *flow, const struct htbs_sent *sent)
+{
+	flow->sent[flow->in_flight++] = *sent;
+	if (conforming(bench) > HTBS_URGENT_MAX)
+		bench->unsure = true;
+}
+
+/* The reservation's oldest one is there no more. */
+static struct htbs_sent remove_sent(struct bench *bench, struct flow *flow)
+{
+	struct htbs_sent sent = flow->sent[0];
+
+	flow->in_flight--;
+	memmove(&flow->sent[0], &flow->sent[1],
+		flow->in_flight * sizeof(flow->sent[0]));
+	if (!conforming(bench))
+		bench->unsure = false;
+	bench->held = false;
+	return sent;
+}
+
+void complete(struct bench *bench, struct flow *flow)
+{
+	struct htbs_policy *policy = &bench->policy;
+	bool expected = policy->wait == HTBS_WAIT_SERVICE &&
+			active(bench) == flow;
+	struct htbs_sent sent;
+	u64 left;
+
+	if (!flow->in_flight)
+		return;
+	sent = remove_sent(bench, flow);
+	flow->idle_since = bench->now;
+	must(htbs_policy_complete(policy, &flow->c, bench->now, &sent) ==
+	     expected);
+	if (!expected)
+		return;
+	left = policy->wait_until - (u64)bench->now;
+	must(policy->wait == HTBS_WAIT_ARRIVAL);
+	must(left == policy->t_wait ||
+	     (!by_paper(bench) && (s64)left < (s64)policy->t_wait));
+}
+
+void requeue(struct bench *bench, struct flow *flow)
+{
+	bool waited = bench->policy.wait && active(bench) == flow;
+
+	if (!flow->in_flight)
+		return;
+	flow->returned = remove_sent(bench, flow);
+	flow->comes_back = true;
+	must(htbs_policy_requeue(&bench->policy, &flow->c, &flow->returned) ==
+	     waited);
+	must(!waited || !bench->policy.wait);
+}
+
+/* What was given back goes past the policy, and is due as it was. */
+void resume(struct bench *bench, struct flow *flow)
+{
+	if (!has_room(bench))
+		return;
+	flow->comes_back = false;
+	flow->returned.at = bench->now;
+	htbs_policy_resume(&bench->policy, &flow->c, &flow->returned);
+	add_sent(bench, flow, &flow->returned);
+}
+
+static bool window_full(const struct bench *bench)
+{
+	const struct htbs_window *window = &bench->policy.window;
+
+	must(window->limit >= HTBS_WINDOW_ONE);
+	must(window->limit <= HTBS_WINDOW_MAX * HTBS_WINDOW_ONE);
+	return (s64)(bench->window_until - (u64)bench->now) > 0 &&
+	       in_flight(bench) * HTBS_WINDOW_ONE >= window->limit;
+}
+
+/* If the device got one more, might it make another late? */
+static bool endangers(const struct bench *bench)
+{
+	u64 worst = (in_flight(bench) + 1) * bench->policy.service.seek;
+	bool some = false;
+	int i;
+	u32 at;
+
+	for (i = 0; i < FLOWS; i++) {
+		const struct flow *flow = &bench->flow[i];
+
+		for (at = 0; at < flow->in_flight; at++)
+			some |= flow->sent[at].conforms &&
+				(s64)(flow->sent[at].due - worst -
+				      (u64)bench->now) < 0;
+	}
+	return some && bench->policy.reorders;
+}
+
+static bool head_conforms(const struct flow *flow)
+{
+	return flow->pending && flow->queue[0].conforms;
+}
+
+/* A request is held back: the active one's or that whose turn it is. */
+void check_hold(const struct bench *bench, const struct flow *was)
+{
+	bool may_stay = was && was->pending && sequential(was) &&
+			bench->run < bench->policy.b_max;
+
+	must(!by_paper(bench));
+	must(in_flight(bench));
+	must(!head_conforms(whose_turn(bench)) ||
+	     (may_stay && !head_conforms(was)));
+	must(window_full(bench) || endangers(bench));
+}
+
+/* One goes: if it doesn't conform, nothing may speak against it. */
+void check_go(const struct bench *bench, const struct flow *flow)
+{
+	if (by_paper(bench) || head_conforms(flow))
+		return;
+	must(!window_full(bench));
+	must(bench->unsure || !endangers(bench));
+}
