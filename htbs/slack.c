@@ -12,8 +12,8 @@
  *	min over k of (d_k - (n_1 + ... + n_k) * R)
  *
  * and no other request is begun within an R before that, since it may turn out
- * to need a seek too; nor within as many R as the device has requests.  R is the largest time seen, fading slowly: a mean would
- * be late half of the time.
+ * to need a seek too; nor within as many R as the device has requests.  R is the
+ * largest time seen, fading slowly: a mean would be late half of the time.
  *
  * What arrives after the device was left is not foreseen.  It finds the deadlines
  * kept in order and, as long as seeks take less than R on the average, room.
