@@ -370,6 +370,9 @@ static void htbs_policy_finish(struct htbs_policy *policy,
 	policy->in_flight--;
 	if (policy->reorders && sent->conforms)
 		htbs_urgent_remove(&policy->urgent, sent->due);
+	/* Should one have been missed, nothing waits for it for ever. */
+	if (!policy->in_flight)
+		policy->urgent.count = 0;
 	policy->held = false;
 }
 

@@ -222,5 +222,7 @@ void htbs_requests_merged(struct request_queue *q, struct request *rq,
 	htbs_queue_take(dev, other, next);
 	htbs_policy_remove(&dev->policy, &other->flow);
 	htbs_queue_update_head(dev, other);
+	if (res != other)
+		htbs_queue_update_head(dev, res);
 	htbs_trace_merge(dev, other, rq, next);
 }

@@ -394,6 +394,8 @@ class Policy:
         flow.in_flight -= 1
         if self.reorders and request.conforming and request.due in self.urgent:
             self.urgent.remove(request.due)
+        if not self.in_flight:
+            self.urgent.clear()
         self.held = False
 
     def timeout(self, now: int) -> bool:

@@ -156,3 +156,13 @@ def test_one_that_is_done_is_not_urgent(lib):
         getattr(drive.device, gone)(drive.tight, drive.first, *arguments)
         drive.device.window.limit = MAX
         drive.go(drive.greedy, 9 * MS)
+
+
+def test_an_idle_device_has_nothing_urgent(lib):
+    """Whatever was missed: a request that swallowed another's had an earlier deadline, say."""
+    drive = Drive(lib, reorders=True)
+    drive.first.due += MS
+    drive.device.complete(drive.tight, drive.first, 9 * MS)
+    drive.device.window.limit = MAX
+    drive.go(drive.greedy, 20 * MS)
+    drive.go(drive.greedy, 20 * MS)

@@ -324,7 +324,7 @@ TRACE_EVENT(htbs_late,
 		  __entry->request, __entry->now, __entry->late)
 );
 
-/* More is reserved than the device can do; or no longer. */
+/* The next request is held back until the device has less. */
 TRACE_EVENT(htbs_hold,
 	TP_PROTO(dev_t dev, u64 now, u32 in_flight, u32 window),
 	TP_ARGS(dev, now, in_flight, window),
@@ -348,6 +348,7 @@ TRACE_EVENT(htbs_hold,
 		  __entry->in_flight, __entry->window)
 );
 
+/* More is reserved than the device can do; or no longer. */
 TRACE_EVENT(htbs_overload,
 	TP_PROTO(dev_t dev, u64 now, bool begins),
 	TP_ARGS(dev, now, begins),
