@@ -15,7 +15,8 @@ bpftrace -e '
 	BEGIN { printf("begin\n"); }' >bpftrace 2>&1 &
 tracer=$!
 wait_for 120 grep -q begin bpftrace
-reserve random sim0 bw=200K burst=8K latency=50000
+# What no disk can do: all turns come late, so there is an overload to see, too.
+reserve random sim0 bw=200K burst=8K latency=10
 reserve sequential sim0 bw=800K burst=8K latency=10
 for name in random sequential; do
 	rw=read
