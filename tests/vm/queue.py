@@ -1,0 +1,47 @@
+"""The guests of a test session: one boot per module and kernel, two at a time.
+
+They boot beside the tests that need none, so that no CPU is idle.
+"""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+
+from tests.vm import Result
+from tests.vm.functional import Boot
+
+_AT_A_TIME = 2
+
+
+class Guests:
+    """The guests of a session, by what to boot and the kernel's series."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(_AT_A_TIME)
+        self._runs: dict[tuple[Boot, str], Future[Result]] = {}
+
+    def start(self, boot: Boot, series: str) -> None:
+        """Queue a guest unless it is already."""
+        if (boot, series) not in self._runs:
+            self._runs[boot, series] = self._pool.submit(boot.run, series)
+
+    def result(self, boot: Boot, series: str) -> Result:
+        """Wait for a guest; raises what its run raised."""
+        return self._runs[boot, series].result()
+
+    def end(self) -> None:
+        """Wait for those that run; those that nobody waits for any more don't start."""
+        self._pool.shutdown(cancel_futures=True)
+
+
+GUESTS = pytest.StashKey[Guests]()
+
+
+def start(session: pytest.Session) -> Guests:
+    """Queue all guests that the selected tests want, once."""
+    if GUESTS not in session.stash:
+        session.stash[GUESTS] = Guests()
+        for item in session.items:
+            if "result" in getattr(item, "fixturenames", ()):
+                session.stash[GUESTS].start(item.module.GUEST, item.callspec.params["series"])
+    return session.stash[GUESTS]
