@@ -2,9 +2,9 @@
 
 A test module that wants a guest says what to boot:
 
-    GUEST = Boot("switch", clock="real")
+    GUEST = Boot("merge")
 
-and its tests take `result`, what scripts/switch.sh left behind on each of --kernels. All guests
+and its tests take `result`, what scripts/merge.sh left behind on each of --kernels. All guests
 that the selected tests want are queued when the first of them asks, and run two at a time.
 """
 
