@@ -57,7 +57,7 @@ def measure(kernel: Kernel) -> tuple[dict[str, dict], list[dict]]:
     tasks = {scheduler: task(scheduler) for scheduler in reversed(SCHEDULERS)}
     raw = side_by_side(tasks, Progress(SCHEDULERS))
     last = {"scaling": lambda advance: scaling.run(kernel, htbs, advance)}
-    rounds = side_by_side(last, Progress(last))["scaling"]
+    rounds = side_by_side(last, Progress(list(last)))["scaling"]
     return {scheduler: raw[scheduler] for scheduler in SCHEDULERS}, rounds
 
 
