@@ -5,8 +5,9 @@
  * A bio's cgroup says which reservation it is charged to.  A request that
  * enters gets its tags from the reservation's arrival curve and stands in the
  * reservation's FIFO.  Whenever the driver can take a request, the policy says
- * whose oldest goes next, or that the device is better kept idle for a moment;
- * then a timer ends the wait if the request that is waited for does not come.
+ * whose goes next and if it is the oldest, or that the device is better kept idle
+ * for a moment; then a timer ends the wait if the request that is waited for does
+ * not come.
  *
  * Not everything is scheduled.  Flushes don't come by here at all, and hardly
  * any passthrough request does; what has no data, is inserted at the head or
@@ -288,15 +289,48 @@ static struct request *htbs_dispatch_first(struct htbs_device *dev, u64 now)
 		htbs_describe(rq, &sent);
 		htbs_policy_resume(&dev->policy, &res->flow, &sent);
 	}
-	htbs_trace_dispatch(dev, res, rq, now, false);
+	htbs_trace_dispatch(dev, res, rq, now, HTBS_ORDER_NONE);
 	return rq;
+}
+
+/* The chosen reservation's oldest or nearest request is pending no more. */
+static struct request *htbs_take_chosen(struct htbs_device *dev,
+					struct htbs_reservation *res,
+					enum htbs_order order)
+{
+	struct request *rq = order == HTBS_ORDER_NEAREST ?
+			     htbs_queue_nearest(res) : htbs_queue_oldest(res);
+
+	htbs_queue_pass(res, rq);
+	htbs_queue_take(dev, res, rq);
+	return rq;
+}
+
+static void htbs_tell_dispatch(struct htbs_device *dev,
+			       struct htbs_reservation *res,
+			       struct request *rq, u64 now)
+{
+	const struct htbs_extent extent = {
+		.pos		= blk_rq_pos(rq),
+		.sectors	= blk_rq_sectors(rq),
+		.sync		= op_is_sync(rq->cmd_flags),
+	};
+	const struct htbs_sent sent = {
+		.at		= now,
+		.due		= htbs_rq_due(rq),
+		.conforms	= htbs_rq_flag(rq, HTBS_RQ_CONFORMS),
+	};
+
+	if (htbs_policy_dispatch(&dev->policy, &res->flow, &extent, &sent))
+		htbs_trace_overload(dev, now);
+	htbs_queue_update_head(dev, res);
+	htbs_trace_dispatch(dev, res, rq, now, dev->policy.order);
 }
 
 static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
 {
 	struct htbs_flow *was_active = dev->policy.active;
 	struct htbs_reservation *res;
-	struct htbs_extent extent;
 	struct htbs_choice choice;
 	struct request *rq;
 
@@ -310,15 +344,8 @@ static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
 		return NULL;
 
 	res = htbs_flow_owner(choice.flow);
-	rq = htbs_queue_oldest(res);
-	htbs_queue_take(dev, res, rq);
-	extent.pos = blk_rq_pos(rq);
-	extent.sectors = blk_rq_sectors(rq);
-	extent.sync = op_is_sync(rq->cmd_flags);
-	if (htbs_policy_dispatch(&dev->policy, &res->flow, now, &extent))
-		htbs_trace_overload(dev, now);
-	htbs_queue_update_head(dev, res);
-	htbs_trace_dispatch(dev, res, rq, now, true);
+	rq = htbs_take_chosen(dev, res, choice.order);
+	htbs_tell_dispatch(dev, res, rq, now);
 	htbs_start_request(dev, res, rq, now);
 	return rq;
 }

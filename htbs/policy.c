@@ -43,14 +43,12 @@
  *
  * The caller keeps the requests, per reservation, in the order of arrival.
  * That is also the order of their tags, so it need only tell the start tag of
- * the oldest, with htbs_policy_set_head(), whenever that one changed.
+ * the oldest, with htbs_policy_set_head(), whenever that one changed.  With the
+ * rule of slack another than the oldest may go first: sweep.c.
  */
 #include <linux/string.h>
 
 #include <htbs/policy.h>
-
-/* No run is longer, so that nothing waits for ever.  Under the rule of slack. */
-#define HTBS_RUN_MAX		1000000000ULL	/* ns: 1 s */
 
 /* In an overload a run lasts as long as so many seeks. */
 #define HTBS_OVERLOAD_RUN	8
@@ -267,7 +265,8 @@ static bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
 	    !htbs_before(now, htbs_policy_leave(policy)))
 		return false;
 	if (flow->pending)
-		return htbs_flow_sequential(flow);
+		return htbs_flow_sequential(flow) ||
+		       htbs_policy_sweeps(policy, now);
 	return htbs_policy_waits(policy, now);
 }
 
@@ -345,6 +344,9 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 		return;
 
 	choice->flow = next;
+	choice->order = stays && htbs_policy_sweeps(policy, now) ?
+			HTBS_ORDER_NEAREST : HTBS_ORDER_OLDEST;
+	policy->order = choice->order;
 	if (!stays)
 		choice->switched = htbs_policy_grant(policy, next, now);
 }
@@ -377,34 +379,35 @@ static void htbs_policy_finish(struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_dispatch() - the oldest request of a reservation is dispatched
+ * htbs_policy_dispatch() - a request of a reservation is dispatched
  * @policy: the policy
  * @flow: the reservation, as chosen
- * @now: real time, ns
- * @extent: the request
+ * @extent: the request, as chosen
+ * @sent: the same; sent->at is the real time, ns
  *
  * If more requests are pending, htbs_policy_set_head() must follow.
  *
  * Return: true if an overload began.
  */
 bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 now, const struct htbs_extent *extent)
+			  const struct htbs_extent *extent,
+			  const struct htbs_sent *sent)
 {
-	bool sequential = htbs_flow_learn(flow, extent);
 	bool turn = flow != policy->background && !policy->run;
-	struct htbs_sent sent;
+	bool near = htbs_flow_learn(flow, extent);
 	bool overload = false;
 
-	sent.at = now;
-	sent.due = flow->node.due;
-	sent.conforms = flow != policy->background && flow->node.conforms;
-	htbs_policy_begin(policy, flow, &sent,
-			  sequential && policy->active == flow && policy->run);
+	if (policy->order == HTBS_ORDER_NEAREST) {
+		flow->sweep = flow->next_pos;
+		near = true;
+	}
+	htbs_policy_begin(policy, flow, sent,
+			  near && policy->active == flow && policy->run);
 	if (policy->active == flow)
 		policy->run++;
 	if (turn)
 		overload = htbs_overload_learn(&policy->overload,
-					       htbs_before(flow->node.due, now));
+					       htbs_before(sent->due, sent->at));
 	htbs_policy_remove(policy, flow);
 	return overload;
 }

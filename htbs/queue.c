@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The pending requests of a reservation: in order of arrival, which is that of
- * their tags, by position and in the block layer's hash, where merges find them.
+ * their tags; by position, where sweeps and merges find them; and in the block
+ * layer's hash, where merges do.
  *
  * A merge charges the reservation for the added bytes and keeps the earlier
  * tags of the two.  Only requests of one reservation merge.
@@ -50,6 +51,51 @@ void htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
 	elv_rqhash_del(q, rq);
 	if (q->last_merge == rq)
 		q->last_merge = NULL;
+}
+
+/**
+ * htbs_queue_nearest() - the next pending request by position
+ * @res: the reservation; it has requests pending
+ *
+ * Return: the first from where its sweep is, else the first of all.
+ */
+struct request *htbs_queue_nearest(struct htbs_reservation *res)
+{
+	struct rb_node *node = res->by_pos.rb_node;
+	struct request *rq, *found = NULL;
+
+	while (node) {
+		rq = rb_entry(node, struct request, rb_node);
+		if (blk_rq_pos(rq) >= res->flow.sweep) {
+			found = rq;
+			node = node->rb_left;
+		} else {
+			node = node->rb_right;
+		}
+	}
+	if (found)
+		return found;
+	return rb_entry(rb_first(&res->by_pos), struct request, rb_node);
+}
+
+/**
+ * htbs_queue_pass() - a request goes before older ones
+ * @res: its reservation
+ * @rq: the request; it is still pending
+ *
+ * If neither it nor they conform it takes the oldest's tags: see sweep.c.
+ */
+void htbs_queue_pass(struct htbs_reservation *res, struct request *rq)
+{
+	struct request *older = rq;
+
+	if (htbs_rq_flag(rq, HTBS_RQ_CONFORMS))
+		return;
+	list_for_each_entry_continue_reverse(older, &res->fifo, queuelist) {
+		if (htbs_rq_flag(older, HTBS_RQ_CONFORMS))
+			return;
+		htbs_rq_swap_tags(rq, older);
+	}
 }
 
 /**

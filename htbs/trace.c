@@ -117,14 +117,14 @@ void __htbs_trace_choice(struct htbs_device *dev,
 
 void __htbs_trace_dispatch(struct htbs_device *dev,
 			   struct htbs_reservation *res, struct request *rq,
-			   u64 now, bool tagged)
+			   u64 now, enum htbs_order order)
 {
 	u64 id = res ? res->id : 0;
 
 	trace_htbs_dispatch(dev->devt, id, htbs_rq_id(rq), now,
-			    tagged ? htbs_rq_start(rq) : 0,
+			    order == HTBS_ORDER_NONE ? 0 : htbs_rq_start(rq),
 			    blk_rq_pos(rq), blk_rq_bytes(rq),
-			    op_is_sync(rq->cmd_flags), tagged, dev->policy.run,
+			    op_is_sync(rq->cmd_flags), order, dev->policy.run,
 			    res ? res->flow.pending : 0,
 			    res ? res->flow.in_flight : 0);
 	blk_add_trace_msg(dev->queue, "htbs dispatch %llu %llu run %u", id,

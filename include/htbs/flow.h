@@ -25,6 +25,7 @@
  * @in_flight: requests dispatched and not completed
  * @cost: what its last request was charged, bytes
  * @next_pos: sector after the end of the last request dispatched
+ * @sweep: sector from which on the next by position is looked for
  * @idle_since: when its last request completed, or it began, ns
  * @think: mean time from there to its next request, ns
  * @history: one bit for each of the last 8 dispatched requests, 1: sequential
@@ -38,6 +39,7 @@ struct htbs_flow {
 	u32 in_flight;
 	u32 cost;
 	u64 next_pos;
+	u64 sweep;
 	u64 idle_since;
 	u64 think;
 	u8 history;

@@ -18,6 +18,9 @@
 /* Once in this time the background gets a request, whoever else is pending. */
 #define HTBS_BACKGROUND_AGE	1000000000ULL	/* ns: 1 s */
 
+/* No run is longer, so that nothing waits for ever.  Under the rule of slack. */
+#define HTBS_RUN_MAX		1000000000ULL	/* ns: 1 s */
+
 /**
  * enum htbs_rule - what bounds a run and a wait
  * @HTBS_RULE_PAPER: B_max and T_wait, as in the paper
@@ -54,6 +57,18 @@ enum htbs_outcome {
 };
 
 /**
+ * enum htbs_order - which of a reservation's requests it is
+ * @HTBS_ORDER_NONE: one that goes past the policy, before all others
+ * @HTBS_ORDER_OLDEST: the oldest one
+ * @HTBS_ORDER_NEAREST: the next one by position
+ */
+enum htbs_order {
+	HTBS_ORDER_NONE,
+	HTBS_ORDER_OLDEST,
+	HTBS_ORDER_NEAREST,
+};
+
+/**
  * struct htbs_policy - the policy's state for one device
  * @tree: the backlogged reservations
  * @clock: the device's virtual clock
@@ -74,8 +89,9 @@ enum htbs_outcome {
  * @overload: do turns come too late
  * @window: bounds @in_flight
  * @held: what was to be dispatched is held back until something changes
- * @reorders: the device serves first what it reaches first: it seeks (constant)
+ * @reorders: the device seeks, and serves first what it reaches first (constant)
  * @urgent: those of @in_flight that conform, if @reorders
+ * @order: which of its reservation's requests was chosen
  */
 struct htbs_policy {
 	struct htbs_tree tree;
@@ -99,6 +115,7 @@ struct htbs_policy {
 	bool held;
 	bool reorders;
 	struct htbs_urgent urgent;
+	enum htbs_order order;
 };
 
 /**
@@ -124,8 +141,10 @@ struct htbs_arrival {
 
 /**
  * struct htbs_choice - whom to serve
- * @flow: dispatch the oldest request of this one; NULL: of none
+ * @flow: dispatch a request of this one; NULL: of none
  * @jump: how far the virtual clock jumped first, ns
+ * @order: the oldest, or the next one by position: from flow->sweep on, and then
+ *	from the first sector on
  * @switched: @flow has just become the active reservation
  * @wait_began: the device is kept idle as from now
  * @timed_out: a wait ended without its request
@@ -135,6 +154,7 @@ struct htbs_arrival {
 struct htbs_choice {
 	struct htbs_flow *flow;
 	u64 jump;
+	enum htbs_order order;
 	bool switched;
 	bool wait_began;
 	bool timed_out;
@@ -178,6 +198,9 @@ void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
 		       u64 now, u32 cost, u64 *start, u64 *due);
 
+/* sweep.c */
+bool htbs_policy_sweeps(const struct htbs_policy *policy, u64 now);
+
 /* policy.c */
 void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 		      u32 b_max, u64 t_wait);
@@ -187,7 +210,8 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 			struct htbs_choice *choice);
 bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 now, const struct htbs_extent *extent);
+			  const struct htbs_extent *extent,
+			  const struct htbs_sent *sent);
 void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 start, u64 due, bool conforms);

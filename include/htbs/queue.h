@@ -23,6 +23,8 @@ void htbs_queue_add(struct htbs_device *dev, struct htbs_reservation *res,
 		    struct request *rq);
 void htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
 		     struct request *rq);
+struct request *htbs_queue_nearest(struct htbs_reservation *res);
+void htbs_queue_pass(struct htbs_reservation *res, struct request *rq);
 void htbs_queue_update_head(struct htbs_device *dev,
 			    struct htbs_reservation *res);
 void htbs_queue_charge(struct htbs_device *dev, struct htbs_reservation *res,

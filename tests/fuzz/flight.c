@@ -7,7 +7,8 @@
  */
 #include "bench.h"
 
-static u32 in_flight(const struct bench *bench)
+/* How many requests the device has. */
+u32 in_flight(const struct bench *bench)
 {
 	u32 sum = 0;
 	int i;

@@ -17,6 +17,7 @@ from tests.model.slack import (
     OVERLOAD_RUN,
     RUN_MAX,
     SECOND,
+    SWEEP,
     Overload,
     Service,
     bearable,
@@ -59,6 +60,7 @@ class Choice(NamedTuple):
     timed_out: bool
     relieved: bool = False
     held: bool = False
+    nearest: bool = False
 
 
 @dataclass(eq=False)
@@ -75,6 +77,7 @@ class Request:
     due: int = 0
     conforming: bool = False
     sent: int = 0  # when the device got it
+    placed: int = 0  # when it came to its position; the later of two stands behind
 
     @property
     def sectors(self) -> int:
@@ -98,6 +101,7 @@ class Reservation:
         self.in_flight = 0
         self.history = [False] * SEQ_LAST
         self.next_pos: int | None = None  # after its last request, once there was one
+        self.sweep = 0  # from where on the next by position is looked for
         self.sync = False
         self.idle_since = now
         self.think = 0
@@ -135,6 +139,30 @@ class Reservation:
         """Are its requests so mostly."""
         return sum(self.history) >= SEQ_MIN
 
+    def nearest(self) -> Request:
+        """The next of its pending requests by position, going round."""
+        return nearest(self.queue, self.sweep)
+
+
+def nearest(queue: list[Request], sweep: int) -> Request:
+    """The first from the sector `sweep` on; behind the last one comes the first of all."""
+    return min(queue, key=lambda request: (request.pos < sweep, request.pos, request.placed))
+
+
+def take(queue: list[Request], request: Request) -> None:
+    """A request is pending no more. If it passes older ones its tags may be others'.
+
+    Those that don't conform, back to the first that does, have their tags in the order of
+    arrival whoever of them goes: it takes the oldest's, and each the next one's.
+    """
+    place = queue.index(request)
+    older = queue[:place]
+    while older and not request.conforming and not older[-1].conforming:
+        other = older.pop()
+        request.start, other.start = other.start, request.start
+        request.due, other.due = other.due, request.due
+    del queue[place]
+
 
 class Policy:
     """The scheduler of one device. `now` is real time and never falls."""
@@ -158,7 +186,9 @@ class Policy:
         self.overload = Overload()
         self.wait: str | None = None  # "service", then "arrival"
         self.wait_until = 0
+        self.by_position = False  # what was chosen is not the oldest request but the nearest
         self.entries = 0
+        self.places = 0
 
     def add(self, params: Params, now: int) -> Reservation:
         """A new reservation starts with a full burst."""
@@ -192,6 +222,7 @@ class Policy:
         if conforming:
             self.window.hold(now)
         flow.queue.append(request)
+        self.place(request)
         flow.cost = request.cost
         if len(flow.queue) == 1:
             self._enter(flow)
@@ -254,8 +285,10 @@ class Policy:
         self.held = not self._lets(chosen, now)
         if self.held:
             return Choice(None, jump, False, False, timed_out, relieved, True)
+        self.by_position = stays and self._sweeps(now)
         switched = not stays and self._grant(chosen, now)
-        return Choice(chosen, jump, switched, False, timed_out, relieved)
+        return Choice(chosen, jump, switched, False, timed_out, relieved,
+                      nearest=self.by_position)
 
     def _grant(self, flow: Reservation, now: int) -> bool:
         """The device is another's from now on, or nobody's if the background has it."""
@@ -299,13 +332,32 @@ class Policy:
     def _stays(self, now: int) -> bool:
         """May the active reservation keep the device? Sets `wait` if it has nothing pending."""
         flow = self.active
-        if flow is None or self.run >= self.b_max or not flow.sequential() or (
+        if flow is None or self.run >= self.b_max or (
                 self.rule == "slack" and now >= self._leave()):
             return False
-        return bool(flow.queue) or self._waits(flow, now)
+        if flow.queue:
+            return flow.sequential() or self._sweeps(now)
+        return self._waits(flow, now)
+
+    def _sweeps(self, now: int) -> bool:
+        """Does the active reservation's next request by position go before its oldest.
+
+        It is nearer if the device seeks, and if that has others it chooses itself. The oldest goes
+        first, and then each sixteenth time, and if it conforms as long as anybody could be late.
+        """
+        flow = self.active
+        if self.rule == "paper" or not self.reorders or self.in_flight:
+            return False
+        if len(flow.queue) < 2 or self.run % SWEEP == 0:
+            return False
+        if self._overloaded() or not flow.queue[0].conforming:
+            return True
+        return now < self._bearable(self._backlogged()[:HEADS], now + RUN_MAX)
 
     def _waits(self, flow: Reservation, now: int) -> bool:
         """Is the device kept for it, though it has nothing pending? Sets `wait` if so."""
+        if not flow.sequential():
+            return False
         if not flow.sync or flow.in_flight > 1 or flow.think >= self.t_wait:
             return False
         if flow.in_flight:
@@ -325,9 +377,13 @@ class Policy:
 
     def _slack(self, end: int) -> int:
         """Until when the others can wait."""
-        others = [(flow.queue[0].due, flow.burst()) for flow in self._backlogged()[:HEADS]
-                  if flow is not self.active]
-        return bearable(others, self.service.seek, self.in_flight, end)
+        return self._bearable([flow for flow in self._backlogged()[:HEADS]
+                               if flow is not self.active], end)
+
+    def _bearable(self, flows: list[Reservation], end: int) -> int:
+        """Until when these can wait."""
+        heads = [(flow.queue[0].due, flow.burst()) for flow in flows]
+        return bearable(heads, self.service.seek, self.in_flight, end)
 
     def _in_time(self, now: int) -> bool:
         """Can all that is pending be served in time."""
@@ -350,15 +406,23 @@ class Policy:
         self.wait, self.wait_until = "arrival", flow.idle_since + self._patience(flow)
         self._hurry()
 
+    def pick(self, flow: Reservation) -> Request:
+        """The request of the chosen reservation that goes."""
+        return flow.nearest() if self.by_position else flow.queue[0]
+
     def dispatch(self, flow: Reservation, now: int) -> tuple[Request, bool]:
-        """Its oldest request goes to the device. Also, did an overload begin."""
-        request = flow.queue.pop(0)
+        """The request that was picked goes to the device. Also, did an overload begin."""
+        request = self.pick(flow)
+        take(flow.queue, request)
         follows = flow.next_pos is not None and 0 <= request.pos - flow.next_pos <= SEQ_GAP
         flow.history = [*flow.history[1:], follows]
         flow.next_pos = request.pos + request.sectors
+        if self.by_position:
+            flow.sweep = flow.next_pos
         flow.sync = request.sync
         turn = flow is not self.background and not self.run
-        self._begin(flow, request, now, follows and flow is self.active and self.run > 0)
+        near = follows or self.by_position
+        self._begin(flow, request, now, near and flow is self.active and self.run > 0)
         if flow is self.active:
             self.run += 1
         self._enter(flow)
@@ -426,6 +490,11 @@ class Policy:
         """A pending request is pending no more: a request of another reservation swallowed it."""
         flow.queue.remove(gone)
         self._enter(flow)
+
+    def place(self, request: Request) -> None:
+        """It comes to its position, where it stands behind others."""
+        self.places += 1
+        request.placed = self.places
 
     def charge(self, flow: Reservation, size: int, now: int) -> None:
         """Bytes without a tag: merged into a pending request, or sent past us."""

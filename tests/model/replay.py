@@ -219,6 +219,8 @@ class Device:
             flow = self._swallow(flow, kept, gone)
         if added:
             self._grown = (charged, added)
+        if kept.pos != event.sector:
+            self._policy.place(kept)
         kept.size, kept.pos = event.bytes, event.sector
         fields = {"group": self._group(flow), "pending": len(flow.queue)}
         if flow.queue and flow is not self._policy.background:
@@ -272,7 +274,7 @@ class Device:
         expected, flow = self._choose(event)
         if flow is None:
             return expected
-        request = flow.queue[0]
+        request = policy.pick(flow)
         request.sync = bool(event.sync)
         if not request.size:  # it moves no data, so its length was not known
             request.pos, request.size = event.sector, event.bytes
@@ -284,8 +286,8 @@ class Device:
         return [*expected, Expected("dispatch", {
             "group": self._group(flow), "request": request.number, "now": event.now,
             "start": request.start, "sector": request.pos, "bytes": request.size,
-            "tagged": 1, "run": policy.run, "pending": len(flow.queue),
-            "in_flight": flow.in_flight,
+            "tagged": 1, "nearest": int(policy.by_position), "run": policy.run,
+            "pending": len(flow.queue), "in_flight": flow.in_flight,
         })]  # fmt: skip
 
     def _choose(self, event: Event) -> tuple[list[Expected], Reservation | None]:
@@ -311,7 +313,7 @@ class Device:
     def _unscheduled(self, event: Event) -> list[Expected]:
         """Requeued or inserted at the head, or without a reservation: then none is in flight."""
         flow = self._flow(event)
-        fields = {"start": 0, "run": self._policy.run, "pending": 0}
+        fields = {"start": 0, "nearest": 0, "run": self._policy.run, "pending": 0}
         if event.in_flight:
             request = self._given_back.pop(event.request, None) or Traced(
                 event.bytes, number=event.request

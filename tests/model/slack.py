@@ -11,6 +11,7 @@ HEADS = 16  # so many of those whose deadlines come first are looked at
 SEEK_MAX = SECOND
 RUN_MAX = SECOND
 OVERLOAD_RUN = 8  # seeks
+SWEEP = 16  # of a run's requests the first of so many is the oldest, wherever it is
 
 
 @dataclass

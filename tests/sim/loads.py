@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from tests.model.admission import shortfall
 from tests.model.htbs import COST_MIN, SECOND, Params
-from tests.sim.sim import MS, Client, worst_read
+from tests.sim.sim import MS, REGION, Client, worst_read
 
 REGIONS = 37  # of 2 GiB, which the disk of 80 GB has
 
@@ -47,6 +47,12 @@ def queueing_disk(seconds: int, writer: Params = REST, reader: Params = REST) ->
     return [Client(Params(160 << 10, 4096, 60 * MS), times=poisson(20, seconds)),
             Client(writer, size=64 << 10, depth=32, write=True, region=3),
             Client(reader, sequential=True, size=1 << 20, depth=8, region=10)]
+
+
+def scattered_writer(promise: Params = REST, depth: int = 32) -> Client:
+    """One who writes all over the disk, with many requests under way."""
+    return Client(promise, size=64 << 10, depth=depth, write=True, region=0,
+                  span=(REGIONS - 1) * REGION)
 
 
 # A reader who wants each block within a millisecond, and four who want all that the drive has.

@@ -43,6 +43,7 @@ struct host_flow_view {
 	u64 in_flight;
 	u64 think;
 	u64 burst;
+	u64 sweep;
 };
 
 void host_policy_view(const struct htbs_policy *policy,
@@ -61,6 +62,7 @@ void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)
 	view->in_flight = flow->in_flight;
 	view->think = flow->think;
 	view->burst = flow->node.count;
+	view->sweep = flow->sweep;
 }
 
 struct htbs_clock *host_policy_clock(struct htbs_policy *policy)

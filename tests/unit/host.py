@@ -22,18 +22,20 @@ from ctypes import (
 from pathlib import Path
 from types import SimpleNamespace
 
-from tests.model.htbs import Arrival, Choice, Params, Request
+from tests.model.htbs import Arrival, Choice, Params, Request, nearest, take
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build/linux-source/tools"
 LIBRARY = ROOT / "build/host/libhtbs.so"
-ROOMS = ("curve", "tree", "slack", "flow", "window", "tags", "policy", "admission")
+ROOMS = ("curve", "tree", "slack", "flow", "window", "tags", "sweep", "policy",
+         "admission")
 FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-Werror")
 
 WRAP = 1 << 64
 WAITS = (None, "service", "arrival")
 RULES = ("paper", "slack")
+NEAREST = 2  # enum htbs_order
 
 
 class CParams(Structure):
@@ -64,7 +66,7 @@ class CArrival(Structure):
 class CChoice(Structure):
     """struct htbs_choice."""
 
-    _fields_ = [("flow", c_void_p), ("jump", c_uint64), ("switched", c_bool),
+    _fields_ = [("flow", c_void_p), ("jump", c_uint64), ("order", c_int), ("switched", c_bool),
                 ("wait_began", c_bool), ("timed_out", c_bool), ("relieved", c_bool),
                 ("held", c_bool)]
 
@@ -129,7 +131,7 @@ class FlowView(Structure):
     """struct host_flow_view."""
 
     _fields_ = [("pending", c_uint64), ("in_flight", c_uint64), ("think", c_uint64),
-                ("burst", c_uint64)]
+                ("burst", c_uint64), ("sweep", c_uint64)]
 
 
 MIRRORS = {"params": CParams, "clock": CClock, "curve": CCurve, "arrival": CArrival,
@@ -157,7 +159,7 @@ PROTOTYPES = {
     "htbs_flow_init": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
     "htbs_policy_arrive": (None, c_void_p, c_void_p, c_uint64, c_uint32, POINTER(CArrival)),
     "htbs_policy_choose": (None, c_void_p, c_uint64, POINTER(CChoice)),
-    "htbs_policy_dispatch": (c_bool, c_void_p, c_void_p, c_uint64, POINTER(CExtent)),
+    "htbs_policy_dispatch": (c_bool, c_void_p, c_void_p, POINTER(CExtent), POINTER(CSent)),
     "htbs_policy_remove": (None, c_void_p, c_void_p),
     "htbs_policy_set_head": (None, c_void_p, c_void_p, c_uint64, c_uint64, c_bool),
     "htbs_policy_complete": (c_bool, c_void_p, c_void_p, c_uint64, POINTER(CSent)),
@@ -265,6 +267,8 @@ class Device:
         self.overload = lib.host_policy_overload(self.policy).contents
         lib.htbs_service_init(byref(self.service), seek)
         self.window = lib.host_policy_window(self.policy).contents
+        self.by_position = False
+        self.places = 0
         self.set_rule(rule)
 
     def set_reorders(self, reorders: bool) -> None:
@@ -288,6 +292,8 @@ class Device:
         out = CArrival()
         self.lib.htbs_policy_arrive(self.policy, flow.address, now % WRAP, request.cost, byref(out))
         request.start, request.due, request.conforming = out.start, out.due, out.conforming
+        self.places += 1
+        request.placed = self.places
         flow.queue.append(request)
         return Arrival(out.start, out.v, out.due, out.jump, out.conforming, out.hit,
                        out.hurry)
@@ -297,16 +303,18 @@ class Device:
         out = CChoice()
         self.lib.htbs_policy_choose(self.policy, now % WRAP, byref(out))
         flow = self.flows[out.flow] if out.flow else None
+        self.by_position = out.order == NEAREST
         return Choice(flow, out.jump, out.switched, out.wait_began, out.timed_out,
-                      out.relieved, out.held)
+                      out.relieved, out.held, self.by_position)
 
     def dispatch(self, flow: Flow, now: int) -> tuple[Request, bool]:
-        """Dispatch the oldest request; also, did an overload begin."""
-        request = flow.queue.pop(0)
+        """Dispatch the request that was chosen; also, did an overload begin."""
+        request = nearest(flow.queue, flow.view().sweep) if self.by_position else flow.queue[0]
+        take(flow.queue, request)
         request.sent = now
         extent = CExtent(request.pos, request.sectors, request.sync)
-        changed = self.lib.htbs_policy_dispatch(self.policy, flow.address, now % WRAP,
-                                                byref(extent))
+        changed = self.lib.htbs_policy_dispatch(self.policy, flow.address, byref(extent),
+                                                byref(self._sent(request)))
         self._set_head(flow)
         return request, changed
 

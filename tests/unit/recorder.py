@@ -127,7 +127,8 @@ class Recorder:
         state = flow.view()
         self._tell("dispatch", group=request.group, request=request.number, now=self.now,
                    start=start, sector=request.pos, bytes=request.size, sync=int(request.sync),
-                   tagged=tagged, run=self.device.view().run, pending=state.pending,
+                   tagged=tagged, nearest=int(tagged and self.device.by_position),
+                   run=self.device.view().run, pending=state.pending,
                    in_flight=state.in_flight)
 
     def complete(self) -> None:

@@ -42,6 +42,7 @@ events = st.one_of(
     st.tuples(st.just("read_on"), which, st.integers(1, 12)),
     st.tuples(st.just("expect"), which, which, pauses),
     st.tuples(st.just("burst"), which, st.integers(2, 8)),
+    st.tuples(st.just("sweep"), which, st.integers(2, 24)),
     st.tuples(st.just("struggle"), pauses, st.integers(1, 20)),
     st.tuples(st.just("struggle"), st.just(10**9), st.integers(10, 20)),
     st.tuples(st.just("serve"), st.booleans()),
@@ -169,6 +170,13 @@ class Lockstep:
         """Some requests, here and there, at once."""
         for _ in range(count):
             self.arrive(i, 4096, gap=1 << 20)
+
+    def sweep(self, i, count) -> None:
+        """Some requests to and fro at once, which are served one by one."""
+        for n in range(count):
+            self.arrive(i, 4096, gap=(n % 3 - 1) << 20)
+        for _ in range(count):
+            self.serve(True)
 
     def expect(self, i, other, pause) -> None:
         """Sequential reads; the last one takes its time, and another one's request waits."""

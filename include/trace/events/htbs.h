@@ -119,9 +119,9 @@ TRACE_EVENT(htbs_charge,
 /* A request goes to the driver; tagged is 0 if it went first, unscheduled. */
 TRACE_EVENT(htbs_dispatch,
 	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u64 start,
-		 u64 sector, u32 bytes, bool sync, bool tagged, u32 run,
+		 u64 sector, u32 bytes, bool sync, int order, u32 run,
 		 u32 pending, u32 in_flight),
-	TP_ARGS(dev, group, request, now, start, sector, bytes, sync, tagged,
+	TP_ARGS(dev, group, request, now, start, sector, bytes, sync, order,
 		run, pending, in_flight),
 
 	TP_STRUCT__entry(
@@ -134,6 +134,7 @@ TRACE_EVENT(htbs_dispatch,
 		__field(u32, bytes)
 		__field(bool, sync)
 		__field(bool, tagged)
+		__field(bool, nearest)
 		__field(u32, run)
 		__field(u32, pending)
 		__field(u32, in_flight)
@@ -148,18 +149,19 @@ TRACE_EVENT(htbs_dispatch,
 		__entry->sector = sector;
 		__entry->bytes = bytes;
 		__entry->sync = sync;
-		__entry->tagged = tagged;
+		__entry->tagged = order != HTBS_ORDER_NONE;
+		__entry->nearest = order == HTBS_ORDER_NEAREST;
 		__entry->run = run;
 		__entry->pending = pending;
 		__entry->in_flight = in_flight;
 	),
 
-	TP_printk("%u:%u group=%llu request=%d now=%llu start=%llu sector=%llu bytes=%u sync=%d tagged=%d run=%u pending=%u in_flight=%u",
+	TP_printk("%u:%u group=%llu request=%d now=%llu start=%llu sector=%llu bytes=%u sync=%d tagged=%d nearest=%d run=%u pending=%u in_flight=%u",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
 		  __entry->request, __entry->now, __entry->start,
 		  __entry->sector, __entry->bytes, __entry->sync,
-		  __entry->tagged, __entry->run, __entry->pending,
-		  __entry->in_flight)
+		  __entry->tagged, __entry->nearest, __entry->run,
+		  __entry->pending, __entry->in_flight)
 );
 
 /*
