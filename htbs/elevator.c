@@ -158,7 +158,7 @@ static void htbs_insert_tagged(struct htbs_device *dev,
 	struct htbs_arrival arrival;
 
 	htbs_policy_arrive(&dev->policy, &res->flow, now, htbs_rq_cost(rq),
-			   &arrival);
+			   op_is_write(rq->cmd_flags), &arrival);
 	htbs_rq_set_start(rq, arrival.start);
 	htbs_rq_set_due(rq, arrival.due);
 	if (arrival.conforming) {
@@ -247,6 +247,7 @@ static void htbs_describe(struct request *rq, struct htbs_sent *sent)
 	sent->at = htbs_rq_sent(rq);
 	sent->due = htbs_rq_kept_due(rq);
 	sent->conforms = htbs_rq_flag(rq, HTBS_RQ_CONFORMS);
+	sent->write = op_is_write(rq->cmd_flags);
 }
 
 static void htbs_start_request(struct htbs_device *dev,
@@ -319,6 +320,7 @@ static void htbs_tell_dispatch(struct htbs_device *dev,
 		.at		= now,
 		.due		= htbs_rq_due(rq),
 		.conforms	= htbs_rq_flag(rq, HTBS_RQ_CONFORMS),
+		.write		= op_is_write(rq->cmd_flags),
 	};
 
 	if (htbs_policy_dispatch(&dev->policy, &res->flow, &extent, &sent))

@@ -69,7 +69,8 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	policy->background = background;
 	policy->b_max = b_max;
 	policy->t_wait = t_wait;
-	htbs_window_init(&policy->window);
+	htbs_window_init(&policy->window[false]);
+	htbs_window_init(&policy->window[true]);
 }
 
 static void htbs_policy_unlink(struct htbs_policy *policy,
@@ -143,13 +144,15 @@ static bool htbs_policy_limit_wait(struct htbs_policy *policy)
  * @flow: its reservation
  * @now: real time, ns
  * @cost: what it is charged, bytes
+ * @write: it writes
  * @arrival: what is made of it
  *
  * The caller puts the request behind the reservation's others and keeps its
  * start tag.
  */
 void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
-			u64 now, u32 cost, struct htbs_arrival *arrival)
+			u64 now, u32 cost, bool write,
+			struct htbs_arrival *arrival)
 {
 	policy->held = false;
 	arrival->hit = false;
@@ -167,20 +170,24 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 	policy->pending++;
 	if (flow == policy->background) {
 		arrival->start = arrival->v;
-		if (!flow->pending++)
+		if (!flow->pending++) {
 			policy->background_due = now + HTBS_BACKGROUND_AGE;
+			flow->node.write = write;
+		}
 		return;
 	}
 	arrival->start = htbs_curve_arrive(&flow->curve, &policy->clock,
 					   policy->v, cost);
 	arrival->conforming = !htbs_before(arrival->v, arrival->start);
 	arrival->due = htbs_policy_due(policy, flow, now, arrival->start);
-	if (arrival->conforming)
-		htbs_window_hold(&policy->window, now);
+	if (arrival->conforming) {
+		htbs_window_hold(&policy->window[false], now);
+		htbs_window_hold(&policy->window[true], now);
+	}
 	flow->cost = cost;
 	if (!flow->pending++)
 		htbs_policy_set_head(policy, flow, arrival->start,
-				     arrival->due, arrival->conforming);
+				     arrival->due, arrival->conforming, write);
 	else
 		flow->node.count = htbs_flow_burst(flow);
 	arrival->hurry = htbs_policy_limit_wait(policy);
@@ -193,12 +200,14 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
  * @start: S of the oldest of them, virtual ns
  * @due: when that one is due, real ns
  * @conforms: that one does
+ * @write: that one writes
  */
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 start, u64 due, bool conforms)
+			  u64 start, u64 due, bool conforms, bool write)
 {
 	u64 finish = start + flow->curve.params.latency;
 
+	flow->node.write = write;
 	if (flow == policy->background)
 		return;
 	flow->node.due = due;
@@ -270,28 +279,6 @@ static bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
 	return htbs_policy_waits(policy, now);
 }
 
-/*
- * A device that reorders may go past a conforming request that it has, as long
- * as it is given others.  Might this one be late if it got one more?
- */
-static bool htbs_policy_endangers(const struct htbs_policy *policy, u64 now)
-{
-	u64 worst = (policy->in_flight + 1) * policy->service.seek;
-
-	return htbs_urgent_before(&policy->urgent, now + worst);
-}
-
-/* May the device have a reservation's next request now?  Under the rule of slack. */
-static bool htbs_policy_lets(struct htbs_policy *policy,
-			     const struct htbs_flow *flow, u64 now)
-{
-	if (policy->rule == HTBS_RULE_PAPER ||
-	    (flow != policy->background && flow->node.conforms))
-		return true;
-	return !htbs_policy_endangers(policy, now) &&
-	       htbs_window_open(&policy->window, policy->in_flight, now);
-}
-
 /* From now on the device is another's, or nobody's if the background has it. */
 static bool htbs_policy_grant(struct htbs_policy *policy,
 			      struct htbs_flow *flow, u64 now)
@@ -338,7 +325,11 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 		return;
 
 	next = stays ? policy->active : htbs_policy_first(policy, now);
-	policy->held = !htbs_policy_lets(policy, next, now);
+	if (!htbs_policy_lets(policy, next, now)) {
+		next = htbs_policy_passes(policy, now);
+		stays = false;
+	}
+	policy->held = !next;
 	choice->held = policy->held;
 	if (choice->held)
 		return;
@@ -359,6 +350,7 @@ static void htbs_policy_begin(struct htbs_policy *policy,
 	if (!policy->in_flight++)
 		htbs_service_begin(&policy->service, sent->at, streaming);
 	flow->in_flight++;
+	policy->writes += sent->write;
 	if (policy->reorders && sent->conforms)
 		htbs_urgent_add(&policy->urgent, sent->due);
 }
@@ -370,6 +362,7 @@ static void htbs_policy_finish(struct htbs_policy *policy,
 {
 	flow->in_flight--;
 	policy->in_flight--;
+	policy->writes -= sent->write;
 	if (policy->reorders && sent->conforms)
 		htbs_urgent_remove(&policy->urgent, sent->due);
 	/* Should one have been missed, nothing waits for it for ever. */
@@ -440,8 +433,7 @@ bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_sent *sent)
 {
 	if (sent->conforms && htbs_before(sent->at, sent->due))
-		htbs_window_judge(&policy->window, policy->in_flight,
-				  now - sent->at, sent->due - sent->at);
+		htbs_policy_judge(policy, now, sent);
 	htbs_policy_finish(policy, flow, sent);
 	htbs_service_end(&policy->service, now);
 	flow->idle_since = now;

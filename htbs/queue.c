@@ -111,7 +111,8 @@ void htbs_queue_update_head(struct htbs_device *dev,
 	if (rq)
 		htbs_policy_set_head(&dev->policy, &res->flow,
 				     htbs_rq_start(rq), htbs_rq_due(rq),
-				     htbs_rq_flag(rq, HTBS_RQ_CONFORMS));
+				     htbs_rq_flag(rq, HTBS_RQ_CONFORMS),
+				     op_is_write(rq->cmd_flags));
 }
 
 /**

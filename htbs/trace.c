@@ -52,7 +52,8 @@ void __htbs_trace_tag(struct htbs_device *dev, struct htbs_reservation *res,
 	trace_htbs_tag(dev->devt, res->id, htbs_rq_id(rq), now, arrival->v,
 		       arrival->start,
 		       arrival->start + res->flow.curve.params.latency,
-		       blk_rq_pos(rq), bytes, htbs_cost(bytes),
+		       blk_rq_pos(rq), bytes, op_is_write(rq->cmd_flags),
+		       htbs_cost(bytes),
 		       res->flow.pending);
 	blk_add_trace_msg(dev->queue, "htbs tag %llu %llu start %lld",
 			  res->id, (u64)blk_rq_pos(rq),
@@ -98,8 +99,11 @@ void __htbs_trace_choice(struct htbs_device *dev,
 		htbs_trace_overload(dev, now);
 	htbs_trace_jump(dev, now, choice->jump);
 	if (choice->held)
-		trace_htbs_hold(dev->devt, now, dev->policy.in_flight,
-				dev->policy.window.limit / HTBS_WINDOW_ONE);
+		trace_htbs_hold(dev->devt, now,
+				htbs_policy_in_flight(&dev->policy, false),
+				htbs_policy_in_flight(&dev->policy, true),
+				htbs_window_size(&dev->policy.window[false]),
+				htbs_window_size(&dev->policy.window[true]));
 	if (choice->wait_began) {
 		trace_htbs_wait_begin(dev->devt,
 				      htbs_flow_id(dev->policy.active), now,

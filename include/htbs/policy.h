@@ -87,7 +87,8 @@ enum htbs_order {
  * @in_flight: requests dispatched and not completed, of all reservations
  * @service: how long the device takes for a request
  * @overload: do turns come too late
- * @window: bounds @in_flight
+ * @writes: those of @in_flight that write
+ * @window: bounds them, [true], and the others, [false]
  * @held: what was to be dispatched is held back until something changes
  * @reorders: the device seeks, and serves first what it reaches first (constant)
  * @urgent: those of @in_flight that conform, if @reorders
@@ -111,7 +112,8 @@ struct htbs_policy {
 	u32 in_flight;
 	struct htbs_service service;
 	struct htbs_overload overload;
-	struct htbs_window window;
+	u32 writes;
+	struct htbs_window window[2];
 	bool held;
 	bool reorders;
 	struct htbs_urgent urgent;
@@ -167,12 +169,27 @@ struct htbs_choice {
  * @at: when it got it, ns
  * @due: when it is due, real ns
  * @conforms: it did when it arrived
+ * @write: it writes
  */
 struct htbs_sent {
 	u64 at;
 	u64 due;
 	bool conforms;
+	bool write;
 };
+
+/**
+ * htbs_policy_in_flight() - how many requests of a kind the device has
+ * @policy: the policy
+ * @write: those that write, or the others
+ *
+ * Return: requests.
+ */
+static inline u32 htbs_policy_in_flight(const struct htbs_policy *policy,
+					bool write)
+{
+	return write ? policy->writes : policy->in_flight - policy->writes;
+}
 
 /**
  * htbs_policy_overloaded() - is an overload dealt with
@@ -201,12 +218,20 @@ void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
 /* sweep.c */
 bool htbs_policy_sweeps(const struct htbs_policy *policy, u64 now);
 
+/* flight.c */
+void htbs_policy_judge(struct htbs_policy *policy, u64 now,
+		       const struct htbs_sent *sent);
+bool htbs_policy_lets(struct htbs_policy *policy,
+		      const struct htbs_flow *flow, u64 now);
+struct htbs_flow *htbs_policy_passes(struct htbs_policy *policy, u64 now);
+
 /* policy.c */
 void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 		      u32 b_max, u64 t_wait);
 
 void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
-			u64 now, u32 cost, struct htbs_arrival *arrival);
+			u64 now, u32 cost, bool write,
+			struct htbs_arrival *arrival);
 void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 			struct htbs_choice *choice);
 bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
@@ -214,7 +239,7 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			  const struct htbs_sent *sent);
 void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 start, u64 due, bool conforms);
+			  u64 start, u64 due, bool conforms, bool write);
 bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_sent *sent);
 bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow,

@@ -19,6 +19,7 @@
  * @start: start tag, virtual ns
  * @due: when it is due, real ns
  * @conforms: it did when it arrived
+ * @write: it writes
  * @cost: bytes charged
  * @extent: where it is
  */
@@ -26,6 +27,7 @@ struct request {
 	u128 start;
 	u64 due;
 	bool conforms;
+	bool write;
 	u32 cost;
 	struct htbs_extent extent;
 };
@@ -133,6 +135,7 @@ void requeue(struct bench *bench, struct flow *flow);
 void resume(struct bench *bench, struct flow *flow);
 u32 in_flight(const struct bench *bench);
 bool has_room(const struct bench *bench);
+bool held_back(const struct bench *bench, const struct flow *flow);
 void check_hold(const struct bench *bench, const struct flow *was);
 void check_go(const struct bench *bench, const struct flow *flow);
 

@@ -24,8 +24,8 @@ static bool oldest_start(const struct bench *bench, u128 *start)
 	return any;
 }
 
-/* The smallest finish tag; among equals who came first. */
-static const struct flow *smallest_finish(const struct bench *bench)
+/* The smallest finish tag of all, or of who may go; among equals who came first. */
+static const struct flow *smallest_finish(const struct bench *bench, bool free)
 {
 	const struct flow *first = NULL;
 	int i;
@@ -33,7 +33,7 @@ static const struct flow *smallest_finish(const struct bench *bench)
 	for (i = 0; i < FLOWS - 1; i++) {
 		const struct flow *flow = &bench->flow[i];
 
-		if (!flow->pending)
+		if (!flow->pending || (free && held_back(bench, flow)))
 			continue;
 		if (!first || finish(flow) < finish(first) ||
 		    (finish(flow) == finish(first) &&
@@ -181,7 +181,7 @@ static bool has_to_stay(const struct bench *bench, const struct flow *flow)
 const struct flow *whose_turn(const struct bench *bench)
 {
 	const struct flow *background = &bench->flow[FLOWS - 1];
-	const struct flow *first = smallest_finish(bench);
+	const struct flow *first = smallest_finish(bench, false);
 
 	if (background->pending &&
 	    (!first || (s64)(bench->background_due - (u64)bench->now) <= 0))
@@ -193,8 +193,11 @@ const struct flow *whose_turn(const struct bench *bench)
 void check_turn(struct bench *bench, const struct flow *was,
 		const struct flow *flow)
 {
+	bool passes = !by_paper(bench) && !bench->policy.reorders;
+
 	must(!has_to_stay(bench, was));
-	must(flow == whose_turn(bench));
+	if (flow != whose_turn(bench))
+		must(passes && flow == smallest_finish(bench, true));
 	if (is_background(bench, flow)) {
 		must(!bench->policy.active);
 		bench->background_due = bench->now + HTBS_BACKGROUND_AGE;

@@ -20,7 +20,8 @@ static void set_head(struct bench *bench, struct flow *flow)
 	if (flow->pending)
 		htbs_policy_set_head(&bench->policy, &flow->c,
 				     flow->queue[0].start, flow->queue[0].due,
-				     flow->queue[0].conforms);
+				     flow->queue[0].conforms,
+				     flow->queue[0].write);
 }
 
 static void drop(struct flow *flow, int at)
@@ -49,6 +50,7 @@ static void place(struct flow *flow, struct request *request, struct input *in)
 	request->extent.pos = pos;
 	request->extent.sectors = 8;
 	request->extent.sync = shape & 0x20 || shape < 0x10;
+	request->write = shape & 0x08;
 }
 
 static void arrive(struct bench *bench, struct flow *flow, struct input *in)
@@ -62,7 +64,7 @@ static void arrive(struct bench *bench, struct flow *flow, struct input *in)
 	place(flow, &request, in);
 	request.cost = htbs_cost(input_within(in, 0, 1 << 20));
 	htbs_policy_arrive(&bench->policy, &flow->c, bench->now, request.cost,
-			   &arrival);
+			   request.write, &arrival);
 	must(arrival.hit == waited);
 	check_arrival(bench, flow, &request, &arrival);
 	bench->held = false;
@@ -116,7 +118,7 @@ static void dispatch(struct bench *bench, struct flow *flow,
 	const struct request request = take(flow, sweeps ? nearest(flow) : 0);
 	const struct htbs_extent *extent = &request.extent;
 	const struct htbs_sent sent = {
-		bench->now, request.due, request.conforms,
+		bench->now, request.due, request.conforms, request.write,
 	};
 	bool follows = flow->known && extent->pos >= flow->end &&
 		       extent->pos - flow->end <= HTBS_SEQ_GAP;

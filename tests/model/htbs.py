@@ -77,6 +77,7 @@ class Request:
     due: int = 0
     conforming: bool = False
     sent: int = 0  # when the device got it
+    write: bool = False
     placed: int = 0  # when it came to its position; the later of two stands behind
 
     @property
@@ -180,7 +181,8 @@ class Policy:
         self.run_since = 0
         self.in_flight = 0
         self.urgent: list[int] = []  # when those of them that conform are due; not of too many
-        self.window = Window()
+        self.writes = 0  # of those in flight
+        self.windows = [Window(), Window()]  # of those that don't write, of those that do
         self.held = False  # a request is held back until something changes
         self.service = Service(seek)
         self.overload = Overload()
@@ -220,7 +222,8 @@ class Policy:
         conforming = flow is not self.background and request.start <= v
         request.conforming = conforming
         if conforming:
-            self.window.hold(now)
+            for window in self.windows:
+                window.hold(now)
         flow.queue.append(request)
         self.place(request)
         flow.cost = request.cost
@@ -282,7 +285,9 @@ class Policy:
         if self.wait:
             return Choice(None, jump, False, True, timed_out, relieved)
         chosen = self.active if stays else self._first(now)
-        self.held = not self._lets(chosen, now)
+        if not self._lets(chosen, now):
+            chosen, stays = self._passes(now), False
+        self.held = chosen is None
         if self.held:
             return Choice(None, jump, False, False, timed_out, relieved, True)
         self.by_position = stays and self._sweeps(now)
@@ -310,7 +315,20 @@ class Policy:
         worst = now + (self.in_flight + 1) * self.service.seek
         if any(due < worst for due in self.urgent):
             return False
-        return self.window.open(self.in_flight, now)
+        write = flow.queue[0].write
+        return self.windows[write].open(self._of_kind(write), now)
+
+    def _of_kind(self, write: bool) -> int:
+        """How many of those in flight write, or don't."""
+        return self.writes if write else self.in_flight - self.writes
+
+    def _passes(self, now: int) -> Reservation | None:
+        """Who goes while whose turn it is, is held back: the smallest F of those who aren't.
+
+        Not on a device that seeks, where it would end runs.
+        """
+        others = [] if self.reorders else self._backlogged()[:HEADS]
+        return next((flow for flow in others if self._lets(flow, now)), None)
 
     def work(self) -> bool:
         """Is anything pending and not held back, and the device not kept idle."""
@@ -435,6 +453,7 @@ class Policy:
             self.service.begin(now, streaming)
         self.in_flight += 1
         flow.in_flight += 1
+        self.writes += request.write
         if self.reorders and request.conforming and len(self.urgent) < URGENT_MAX:
             self.urgent.append(request.due)
 
@@ -443,7 +462,9 @@ class Policy:
     def complete(self, flow: Reservation, request: Request, now: int) -> bool:
         """A dispatched request completed. True if the device is kept idle from now on."""
         if request.conforming and request.sent < request.due:
-            self.window.judge(self.in_flight, now - request.sent, request.due - request.sent)
+            for write, window in enumerate(self.windows):
+                window.judge(self._of_kind(bool(write)), now - request.sent,
+                             request.due - request.sent)
         self._end(flow, request)
         self.service.end(now)
         flow.idle_since = now
@@ -456,6 +477,7 @@ class Policy:
         """The device has one request less."""
         self.in_flight -= 1
         flow.in_flight -= 1
+        self.writes -= request.write
         if self.reorders and request.conforming and request.due in self.urgent:
             self.urgent.remove(request.due)
         if not self.in_flight:
@@ -478,13 +500,13 @@ class Policy:
         return True
 
     def merge(self, flow: Reservation, kept: Request, gone: Request) -> None:
-        """One pending request swallows another; the earlier place is its own from now on."""
-        place = min(flow.queue.index(kept), flow.queue.index(gone))
+        """One pending request swallows another; if that had earlier tags, its place is its own."""
+        if gone.start < kept.start:
+            flow.queue.remove(kept)
+            flow.queue.insert(flow.queue.index(gone), kept)
         kept.start, kept.due = min(kept.start, gone.start), min(kept.due, gone.due)
         kept.conforming |= gone.conforming
-        flow.queue.remove(kept)
         self.remove(flow, gone)
-        flow.queue.insert(place, kept)
 
     def remove(self, flow: Reservation, gone: Request) -> None:
         """A pending request is pending no more: a request of another reservation swallowed it."""

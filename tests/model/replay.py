@@ -195,7 +195,7 @@ class Device:
 
     def _on_tag(self, event: Event) -> list[Expected]:
         flow, now = self._flow(event), event.now
-        request = Traced(event.bytes, event.sector, number=event.request)
+        request = Traced(event.bytes, event.sector, write=bool(event.write), number=event.request)
         self._given_back.pop(event.request, None)
         arrival = self._policy.arrive(flow, request, now)
         self._pending[event.request] = request
@@ -300,7 +300,9 @@ class Device:
         expected += self._drift(now, choice.jump)
         if choice.held:
             expected.append(Expected("hold", {
-                "now": now, "in_flight": policy.in_flight, "window": policy.window.limit // ONE,
+                "now": now, "reads": policy.in_flight - policy.writes, "writes": policy.writes,
+                "read_window": policy.windows[False].limit // ONE,
+                "write_window": policy.windows[True].limit // ONE,
             }))  # fmt: skip
         if choice.wait_began:
             expected.append(Expected("wait_begin", {
@@ -315,8 +317,9 @@ class Device:
         flow = self._flow(event)
         fields = {"start": 0, "nearest": 0, "run": self._policy.run, "pending": 0}
         if event.in_flight:
+            # At the head, of what has a reservation, come only writes between two flushes.
             request = self._given_back.pop(event.request, None) or Traced(
-                event.bytes, number=event.request
+                event.bytes, write=True, number=event.request
             )
             self._policy.resume(flow, request, event.now)
             self._in_flight[event.request] = (event.group, request)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from tests.model.htbs import Params
 from tests.sim.loads import (
     FLASH_READ,
+    FLASH_WRITE,
     MIXED,
     OVERLOAD_MIXED,
     OVERLOAD_RANDOM,
@@ -56,6 +57,7 @@ def main() -> None:
                                      times=poisson(20, 120)), scattered_writer()]], 120
     loads["queueing disk"] = [queueing_disk(60)], 60, "nearline"
     loads["flash, reads"] = [FLASH_READ], 2, "tlc"
+    loads["flash, writes"] = [FLASH_WRITE], 4, "tlc"
     print(ROW.format(*HEAD))
     for load, arguments in loads.items():
         for rule in RULES:

@@ -60,6 +60,11 @@ FLASH_READ = [Client(Params(8 << 20, 4096, MS)),
               *[Client(REST, depth=64, think=2000, region=i) for i in range(4)]]
 
 
+# The same reader, in no such hurry, and one whose writes make the drive collect garbage.
+FLASH_WRITE = [Client(Params(8 << 20, 4096, 2 * MS)),
+               Client(REST, size=128 << 10, depth=64, write=True, think=2000)]
+
+
 def until(clients: Sequence[Client], seconds: float) -> list[Client]:
     """The same, and then they stop."""
     return [Client(**{**vars(client), "end": int(seconds * SECOND)}) for client in clients]

@@ -134,7 +134,7 @@ static void arrive(struct sim_flow *of, u64 now, u32 slot)
 	}
 
 	htbs_policy_arrive(&policy, &of->flow, now, htbs_cost(client->size),
-			   &arrival);
+			   client->write, &arrival);
 	out->hits += arrival.hit;
 	request = pending(of, of->pending++);
 	request->sector = client->base + offset;
@@ -210,6 +210,7 @@ static u32 serve(struct sim_flow *of, u64 now,
 	service[nr].sent.at = now;
 	service[nr].sent.due = request->due;
 	service[nr].sent.conforms = request->conforming;
+	service[nr].sent.write = of->client->write;
 	service[nr].done = NEVER;
 	serving++;
 	sim_drive_submit(nr, now, of->client->write, request->sector,
@@ -291,7 +292,8 @@ static bool dispatch(u64 now)
 	head = pending(of, 0);
 	if (of->pending)
 		htbs_policy_set_head(&policy, choice.flow, head->start,
-				     head->due, head->conforming);
+				     head->due, head->conforming,
+				     of->client->write);
 	return true;
 }
 

@@ -82,7 +82,7 @@ struct htbs_overload *host_policy_overload(struct htbs_policy *policy)
 
 struct htbs_window *host_policy_window(struct htbs_policy *policy)
 {
-	return &policy->window;
+	return policy->window;
 }
 
 void host_policy_set_reorders(struct htbs_policy *policy, bool reorders)

@@ -27,8 +27,8 @@ from tests.model.htbs import Arrival, Choice, Params, Request, nearest, take
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build/linux-source/tools"
 LIBRARY = ROOT / "build/host/libhtbs.so"
-ROOMS = ("curve", "tree", "slack", "flow", "window", "tags", "sweep", "policy",
-         "admission")
+ROOMS = ("curve", "tree", "slack", "flow", "window", "tags", "sweep", "flight",
+         "policy", "admission")
 FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-Werror")
 
@@ -80,7 +80,7 @@ class CExtent(Structure):
 class CSent(Structure):
     """struct htbs_sent."""
 
-    _fields_ = [("at", c_uint64), ("due", c_uint64), ("conforms", c_bool)]
+    _fields_ = [("at", c_uint64), ("due", c_uint64), ("conforms", c_bool), ("write", c_bool)]
 
 
 class CWindow(Structure):
@@ -157,11 +157,12 @@ PROTOTYPES = {
     "htbs_tree_remove": (None, c_void_p, c_void_p),
     "htbs_policy_init": (None, c_void_p, c_void_p, c_uint32, c_uint64),
     "htbs_flow_init": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
-    "htbs_policy_arrive": (None, c_void_p, c_void_p, c_uint64, c_uint32, POINTER(CArrival)),
+    "htbs_policy_arrive": (None, c_void_p, c_void_p, c_uint64, c_uint32, c_bool,
+                           POINTER(CArrival)),
     "htbs_policy_choose": (None, c_void_p, c_uint64, POINTER(CChoice)),
     "htbs_policy_dispatch": (c_bool, c_void_p, c_void_p, POINTER(CExtent), POINTER(CSent)),
     "htbs_policy_remove": (None, c_void_p, c_void_p),
-    "htbs_policy_set_head": (None, c_void_p, c_void_p, c_uint64, c_uint64, c_bool),
+    "htbs_policy_set_head": (None, c_void_p, c_void_p, c_uint64, c_uint64, c_bool, c_bool),
     "htbs_policy_complete": (c_bool, c_void_p, c_void_p, c_uint64, POINTER(CSent)),
     "htbs_policy_requeue": (c_bool, c_void_p, c_void_p, POINTER(CSent)),
     "htbs_policy_resume": (None, c_void_p, c_void_p, POINTER(CSent)),
@@ -266,7 +267,8 @@ class Device:
         self.service = lib.host_policy_service(self.policy).contents
         self.overload = lib.host_policy_overload(self.policy).contents
         lib.htbs_service_init(byref(self.service), seek)
-        self.window = lib.host_policy_window(self.policy).contents
+        windows = lib.host_policy_window(self.policy)
+        self.windows = (windows[False], windows[True])
         self.by_position = False
         self.places = 0
         self.set_rule(rule)
@@ -290,7 +292,8 @@ class Device:
     def arrive(self, flow: Flow, request: Request, now: int) -> Arrival:
         """A request arrives."""
         out = CArrival()
-        self.lib.htbs_policy_arrive(self.policy, flow.address, now % WRAP, request.cost, byref(out))
+        self.lib.htbs_policy_arrive(self.policy, flow.address, now % WRAP, request.cost,
+                                    request.write, byref(out))
         request.start, request.due, request.conforming = out.start, out.due, out.conforming
         self.places += 1
         request.placed = self.places
@@ -319,9 +322,9 @@ class Device:
         return request, changed
 
     def merge(self, flow: Flow, kept: Request, gone: Request) -> None:
-        """One pending request swallows another; the earlier place is its own from now on."""
+        """One pending request swallows another; if that had earlier tags, its place is its own."""
         queue = flow.queue
-        if queue.index(gone) < queue.index(kept):
+        if kept.start != self._earlier(kept.start, gone.start):
             queue.remove(kept)
             queue[queue.index(gone)] = kept
             kept.start = gone.start
@@ -352,7 +355,7 @@ class Device:
 
     @staticmethod
     def _sent(request: Request) -> CSent:
-        return CSent(request.sent % WRAP, request.due % WRAP, request.conforming)
+        return CSent(request.sent % WRAP, request.due % WRAP, request.conforming, request.write)
 
     def configure(self, flow: Flow, params: Params, now: int) -> None:
         """A reservation promises something else."""
@@ -394,7 +397,7 @@ class Device:
         if flow.queue:
             head = flow.queue[0]
             self.lib.htbs_policy_set_head(self.policy, flow.address, head.start, head.due,
-                                          head.conforming)
+                                          head.conforming, head.write)
 
     @staticmethod
     def _earlier(a: int, b: int) -> int:

@@ -76,7 +76,8 @@ class Recorder:
         flow, size = self.flows[group], rng.choice([4 * KIB, 4 * KIB, 16 * KIB, 512])
         self._requests += 1
         pos = self._ends[group] if rng.random() < 0.9 else rng.randrange(1 << 30)
-        request = Numbered(size, pos, rng.random() < 0.9, number=self._requests, group=group)
+        sync, write = rng.random() < 0.9, group == GROUPS
+        request = Numbered(size, pos, sync, write=write, number=self._requests, group=group)
         self._ends[group] = pos + request.sectors
         arrival = self.device.arrive(flow, request, self.now)
         if arrival.hit:
@@ -84,7 +85,8 @@ class Recorder:
         self._drift(arrival.jump)
         self._tell("tag", group=group, request=request.number, now=self.now, v=arrival.v,
                    start=arrival.start, finish=arrival.start + flow.curve.params.latency,
-                   sector=pos, bytes=size, cost=request.cost, pending=len(flow.queue))
+                   sector=pos, bytes=size, write=int(write), cost=request.cost,
+                   pending=len(flow.queue))
 
     def ask(self) -> None:
         """The driver asks for a request."""
@@ -99,8 +101,11 @@ class Recorder:
             self._tell("overload", now=self.now, begins=0)
         self._drift(choice.jump)
         if choice.held:
-            self._tell("hold", now=self.now, in_flight=len(self._in_flight),
-                       window=self.device.window.limit // ONE)
+            writes = sum(request.write for request in self._in_flight)
+            reads, window = self.device.windows
+            self._tell("hold", now=self.now, reads=len(self._in_flight) - writes,
+                       read_window=reads.limit // ONE, writes=writes,
+                       write_window=window.limit // ONE)
         view = self.device.view()
         if choice.wait_began:
             self._tell("wait_begin", group=self._group(view.active), now=self.now,

@@ -25,7 +25,7 @@ DECIDED = {
     "complete": ("in_flight", "until"),
     "late": ("late",),
     "overload": ("begins",),
-    "hold": ("in_flight", "window"),
+    "hold": ("reads", "writes", "read_window", "write_window"),
 }
 SEEDS = range(12)
 FIELDS = [(name, field) for name, fields in DECIDED.items() for field in fields]
@@ -69,7 +69,7 @@ def test_what_is_as_specified_is_accepted(lib, seed, rule):
 def test_requests_are_held_back(lib):
     """By a window that is full and, on a device that reorders, for one that is urgent."""
     of_slack = list(chain.from_iterable(record(lib, seed, "slack") for seed in SEEDS))
-    windows = [int(re.search(r"window=(\d+)", line)[1])
+    windows = [int(re.search(r"read_window=(\d+)", line)[1])
                for line in of_slack if name_of(line) == "hold"]
     assert min(windows) == 1
     assert max(windows) == MAX // ONE

@@ -38,10 +38,10 @@ pauses = st.sampled_from([0, 1, 10**6, 10**7, 3 * 10**7, 5 * 10**7, 10**9])
 places = st.integers(0, 7)
 
 events = st.one_of(
-    st.tuples(st.just("arrive"), which, sizes, gaps, st.booleans()),
+    st.tuples(st.just("arrive"), which, sizes, gaps, st.booleans(), st.booleans()),
     st.tuples(st.just("read_on"), which, st.integers(1, 12)),
     st.tuples(st.just("expect"), which, which, pauses),
-    st.tuples(st.just("burst"), which, st.integers(2, 8)),
+    st.tuples(st.just("burst"), which, st.integers(2, 8), st.booleans()),
     st.tuples(st.just("sweep"), which, st.integers(2, 24)),
     st.tuples(st.just("struggle"), pauses, st.integers(1, 20)),
     st.tuples(st.just("struggle"), st.just(10**9), st.integers(10, 20)),
@@ -115,8 +115,8 @@ class Lockstep:
         assert self.c.service.seek == self.spec.service.seek
         got, want = self.c.overload, self.spec.overload
         assert (got.late, got.now) == (want.late, want.now)
-        got, want = self.c.window, self.spec.window
-        assert (got.limit, got.full) == (want.limit, want.full)
+        for got, want in zip(self.c.windows, self.spec.windows, strict=True):
+            assert (got.limit, got.full) == (want.limit, want.full)
 
     def _both(self, name, i=None, *arguments):
         """The same call on both sides, with the same result."""
@@ -127,11 +127,11 @@ class Lockstep:
     def _busy(self) -> list[int]:
         return [i for i, (_, spec) in enumerate(self._pairs) if spec.in_flight]
 
-    def arrive(self, i, size, gap=0, sync=True) -> None:
+    def arrive(self, i, size, gap=0, sync=True, write=False) -> None:
         """A request arrives, `gap` sectors after the end of the one before."""
         c, spec = self._pairs[i]
         before = spec.queue[-1].start if spec.queue else None
-        request = Request(size, max(0, self._ends[i] + gap), sync)
+        request = Request(size, max(0, self._ends[i] + gap), sync, write=write)
         self._ends[i] = request.pos + request.sectors
         want = self.spec.arrive(spec, copy(request), self.now)
         got = self.c.arrive(c, request, self.now)
@@ -166,10 +166,10 @@ class Lockstep:
             self.arrive(i, 4096)
             self.serve(True)
 
-    def burst(self, i, count) -> None:
+    def burst(self, i, count, write) -> None:
         """Some requests, here and there, at once."""
         for _ in range(count):
-            self.arrive(i, 4096, gap=1 << 20)
+            self.arrive(i, 4096, gap=1 << 20, write=write)
 
     def sweep(self, i, count) -> None:
         """Some requests to and fro at once, which are served one by one."""

@@ -16,9 +16,10 @@
 /* A request got its tags.  It conforms if start == v. */
 TRACE_EVENT(htbs_tag,
 	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u64 v, u64 start,
-		 u64 finish, u64 sector, u32 bytes, u32 cost, u32 pending),
+		 u64 finish, u64 sector, u32 bytes, bool write, u32 cost,
+		 u32 pending),
 	TP_ARGS(dev, group, request, now, v, start, finish, sector, bytes,
-		cost, pending),
+		write, cost, pending),
 
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
@@ -30,6 +31,7 @@ TRACE_EVENT(htbs_tag,
 		__field(u64, finish)
 		__field(u64, sector)
 		__field(u32, bytes)
+		__field(bool, write)
 		__field(u32, cost)
 		__field(u32, pending)
 	),
@@ -44,14 +46,15 @@ TRACE_EVENT(htbs_tag,
 		__entry->finish = finish;
 		__entry->sector = sector;
 		__entry->bytes = bytes;
+		__entry->write = write;
 		__entry->cost = cost;
 		__entry->pending = pending;
 	),
 
-	TP_printk("%u:%u group=%llu request=%d now=%llu v=%llu start=%llu finish=%llu sector=%llu bytes=%u cost=%u pending=%u",
+	TP_printk("%u:%u group=%llu request=%d now=%llu v=%llu start=%llu finish=%llu sector=%llu bytes=%u write=%d cost=%u pending=%u",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
 		  __entry->request, __entry->now, __entry->v, __entry->start, __entry->finish,
-		  __entry->sector, __entry->bytes, __entry->cost,
+		  __entry->sector, __entry->bytes, __entry->write, __entry->cost,
 		  __entry->pending)
 );
 
@@ -328,26 +331,32 @@ TRACE_EVENT(htbs_late,
 
 /* The next request is held back until the device has less. */
 TRACE_EVENT(htbs_hold,
-	TP_PROTO(dev_t dev, u64 now, u32 in_flight, u32 window),
-	TP_ARGS(dev, now, in_flight, window),
+	TP_PROTO(dev_t dev, u64 now, u32 reads, u32 writes, u32 read_window,
+		 u32 write_window),
+	TP_ARGS(dev, now, reads, writes, read_window, write_window),
 
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
 		__field(u64, now)
-		__field(u32, in_flight)
-		__field(u32, window)
+		__field(u32, reads)
+		__field(u32, writes)
+		__field(u32, read_window)
+		__field(u32, write_window)
 	),
 
 	TP_fast_assign(
 		__entry->dev = dev;
 		__entry->now = now;
-		__entry->in_flight = in_flight;
-		__entry->window = window;
+		__entry->reads = reads;
+		__entry->writes = writes;
+		__entry->read_window = read_window;
+		__entry->write_window = write_window;
 	),
 
-	TP_printk("%u:%u now=%llu in_flight=%u window=%u",
+	TP_printk("%u:%u now=%llu reads=%u writes=%u read_window=%u write_window=%u",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->now,
-		  __entry->in_flight, __entry->window)
+		  __entry->reads, __entry->writes, __entry->read_window,
+		  __entry->write_window)
 );
 
 /* More is reserved than the device can do; or no longer. */

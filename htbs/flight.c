@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the device has, and who may give it more, under the rule of slack.  A pure
+ * room.
+ *
+ * There is a window (window.c) for those that write and one for the others.  In a
+ * flash drive they get into each other's way in the dies, not in the queue: many
+ * writes under way fill its buffer, which takes them as fast as the dies do,
+ * whoever waits.  With one window for both, reads would wait for writes to
+ * complete.  A conforming request that came late speaks against both windows, as
+ * nobody can tell whose fault it was.
+ */
+#include <htbs/policy.h>
+
+/**
+ * htbs_policy_judge() - a conforming request is done that was in time when it began
+ * @policy: the policy; the device still has it
+ * @now: real time, ns
+ * @sent: the request
+ */
+void htbs_policy_judge(struct htbs_policy *policy, u64 now,
+		       const struct htbs_sent *sent)
+{
+	unsigned int write;
+
+	for (write = false; write <= true; write++)
+		htbs_window_judge(&policy->window[write],
+				  htbs_policy_in_flight(policy, write),
+				  now - sent->at, sent->due - sent->at);
+}
+
+/*
+ * A device that reorders may go past a conforming request that it has, as long
+ * as it is given others.  Might this one be late if it got one more?
+ */
+static bool htbs_policy_endangers(const struct htbs_policy *policy, u64 now)
+{
+	u64 worst = (policy->in_flight + 1) * policy->service.seek;
+
+	return htbs_urgent_before(&policy->urgent, now + worst);
+}
+
+/**
+ * htbs_policy_lets() - may the device have a reservation's next request now
+ * @policy: the policy
+ * @flow: the reservation
+ * @now: real time, ns
+ *
+ * Return: true if it may.
+ */
+bool htbs_policy_lets(struct htbs_policy *policy,
+		      const struct htbs_flow *flow, u64 now)
+{
+	bool write = flow->node.write;
+
+	if (policy->rule == HTBS_RULE_PAPER ||
+	    (flow != policy->background && flow->node.conforms))
+		return true;
+	return !htbs_policy_endangers(policy, now) &&
+	       htbs_window_open(&policy->window[write],
+				htbs_policy_in_flight(policy, write), now);
+}
+
+/**
+ * htbs_policy_passes() - who goes while whose turn it is, is held back
+ * @policy: the policy
+ * @now: real time, ns
+ *
+ * Reads wait for no writes that are held back, nor writes for reads.  On a disk
+ * that would end runs, so there all wait.
+ *
+ * Return: by finish tags the first who isn't held back, or NULL.
+ */
+struct htbs_flow *htbs_policy_passes(struct htbs_policy *policy, u64 now)
+{
+	struct htbs_node *node;
+	struct htbs_flow *flow;
+	unsigned int heads;
+
+	if (policy->reorders)
+		return NULL;
+
+	node = htbs_tree_first(&policy->tree);
+	for (heads = 0; node && heads < HTBS_SLACK_HEADS; heads++) {
+		flow = rb_entry(node, struct htbs_flow, node);
+		if (htbs_policy_lets(policy, flow, now))
+			return flow;
+		node = htbs_tree_next(node);
+	}
+	return NULL;
+}
