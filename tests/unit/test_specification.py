@@ -257,8 +257,11 @@ class Lockstep:
             self._pairs[i] = (self.c.add(promise, self.now), self.spec.add(promise, self.now))
 
     def jump(self, length, times) -> None:
-        """Other reservations took the virtual clock ahead, while none of ours was backlogged."""
-        if not any(spec.queue for _, spec in self._pairs):
+        """Other reservations took the virtual clock ahead, while none of ours was backlogged.
+
+        In an overload they would have taken the time that is held back ahead with it.
+        """
+        if not self.spec.overload.now and not any(spec.queue for _, spec in self._pairs):
             for _ in range(times):
                 self._both("jump", None, self.now + self.spec.drift + length, self.now)
 
