@@ -52,8 +52,8 @@
 /* No run is longer, so that nothing waits for ever.  Under the rule of slack. */
 #define HTBS_RUN_MAX		1000000000ULL	/* ns: 1 s */
 
-/* In an overload a run lasts as long as so many seeks. */
-#define HTBS_OVERLOAD_RUN	8
+/* In an overload, or by weights, a run lasts as long as so many seeks. */
+#define HTBS_SHORT_RUN		8
 
 /**
  * htbs_policy_init() - start with nobody backlogged and nobody active
@@ -81,6 +81,7 @@ static void htbs_policy_unlink(struct htbs_policy *policy,
 		return;
 	htbs_tree_remove(&policy->tree, &flow->node);
 	RB_CLEAR_NODE(&flow->node.rb);
+	htbs_share_unlink(policy, flow);
 }
 
 /* Until when can the others wait? */
@@ -104,13 +105,25 @@ static bool htbs_policy_in_time(const struct htbs_policy *policy, u64 now)
 	return htbs_before(now, htbs_policy_slack(policy, now + HTBS_RUN_MAX));
 }
 
+/*
+ * How long a run is at most.  In an overload as long as some seeks; by weights,
+ * too, as who has little would make up for a long one for minutes.
+ */
+static u64 htbs_policy_run(const struct htbs_policy *policy)
+{
+	if (htbs_policy_overloaded(policy) || htbs_policy_weighs(policy))
+		return HTBS_SHORT_RUN * policy->service.seek;
+	return HTBS_RUN_MAX;
+}
+
 /* Before when the active reservation's next request has to be dispatched. */
 static u64 htbs_policy_leave(const struct htbs_policy *policy)
 {
+	u64 end = policy->run_since + htbs_policy_run(policy);
+
 	if (htbs_policy_overloaded(policy))
-		return policy->run_since +
-		       HTBS_OVERLOAD_RUN * policy->service.seek;
-	return htbs_policy_slack(policy, policy->run_since + HTBS_RUN_MAX);
+		return end;
+	return htbs_policy_slack(policy, end);
 }
 
 static u64 htbs_policy_patience(const struct htbs_policy *policy,
@@ -169,22 +182,26 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 	policy->pending++;
 	if (flow == policy->background) {
 		arrival->start = arrival->v;
+		arrival->kept = arrival->v;
 		if (!flow->pending++)
 			policy->background_due = now + HTBS_BACKGROUND_AGE;
 		return;
 	}
 	arrival->start = htbs_curve_arrive(&flow->curve, &policy->clock,
 					   policy->v, cost);
+	arrival->kept = arrival->start + flow->share.spared;
 	arrival->conforming = !htbs_before(arrival->v, arrival->start);
 	arrival->due = htbs_policy_due(policy, flow, now, arrival->start);
 	if (arrival->conforming)
 		htbs_window_hold(&policy->window, now);
 	flow->cost = cost;
-	if (!flow->pending++)
-		htbs_policy_set_head(policy, flow, arrival->start,
-				     arrival->due, arrival->conforming);
-	else
+	if (flow->pending++) {
 		flow->node.count = htbs_flow_burst(flow);
+	} else {
+		flow->share.moved = false;
+		htbs_policy_set_head(policy, flow, arrival->kept, arrival->due,
+				     arrival->conforming);
+	}
 	arrival->hurry = htbs_policy_limit_wait(policy);
 }
 
@@ -192,17 +209,19 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
  * htbs_policy_set_head() - tell the tags of a reservation's oldest request
  * @policy: the policy
  * @flow: the reservation; it has requests pending
- * @start: S of the oldest of them, virtual ns
+ * @kept: S of the oldest of them as it is kept, virtual ns
  * @due: when that one is due, real ns
  * @conforms: that one does
  */
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 start, u64 due, bool conforms)
+			  u64 kept, u64 due, bool conforms)
 {
+	u64 start = htbs_flow_start(flow, kept);
 	u64 finish = start + flow->curve.params.latency;
 
 	if (flow == policy->background)
 		return;
+	flow->share.moved &= start == flow->share.since;
 	flow->node.due = due;
 	flow->node.conforms = conforms;
 	flow->node.count = htbs_flow_burst(flow);
@@ -214,16 +233,17 @@ void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 	flow->node.start = start;
 	flow->node.finish = finish;
 	htbs_tree_insert(&policy->tree, &flow->node);
+	htbs_share_link(policy, flow);
 }
 
-/* Who owns the smallest finish tag?  Or is it the background's turn? */
+/* Whose turn is it?  Or is it the background's? */
 static struct htbs_flow *htbs_policy_first(struct htbs_policy *policy, u64 now)
 {
-	struct htbs_node *node = htbs_tree_first(&policy->tree);
+	struct htbs_flow *next = htbs_policy_next(policy);
 
 	if (!policy->background->pending ||
-	    (node && htbs_before(now, policy->background_due)))
-		return rb_entry(node, struct htbs_flow, node);
+	    (next && htbs_before(now, policy->background_due)))
+		return next;
 
 	return policy->background;
 }
@@ -266,9 +286,9 @@ static bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
 	if (policy->rule == HTBS_RULE_SLACK &&
 	    !htbs_before(now, htbs_policy_leave(policy)))
 		return false;
-	if (flow->pending)
-		return htbs_flow_sequential(flow);
-	return htbs_policy_waits(policy, now);
+	if (!htbs_flow_sequential(flow) || !htbs_policy_in_share(policy, flow))
+		return false;
+	return flow->pending || htbs_policy_waits(policy, now);
 }
 
 /*
@@ -299,6 +319,7 @@ static bool htbs_policy_grant(struct htbs_policy *policy,
 {
 	bool switched;
 
+	policy->shares.turn = htbs_policy_spare(policy, flow);
 	if (flow == policy->background) {
 		policy->background_due = now + HTBS_BACKGROUND_AGE;
 		flow = NULL;
@@ -406,6 +427,7 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 		overload = htbs_overload_learn(&policy->overload,
 					       htbs_before(flow->node.due, now));
 	htbs_policy_remove(policy, flow);
+	htbs_policy_spend(policy, flow, extent->cost);
 	return overload;
 }
 
@@ -525,6 +547,7 @@ bool htbs_policy_forget(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	bool waited;
 
+	htbs_policy_weigh(policy, flow, 0);
 	if (policy->active != flow)
 		return false;
 

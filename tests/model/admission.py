@@ -10,7 +10,7 @@ from tests.model.htbs import SECOND, Params
 def due(promises: Sequence[Params], t: int) -> Fraction:
     """Bytes that must have been served t ns after all reservations began a burst at once."""
     return sum((Fraction(bw * (t - latency), SECOND) + burst
-                for bw, burst, latency in promises if t >= latency), Fraction(0))
+                for bw, burst, latency, *_ in promises if t >= latency), Fraction(0))
 
 
 def shortfall(promises: Sequence[Params], capacity: int,

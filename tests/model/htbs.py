@@ -7,6 +7,8 @@ Units: bytes, bytes per second, nanoseconds, sectors. A tag is a whole number of
 the curve gives a fraction, tat and tau are each rounded down before they are subtracted.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
@@ -14,9 +16,9 @@ from typing import NamedTuple
 
 from tests.model.slack import (
     HEADS,
-    OVERLOAD_RUN,
     RUN_MAX,
     SECOND,
+    SHORT_RUN,
     Overload,
     Service,
     bearable,
@@ -26,15 +28,18 @@ from tests.model.window import URGENT_MAX, Window
 COST_MIN = 4096  # the smallest request is charged this much
 SEQ_GAP = 128  # sectors that a sequential request may leave out
 SEQ_LAST, SEQ_MIN = 8, 5  # sequential: at least 5 of the last 8 requests were
+WEIGHT_DEFAULT = 100  # of who was given none, while others were
+WEIGHT_RATE = 65536  # bytes a second of the time of shares, for a weight of 1
 BACKGROUND_AGE = SECOND  # the background gets one request in this time, whoever else is pending
 
 
 class Params(NamedTuple):
-    """What a reservation promises: rho, sigma, delta."""
+    """What a reservation promises: rho, sigma, delta; its weight, 0 if none is given."""
 
     bw: int
     burst: int
     latency: int
+    weight: int = 0
 
 
 class Arrival(NamedTuple):
@@ -93,8 +98,10 @@ class Reservation:
     def __init__(self, params: Params, v: int, now: int):
         self.params = params
         self.tat = Fraction(v)
+        self.share = Fraction(0)  # share tag, ns of the time of shares
         self.queue: list[Request] = []
         self.entered = 0  # when its place among the backlogged ones was last assigned
+        self.joined = 0  # the same of its place by share tags
         self.in_flight = 0
         self.history = [False] * SEQ_LAST
         self.next_pos: int | None = None  # after its last request, once there was one
@@ -105,16 +112,26 @@ class Reservation:
 
     def tag(self, v: int, cost: int) -> int:
         """S of a request of `cost` bytes that arrives at v."""
-        bw, burst, _ = self.params
-        tau = max(0, burst - cost) * SECOND // bw
+        start = self.start(v, cost)
         self.tat = max(self.tat, Fraction(v))
-        start = max(v, floor(self.tat) - tau)
         self.charge(cost)
         return start
+
+    def start(self, v: int, cost: int) -> int:
+        """S of such a request, if it came."""
+        tau = max(0, self.params.burst - cost) * SECOND // self.params.bw
+        return max(v, floor(self.tat) - tau)
 
     def charge(self, size: int) -> None:
         """Take bytes."""
         self.tat += Fraction(size * SECOND, self.params.bw)
+
+    def refund(self, size: int, v: int) -> None:
+        """Give bytes back: start tags move back by as much, though not before v."""
+        before = floor(self.tat)
+        self.charge(-size)
+        for request in self.queue:
+            request.start = max(request.start - (before - floor(self.tat)), v)
 
     def min_start(self) -> int:
         """MinS."""
@@ -159,12 +176,72 @@ class Policy:
         self.wait: str | None = None  # "service", then "arrival"
         self.wait_until = 0
         self.entries = 0
+        self.joins = 0
+        self.shared = 0  # the smallest share tag when one was last served from the rest
+        self.turn = False  # the active one has its turn by share
 
     def add(self, params: Params, now: int) -> Reservation:
         """A new reservation starts with a full burst."""
         flow = Reservation(params, self._time(now), now)
-        self.flows.append(flow)
+        with self._reweighing():
+            self.flows.append(flow)
         return flow
+
+    # Shares of the rest.
+
+    def _given(self) -> bool:
+        """Is there a weight."""
+        return any(flow.params.weight for flow in self.flows)
+
+    def weighs(self) -> bool:
+        """Does the rest go by weights, which in an overload it does not."""
+        return self._given() and not self._overloaded()
+
+    @contextmanager
+    def _reweighing(self) -> Iterator[None]:
+        """A weight may change. With the first one all who are backlogged join, in their order."""
+        backlogged = self._backlogged() if not self._given() else []
+        yield
+        if self._given():
+            for flow in backlogged:
+                self._join(flow)
+
+    def _join(self, flow: Reservation) -> None:
+        """It stands behind those with the same share tag, which is not in the past."""
+        self.joins += 1
+        flow.joined = self.joins
+        if self._given() and flow.queue:
+            flow.share = max(flow.share, Fraction(self.shared))
+
+    def _spare(self, flow: Reservation) -> bool:
+        """Would it be served from the rest, by weight, as it is not entitled."""
+        return self.weighs() and flow is not self.background and flow.min_start() > self.v
+
+    def _by_share(self) -> list[Reservation]:
+        """Those with pending requests, the smallest share tag first."""
+        return sorted((flow for flow in self.flows if flow.queue),
+                      key=lambda flow: (floor(flow.share), flow.joined))
+
+    def _in_share(self, flow: Reservation) -> bool:
+        """May the active reservation go on, or be waited for: by right, or by its share."""
+        if not self.weighs() or self.turn:
+            return True
+        start = flow.min_start() if flow.queue else flow.start(self.v, flow.cost)
+        if start <= self.v:
+            return True
+        first = self._by_share()
+        self.turn = not first or floor(flow.share) <= floor(first[0].share)
+        return self.turn
+
+    def _serve(self, flow: Reservation, request: Request) -> None:
+        """Its oldest request, which was its last, is served from the rest.
+
+        That is charged to its share, and not to its reservation.
+        """
+        self.shared = min(floor(each.share) for each in [flow, *self._by_share()])
+        weight = flow.params.weight or WEIGHT_DEFAULT
+        flow.share += Fraction(request.cost * SECOND, weight * WEIGHT_RATE)
+        flow.refund(request.cost, self.v)
 
     # The paper's add_request().
 
@@ -223,8 +300,9 @@ class Policy:
         """check_and_adjust_tags(): if nobody who is backlogged conforms, virtual time jumps.
 
         In an overload, that by which tags are given moves on to the oldest pending start tag.
+        By weights nobody owes for the rest that he used, and there is no jump.
         """
-        starts = [flow.min_start() for flow in self.flows if flow.queue]
+        starts = [flow.min_start() for flow in self.flows if flow.queue and not self.weighs()]
         jump = max(0, min(starts) - (now + self.drift)) if starts else 0
         self.drift += jump
         self.v = max([self.v, *([min(starts)] if starts else [])])
@@ -235,6 +313,7 @@ class Policy:
         """It stands behind those that have the same finish tag."""
         self.entries += 1
         flow.entered = self.entries
+        self._join(flow)
 
     # The paper's dispatch_request().
 
@@ -261,6 +340,7 @@ class Policy:
         """The device is another's from now on, or nobody's if the background has it."""
         if flow is self.background:
             self.background_due = now + BACKGROUND_AGE
+        self.turn = self._spare(flow)
         active = None if flow is self.background else flow
         switched = active is not self.active
         self.active, self.run, self.run_since = active, 0, now
@@ -285,10 +365,16 @@ class Policy:
             flow.queue for flow in [*self.flows, self.background])
 
     def _first(self, now: int) -> Reservation:
-        """The smallest F, among equals who came first; or the background, if it is its turn."""
+        """The smallest F, among equals who came first; or the background, if it is its turn.
+
+        By weights, the smallest F of those who are entitled, or else the smallest share tag.
+        """
         backlogged = self._backlogged()
         if self.background.queue and (not backlogged or now >= self.background_due):
             return self.background
+        if self.weighs():
+            entitled = [flow for flow in backlogged if flow.min_start() <= self.v]
+            return [*entitled, *self._by_share()][0]
         return backlogged[0]
 
     def _backlogged(self) -> list[Reservation]:
@@ -302,7 +388,7 @@ class Policy:
         if flow is None or self.run >= self.b_max or not flow.sequential() or (
                 self.rule == "slack" and now >= self._leave()):
             return False
-        return bool(flow.queue) or self._waits(flow, now)
+        return self._in_share(flow) and (bool(flow.queue) or self._waits(flow, now))
 
     def _waits(self, flow: Reservation, now: int) -> bool:
         """Is the device kept for it, though it has nothing pending? Sets `wait` if so."""
@@ -319,9 +405,10 @@ class Policy:
 
     def _leave(self) -> int:
         """Before when the active reservation's next request must begin, by the rule of slack."""
+        short = SHORT_RUN * self.service.seek
         if self._overloaded():
-            return self.run_since + OVERLOAD_RUN * self.service.seek
-        return self._slack(self.run_since + RUN_MAX)
+            return self.run_since + short
+        return self._slack(self.run_since + (short if self.weighs() else RUN_MAX))
 
     def _slack(self, end: int) -> int:
         """Until when the others can wait."""
@@ -352,7 +439,7 @@ class Policy:
 
     def dispatch(self, flow: Reservation, now: int) -> tuple[Request, bool]:
         """Its oldest request goes to the device. Also, did an overload begin."""
-        request = flow.queue.pop(0)
+        request = flow.queue[0]
         follows = flow.next_pos is not None and 0 <= request.pos - flow.next_pos <= SEQ_GAP
         flow.history = [*flow.history[1:], follows]
         flow.next_pos = request.pos + request.sectors
@@ -361,8 +448,13 @@ class Policy:
         self._begin(flow, request, now, follows and flow is self.active and self.run > 0)
         if flow is self.active:
             self.run += 1
+        overload = turn and self.overload.learn(request.due < now)
+        spare = self._spare(flow)
+        flow.queue.pop(0)
+        if spare:
+            self._serve(flow, request)
         self._enter(flow)
-        return request, turn and self.overload.learn(request.due < now)
+        return request, overload
 
     def _begin(self, flow: Reservation, request: Request, now: int, streaming: bool) -> None:
         """The device has one request more."""
@@ -446,7 +538,10 @@ class Policy:
         """It promises something else: a fresh curve, on which no pending request loses."""
         before = (flow.min_start(), flow.finish()) if flow.queue else None
         v = self._time(now)
-        flow.params, flow.tat = params, Fraction(v)
+        if params.weight != flow.params.weight:
+            flow.share = Fraction(floor(flow.share))
+        with self._reweighing():
+            flow.params, flow.tat = params, Fraction(v)
         for request in flow.queue:
             start = flow.tag(v, request.cost)
             request.start = min(request.start, start)

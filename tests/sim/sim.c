@@ -133,7 +133,7 @@ static void arrive(struct sim_flow *of, u64 now, u32 slot)
 	request = &of->queue[(of->head + of->pending++) % SIM_QUEUE];
 	request->sector = client->base + offset;
 	request->arrived = now;
-	request->start = arrival.start;
+	request->start = arrival.kept;
 	request->due = arrival.due;
 	request->conforming = arrival.conforming;
 	client->conforming += arrival.conforming;
@@ -233,6 +233,7 @@ static bool dispatch(u64 now)
 	of->pending--;
 	extent.pos = head->sector;
 	extent.sectors = client->size / 512;
+	extent.cost = htbs_cost(client->size);
 	extent.sync = !client->write;
 	if (htbs_policy_dispatch(&policy, choice.flow, now, &extent))
 		note_overload(now);

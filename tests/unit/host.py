@@ -27,7 +27,8 @@ from tests.model.htbs import Arrival, Choice, Params, Request
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build/linux-source/tools"
 LIBRARY = ROOT / "build/host/libhtbs.so"
-ROOMS = ("curve", "tree", "slack", "flow", "window", "tags", "policy", "admission")
+ROOMS = ("curve", "tree", "slack", "flow", "window", "tags", "share", "policy",
+         "admission")
 FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-Werror")
 
@@ -39,7 +40,8 @@ RULES = ("paper", "slack")
 class CParams(Structure):
     """struct htbs_params."""
 
-    _fields_ = [("bw", c_uint64), ("burst", c_uint64), ("latency", c_uint64)]
+    _fields_ = [("bw", c_uint64), ("burst", c_uint64), ("latency", c_uint64),
+                ("weight", c_uint32)]
 
 
 class CClock(Structure):
@@ -57,8 +59,8 @@ class CCurve(Structure):
 class CArrival(Structure):
     """struct htbs_arrival."""
 
-    _fields_ = [("start", c_uint64), ("v", c_uint64), ("due", c_uint64), ("jump", c_uint64),
-                ("conforming", c_bool), ("hit", c_bool), ("hurry", c_bool)]
+    _fields_ = [("start", c_uint64), ("kept", c_uint64), ("v", c_uint64), ("due", c_uint64),
+                ("jump", c_uint64), ("conforming", c_bool), ("hit", c_bool), ("hurry", c_bool)]
 
 
 class CChoice(Structure):
@@ -72,7 +74,7 @@ class CChoice(Structure):
 class CExtent(Structure):
     """struct htbs_extent."""
 
-    _fields_ = [("pos", c_uint64), ("sectors", c_uint32), ("sync", c_bool)]
+    _fields_ = [("pos", c_uint64), ("sectors", c_uint32), ("cost", c_uint32), ("sync", c_bool)]
 
 
 class CSent(Structure):
@@ -122,14 +124,14 @@ class PolicyView(Structure):
     """struct host_policy_view."""
 
     _fields_ = [("active", c_void_p), ("run", c_uint64), ("wait", c_uint64),
-                ("wait_until", c_uint64), ("work", c_uint64)]
+                ("wait_until", c_uint64), ("work", c_uint64), ("shared", c_uint64)]
 
 
 class FlowView(Structure):
     """struct host_flow_view."""
 
     _fields_ = [("pending", c_uint64), ("in_flight", c_uint64), ("think", c_uint64),
-                ("burst", c_uint64)]
+                ("burst", c_uint64), ("share", c_uint64)]
 
 
 MIRRORS = {"params": CParams, "clock": CClock, "curve": CCurve, "arrival": CArrival,
@@ -143,6 +145,7 @@ PROTOTYPES = {
     "htbs_clock_advance": (c_uint64, c_void_p, c_uint64, c_uint64),
     "htbs_curve_init": (None, POINTER(CCurve), POINTER(CParams), c_void_p, c_uint64),
     "htbs_curve_arrive": (c_uint64, c_void_p, c_void_p, c_uint64, c_uint32),
+    "htbs_curve_refund": (c_uint64, c_void_p, c_uint32),
     "htbs_curve_charge": (None, c_void_p, c_uint32),
     "htbs_service_init": (None, POINTER(CService), c_uint64),
     "htbs_service_begin": (None, POINTER(CService), c_uint64, c_bool),
@@ -153,6 +156,7 @@ PROTOTYPES = {
     "htbs_tree_init": (None, c_void_p),
     "htbs_tree_insert": (None, c_void_p, c_void_p),
     "htbs_tree_remove": (None, c_void_p, c_void_p),
+    "htbs_tree_entitled": (c_void_p, c_void_p, c_uint64),
     "htbs_policy_init": (None, c_void_p, c_void_p, c_uint32, c_uint64),
     "htbs_flow_init": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
     "htbs_policy_arrive": (None, c_void_p, c_void_p, c_uint64, c_uint32, POINTER(CArrival)),
@@ -171,6 +175,8 @@ PROTOTYPES = {
     "htbs_policy_configure": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
     "htbs_policy_retag": (None, c_void_p, c_void_p, c_uint64, c_uint32, POINTER(c_uint64),
                           POINTER(c_uint64)),
+    "htbs_policy_weigh": (None, c_void_p, c_void_p, c_uint32),
+    "htbs_flow_start": (c_uint64, c_void_p, c_uint64),
     "htbs_policy_timeout": (c_bool, c_void_p, c_uint64),
     "htbs_policy_cancel_wait": (c_bool, c_void_p),
     "htbs_policy_forget": (c_bool, c_void_p, c_void_p),
@@ -241,6 +247,10 @@ class Flow:
         self.curve = lib.host_flow_curve(address).contents
         self.queue: list[Request] = []
 
+    def start(self, request: Request) -> int:
+        """The start tag of a pending request as it is now."""
+        return self.lib.htbs_flow_start(self.address, request.start)
+
     def view(self) -> FlowView:
         """What the policy knows of it."""
         view = FlowView()
@@ -284,10 +294,10 @@ class Device:
         return flow
 
     def arrive(self, flow: Flow, request: Request, now: int) -> Arrival:
-        """A request arrives."""
+        """A request arrives. Its start tag is kept, see `Flow.start()`."""
         out = CArrival()
         self.lib.htbs_policy_arrive(self.policy, flow.address, now % WRAP, request.cost, byref(out))
-        request.start, request.due, request.conforming = out.start, out.due, out.conforming
+        request.start, request.due, request.conforming = out.kept, out.due, out.conforming
         flow.queue.append(request)
         return Arrival(out.start, out.v, out.due, out.jump, out.conforming, out.hit,
                        out.hurry)
@@ -304,7 +314,7 @@ class Device:
         """Dispatch the oldest request; also, did an overload begin."""
         request = flow.queue.pop(0)
         request.sent = now
-        extent = CExtent(request.pos, request.sectors, request.sync)
+        extent = CExtent(request.pos, request.sectors, request.cost, request.sync)
         changed = self.lib.htbs_policy_dispatch(self.policy, flow.address, now % WRAP,
                                                 byref(extent))
         self._set_head(flow)
@@ -380,7 +390,7 @@ class Device:
         self.lib.host_policy_view(self.policy, byref(view))
         return SimpleNamespace(active=self.flows[view.active] if view.active else None,
                                run=view.run, wait=WAITS[view.wait], wait_until=view.wait_until,
-                               work=bool(view.work))
+                               work=bool(view.work), shared=view.shared)
 
     def _set_head(self, flow: Flow) -> None:
         if flow.queue:

@@ -92,7 +92,7 @@ class Server:
         one: those that are pending, and those that may arrive before the curves pass this tag.
         """
         ahead = sum(other.finish <= job.finish for other in self._pending.values())
-        for bw, burst, latency in self.params.values():
+        for bw, burst, latency, *_ in self.params.values():
             span = job.finish - latency - job.v
             if span >= 0:
                 ahead += (burst + bw * span // SECOND) // COST_MIN + 1

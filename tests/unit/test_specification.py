@@ -7,6 +7,7 @@ nothing, so that every script is valid and a failing one shrinks well.
 """
 
 from copy import copy
+from math import floor
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from tests.unit.strategies import (
     BURST,
     BW,
     LATENCY,
+    WEIGHT,
     b_maxs,
     clocks,
     lists,
@@ -97,6 +99,7 @@ class Lockstep:
         if view.active:
             assert view.run == self.spec.run
         self._compare_service()
+        assert view.shared == self.spec.shared % WRAP
         if view.wait == "arrival":
             assert view.wait_until == self.spec.wait_until % WRAP
             assert self.spec.wait_until - self.now <= self.spec.t_wait
@@ -107,7 +110,9 @@ class Lockstep:
             assert state.think == spec.think
             if spec.queue and spec is not self.spec.background:
                 assert state.burst == spec.burst()
-            assert [r.start for r in c.queue] == [r.start % WRAP for r in spec.queue]
+                if self.spec.weighs():
+                    assert state.share == floor(spec.share) % WRAP
+            assert [c.start(r) for r in c.queue] == [r.start % WRAP for r in spec.queue]
             assert [r.due for r in c.queue] == [r.due % WRAP for r in spec.queue]
 
     def _compare_service(self) -> None:
@@ -276,7 +281,8 @@ def test_same_near_wrap(lib, set_up, clock, script):
     Lockstep(lib, clock, knobs, promises).play(script)
 
 
-at_limits = st.builds(Params, st.sampled_from(BW), st.sampled_from(BURST), st.sampled_from(LATENCY))
+at_limits = st.builds(Params, st.sampled_from(BW), st.sampled_from(BURST), st.sampled_from(LATENCY),
+                      st.sampled_from(WEIGHT))
 
 
 @settings(max_examples=150)
