@@ -158,7 +158,7 @@ static void htbs_insert_tagged(struct htbs_device *dev,
 
 	htbs_policy_arrive(&dev->policy, &res->flow, now, htbs_rq_cost(rq),
 			   &arrival);
-	htbs_rq_set_start(rq, arrival.start);
+	htbs_rq_set_start(rq, arrival.kept);
 	htbs_rq_set_due(rq, arrival.due);
 	if (arrival.conforming) {
 		htbs_rq_set_flag(rq, HTBS_RQ_CONFORMS);
@@ -314,7 +314,9 @@ static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
 	htbs_queue_take(dev, res, rq);
 	extent.pos = blk_rq_pos(rq);
 	extent.sectors = blk_rq_sectors(rq);
+	extent.cost = htbs_rq_cost(rq);
 	extent.sync = op_is_sync(rq->cmd_flags);
+	htbs_rq_set_start(rq, htbs_flow_start(&res->flow, htbs_rq_start(rq)));
 	if (htbs_policy_dispatch(&dev->policy, &res->flow, now, &extent))
 		htbs_trace_overload(dev, now);
 	htbs_queue_update_head(dev, res);

@@ -273,6 +273,14 @@ static bool htbs_policy_waits(struct htbs_policy *policy, u64 now)
 	return true;
 }
 
+/* Has the active reservation had as long a run as it may have, whatever others do? */
+static bool htbs_policy_run_over(const struct htbs_policy *policy, u64 now)
+{
+	return policy->run >= policy->b_max ||
+	       (policy->rule == HTBS_RULE_SLACK &&
+		!htbs_before(now, policy->run_since + htbs_policy_run(policy)));
+}
+
 /*
  * May the active reservation keep the device?  If it may and has nothing
  * pending, policy->wait says what is waited for.
@@ -281,8 +289,14 @@ static bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *flow = policy->active;
 
-	if (!flow || policy->run >= policy->b_max)
+	if (!flow)
 		return false;
+	if (htbs_policy_run_over(policy, now)) {
+		if (!htbs_policy_renews(policy, flow))
+			return false;
+		policy->run = 0;
+		policy->run_since = now;
+	}
 	if (policy->rule == HTBS_RULE_SLACK &&
 	    !htbs_before(now, htbs_policy_leave(policy)))
 		return false;

@@ -212,8 +212,9 @@ void htbs_requests_merged(struct request_queue *q, struct request *rq,
 		return;
 	}
 
-	if (res == other && htbs_before(htbs_rq_start(next),
-					htbs_rq_start(rq))) {
+	if (res == other &&
+	    htbs_before(htbs_flow_start(&res->flow, htbs_rq_start(next)),
+			htbs_flow_start(&res->flow, htbs_rq_start(rq)))) {
 		list_move(&rq->queuelist, &next->queuelist);
 		htbs_rq_set_start(rq, htbs_rq_start(next));
 	}

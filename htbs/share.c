@@ -18,8 +18,9 @@
  *    though not before now.  So nobody owes for it, and the virtual clock has no
  *    reason to jump.
  *
- * A turn by share is a run like any other.  A turn by right is one only as far
- * as the start tags have come, or the share allows it.
+ * A turn by share is a run like any other, and begins again as long as the share
+ * tag is the smallest.  A turn by right is a run only as far as the start tags
+ * have come, or the share allows it.
  *
  * In an overload nothing is left to share and all is as if there were no weights.
  */
@@ -168,6 +169,32 @@ struct htbs_flow *htbs_policy_next(const struct htbs_policy *policy)
 	return node ? rb_entry(node, struct htbs_flow, node) : NULL;
 }
 
+/* Would the rest go to the active reservation next, if its request were there? */
+static bool htbs_share_is_first(const struct htbs_policy *policy,
+				const struct htbs_flow *flow)
+{
+	const struct htbs_share *first = htbs_shares_first(&policy->shares);
+
+	return !first || !htbs_before(first->curve.tat, flow->share.curve.tat);
+}
+
+/**
+ * htbs_policy_renews() - does a run that is over begin again
+ * @policy: the policy
+ * @flow: the active reservation
+ *
+ * Else a synchronous reader would lose what his weight is worth whenever a run of
+ * his is over while he thinks.
+ *
+ * Return: true if it does.
+ */
+bool htbs_policy_renews(const struct htbs_policy *policy,
+			const struct htbs_flow *flow)
+{
+	return htbs_policy_weighs(policy) && policy->shares.turn &&
+	       htbs_share_is_first(policy, flow);
+}
+
 /**
  * htbs_policy_in_share() - may a run go on, or its next request be waited for
  * @policy: the policy; its time is up to date
@@ -178,19 +205,14 @@ struct htbs_flow *htbs_policy_next(const struct htbs_policy *policy)
 bool htbs_policy_in_share(struct htbs_policy *policy,
 			  const struct htbs_flow *flow)
 {
-	struct htbs_shares *shares = &policy->shares;
-	const struct htbs_share *first;
-
-	if (!htbs_policy_weighs(policy) || shares->turn)
+	if (!htbs_policy_weighs(policy) || policy->shares.turn)
 		return true;
 	if (flow->pending ? !htbs_before(policy->v, flow->node.start) :
 			    htbs_curve_allows(&flow->curve, &policy->clock,
 					      policy->v, flow->cost))
 		return true;
-	first = htbs_shares_first(shares);
-	shares->turn = !first || !htbs_before(first->curve.tat,
-					      flow->share.curve.tat);
-	return shares->turn;
+	policy->shares.turn = htbs_share_is_first(policy, flow);
+	return policy->shares.turn;
 }
 
 /* Bytes are served from the rest. */

@@ -42,6 +42,8 @@ static int htbs_state_show(void *data, struct seq_file *sf)
 		   htbs_before(ktime_get_ns(), policy->window.until) ?
 		   "up" : "not up", policy->in_flight, policy->urgent.count,
 		   policy->held ? "; a request is held back" : "");
+	seq_printf(sf, "rest            by %s\n",
+		   htbs_policy_weighs(policy) ? "weight" : "bandwidth");
 	seq_printf(sf, "kept idle       %s\n", htbs_wait_names[policy->wait]);
 	seq_printf(sf, "unscheduled     %s\n",
 		   list_empty(&dev->dispatch) ? "none" : "pending");

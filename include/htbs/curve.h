@@ -21,6 +21,7 @@
 #define HTBS_BURST_MAX		0x100000000ULL		/* bytes: 4 GiB */
 #define HTBS_LATENCY_MIN	1000ULL			/* ns: 1 us */
 #define HTBS_LATENCY_MAX	100000000000ULL		/* ns: 100 s */
+#define HTBS_WEIGHT_MIN		1U
 #define HTBS_WEIGHT_MAX		10000U
 
 /* What the smallest request is charged: the seek it causes isn't free. */

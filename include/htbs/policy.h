@@ -191,6 +191,8 @@ u64 htbs_flow_start(const struct htbs_flow *flow, u64 kept);
 bool htbs_policy_spare(const struct htbs_policy *policy,
 		       const struct htbs_flow *flow);
 struct htbs_flow *htbs_policy_next(const struct htbs_policy *policy);
+bool htbs_policy_renews(const struct htbs_policy *policy,
+			const struct htbs_flow *flow);
 bool htbs_policy_in_share(struct htbs_policy *policy,
 			  const struct htbs_flow *flow);
 void htbs_policy_spend(struct htbs_policy *policy, struct htbs_flow *flow,

@@ -20,7 +20,7 @@ def shortfall(promises: Sequence[Params], capacity: int,
     The left side of the test changes its slope at the deadlines only; the worst of them is told,
     the earliest if there are several.
     """
-    excess = sum(bw for bw, _, _ in promises) - capacity
+    excess = sum(promise.bw for promise in promises) - capacity
     if excess > 0:
         return excess, 0, 0
     worst, when = 0, 0
@@ -38,6 +38,6 @@ def left(promises: Sequence[Params], t: int, capacity: int, c_max: int) -> int:
 
 def least_capacity(promises: Sequence[Params], c_max: int) -> int:
     """The smallest capacity, in bytes/s, at which all can be honoured."""
-    return max([sum(bw for bw, _, _ in promises),
+    return max([sum(promise.bw for promise in promises),
                 *(ceil((due(promises, p.latency) + c_max) * SECOND / p.latency)
                   for p in promises)])

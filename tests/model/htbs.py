@@ -229,9 +229,12 @@ class Policy:
         start = flow.min_start() if flow.queue else flow.start(self.v, flow.cost)
         if start <= self.v:
             return True
-        first = self._by_share()
-        self.turn = not first or floor(flow.share) <= floor(first[0].share)
+        self.turn = self._is_first(flow)
         return self.turn
+
+    def _is_first(self, flow: Reservation) -> bool:
+        """Would the rest go to it next, whether or not its request is there."""
+        return all(floor(flow.share) <= floor(other.share) for other in self._by_share())
 
     def _serve(self, flow: Reservation, request: Request) -> None:
         """Its oldest request, which was its last, is served from the rest.
@@ -385,8 +388,13 @@ class Policy:
     def _stays(self, now: int) -> bool:
         """May the active reservation keep the device? Sets `wait` if it has nothing pending."""
         flow = self.active
-        if flow is None or self.run >= self.b_max or not flow.sequential() or (
-                self.rule == "slack" and now >= self._leave()):
+        if flow is None:
+            return False
+        if self.run >= self.b_max or (self.rule == "slack" and now >= self.run_since + self._long()):
+            if not (self.weighs() and self.turn and self._is_first(flow)):
+                return False
+            self.run, self.run_since = 0, now
+        if not flow.sequential() or (self.rule == "slack" and now >= self._leave()):
             return False
         return self._in_share(flow) and (bool(flow.queue) or self._waits(flow, now))
 
@@ -405,10 +413,13 @@ class Policy:
 
     def _leave(self) -> int:
         """Before when the active reservation's next request must begin, by the rule of slack."""
-        short = SHORT_RUN * self.service.seek
-        if self._overloaded():
-            return self.run_since + short
-        return self._slack(self.run_since + (short if self.weighs() else RUN_MAX))
+        end = self.run_since + self._long()
+        return end if self._overloaded() else self._slack(end)
+
+    def _long(self) -> int:
+        """How long a run is at most, by the rule of slack."""
+        short = self._overloaded() or self.weighs()
+        return SHORT_RUN * self.service.seek if short else RUN_MAX
 
     def _slack(self, end: int) -> int:
         """Until when the others can wait."""
@@ -506,13 +517,14 @@ class Policy:
         return True
 
     def merge(self, flow: Reservation, kept: Request, gone: Request) -> None:
-        """One pending request swallows another; the earlier place is its own from now on."""
-        place = min(flow.queue.index(kept), flow.queue.index(gone))
-        kept.start, kept.due = min(kept.start, gone.start), min(kept.due, gone.due)
+        """One pending request swallows another; that one's place is its own if its tag is earlier."""
+        if gone.start < kept.start:
+            kept.start = gone.start
+            flow.queue.remove(kept)
+            flow.queue.insert(flow.queue.index(gone), kept)
+        kept.due = min(kept.due, gone.due)
         kept.conforming |= gone.conforming
-        flow.queue.remove(kept)
         self.remove(flow, gone)
-        flow.queue.insert(place, kept)
 
     def remove(self, flow: Reservation, gone: Request) -> None:
         """A pending request is pending no more: a request of another reservation swallowed it."""
@@ -538,16 +550,21 @@ class Policy:
         """It promises something else: a fresh curve, on which no pending request loses."""
         before = (flow.min_start(), flow.finish()) if flow.queue else None
         v = self._time(now)
-        if params.weight != flow.params.weight:
-            flow.share = Fraction(floor(flow.share))
-        with self._reweighing():
-            flow.params, flow.tat = params, Fraction(v)
+        self.weigh(flow, params.weight)
+        flow.params, flow.tat = params, Fraction(v)
         for request in flow.queue:
             start = flow.tag(v, request.cost)
             request.start = min(request.start, start)
             request.due = min(request.due, self._due(flow, start, now))
         if flow.queue and before != (flow.min_start(), flow.finish()):
             self._enter(flow)
+
+    def weigh(self, flow: Reservation, weight: int) -> None:
+        """It gets another weight, or none: 0."""
+        if weight != flow.params.weight:
+            flow.share = Fraction(floor(flow.share))
+        with self._reweighing():
+            flow.params = flow.params._replace(weight=weight)
 
     def forget(self, flow: Reservation) -> bool:
         """It goes away, with nothing pending or in flight. True if a wait ended."""

@@ -272,8 +272,11 @@ static u64 drive_event(u64 now, u32 *nr)
 static void set_up(const struct sim_setup *setup, struct sim_client *clients,
 		   u32 count)
 {
-	const struct htbs_params least = { HTBS_BW_MIN, HTBS_BURST_MIN,
-					   HTBS_LATENCY_MIN };
+	const struct htbs_params least = {
+		.bw = HTBS_BW_MIN,
+		.burst = HTBS_BURST_MIN,
+		.latency = HTBS_LATENCY_MIN,
+	};
 	u32 i, slot;
 
 	seed = setup->seed;

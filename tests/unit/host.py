@@ -321,9 +321,9 @@ class Device:
         return request, changed
 
     def merge(self, flow: Flow, kept: Request, gone: Request) -> None:
-        """One pending request swallows another; the earlier place is its own from now on."""
-        queue = flow.queue
-        if queue.index(gone) < queue.index(kept):
+        """One pending request swallows another; that one's place is its own if its tag is earlier."""
+        queue, start = flow.queue, flow.start(gone)
+        if start != flow.start(kept) and self._earlier(start, flow.start(kept)) == start:
             queue.remove(kept)
             queue[queue.index(gone)] = kept
             kept.start = gone.start
@@ -366,6 +366,10 @@ class Device:
                                   byref(start), byref(due))
             request.start, request.due = start.value, due.value
         self._set_head(flow)
+
+    def weigh(self, flow: Flow, weight: int) -> None:
+        """A reservation gets another weight, or none: 0."""
+        self.lib.htbs_policy_weigh(self.policy, flow.address, weight)
 
     def timeout(self, now: int) -> bool:
         """Has the wait lasted long enough."""

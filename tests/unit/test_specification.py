@@ -56,6 +56,7 @@ events = st.one_of(
     st.tuples(st.just("merge"), which, places, places),
     st.tuples(st.just("charge"), which, sizes),
     st.tuples(st.just("configure"), which, params),
+    st.tuples(st.just("weigh"), which, st.sampled_from(WEIGHT)),
     st.tuples(st.just("replace"), which, params),
     st.tuples(st.just("cancel_wait")),
     st.tuples(st.just("set_rule"), rules),
@@ -245,6 +246,11 @@ class Lockstep:
         """A reservation promises something else."""
         if i != BACKGROUND:
             self._both("configure", i, promise, self.now)
+
+    def weigh(self, i, weight) -> None:
+        """A reservation gets another weight."""
+        if i != BACKGROUND:
+            self._both("weigh", i, weight)
 
     def replace(self, i, promise: Params) -> None:
         """A reservation goes and another one comes."""
