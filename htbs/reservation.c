@@ -223,6 +223,18 @@ static void htbs_pd_init(struct blkg_policy_data *pd)
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
+/* What was promised is no more: nor is the weight. */
+static void htbs_reservation_end(struct htbs_reservation *res,
+				 struct htbs_device *dev)
+{
+	lockdep_assert_held(&dev->lock);
+
+	if (!res->flow.share.weight)
+		return;
+	htbs_policy_weigh(&dev->policy, &res->flow, 0);
+	htbs_trace_share(dev, res, ktime_get_ns());
+}
+
 /* Under queue_lock.  What was saved for a disk that is gone is of no use. */
 static void htbs_pd_offline(struct blkg_policy_data *pd)
 {
@@ -444,18 +456,6 @@ void htbs_reservation_change(struct htbs_reservation *res,
 	if (weight != params->weight)
 		htbs_trace_share(dev, res, now);
 	htbs_trace_config(dev, res, now);
-}
-
-/* What it is promised is no more: nor is its weight. */
-static void htbs_reservation_end(struct htbs_reservation *res,
-				 struct htbs_device *dev)
-{
-	lockdep_assert_held(&dev->lock);
-
-	if (!res->flow.share.weight)
-		return;
-	htbs_policy_weigh(&dev->policy, &res->flow, 0);
-	htbs_trace_share(dev, res, ktime_get_ns());
 }
 
 /**

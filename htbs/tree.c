@@ -110,11 +110,12 @@ struct htbs_node *htbs_tree_entitled(const struct htbs_tree *tree, u64 v)
 	for (;;) {
 		node = rb_entry(rb, struct htbs_node, rb);
 		left = rb_entry_safe(rb->rb_left, struct htbs_node, rb);
-		if (left && !htbs_before(v, left->min_start))
+		if (left && !htbs_before(v, left->min_start)) {
 			rb = rb->rb_left;
-		else if (!htbs_before(v, node->start))
+			continue;
+		}
+		if (!htbs_before(v, node->start))
 			return node;
-		else
-			rb = rb->rb_right;
+		rb = rb->rb_right;
 	}
 }

@@ -24,7 +24,7 @@ def shortfall(promises: Sequence[Params], capacity: int,
     if excess > 0:
         return excess, 0, 0
     worst, when = 0, 0
-    for t in sorted({latency for _, _, latency in promises}):
+    for t in sorted({promise.latency for promise in promises}):
         missing = ceil(due(promises, t) + c_max - Fraction(capacity * t, SECOND))
         if missing > worst:
             worst, when = missing, t

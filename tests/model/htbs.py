@@ -390,7 +390,8 @@ class Policy:
         flow = self.active
         if flow is None:
             return False
-        if self.run >= self.b_max or (self.rule == "slack" and now >= self.run_since + self._long()):
+        if self.run >= self.b_max or (
+                self.rule == "slack" and now >= self.run_since + self._long()):
             if not (self.weighs() and self.turn and self._is_first(flow)):
                 return False
             self.run, self.run_since = 0, now
@@ -517,7 +518,7 @@ class Policy:
         return True
 
     def merge(self, flow: Reservation, kept: Request, gone: Request) -> None:
-        """One pending request swallows another; that one's place is its own if its tag is earlier."""
+        """One pending request swallows another; its place counts if its tag is earlier."""
         if gone.start < kept.start:
             kept.start = gone.start
             flow.queue.remove(kept)

@@ -321,7 +321,7 @@ class Device:
         return request, changed
 
     def merge(self, flow: Flow, kept: Request, gone: Request) -> None:
-        """One pending request swallows another; that one's place is its own if its tag is earlier."""
+        """One pending request swallows another; its place counts if its tag is earlier."""
         queue, start = flow.queue, flow.start(gone)
         if start != flow.start(kept) and self._earlier(start, flow.start(kept)) == start:
             queue.remove(kept)

@@ -124,7 +124,8 @@ def test_another_weight(lib):
     found = 0
     for place, line in enumerate(recording):
         if name_of(line) == "share":
-            other = re.sub(r"weight=(\d+)", f"weight={1 if 'weight=1000' in line else 10_000}", line)
+            weight = 1 if "weight=1000" in line else 10_000
+            other = re.sub(r"weight=(\d+)", f"weight={weight}", line)
             found += refused([*recording[:place], other, *recording[place + 1:]])
     assert found >= 10
 
