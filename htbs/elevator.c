@@ -206,7 +206,7 @@ static void htbs_insert(struct htbs_device *dev, struct request *rq,
 	res->stats.inserted++;
 	if (at_head) {
 		/* The data of a write between two flushes. */
-		htbs_queue_charge(dev, res, htbs_rq_cost(rq));
+		htbs_queue_bypass(dev, res, htbs_rq_cost(rq));
 		htbs_insert_first(dev, rq, true);
 	} else {
 		htbs_insert_tagged(dev, res, rq);

@@ -215,20 +215,31 @@ bool htbs_policy_in_share(struct htbs_policy *policy,
 	return policy->shares.turn;
 }
 
-/* Bytes are served from the rest. */
-static void htbs_share_serve(struct htbs_policy *policy,
-			     struct htbs_flow *flow, u32 cost)
+/**
+ * htbs_share_serve() - bytes are served from the rest
+ * @policy: the policy; its time is up to date
+ * @flow: whose
+ * @cost: what was charged for them, bytes
+ *
+ * If requests of it are pending, htbs_policy_set_head() must follow.
+ */
+void htbs_share_serve(struct htbs_policy *policy, struct htbs_flow *flow,
+		      u32 cost)
 {
 	struct htbs_shares *shares = &policy->shares;
 	struct htbs_share *share = &flow->share;
 	const struct htbs_share *first = htbs_shares_first(shares);
+	bool backlogged = !RB_EMPTY_NODE(&share->rb);
 	u64 smallest = share->curve.tat;
 
 	if (first && htbs_before(first->curve.tat, smallest))
 		smallest = first->curve.tat;
 	htbs_clock_advance(&shares->clock, 0, smallest);
+	htbs_share_unlink(policy, flow);
 	htbs_curve_arrive(&share->curve, &shares->clock, shares->clock.drift,
 			  cost);
+	if (backlogged)
+		htbs_share_link(policy, flow);
 
 	share->spared += htbs_curve_refund(&flow->curve, cost);
 	share->since = policy->v;

@@ -86,13 +86,33 @@ u64 htbs_policy_due(struct htbs_policy *policy,
  * @policy: the policy
  * @flow: the reservation they are charged to
  * @now: real time, ns
- * @bytes: what a merge added to a request, or what goes past the policy
+ * @bytes: what a merge added to a request
  */
 void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
 			u64 now, u32 bytes)
 {
 	htbs_curve_arrive(&flow->curve, &policy->clock,
 			  htbs_policy_time(policy, now), bytes);
+}
+
+/**
+ * htbs_policy_bypass() - a request goes past the policy
+ * @policy: the policy
+ * @flow: its reservation
+ * @now: real time, ns
+ * @cost: what it is charged, bytes
+ *
+ * If requests are pending, htbs_policy_set_head() must follow.
+ */
+void htbs_policy_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
+			u64 now, u32 cost)
+{
+	u64 start = htbs_curve_arrive(&flow->curve, &policy->clock,
+				      htbs_policy_time(policy, now), cost);
+
+	if (htbs_policy_weighs(policy) && flow != policy->background &&
+	    htbs_before(policy->v, start))
+		htbs_share_serve(policy, flow, cost);
 }
 
 /**

@@ -195,6 +195,8 @@ bool htbs_policy_renews(const struct htbs_policy *policy,
 			const struct htbs_flow *flow);
 bool htbs_policy_in_share(struct htbs_policy *policy,
 			  const struct htbs_flow *flow);
+void htbs_share_serve(struct htbs_policy *policy, struct htbs_flow *flow,
+		      u32 cost);
 void htbs_policy_spend(struct htbs_policy *policy, struct htbs_flow *flow,
 		       u32 cost);
 
@@ -206,6 +208,8 @@ u64 htbs_policy_due(struct htbs_policy *policy,
 		    const struct htbs_flow *flow, u64 now, u64 start);
 void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
 			u64 now, u32 bytes);
+void htbs_policy_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
+			u64 now, u32 cost);
 void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 			   const struct htbs_params *params, u64 now);
 void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,

@@ -236,15 +236,17 @@ class Policy:
         """Would the rest go to it next, whether or not its request is there."""
         return all(floor(flow.share) <= floor(other.share) for other in self._by_share())
 
-    def _serve(self, flow: Reservation, request: Request) -> None:
-        """Its oldest request, which was its last, is served from the rest.
+    def _serve(self, flow: Reservation, cost: int) -> None:
+        """Something of it was served from the rest.
 
         That is charged to its share, and not to its reservation.
         """
-        self.shared = min(floor(each.share) for each in [flow, *self._by_share()])
+        smallest = min(floor(each.share) for each in [flow, *self._by_share()])
+        self.shared = max(self.shared, smallest)
         weight = flow.params.weight or WEIGHT_DEFAULT
-        flow.share += Fraction(request.cost * SECOND, weight * WEIGHT_RATE)
-        flow.refund(request.cost, self.v)
+        flow.share = max(flow.share, Fraction(self.shared))
+        flow.share += Fraction(cost * SECOND, weight * WEIGHT_RATE)
+        flow.refund(cost, self.v)
 
     # The paper's add_request().
 
@@ -464,7 +466,7 @@ class Policy:
         spare = self._spare(flow)
         flow.queue.pop(0)
         if spare:
-            self._serve(flow, request)
+            self._serve(flow, request.cost)
         self._enter(flow)
         return request, overload
 
@@ -533,8 +535,20 @@ class Policy:
         self._enter(flow)
 
     def charge(self, flow: Reservation, size: int, now: int) -> None:
-        """Bytes without a tag: merged into a pending request, or sent past us."""
+        """Bytes without a tag: merged into a pending request."""
         flow.tag(self._time(now), size)
+
+    def bypass(self, flow: Reservation, size: int, now: int) -> None:
+        """A request without a tag is sent past us: by right, or from the rest."""
+        start = flow.tag(self._time(now), size)
+        if not self.weighs() or flow is self.background or start <= self.v:
+            return
+        before = (flow.min_start(), flow.finish()) if flow.queue else None
+        self._serve(flow, size)
+        if flow.queue:
+            self._join(flow)
+            if before != (flow.min_start(), flow.finish()):
+                self._enter(flow)
 
     def requeue(self, flow: Reservation, request: Request) -> bool:
         """The driver gave a request back; nothing is held for it. True if a wait ended."""

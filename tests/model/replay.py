@@ -250,7 +250,8 @@ class Device:
 
     def _on_charge(self, event: Event) -> list[Expected]:
         """For what a merge added, or for a request at the head, which has no event of its own."""
-        self._policy.charge(self._flow(event), event.bytes, event.now)
+        charge = self._policy.charge if self._grown else self._policy.bypass
+        charge(self._flow(event), event.bytes, event.now)
         group, size = self._grown or (event.group, event.bytes)
         self._grown = None
         return [Expected("charge", {"group": group, "bytes": size})]

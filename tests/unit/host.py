@@ -168,6 +168,7 @@ PROTOTYPES = {
     "htbs_policy_requeue": (c_bool, c_void_p, c_void_p, POINTER(CSent)),
     "htbs_policy_resume": (None, c_void_p, c_void_p, POINTER(CSent)),
     "htbs_policy_charge": (None, c_void_p, c_void_p, c_uint64, c_uint32),
+    "htbs_policy_bypass": (None, c_void_p, c_void_p, c_uint64, c_uint32),
     "htbs_window_init": (None, POINTER(CWindow)),
     "htbs_window_hold": (None, POINTER(CWindow), c_uint64),
     "htbs_window_open": (c_bool, POINTER(CWindow), c_uint32, c_uint64),
@@ -337,6 +338,11 @@ class Device:
     def charge(self, flow: Flow, size: int, now: int) -> None:
         """Bytes without a tag of their own."""
         self.lib.htbs_policy_charge(self.policy, flow.address, now % WRAP, size)
+
+    def bypass(self, flow: Flow, size: int, now: int) -> None:
+        """A request that is dispatched past the policy."""
+        self.lib.htbs_policy_bypass(self.policy, flow.address, now % WRAP, size)
+        self._set_head(flow)
 
     def complete(self, flow: Flow, request: Request, now: int) -> bool:
         """A dispatched request completed."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.model.admission import least_capacity
 from tests.model.htbs import SECOND, Params, Request, Reservation
-from tests.unit.host import Flow
+from tests.unit.host import Device, Flow
 from tests.unit.server import Job, Server
 from tests.unit.strategies import lists, rules
 from tests.unit.test_guarantees import C_MAX, ROUNDING, Load, loads, serve, sizes
@@ -128,6 +128,43 @@ def test_who_was_idle_has_saved_nothing(lib):
         greedy.join(SMALL, 10, flow)
     one, three = (rate - SMALL.bw for rate in rates(greedy.run(), flows, 10, begin))
     assert three / one == pytest.approx(3, rel=0.02)
+
+
+def test_no_start_tag_in_the_past(lib):
+    """64 KiB are served from the rest, just before they are entitled: the next 4 KiB are now."""
+    device = Device(lib, 1, 0)
+    flow = device.add(Params(4_096_000, 65536, SECOND, 100), 0)
+    for size in (65536, 65536, BLOCK):
+        device.arrive(flow, Request(size), 0)
+    assert [flow.start(request) for request in flow.queue] == [0, 16 * MS, 17 * MS]
+    for now in (0, 15 * MS):
+        assert device.choose(now).flow is flow
+        device.dispatch(flow, now)
+    assert flow.start(flow.queue[0]) == 15 * MS
+    device.arrive(flow, Request(BLOCK), 15 * MS)
+    assert flow.start(flow.queue[1]) == 15 * MS
+
+
+def test_what_goes_past_the_policy_is_of_the_rest(lib):
+    """Flushed data, say: it isn't owed, so that the reservation is kept for what comes later."""
+    device = Device(lib, 1, 0)
+    flow = device.add(SMALL._replace(weight=100), 0)
+    other = device.add(SMALL, 0)
+    for _ in range(100):
+        device.bypass(flow, BLOCK, 0)
+    device.bypass(other, BLOCK, 0)
+    assert [device.arrive(each, Request(BLOCK), 100 * MS).conforming
+            for each in (flow, other)] == [True, True]
+    # The hundred count as shares: of what comes now, the other gets the first.
+    for _ in range(3):
+        device.arrive(flow, Request(BLOCK), 100 * MS)
+        device.arrive(other, Request(BLOCK), 100 * MS)
+    served = []
+    for _ in range(5):
+        chosen = device.choose(100 * MS).flow
+        device.dispatch(chosen, 100 * MS)
+        served.append(chosen)
+    assert served[2:] == [other] * 3
 
 
 def test_overload_goes_by_bandwidth(lib):

@@ -55,6 +55,7 @@ events = st.one_of(
     st.tuples(st.just("resume"), which),
     st.tuples(st.just("merge"), which, places, places),
     st.tuples(st.just("charge"), which, sizes),
+    st.tuples(st.just("bypass"), which, sizes),
     st.tuples(st.just("configure"), which, params),
     st.tuples(st.just("weigh"), which, st.sampled_from(WEIGHT)),
     st.tuples(st.just("replace"), which, params),
@@ -239,8 +240,12 @@ class Lockstep:
             self.spec.merge(spec, spec.queue[kept], spec.queue[gone])
 
     def charge(self, i, size) -> None:
-        """Bytes without a tag: a pending request swallows a bio, a request goes past us."""
+        """Bytes without a tag: a pending request swallows a bio."""
         self._both("charge", i, size, self.now)
+
+    def bypass(self, i, size) -> None:
+        """Bytes without a tag: a request goes past us."""
+        self._both("bypass", i, size, self.now)
 
     def configure(self, i, promise: Params) -> None:
         """A reservation promises something else."""
