@@ -37,6 +37,9 @@
  * would run up a debt for capacity that nobody else wanted; so we test before
  * each choice as well.
  *
+ * Once a weight is given, what is not reserved goes by weights (share.c): nobody
+ * is charged for it, and the clock need not jump.
+ *
  * The background has no curve.  It is served when nothing else is pending, and
  * one request of it once in HTBS_BACKGROUND_AGE of real time, so that it starves
  * slowly.

@@ -8,6 +8,7 @@ from tests.sim.loads import (
     OVERLOAD_MIXED,
     OVERLOAD_RANDOM,
     PAIR,
+    REST,
     boundary,
     queueing_disk,
 )
@@ -48,6 +49,8 @@ def main() -> None:
         sets = [boundary(seed, 10, bunch, greedy) for seed in range(100)]
         loads[f"admitted, {greedy} greedy, {bunch} by {bunch}"] = sets, 10
     loads["queueing disk"] = [queueing_disk(60)], 60, "nearline"
+    weighed = queueing_disk(60, REST._replace(weight=1), REST._replace(weight=200))
+    loads["queueing disk, 1 : 200"] = [weighed], 60, "nearline"
     loads["flash, reads"] = [FLASH_READ], 2, "tlc"
     print(ROW.format(*HEAD))
     for load, arguments in loads.items():
