@@ -95,7 +95,6 @@ void htbs_queue_bypass(struct htbs_device *dev, struct htbs_reservation *res,
 	u64 now = ktime_get_ns();
 
 	htbs_policy_bypass(&dev->policy, &res->flow, now, cost);
-	htbs_queue_update_head(dev, res);
 	htbs_trace_charge(dev, res, now, cost);
 }
 

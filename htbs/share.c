@@ -216,15 +216,13 @@ bool htbs_policy_in_share(struct htbs_policy *policy,
 }
 
 /**
- * htbs_share_serve() - bytes are served from the rest
- * @policy: the policy; its time is up to date
+ * htbs_share_charge() - bytes are served from the rest
+ * @policy: the policy
  * @flow: whose
- * @cost: what was charged for them, bytes
- *
- * If requests of it are pending, htbs_policy_set_head() must follow.
+ * @cost: how many
  */
-void htbs_share_serve(struct htbs_policy *policy, struct htbs_flow *flow,
-		      u32 cost)
+void htbs_share_charge(struct htbs_policy *policy, struct htbs_flow *flow,
+		       u32 cost)
 {
 	struct htbs_shares *shares = &policy->shares;
 	struct htbs_share *share = &flow->share;
@@ -240,21 +238,25 @@ void htbs_share_serve(struct htbs_policy *policy, struct htbs_flow *flow,
 			  cost);
 	if (backlogged)
 		htbs_share_link(policy, flow);
-
-	share->spared += htbs_curve_refund(&flow->curve, cost);
-	share->since = policy->v;
-	share->moved = true;
 }
 
 /**
  * htbs_policy_spend() - a request was dispatched: by right, or from the rest
- * @policy: the policy
+ * @policy: the policy; its time is up to date
  * @flow: its reservation, taken out of the backlogged
  * @cost: what it was charged, bytes
+ *
+ * It had the oldest start tag, so all that are pending move back.
  */
 void htbs_policy_spend(struct htbs_policy *policy, struct htbs_flow *flow,
 		       u32 cost)
 {
-	if (htbs_policy_spare(policy, flow))
-		htbs_share_serve(policy, flow, cost);
+	struct htbs_share *share = &flow->share;
+
+	if (!htbs_policy_spare(policy, flow))
+		return;
+	htbs_share_charge(policy, flow, cost);
+	share->spared += htbs_curve_refund(&flow->curve, cost);
+	share->since = policy->v;
+	share->moved = true;
 }

@@ -102,17 +102,18 @@ void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
  * @now: real time, ns
  * @cost: what it is charged, bytes
  *
- * If requests are pending, htbs_policy_set_head() must follow.
+ * If the rest goes by weights and it isn't entitled, it is served from that.
  */
 void htbs_policy_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
 			u64 now, u32 cost)
 {
-	u64 start = htbs_curve_arrive(&flow->curve, &policy->clock,
-				      htbs_policy_time(policy, now), cost);
+	u64 v = htbs_policy_time(policy, now);
 
 	if (htbs_policy_weighs(policy) && flow != policy->background &&
-	    htbs_before(policy->v, start))
-		htbs_share_serve(policy, flow, cost);
+	    !htbs_curve_allows(&flow->curve, &policy->clock, v, cost))
+		htbs_share_charge(policy, flow, cost);
+	else
+		htbs_curve_arrive(&flow->curve, &policy->clock, v, cost);
 }
 
 /**

@@ -195,8 +195,8 @@ bool htbs_policy_renews(const struct htbs_policy *policy,
 			const struct htbs_flow *flow);
 bool htbs_policy_in_share(struct htbs_policy *policy,
 			  const struct htbs_flow *flow);
-void htbs_share_serve(struct htbs_policy *policy, struct htbs_flow *flow,
-		      u32 cost);
+void htbs_share_charge(struct htbs_policy *policy, struct htbs_flow *flow,
+		       u32 cost);
 void htbs_policy_spend(struct htbs_policy *policy, struct htbs_flow *flow,
 		       u32 cost);
 

@@ -236,17 +236,13 @@ class Policy:
         """Would the rest go to it next, whether or not its request is there."""
         return all(floor(flow.share) <= floor(other.share) for other in self._by_share())
 
-    def _serve(self, flow: Reservation, cost: int) -> None:
-        """Something of it was served from the rest.
-
-        That is charged to its share, and not to its reservation.
-        """
+    def _charge_share(self, flow: Reservation, cost: int) -> None:
+        """Something of it was served from the rest."""
         smallest = min(floor(each.share) for each in [flow, *self._by_share()])
         self.shared = max(self.shared, smallest)
         weight = flow.params.weight or WEIGHT_DEFAULT
         flow.share = max(flow.share, Fraction(self.shared))
         flow.share += Fraction(cost * SECOND, weight * WEIGHT_RATE)
-        flow.refund(cost, self.v)
 
     # The paper's add_request().
 
@@ -466,7 +462,8 @@ class Policy:
         spare = self._spare(flow)
         flow.queue.pop(0)
         if spare:
-            self._serve(flow, request.cost)
+            self._charge_share(flow, request.cost)
+            flow.refund(request.cost, self.v)
         self._enter(flow)
         return request, overload
 
@@ -540,15 +537,13 @@ class Policy:
 
     def bypass(self, flow: Reservation, size: int, now: int) -> None:
         """A request without a tag is sent past us: by right, or from the rest."""
-        start = flow.tag(self._time(now), size)
-        if not self.weighs() or flow is self.background or start <= self.v:
+        v = self._time(now)
+        if not self.weighs() or flow is self.background or flow.start(v, size) <= v:
+            flow.tag(v, size)
             return
-        before = (flow.min_start(), flow.finish()) if flow.queue else None
-        self._serve(flow, size)
+        self._charge_share(flow, size)
         if flow.queue:
             self._join(flow)
-            if before != (flow.min_start(), flow.finish()):
-                self._enter(flow)
 
     def requeue(self, flow: Reservation, request: Request) -> bool:
         """The driver gave a request back; nothing is held for it. True if a wait ended."""

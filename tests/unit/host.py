@@ -342,7 +342,6 @@ class Device:
     def bypass(self, flow: Flow, size: int, now: int) -> None:
         """A request that is dispatched past the policy."""
         self.lib.htbs_policy_bypass(self.policy, flow.address, now % WRAP, size)
-        self._set_head(flow)
 
     def complete(self, flow: Flow, request: Request, now: int) -> bool:
         """A dispatched request completed."""
