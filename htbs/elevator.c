@@ -159,7 +159,7 @@ static void htbs_insert_tagged(struct htbs_device *dev,
 
 	htbs_policy_arrive(&dev->policy, &res->flow, now, htbs_rq_cost(rq),
 			   op_is_write(rq->cmd_flags), &arrival);
-	htbs_rq_set_start(rq, arrival.start);
+	htbs_rq_set_start(rq, arrival.kept);
 	htbs_rq_set_due(rq, arrival.due);
 	if (arrival.conforming) {
 		htbs_rq_set_flag(rq, HTBS_RQ_CONFORMS);
@@ -207,7 +207,7 @@ static void htbs_insert(struct htbs_device *dev, struct request *rq,
 	res->stats.inserted++;
 	if (at_head) {
 		/* The data of a write between two flushes. */
-		htbs_queue_charge(dev, res, htbs_rq_cost(rq));
+		htbs_queue_bypass(dev, res, htbs_rq_cost(rq));
 		htbs_insert_first(dev, rq, true);
 	} else {
 		htbs_insert_tagged(dev, res, rq);
@@ -314,6 +314,7 @@ static void htbs_tell_dispatch(struct htbs_device *dev,
 	const struct htbs_extent extent = {
 		.pos		= blk_rq_pos(rq),
 		.sectors	= blk_rq_sectors(rq),
+		.cost		= htbs_rq_cost(rq),
 		.sync		= op_is_sync(rq->cmd_flags),
 	};
 	const struct htbs_sent sent = {
@@ -323,6 +324,7 @@ static void htbs_tell_dispatch(struct htbs_device *dev,
 		.write		= op_is_write(rq->cmd_flags),
 	};
 
+	htbs_rq_set_start(rq, htbs_flow_start(&res->flow, htbs_rq_start(rq)));
 	if (htbs_policy_dispatch(&dev->policy, &res->flow, &extent, &sent))
 		htbs_trace_overload(dev, now);
 	htbs_queue_update_head(dev, res);

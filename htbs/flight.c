@@ -61,31 +61,60 @@ bool htbs_policy_lets(struct htbs_policy *policy,
 				htbs_policy_in_flight(policy, write), now);
 }
 
+/* By finish tags the first who isn't held back; by weights, of those entitled. */
+static struct htbs_flow *htbs_passes_by_right(struct htbs_policy *policy,
+					      u64 now)
+{
+	struct htbs_node *node = htbs_tree_first(&policy->tree);
+	struct htbs_flow *flow;
+	unsigned int heads;
+
+	for (heads = 0; node && heads < HTBS_SLACK_HEADS; heads++) {
+		flow = rb_entry(node, struct htbs_flow, node);
+		if (!htbs_policy_spare(policy, flow) &&
+		    htbs_policy_lets(policy, flow, now))
+			return flow;
+		node = htbs_tree_next(node);
+	}
+	return NULL;
+}
+
+/* By share tags the first who isn't held back. */
+static struct htbs_flow *htbs_passes_by_share(struct htbs_policy *policy,
+					      u64 now)
+{
+	struct rb_node *rb = rb_first_cached(&policy->shares.root);
+	struct htbs_flow *flow;
+	unsigned int heads;
+
+	for (heads = 0; rb && heads < HTBS_SLACK_HEADS; heads++) {
+		flow = rb_entry(rb, struct htbs_flow, share.rb);
+		if (htbs_policy_lets(policy, flow, now))
+			return flow;
+		rb = rb_next(rb);
+	}
+	return NULL;
+}
+
 /**
  * htbs_policy_passes() - who goes while whose turn it is, is held back
- * @policy: the policy
+ * @policy: the policy; its time is up to date
  * @now: real time, ns
  *
  * Reads wait for no writes that are held back, nor writes for reads.  On a disk
  * that would end runs, so there all wait.
  *
- * Return: by finish tags the first who isn't held back, or NULL.
+ * Return: the next in the order of turns who isn't held back, or NULL.
  */
 struct htbs_flow *htbs_policy_passes(struct htbs_policy *policy, u64 now)
 {
-	struct htbs_node *node;
 	struct htbs_flow *flow;
-	unsigned int heads;
 
 	if (policy->reorders)
 		return NULL;
 
-	node = htbs_tree_first(&policy->tree);
-	for (heads = 0; node && heads < HTBS_SLACK_HEADS; heads++) {
-		flow = rb_entry(node, struct htbs_flow, node);
-		if (htbs_policy_lets(policy, flow, now))
-			return flow;
-		node = htbs_tree_next(node);
-	}
-	return NULL;
+	flow = htbs_passes_by_right(policy, now);
+	if (!flow && htbs_policy_weighs(policy))
+		flow = htbs_passes_by_share(policy, now);
+	return flow;
 }

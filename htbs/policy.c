@@ -37,6 +37,9 @@
  * would run up a debt for capacity that nobody else wanted; so we test before
  * each choice as well.
  *
+ * Once a weight is given, what is not reserved goes by weights (share.c): nobody
+ * is charged for it, and the clock need not jump.
+ *
  * The background has no curve.  It is served when nothing else is pending, and
  * one request of it once in HTBS_BACKGROUND_AGE of real time, so that it starves
  * slowly.
@@ -50,8 +53,8 @@
 
 #include <htbs/policy.h>
 
-/* In an overload a run lasts as long as so many seeks. */
-#define HTBS_OVERLOAD_RUN	8
+/* In an overload, or by weights, a run lasts as long as so many seeks. */
+#define HTBS_SHORT_RUN		8
 
 /**
  * htbs_policy_init() - start with nobody backlogged and nobody active
@@ -80,6 +83,7 @@ static void htbs_policy_unlink(struct htbs_policy *policy,
 		return;
 	htbs_tree_remove(&policy->tree, &flow->node);
 	RB_CLEAR_NODE(&flow->node.rb);
+	htbs_share_unlink(policy, flow);
 }
 
 /* Until when can the others wait? */
@@ -103,13 +107,25 @@ static bool htbs_policy_in_time(const struct htbs_policy *policy, u64 now)
 	return htbs_before(now, htbs_policy_slack(policy, now + HTBS_RUN_MAX));
 }
 
+/*
+ * How long a run is at most.  In an overload as long as some seeks; by weights,
+ * too, as who has little would make up for a long one for minutes.
+ */
+static u64 htbs_policy_run(const struct htbs_policy *policy)
+{
+	if (htbs_policy_overloaded(policy) || htbs_policy_weighs(policy))
+		return HTBS_SHORT_RUN * policy->service.seek;
+	return HTBS_RUN_MAX;
+}
+
 /* Before when the active reservation's next request has to be dispatched. */
 static u64 htbs_policy_leave(const struct htbs_policy *policy)
 {
+	u64 end = policy->run_since + htbs_policy_run(policy);
+
 	if (htbs_policy_overloaded(policy))
-		return policy->run_since +
-		       HTBS_OVERLOAD_RUN * policy->service.seek;
-	return htbs_policy_slack(policy, policy->run_since + HTBS_RUN_MAX);
+		return end;
+	return htbs_policy_slack(policy, end);
 }
 
 static u64 htbs_policy_patience(const struct htbs_policy *policy,
@@ -170,6 +186,7 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 	policy->pending++;
 	if (flow == policy->background) {
 		arrival->start = arrival->v;
+		arrival->kept = arrival->v;
 		if (!flow->pending++) {
 			policy->background_due = now + HTBS_BACKGROUND_AGE;
 			flow->node.write = write;
@@ -178,6 +195,7 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 	}
 	arrival->start = htbs_curve_arrive(&flow->curve, &policy->clock,
 					   policy->v, cost);
+	arrival->kept = arrival->start + flow->share.spared;
 	arrival->conforming = !htbs_before(arrival->v, arrival->start);
 	arrival->due = htbs_policy_due(policy, flow, now, arrival->start);
 	if (arrival->conforming) {
@@ -185,11 +203,13 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 		htbs_window_hold(&policy->window[true], now);
 	}
 	flow->cost = cost;
-	if (!flow->pending++)
-		htbs_policy_set_head(policy, flow, arrival->start,
-				     arrival->due, arrival->conforming, write);
-	else
+	if (flow->pending++) {
 		flow->node.count = htbs_flow_burst(flow);
+	} else {
+		flow->share.moved = false;
+		htbs_policy_set_head(policy, flow, arrival->kept, arrival->due,
+				     arrival->conforming, write);
+	}
 	arrival->hurry = htbs_policy_limit_wait(policy);
 }
 
@@ -197,19 +217,21 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
  * htbs_policy_set_head() - tell the tags of a reservation's oldest request
  * @policy: the policy
  * @flow: the reservation; it has requests pending
- * @start: S of the oldest of them, virtual ns
+ * @kept: S of the oldest of them as it is kept, virtual ns
  * @due: when that one is due, real ns
  * @conforms: that one does
  * @write: that one writes
  */
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 start, u64 due, bool conforms, bool write)
+			  u64 kept, u64 due, bool conforms, bool write)
 {
+	u64 start = htbs_flow_start(flow, kept);
 	u64 finish = start + flow->curve.params.latency;
 
 	flow->node.write = write;
 	if (flow == policy->background)
 		return;
+	flow->share.moved &= start == flow->share.since;
 	flow->node.due = due;
 	flow->node.conforms = conforms;
 	flow->node.count = htbs_flow_burst(flow);
@@ -221,16 +243,17 @@ void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 	flow->node.start = start;
 	flow->node.finish = finish;
 	htbs_tree_insert(&policy->tree, &flow->node);
+	htbs_share_link(policy, flow);
 }
 
-/* Who owns the smallest finish tag?  Or is it the background's turn? */
+/* Whose turn is it?  Or is it the background's? */
 static struct htbs_flow *htbs_policy_first(struct htbs_policy *policy, u64 now)
 {
-	struct htbs_node *node = htbs_tree_first(&policy->tree);
+	struct htbs_flow *next = htbs_policy_next(policy);
 
 	if (!policy->background->pending ||
-	    (node && htbs_before(now, policy->background_due)))
-		return rb_entry(node, struct htbs_flow, node);
+	    (next && htbs_before(now, policy->background_due)))
+		return next;
 
 	return policy->background;
 }
@@ -260,6 +283,14 @@ static bool htbs_policy_waits(struct htbs_policy *policy, u64 now)
 	return true;
 }
 
+/* Has the active reservation had as long a run as it may have, whatever others do? */
+static bool htbs_policy_run_over(const struct htbs_policy *policy, u64 now)
+{
+	return policy->run >= policy->b_max ||
+	       (policy->rule == HTBS_RULE_SLACK &&
+		!htbs_before(now, policy->run_since + htbs_policy_run(policy)));
+}
+
 /*
  * May the active reservation keep the device?  If it may and has nothing
  * pending, policy->wait says what is waited for.
@@ -268,15 +299,22 @@ static bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *flow = policy->active;
 
-	if (!flow || policy->run >= policy->b_max)
+	if (!flow)
 		return false;
+	if (htbs_policy_run_over(policy, now)) {
+		if (!htbs_policy_renews(policy, flow))
+			return false;
+		policy->run = 0;
+		policy->run_since = now;
+	}
 	if (policy->rule == HTBS_RULE_SLACK &&
 	    !htbs_before(now, htbs_policy_leave(policy)))
 		return false;
-	if (flow->pending)
-		return htbs_flow_sequential(flow) ||
-		       htbs_policy_sweeps(policy, now);
-	return htbs_policy_waits(policy, now);
+	if (!htbs_flow_sequential(flow) && !htbs_policy_sweeps(policy, now))
+		return false;
+	if (!htbs_policy_in_share(policy, flow))
+		return false;
+	return flow->pending || htbs_policy_waits(policy, now);
 }
 
 /* From now on the device is another's, or nobody's if the background has it. */
@@ -285,6 +323,7 @@ static bool htbs_policy_grant(struct htbs_policy *policy,
 {
 	bool switched;
 
+	policy->shares.turn = htbs_policy_spare(policy, flow);
 	if (flow == policy->background) {
 		policy->background_due = now + HTBS_BACKGROUND_AGE;
 		flow = NULL;
@@ -402,6 +441,7 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 		overload = htbs_overload_learn(&policy->overload,
 					       htbs_before(sent->due, sent->at));
 	htbs_policy_remove(policy, flow);
+	htbs_policy_spend(policy, flow, extent->cost);
 	return overload;
 }
 
@@ -520,6 +560,7 @@ bool htbs_policy_forget(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	bool waited;
 
+	htbs_policy_weigh(policy, flow, 0);
 	if (policy->active != flow)
 		return false;
 

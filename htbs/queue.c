@@ -119,7 +119,7 @@ void htbs_queue_update_head(struct htbs_device *dev,
  * htbs_queue_charge() - charge for bytes that have no tag of their own
  * @dev: the device, locked
  * @res: the reservation
- * @bytes: what a merge added, or a request that goes past the policy
+ * @bytes: what a merge added
  */
 void htbs_queue_charge(struct htbs_device *dev, struct htbs_reservation *res,
 		       u32 bytes)
@@ -128,6 +128,21 @@ void htbs_queue_charge(struct htbs_device *dev, struct htbs_reservation *res,
 
 	htbs_policy_charge(&dev->policy, &res->flow, now, bytes);
 	htbs_trace_charge(dev, res, now, bytes);
+}
+
+/**
+ * htbs_queue_bypass() - charge for a request that goes past the policy
+ * @dev: the device, locked
+ * @res: its reservation
+ * @cost: what it is charged, bytes
+ */
+void htbs_queue_bypass(struct htbs_device *dev, struct htbs_reservation *res,
+		       u32 cost)
+{
+	u64 now = ktime_get_ns();
+
+	htbs_policy_bypass(&dev->policy, &res->flow, now, cost);
+	htbs_trace_charge(dev, res, now, cost);
 }
 
 /**
@@ -259,8 +274,9 @@ void htbs_requests_merged(struct request_queue *q, struct request *rq,
 		return;
 	}
 
-	if (res == other && htbs_before(htbs_rq_start(next),
-					htbs_rq_start(rq))) {
+	if (res == other &&
+	    htbs_before(htbs_flow_start(&res->flow, htbs_rq_start(next)),
+			htbs_flow_start(&res->flow, htbs_rq_start(rq)))) {
 		list_move(&rq->queuelist, &next->queuelist);
 		htbs_rq_set_start(rq, htbs_rq_start(next));
 	}

@@ -228,6 +228,20 @@ void htbs_trace_config(struct htbs_device *dev, struct htbs_reservation *res,
 }
 
 /**
+ * htbs_trace_share() - a reservation has another weight
+ * @dev: the device, locked
+ * @res: the reservation
+ * @now: real time, ns
+ */
+void htbs_trace_share(struct htbs_device *dev, struct htbs_reservation *res,
+		      u64 now)
+{
+	trace_htbs_share(dev->devt, res->id, now, res->flow.share.weight);
+	blk_add_trace_msg(dev->queue, "htbs share %llu weight %u", res->id,
+			  res->flow.share.weight);
+}
+
+/**
  * htbs_trace_join() - a group has a reservation from now on
  * @dev: the device, locked
  * @res: the reservation, new
@@ -238,6 +252,8 @@ void htbs_trace_join(struct htbs_device *dev, struct htbs_reservation *res)
 
 	trace_htbs_join(dev->devt, res->id, res->flow.idle_since, params->bw,
 			params->burst, params->latency);
+	if (params->weight)
+		htbs_trace_share(dev, res, res->flow.idle_since);
 }
 
 /**

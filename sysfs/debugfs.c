@@ -44,6 +44,8 @@ static int htbs_state_show(void *data, struct seq_file *sf)
 		   "up" : "not up", htbs_policy_in_flight(policy, false),
 		   htbs_policy_in_flight(policy, true), policy->urgent.count,
 		   policy->held ? "; a request is held back" : "");
+	seq_printf(sf, "rest            by %s\n",
+		   htbs_policy_weighs(policy) ? "weight" : "bandwidth");
 	seq_printf(sf, "kept idle       %s\n", htbs_wait_names[policy->wait]);
 	seq_printf(sf, "unscheduled     %s\n",
 		   list_empty(&dev->dispatch) ? "none" : "pending");

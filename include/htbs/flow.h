@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 #include <htbs/curve.h>
+#include <htbs/share.h>
 #include <htbs/tree.h>
 
 /* A request this far ahead of the last one still counts as sequential. */
@@ -21,6 +22,7 @@
  * struct htbs_flow - what the policy knows of a reservation
  * @curve: its arrival curve
  * @node: its place in the tree while it is backlogged
+ * @share: its share of what is not reserved
  * @pending: requests waiting in the scheduler
  * @in_flight: requests dispatched and not completed
  * @cost: what its last request was charged, bytes
@@ -35,6 +37,7 @@
 struct htbs_flow {
 	struct htbs_curve curve;
 	struct htbs_node node;
+	struct htbs_share share;
 	u32 pending;
 	u32 in_flight;
 	u32 cost;
@@ -51,11 +54,13 @@ struct htbs_flow {
  * struct htbs_extent - what the policy must know of a dispatched request
  * @pos: first sector
  * @sectors: length
+ * @cost: what it was charged, bytes
  * @sync: somebody waits for it: a read or REQ_SYNC
  */
 struct htbs_extent {
 	u64 pos;
 	u32 sectors;
+	u32 cost;
 	bool sync;
 };
 

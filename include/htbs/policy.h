@@ -11,6 +11,7 @@
 
 #include <htbs/curve.h>
 #include <htbs/flow.h>
+#include <htbs/share.h>
 #include <htbs/slack.h>
 #include <htbs/tree.h>
 #include <htbs/window.h>
@@ -93,6 +94,7 @@ enum htbs_order {
  * @reorders: the device seeks, and serves first what it reaches first (constant)
  * @urgent: those of @in_flight that conform, if @reorders
  * @order: which of its reservation's requests was chosen
+ * @shares: of what is not reserved
  */
 struct htbs_policy {
 	struct htbs_tree tree;
@@ -118,11 +120,13 @@ struct htbs_policy {
 	bool reorders;
 	struct htbs_urgent urgent;
 	enum htbs_order order;
+	struct htbs_shares shares;
 };
 
 /**
  * struct htbs_arrival - what the policy made of an arrival
  * @start: start tag S, virtual ns
+ * @kept: the same to keep, see htbs_flow_start()
  * @v: virtual time of the arrival, after the jump
  * @due: when it is due, real ns: had it come when the curve entitles it, it
  *	would be due then
@@ -133,6 +137,7 @@ struct htbs_policy {
  */
 struct htbs_arrival {
 	u64 start;
+	u64 kept;
 	u64 v;
 	u64 due;
 	u64 jump;
@@ -202,6 +207,36 @@ static inline bool htbs_policy_overloaded(const struct htbs_policy *policy)
 	return policy->rule == HTBS_RULE_SLACK && policy->overload.now;
 }
 
+/**
+ * htbs_policy_weighs() - does the rest go by weights
+ * @policy: the policy
+ *
+ * Return: true if a weight is given, but for an overload.
+ */
+static inline bool htbs_policy_weighs(const struct htbs_policy *policy)
+{
+	return policy->shares.given && !htbs_policy_overloaded(policy);
+}
+
+/* share.c */
+void htbs_share_init(struct htbs_share *share);
+void htbs_share_link(struct htbs_policy *policy, struct htbs_flow *flow);
+void htbs_share_unlink(struct htbs_policy *policy, struct htbs_flow *flow);
+void htbs_policy_weigh(struct htbs_policy *policy, struct htbs_flow *flow,
+		       u32 weight);
+u64 htbs_flow_start(const struct htbs_flow *flow, u64 kept);
+bool htbs_policy_spare(const struct htbs_policy *policy,
+		       const struct htbs_flow *flow);
+struct htbs_flow *htbs_policy_next(const struct htbs_policy *policy);
+bool htbs_policy_renews(const struct htbs_policy *policy,
+			const struct htbs_flow *flow);
+bool htbs_policy_in_share(struct htbs_policy *policy,
+			  const struct htbs_flow *flow);
+void htbs_share_charge(struct htbs_policy *policy, struct htbs_flow *flow,
+		       u32 cost);
+void htbs_policy_spend(struct htbs_policy *policy, struct htbs_flow *flow,
+		       u32 cost);
+
 /* tags.c */
 void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 		    const struct htbs_params *params, u64 now);
@@ -210,10 +245,12 @@ u64 htbs_policy_due(struct htbs_policy *policy,
 		    const struct htbs_flow *flow, u64 now, u64 start);
 void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
 			u64 now, u32 bytes);
+void htbs_policy_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
+			u64 now, u32 cost);
 void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 			   const struct htbs_params *params, u64 now);
 void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
-		       u64 now, u32 cost, u64 *start, u64 *due);
+		       u64 now, u32 cost, u64 *kept, u64 *due);
 
 /* sweep.c */
 bool htbs_policy_sweeps(const struct htbs_policy *policy, u64 now);
@@ -239,7 +276,7 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			  const struct htbs_sent *sent);
 void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 start, u64 due, bool conforms, bool write);
+			  u64 kept, u64 due, bool conforms, bool write);
 bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_sent *sent);
 bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow,

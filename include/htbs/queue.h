@@ -29,6 +29,8 @@ void htbs_queue_update_head(struct htbs_device *dev,
 			    struct htbs_reservation *res);
 void htbs_queue_charge(struct htbs_device *dev, struct htbs_reservation *res,
 		       u32 bytes);
+void htbs_queue_bypass(struct htbs_device *dev, struct htbs_reservation *res,
+		       u32 cost);
 
 bool htbs_allow_merge(struct request_queue *q, struct request *rq,
 		      struct bio *bio);

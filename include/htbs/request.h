@@ -4,7 +4,8 @@
  * lends to its elevator:
  *
  *	elv.priv[0]	the reservation it is charged to, and flags
- *	elv.priv[1]	while it is pending: its start tag, virtual ns;
+ *	elv.priv[1]	while it is pending: its start tag as it is kept, see
+ *			htbs_flow_start(), virtual ns;
  *			once dispatched: when it is due, real ns
  *	elv.icq		once dispatched: when, real ns.  Only bfq has it point
  *			to what its name says

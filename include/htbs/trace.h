@@ -35,6 +35,8 @@ void htbs_trace_late(struct htbs_device *dev, struct htbs_reservation *res,
 void htbs_trace_overload(struct htbs_device *dev, u64 now);
 void htbs_trace_config(struct htbs_device *dev, struct htbs_reservation *res,
 		       u64 now);
+void htbs_trace_share(struct htbs_device *dev, struct htbs_reservation *res,
+		      u64 now);
 void htbs_trace_join(struct htbs_device *dev, struct htbs_reservation *res);
 void htbs_trace_leave(struct htbs_device *dev, struct htbs_reservation *res,
 		      bool waited);

@@ -42,6 +42,7 @@ struct htbs_node {
 void htbs_tree_init(struct htbs_tree *tree);
 void htbs_tree_insert(struct htbs_tree *tree, struct htbs_node *node);
 void htbs_tree_remove(struct htbs_tree *tree, struct htbs_node *node);
+struct htbs_node *htbs_tree_entitled(const struct htbs_tree *tree, u64 v);
 
 static inline bool htbs_tree_empty(const struct htbs_tree *tree)
 {

@@ -367,7 +367,9 @@ static void check(struct bench *bench)
 static void begin(struct bench *bench, struct input *in)
 {
 	static const struct htbs_params least = {
-		HTBS_BW_MIN, HTBS_BURST_MIN, HTBS_LATENCY_MIN,
+		.bw = HTBS_BW_MIN,
+		.burst = HTBS_BURST_MIN,
+		.latency = HTBS_LATENCY_MIN,
 	};
 	struct htbs_policy *policy = &bench->policy;
 	u8 knobs = input_byte(in);

@@ -7,6 +7,8 @@ Units: bytes, bytes per second, nanoseconds, sectors. A tag is a whole number of
 the curve gives a fraction, tat and tau are each rounded down before they are subtracted.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
@@ -14,9 +16,9 @@ from typing import NamedTuple
 
 from tests.model.slack import (
     HEADS,
-    OVERLOAD_RUN,
     RUN_MAX,
     SECOND,
+    SHORT_RUN,
     SWEEP,
     Overload,
     Service,
@@ -27,15 +29,18 @@ from tests.model.window import URGENT_MAX, Window
 COST_MIN = 4096  # the smallest request is charged this much
 SEQ_GAP = 128  # sectors that a sequential request may leave out
 SEQ_LAST, SEQ_MIN = 8, 5  # sequential: at least 5 of the last 8 requests were
+WEIGHT_DEFAULT = 100  # of who was given none, while others were
+WEIGHT_RATE = 65536  # bytes a second of the time of shares, for a weight of 1
 BACKGROUND_AGE = SECOND  # the background gets one request in this time, whoever else is pending
 
 
 class Params(NamedTuple):
-    """What a reservation promises: rho, sigma, delta."""
+    """What a reservation promises: rho, sigma, delta; its weight, 0 if none is given."""
 
     bw: int
     burst: int
     latency: int
+    weight: int = 0
 
 
 class Arrival(NamedTuple):
@@ -97,8 +102,10 @@ class Reservation:
     def __init__(self, params: Params, v: int, now: int):
         self.params = params
         self.tat = Fraction(v)
+        self.share = Fraction(0)  # share tag, ns of the time of shares
         self.queue: list[Request] = []
         self.entered = 0  # when its place among the backlogged ones was last assigned
+        self.joined = 0  # the same of its place by share tags
         self.in_flight = 0
         self.history = [False] * SEQ_LAST
         self.next_pos: int | None = None  # after its last request, once there was one
@@ -110,16 +117,26 @@ class Reservation:
 
     def tag(self, v: int, cost: int) -> int:
         """S of a request of `cost` bytes that arrives at v."""
-        bw, burst, _ = self.params
-        tau = max(0, burst - cost) * SECOND // bw
+        start = self.start(v, cost)
         self.tat = max(self.tat, Fraction(v))
-        start = max(v, floor(self.tat) - tau)
         self.charge(cost)
         return start
+
+    def start(self, v: int, cost: int) -> int:
+        """S of such a request, if it came."""
+        tau = max(0, self.params.burst - cost) * SECOND // self.params.bw
+        return max(v, floor(self.tat) - tau)
 
     def charge(self, size: int) -> None:
         """Take bytes."""
         self.tat += Fraction(size * SECOND, self.params.bw)
+
+    def refund(self, size: int, v: int) -> None:
+        """Give bytes back: start tags move back by as much, though not before v."""
+        before = floor(self.tat)
+        self.charge(-size)
+        for request in self.queue:
+            request.start = max(request.start - (before - floor(self.tat)), v)
 
     def min_start(self) -> int:
         """MinS."""
@@ -191,12 +208,73 @@ class Policy:
         self.by_position = False  # what was chosen is not the oldest request but the nearest
         self.entries = 0
         self.places = 0
+        self.joins = 0
+        self.shared = 0  # the smallest share tag when one was last served from the rest
+        self.turn = False  # the active one has its turn by share
 
     def add(self, params: Params, now: int) -> Reservation:
         """A new reservation starts with a full burst."""
         flow = Reservation(params, self._time(now), now)
-        self.flows.append(flow)
+        with self._reweighing():
+            self.flows.append(flow)
         return flow
+
+    # Shares of the rest.
+
+    def _given(self) -> bool:
+        """Is there a weight."""
+        return any(flow.params.weight for flow in self.flows)
+
+    def weighs(self) -> bool:
+        """Does the rest go by weights, which in an overload it does not."""
+        return self._given() and not self._overloaded()
+
+    @contextmanager
+    def _reweighing(self) -> Iterator[None]:
+        """A weight may change. With the first one all who are backlogged join, in their order."""
+        backlogged = self._backlogged() if not self._given() else []
+        yield
+        if self._given():
+            for flow in backlogged:
+                self._join(flow)
+
+    def _join(self, flow: Reservation) -> None:
+        """It stands behind those with the same share tag, which is not in the past."""
+        self.joins += 1
+        flow.joined = self.joins
+        if self._given() and flow.queue:
+            flow.share = max(flow.share, Fraction(self.shared))
+
+    def _spare(self, flow: Reservation) -> bool:
+        """Would it be served from the rest, by weight, as it is not entitled."""
+        return self.weighs() and flow is not self.background and flow.min_start() > self.v
+
+    def _by_share(self) -> list[Reservation]:
+        """Those with pending requests, the smallest share tag first."""
+        return sorted((flow for flow in self.flows if flow.queue),
+                      key=lambda flow: (floor(flow.share), flow.joined))
+
+    def _in_share(self, flow: Reservation) -> bool:
+        """May the active reservation go on, or be waited for: by right, or by its share."""
+        if not self.weighs() or self.turn:
+            return True
+        start = flow.min_start() if flow.queue else flow.start(self.v, flow.cost)
+        if start <= self.v:
+            return True
+        self.turn = self._is_first(flow)
+        return self.turn
+
+    def _is_first(self, flow: Reservation) -> bool:
+        """Would the rest go to it next, whether or not its request is there."""
+        return all(floor(flow.share) <= floor(other.share) for other in self._by_share())
+
+    def _charge_share(self, flow: Reservation, cost: int) -> None:
+        """Something of it was served from the rest."""
+        smallest = min(floor(each.share) for each in [flow, *self._by_share()])
+        self.shared = max(self.shared, smallest)
+        weight = flow.params.weight or WEIGHT_DEFAULT
+        flow.share = max(flow.share, Fraction(self.shared))
+        flow.share += Fraction(cost * SECOND, weight * WEIGHT_RATE)
 
     # The paper's add_request().
 
@@ -257,8 +335,9 @@ class Policy:
         """check_and_adjust_tags(): if nobody who is backlogged conforms, virtual time jumps.
 
         In an overload, that by which tags are given moves on to the oldest pending start tag.
+        By weights nobody owes for the rest that he used, and there is no jump.
         """
-        starts = [flow.min_start() for flow in self.flows if flow.queue]
+        starts = [flow.min_start() for flow in self.flows if flow.queue and not self.weighs()]
         jump = max(0, min(starts) - (now + self.drift)) if starts else 0
         self.drift += jump
         self.v = max([self.v, *([min(starts)] if starts else [])])
@@ -269,6 +348,7 @@ class Policy:
         """It stands behind those that have the same finish tag."""
         self.entries += 1
         flow.entered = self.entries
+        self._join(flow)
 
     # The paper's dispatch_request().
 
@@ -299,6 +379,7 @@ class Policy:
         """The device is another's from now on, or nobody's if the background has it."""
         if flow is self.background:
             self.background_due = now + BACKGROUND_AGE
+        self.turn = self._spare(flow)
         active = None if flow is self.background else flow
         switched = active is not self.active
         self.active, self.run, self.run_since = active, 0, now
@@ -323,11 +404,11 @@ class Policy:
         return self.writes if write else self.in_flight - self.writes
 
     def _passes(self, now: int) -> Reservation | None:
-        """Who goes while whose turn it is, is held back: the smallest F of those who aren't.
+        """Who goes while whose turn it is, is held back: the next who isn't.
 
         Not on a device that seeks, where it would end runs.
         """
-        others = [] if self.reorders else self._backlogged()[:HEADS]
+        others = [] if self.reorders else self._turns(HEADS)
         return next((flow for flow in others if self._lets(flow, now)), None)
 
     def work(self) -> bool:
@@ -336,11 +417,22 @@ class Policy:
             flow.queue for flow in [*self.flows, self.background])
 
     def _first(self, now: int) -> Reservation:
-        """The smallest F, among equals who came first; or the background, if it is its turn."""
-        backlogged = self._backlogged()
-        if self.background.queue and (not backlogged or now >= self.background_due):
+        """Whose turn it is next, or the background if it is its."""
+        turns = self._turns()
+        if self.background.queue and (not turns or now >= self.background_due):
             return self.background
-        return backlogged[0]
+        return turns[0]
+
+    def _turns(self, most: int | None = None) -> list[Reservation]:
+        """Who goes before whom: the smallest F, among equals who came first; look at so many.
+
+        By weights, the smallest F of those who are entitled, and then the smallest share tag.
+        """
+        backlogged = self._backlogged()[:most]
+        if not self.weighs():
+            return backlogged
+        entitled = [flow for flow in backlogged if flow.min_start() <= self.v]
+        return [*entitled, *self._by_share()[:most]]
 
     def _backlogged(self) -> list[Reservation]:
         """Those with pending requests, the smallest F first."""
@@ -350,12 +442,18 @@ class Policy:
     def _stays(self, now: int) -> bool:
         """May the active reservation keep the device? Sets `wait` if it has nothing pending."""
         flow = self.active
-        if flow is None or self.run >= self.b_max or (
-                self.rule == "slack" and now >= self._leave()):
+        if flow is None:
             return False
-        if flow.queue:
-            return flow.sequential() or self._sweeps(now)
-        return self._waits(flow, now)
+        if self.run >= self.b_max or (
+                self.rule == "slack" and now >= self.run_since + self._long()):
+            if not (self.weighs() and self.turn and self._is_first(flow)):
+                return False
+            self.run, self.run_since = 0, now
+        if self.rule == "slack" and now >= self._leave():
+            return False
+        if not flow.sequential() and not self._sweeps(now):
+            return False
+        return self._in_share(flow) and (bool(flow.queue) or self._waits(flow, now))
 
     def _sweeps(self, now: int) -> bool:
         """Does the active reservation's next request by position go before its oldest.
@@ -389,9 +487,13 @@ class Policy:
 
     def _leave(self) -> int:
         """Before when the active reservation's next request must begin, by the rule of slack."""
-        if self._overloaded():
-            return self.run_since + OVERLOAD_RUN * self.service.seek
-        return self._slack(self.run_since + RUN_MAX)
+        end = self.run_since + self._long()
+        return end if self._overloaded() else self._slack(end)
+
+    def _long(self) -> int:
+        """How long a run is at most, by the rule of slack."""
+        short = self._overloaded() or self.weighs()
+        return SHORT_RUN * self.service.seek if short else RUN_MAX
 
     def _slack(self, end: int) -> int:
         """Until when the others can wait."""
@@ -431,6 +533,7 @@ class Policy:
     def dispatch(self, flow: Reservation, now: int) -> tuple[Request, bool]:
         """The request that was picked goes to the device. Also, did an overload begin."""
         request = self.pick(flow)
+        spare = self._spare(flow)
         take(flow.queue, request)
         follows = flow.next_pos is not None and 0 <= request.pos - flow.next_pos <= SEQ_GAP
         flow.history = [*flow.history[1:], follows]
@@ -443,8 +546,12 @@ class Policy:
         self._begin(flow, request, now, near and flow is self.active and self.run > 0)
         if flow is self.active:
             self.run += 1
+        overload = turn and self.overload.learn(request.due < now)
+        if spare and self.weighs():
+            self._charge_share(flow, request.cost)
+            flow.refund(request.cost, self.v)
         self._enter(flow)
-        return request, turn and self.overload.learn(request.due < now)
+        return request, overload
 
     def _begin(self, flow: Reservation, request: Request, now: int, streaming: bool) -> None:
         """The device has one request more."""
@@ -519,8 +626,18 @@ class Policy:
         request.placed = self.places
 
     def charge(self, flow: Reservation, size: int, now: int) -> None:
-        """Bytes without a tag: merged into a pending request, or sent past us."""
+        """Bytes without a tag: merged into a pending request."""
         flow.tag(self._time(now), size)
+
+    def bypass(self, flow: Reservation, size: int, now: int) -> None:
+        """A request without a tag is sent past us: by right, or from the rest."""
+        v = self._time(now)
+        if not self.weighs() or flow is self.background or flow.start(v, size) <= v:
+            flow.tag(v, size)
+            return
+        self._charge_share(flow, size)
+        if flow.queue:
+            self._join(flow)
 
     def requeue(self, flow: Reservation, request: Request) -> bool:
         """The driver gave a request back; nothing is held for it. True if a wait ended."""
@@ -537,6 +654,7 @@ class Policy:
         """It promises something else: a fresh curve, on which no pending request loses."""
         before = (flow.min_start(), flow.finish()) if flow.queue else None
         v = self._time(now)
+        self.weigh(flow, params.weight)
         flow.params, flow.tat = params, Fraction(v)
         for request in flow.queue:
             start = flow.tag(v, request.cost)
@@ -544,6 +662,13 @@ class Policy:
             request.due = min(request.due, self._due(flow, start, now))
         if flow.queue and before != (flow.min_start(), flow.finish()):
             self._enter(flow)
+
+    def weigh(self, flow: Reservation, weight: int) -> None:
+        """It gets another weight, or none: 0."""
+        if weight != flow.params.weight:
+            flow.share = Fraction(floor(flow.share))
+        with self._reweighing():
+            flow.params = flow.params._replace(weight=weight)
 
     def forget(self, flow: Reservation) -> bool:
         """It goes away, with nothing pending or in flight. True if a wait ended."""

@@ -243,16 +243,17 @@ class Device:
         """One request less; whose it was."""
         other = self._owner(gone)
         kept.conforming |= gone.conforming
-        if flow is other and gone.start < kept.start:
+        if flow is other:
             self._policy.merge(flow, kept, gone)
-        else:  # among equal tags no place is earlier
+        else:
             kept.due = min(kept.due, gone.due)
             self._policy.remove(other, gone)
         return other
 
     def _on_charge(self, event: Event) -> list[Expected]:
         """For what a merge added, or for a request at the head, which has no event of its own."""
-        self._policy.charge(self._flow(event), event.bytes, event.now)
+        charge = self._policy.charge if self._grown else self._policy.bypass
+        charge(self._flow(event), event.bytes, event.now)
         group, size = self._grown or (event.group, event.bytes)
         self._grown = None
         return [Expected("charge", {"group": group, "bytes": size})]
@@ -383,8 +384,14 @@ class Device:
         return [Expected("join", {})]
 
     def _on_config(self, event: Event) -> list[Expected]:
-        self._policy.configure(self._flow(event), _params(event), event.now)
+        flow = self._flow(event)
+        params = _params(event)._replace(weight=flow.params.weight)
+        self._policy.configure(flow, params, event.now)
         return [Expected("config", {})]
+
+    def _on_share(self, event: Event) -> list[Expected]:
+        self._policy.weigh(self._flow(event), event.weight)
+        return [Expected("share", {})]
 
     def _on_leave(self, event: Event) -> list[Expected]:
         """A group that is unknown is left from the device's last stay with htbs."""

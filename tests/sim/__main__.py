@@ -10,6 +10,7 @@ from tests.sim.loads import (
     OVERLOAD_MIXED,
     OVERLOAD_RANDOM,
     PAIR,
+    REST,
     boundary,
     poisson,
     queueing_disk,
@@ -56,6 +57,8 @@ def main() -> None:
     loads["and a reader"] = [[Client(Params(160 << 10, 4096, 100 * MS), region=36,
                                      times=poisson(20, 120)), scattered_writer()]], 120
     loads["queueing disk"] = [queueing_disk(60)], 60, "nearline"
+    weighed = queueing_disk(60, REST._replace(weight=1), REST._replace(weight=200))
+    loads["queueing disk, 1 : 200"] = [weighed], 60, "nearline"
     loads["flash, reads"] = [FLASH_READ], 2, "tlc"
     loads["flash, writes"] = [FLASH_WRITE], 4, "tlc"
     print(ROW.format(*HEAD))

@@ -139,7 +139,7 @@ static void arrive(struct sim_flow *of, u64 now, u32 slot)
 	request = pending(of, of->pending++);
 	request->sector = client->base + offset;
 	request->arrived = now;
-	request->start = arrival.start;
+	request->start = arrival.kept;
 	request->due = arrival.due;
 	request->conforming = arrival.conforming;
 	client->conforming += arrival.conforming;
@@ -284,6 +284,7 @@ static bool dispatch(u64 now)
 	request = take(of, choice.order == HTBS_ORDER_NEAREST ? nearest(of) : 0);
 	extent.pos = request.sector;
 	extent.sectors = of->client->size / 512;
+	extent.cost = htbs_cost(of->client->size);
 	extent.sync = !of->client->write;
 	nr = serve(of, now, &request);
 	if (htbs_policy_dispatch(&policy, choice.flow, &extent,
@@ -324,8 +325,11 @@ static u64 drive_event(u64 now, u32 *nr)
 static void set_up(const struct sim_setup *setup, struct sim_client *clients,
 		   u32 count)
 {
-	const struct htbs_params least = { HTBS_BW_MIN, HTBS_BURST_MIN,
-					   HTBS_LATENCY_MIN };
+	const struct htbs_params least = {
+		.bw = HTBS_BW_MIN,
+		.burst = HTBS_BURST_MIN,
+		.latency = HTBS_LATENCY_MIN,
+	};
 	u32 i, slot;
 
 	seed = setup->seed;

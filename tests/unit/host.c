@@ -36,6 +36,7 @@ struct host_policy_view {
 	u64 wait;
 	u64 wait_until;
 	u64 work;
+	u64 shared;
 };
 
 struct host_flow_view {
@@ -44,6 +45,7 @@ struct host_flow_view {
 	u64 think;
 	u64 burst;
 	u64 sweep;
+	u64 share;
 };
 
 void host_policy_view(const struct htbs_policy *policy,
@@ -54,6 +56,7 @@ void host_policy_view(const struct htbs_policy *policy,
 	view->wait = policy->wait;
 	view->wait_until = policy->wait_until;
 	view->work = htbs_policy_has_work(policy);
+	view->shared = policy->shares.clock.drift;
 }
 
 void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)
@@ -63,6 +66,7 @@ void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)
 	view->think = flow->think;
 	view->burst = flow->node.count;
 	view->sweep = flow->sweep;
+	view->share = flow->share.curve.tat;
 }
 
 struct htbs_clock *host_policy_clock(struct htbs_policy *policy)

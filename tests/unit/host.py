@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build/linux-source/tools"
 LIBRARY = ROOT / "build/host/libhtbs.so"
 ROOMS = ("curve", "tree", "slack", "flow", "window", "tags", "sweep", "flight",
-         "policy", "admission")
+         "share", "policy", "admission")
 FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-Werror")
 
@@ -41,7 +41,8 @@ NEAREST = 2  # enum htbs_order
 class CParams(Structure):
     """struct htbs_params."""
 
-    _fields_ = [("bw", c_uint64), ("burst", c_uint64), ("latency", c_uint64)]
+    _fields_ = [("bw", c_uint64), ("burst", c_uint64), ("latency", c_uint64),
+                ("weight", c_uint32)]
 
 
 class CClock(Structure):
@@ -59,8 +60,8 @@ class CCurve(Structure):
 class CArrival(Structure):
     """struct htbs_arrival."""
 
-    _fields_ = [("start", c_uint64), ("v", c_uint64), ("due", c_uint64), ("jump", c_uint64),
-                ("conforming", c_bool), ("hit", c_bool), ("hurry", c_bool)]
+    _fields_ = [("start", c_uint64), ("kept", c_uint64), ("v", c_uint64), ("due", c_uint64),
+                ("jump", c_uint64), ("conforming", c_bool), ("hit", c_bool), ("hurry", c_bool)]
 
 
 class CChoice(Structure):
@@ -74,7 +75,7 @@ class CChoice(Structure):
 class CExtent(Structure):
     """struct htbs_extent."""
 
-    _fields_ = [("pos", c_uint64), ("sectors", c_uint32), ("sync", c_bool)]
+    _fields_ = [("pos", c_uint64), ("sectors", c_uint32), ("cost", c_uint32), ("sync", c_bool)]
 
 
 class CSent(Structure):
@@ -124,14 +125,14 @@ class PolicyView(Structure):
     """struct host_policy_view."""
 
     _fields_ = [("active", c_void_p), ("run", c_uint64), ("wait", c_uint64),
-                ("wait_until", c_uint64), ("work", c_uint64)]
+                ("wait_until", c_uint64), ("work", c_uint64), ("shared", c_uint64)]
 
 
 class FlowView(Structure):
     """struct host_flow_view."""
 
     _fields_ = [("pending", c_uint64), ("in_flight", c_uint64), ("think", c_uint64),
-                ("burst", c_uint64), ("sweep", c_uint64)]
+                ("burst", c_uint64), ("sweep", c_uint64), ("share", c_uint64)]
 
 
 MIRRORS = {"params": CParams, "clock": CClock, "curve": CCurve, "arrival": CArrival,
@@ -145,6 +146,7 @@ PROTOTYPES = {
     "htbs_clock_advance": (c_uint64, c_void_p, c_uint64, c_uint64),
     "htbs_curve_init": (None, POINTER(CCurve), POINTER(CParams), c_void_p, c_uint64),
     "htbs_curve_arrive": (c_uint64, c_void_p, c_void_p, c_uint64, c_uint32),
+    "htbs_curve_refund": (c_uint64, c_void_p, c_uint32),
     "htbs_curve_charge": (None, c_void_p, c_uint32),
     "htbs_service_init": (None, POINTER(CService), c_uint64),
     "htbs_service_begin": (None, POINTER(CService), c_uint64, c_bool),
@@ -155,6 +157,7 @@ PROTOTYPES = {
     "htbs_tree_init": (None, c_void_p),
     "htbs_tree_insert": (None, c_void_p, c_void_p),
     "htbs_tree_remove": (None, c_void_p, c_void_p),
+    "htbs_tree_entitled": (c_void_p, c_void_p, c_uint64),
     "htbs_policy_init": (None, c_void_p, c_void_p, c_uint32, c_uint64),
     "htbs_flow_init": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
     "htbs_policy_arrive": (None, c_void_p, c_void_p, c_uint64, c_uint32, c_bool,
@@ -167,6 +170,7 @@ PROTOTYPES = {
     "htbs_policy_requeue": (c_bool, c_void_p, c_void_p, POINTER(CSent)),
     "htbs_policy_resume": (None, c_void_p, c_void_p, POINTER(CSent)),
     "htbs_policy_charge": (None, c_void_p, c_void_p, c_uint64, c_uint32),
+    "htbs_policy_bypass": (None, c_void_p, c_void_p, c_uint64, c_uint32),
     "htbs_window_init": (None, POINTER(CWindow)),
     "htbs_window_hold": (None, POINTER(CWindow), c_uint64),
     "htbs_window_open": (c_bool, POINTER(CWindow), c_uint32, c_uint64),
@@ -174,6 +178,8 @@ PROTOTYPES = {
     "htbs_policy_configure": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
     "htbs_policy_retag": (None, c_void_p, c_void_p, c_uint64, c_uint32, POINTER(c_uint64),
                           POINTER(c_uint64)),
+    "htbs_policy_weigh": (None, c_void_p, c_void_p, c_uint32),
+    "htbs_flow_start": (c_uint64, c_void_p, c_uint64),
     "htbs_policy_timeout": (c_bool, c_void_p, c_uint64),
     "htbs_policy_cancel_wait": (c_bool, c_void_p),
     "htbs_policy_forget": (c_bool, c_void_p, c_void_p),
@@ -244,6 +250,10 @@ class Flow:
         self.curve = lib.host_flow_curve(address).contents
         self.queue: list[Request] = []
 
+    def start(self, request: Request) -> int:
+        """The start tag of a pending request as it is now."""
+        return self.lib.htbs_flow_start(self.address, request.start)
+
     def view(self) -> FlowView:
         """What the policy knows of it."""
         view = FlowView()
@@ -290,11 +300,11 @@ class Device:
         return flow
 
     def arrive(self, flow: Flow, request: Request, now: int) -> Arrival:
-        """A request arrives."""
+        """A request arrives. Its start tag is kept, see `Flow.start()`."""
         out = CArrival()
         self.lib.htbs_policy_arrive(self.policy, flow.address, now % WRAP, request.cost,
                                     request.write, byref(out))
-        request.start, request.due, request.conforming = out.start, out.due, out.conforming
+        request.start, request.due, request.conforming = out.kept, out.due, out.conforming
         self.places += 1
         request.placed = self.places
         flow.queue.append(request)
@@ -314,8 +324,8 @@ class Device:
         """Dispatch the request that was chosen; also, did an overload begin."""
         request = nearest(flow.queue, flow.view().sweep) if self.by_position else flow.queue[0]
         take(flow.queue, request)
-        request.sent = now
-        extent = CExtent(request.pos, request.sectors, request.sync)
+        request.sent, request.start = now, flow.start(request)
+        extent = CExtent(request.pos, request.sectors, request.cost, request.sync)
         changed = self.lib.htbs_policy_dispatch(self.policy, flow.address, byref(extent),
                                                 byref(self._sent(request)))
         self._set_head(flow)
@@ -323,8 +333,8 @@ class Device:
 
     def merge(self, flow: Flow, kept: Request, gone: Request) -> None:
         """One pending request swallows another; if that had earlier tags, its place is its own."""
-        queue = flow.queue
-        if kept.start != self._earlier(kept.start, gone.start):
+        queue, start = flow.queue, flow.start(gone)
+        if start != flow.start(kept) and self._earlier(start, flow.start(kept)) == start:
             queue.remove(kept)
             queue[queue.index(gone)] = kept
             kept.start = gone.start
@@ -338,6 +348,10 @@ class Device:
     def charge(self, flow: Flow, size: int, now: int) -> None:
         """Bytes without a tag of their own."""
         self.lib.htbs_policy_charge(self.policy, flow.address, now % WRAP, size)
+
+    def bypass(self, flow: Flow, size: int, now: int) -> None:
+        """A request that is dispatched past the policy."""
+        self.lib.htbs_policy_bypass(self.policy, flow.address, now % WRAP, size)
 
     def complete(self, flow: Flow, request: Request, now: int) -> bool:
         """A dispatched request completed."""
@@ -368,6 +382,10 @@ class Device:
             request.start, request.due = start.value, due.value
         self._set_head(flow)
 
+    def weigh(self, flow: Flow, weight: int) -> None:
+        """A reservation gets another weight, or none: 0."""
+        self.lib.htbs_policy_weigh(self.policy, flow.address, weight)
+
     def timeout(self, now: int) -> bool:
         """Has the wait lasted long enough."""
         return self.lib.htbs_policy_timeout(self.policy, now % WRAP)
@@ -391,7 +409,7 @@ class Device:
         self.lib.host_policy_view(self.policy, byref(view))
         return SimpleNamespace(active=self.flows[view.active] if view.active else None,
                                run=view.run, wait=WAITS[view.wait], wait_until=view.wait_until,
-                               work=bool(view.work))
+                               work=bool(view.work), shared=view.shared)
 
     def _set_head(self, flow: Flow) -> None:
         if flow.queue:

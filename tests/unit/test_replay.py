@@ -59,11 +59,12 @@ def refused(lines: list[str]) -> bool:
     return False
 
 
+@pytest.mark.parametrize("weights", [False, True])
 @pytest.mark.parametrize("rule", ["paper", "slack"])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_is_as_specified_is_accepted(lib, seed, rule):
+def test_what_is_as_specified_is_accepted(lib, seed, rule, weights):
     """Tags, choices, waits and drifts of the C, in the words of the tracepoints."""
-    assert not refused(record(lib, seed, rule))
+    assert not refused(record(lib, seed, rule, weights))
 
 
 def test_requests_are_held_back(lib):
@@ -116,6 +117,18 @@ def test_another_kind_of_device(lib, seed, reorders):
     other = first.replace(f"reorders={reorders}", f"reorders={1 - reorders}")
     assert other != first
     assert refused([other, *rest])
+
+
+def test_another_weight(lib):
+    """What is served from the rest depends on it."""
+    recording = record(lib, 5, RULE, weights=True)
+    found = 0
+    for place, line in enumerate(recording):
+        if name_of(line) == "share":
+            weight = 1 if "weight=1000" in line else 10_000
+            other = re.sub(r"weight=(\d+)", f"weight={weight}", line)
+            found += refused([*recording[:place], other, *recording[place + 1:]])
+    assert found >= 10
 
 
 @pytest.mark.parametrize(("lines", "remedy"), [

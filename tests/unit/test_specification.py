@@ -7,6 +7,7 @@ nothing, so that every script is valid and a failing one shrinks well.
 """
 
 from copy import copy
+from math import floor
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from tests.unit.strategies import (
     BURST,
     BW,
     LATENCY,
+    WEIGHT,
     b_maxs,
     clocks,
     lists,
@@ -54,7 +56,9 @@ events = st.one_of(
     st.tuples(st.just("resume"), which),
     st.tuples(st.just("merge"), which, places, places),
     st.tuples(st.just("charge"), which, sizes),
+    st.tuples(st.just("bypass"), which, sizes),
     st.tuples(st.just("configure"), which, params),
+    st.tuples(st.just("weigh"), which, st.sampled_from(WEIGHT)),
     st.tuples(st.just("replace"), which, params),
     st.tuples(st.just("cancel_wait")),
     st.tuples(st.just("set_rule"), rules),
@@ -98,6 +102,7 @@ class Lockstep:
         if view.active:
             assert view.run == self.spec.run
         self._compare_service()
+        assert view.shared == self.spec.shared % WRAP
         if view.wait == "arrival":
             assert view.wait_until == self.spec.wait_until % WRAP
             assert self.spec.wait_until - self.now <= self.spec.t_wait
@@ -108,7 +113,9 @@ class Lockstep:
             assert state.think == spec.think
             if spec.queue and spec is not self.spec.background:
                 assert state.burst == spec.burst()
-            assert [r.start for r in c.queue] == [r.start % WRAP for r in spec.queue]
+                if self.spec.weighs():
+                    assert state.share == floor(spec.share) % WRAP
+            assert [c.start(r) for r in c.queue] == [r.start % WRAP for r in spec.queue]
             assert [r.due for r in c.queue] == [r.due % WRAP for r in spec.queue]
 
     def _compare_service(self) -> None:
@@ -241,13 +248,22 @@ class Lockstep:
             self.spec.merge(spec, spec.queue[kept], spec.queue[gone])
 
     def charge(self, i, size) -> None:
-        """Bytes without a tag: a pending request swallows a bio, a request goes past us."""
+        """Bytes without a tag: a pending request swallows a bio."""
         self._both("charge", i, size, self.now)
+
+    def bypass(self, i, size) -> None:
+        """Bytes without a tag: a request goes past us."""
+        self._both("bypass", i, size, self.now)
 
     def configure(self, i, promise: Params) -> None:
         """A reservation promises something else."""
         if i != BACKGROUND:
             self._both("configure", i, promise, self.now)
+
+    def weigh(self, i, weight) -> None:
+        """A reservation gets another weight."""
+        if i != BACKGROUND:
+            self._both("weigh", i, weight)
 
     def replace(self, i, promise: Params) -> None:
         """A reservation goes and another one comes."""
@@ -287,7 +303,8 @@ def test_same_near_wrap(lib, set_up, clock, script):
     Lockstep(lib, clock, knobs, promises).play(script)
 
 
-at_limits = st.builds(Params, st.sampled_from(BW), st.sampled_from(BURST), st.sampled_from(LATENCY))
+at_limits = st.builds(Params, st.sampled_from(BW), st.sampled_from(BURST), st.sampled_from(LATENCY),
+                      st.sampled_from(WEIGHT))
 
 
 @settings(max_examples=150)

@@ -42,6 +42,16 @@ def test_spare_capacity_is_shared_by_bandwidth(result: Result) -> None:
     assert two / one == pytest.approx(2, rel=0.1)
 
 
+def test_the_rest_is_shared_by_weight(result: Result) -> None:
+    """Beyond the five requests a second that each has reserved."""
+    one, three, other = (
+        _iops(result, "weights", group) - 5 for group in ("flood1", "flood3", "rest")
+    )
+    assert one + three + other > 45, "the disk's random reads"
+    assert three / one == pytest.approx(3, rel=0.1)
+    assert other / one == pytest.approx(1, rel=0.1)
+
+
 def test_idle_class_alone_has_the_disk(result: Result) -> None:
     assert _iops(result, "idle-alone", "idle") > 60
 

@@ -420,6 +420,30 @@ DEFINE_EVENT(htbs_promise, htbs_config,
 	TP_ARGS(dev, group, now, bw, burst, latency)
 );
 
+/* A reservation has a weight from now on; 0: it has none. */
+TRACE_EVENT(htbs_share,
+	TP_PROTO(dev_t dev, u64 group, u64 now, u32 weight),
+	TP_ARGS(dev, group, now, weight),
+
+	TP_STRUCT__entry(
+		__field(dev_t, dev)
+		__field(u64, group)
+		__field(u64, now)
+		__field(u32, weight)
+	),
+
+	TP_fast_assign(
+		__entry->dev = dev;
+		__entry->group = group;
+		__entry->now = now;
+		__entry->weight = weight;
+	),
+
+	TP_printk("%u:%u group=%llu now=%llu weight=%u",
+		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
+		  __entry->now, __entry->weight)
+);
+
 /* A group is gone from the device. */
 TRACE_EVENT(htbs_leave,
 	TP_PROTO(dev_t dev, u64 group),
