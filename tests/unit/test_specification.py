@@ -314,3 +314,27 @@ def test_same_at_the_limits(lib, set_up, promises, script):
     """Parameters at their limits."""
     clock, knobs, _ = set_up
     Lockstep(lib, clock, knobs, promises).play(script)
+
+
+# Those who ask for much more than they reserved, so that most is served from the rest.
+greedy = st.builds(Params, st.sampled_from([4096, 200_000]), st.sampled_from([4096, 65536]),
+                   st.sampled_from([50 * 10**6, 10**9]), st.sampled_from([0, 1, 200]))
+floods = lists(st.one_of(
+    st.tuples(st.just("sweep"), which, st.integers(2, 24)),
+    st.tuples(st.just("burst"), which, st.integers(2, 8), st.booleans()),
+    st.tuples(st.just("serve"), st.booleans()),
+    st.tuples(st.just("complete"), which),
+    st.tuples(st.just("let_pass"), pauses),
+    st.tuples(st.just("merge"), which, places, places),
+    st.tuples(st.just("bypass"), which, sizes),
+    st.tuples(st.just("configure"), which, greedy),
+    st.tuples(st.just("weigh"), which, st.sampled_from(WEIGHT)),
+), 40)
+
+
+@settings(max_examples=200)
+@given(clock=clocks, seek=st.sampled_from([0, 10**6]), reorders=st.booleans(),
+       promises=st.lists(greedy, min_size=FLOWS, max_size=FLOWS), script=floods)
+def test_same_by_weight_and_position(lib, clock, seek, reorders, promises, script):
+    """What is served from the rest goes by position, or is passed as it is held back."""
+    Lockstep(lib, clock, (20, 10**7, "slack", seek, reorders), promises).play(script)
