@@ -167,6 +167,7 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 	arrival->v = htbs_clock_read(&policy->clock, now);
 	arrival->conforming = false;
 	arrival->due = 0;
+	policy->busy += !htbs_flow_busy(flow);
 	policy->pending++;
 	if (flow == policy->background) {
 		arrival->start = arrival->v;
@@ -347,6 +348,7 @@ static void htbs_policy_begin(struct htbs_policy *policy,
 			      struct htbs_flow *flow,
 			      const struct htbs_sent *sent, bool streaming)
 {
+	policy->busy += !htbs_flow_busy(flow);
 	if (!policy->in_flight++)
 		htbs_service_begin(&policy->service, sent->at, streaming);
 	flow->in_flight++;
@@ -361,6 +363,7 @@ static void htbs_policy_finish(struct htbs_policy *policy,
 			       const struct htbs_sent *sent)
 {
 	flow->in_flight--;
+	policy->busy -= !htbs_flow_busy(flow);
 	policy->in_flight--;
 	policy->writes -= sent->write;
 	if (policy->reorders && sent->conforms)
@@ -417,6 +420,7 @@ void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	policy->pending--;
 	flow->pending--;
+	policy->busy -= !htbs_flow_busy(flow);
 	htbs_policy_unlink(policy, flow);
 }
 
