@@ -183,6 +183,7 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 	arrival->v = htbs_clock_read(&policy->clock, now);
 	arrival->conforming = false;
 	arrival->due = 0;
+	policy->busy += !htbs_flow_busy(flow);
 	policy->pending++;
 	if (flow == policy->background) {
 		arrival->start = arrival->v;
@@ -386,6 +387,7 @@ static void htbs_policy_begin(struct htbs_policy *policy,
 			      struct htbs_flow *flow,
 			      const struct htbs_sent *sent, bool streaming)
 {
+	policy->busy += !htbs_flow_busy(flow);
 	if (!policy->in_flight++)
 		htbs_service_begin(&policy->service, sent->at, streaming);
 	flow->in_flight++;
@@ -400,6 +402,7 @@ static void htbs_policy_finish(struct htbs_policy *policy,
 			       const struct htbs_sent *sent)
 {
 	flow->in_flight--;
+	policy->busy -= !htbs_flow_busy(flow);
 	policy->in_flight--;
 	policy->writes -= sent->write;
 	if (policy->reorders && sent->conforms)
@@ -457,6 +460,7 @@ void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	policy->pending--;
 	flow->pending--;
+	policy->busy -= !htbs_flow_busy(flow);
 	htbs_policy_unlink(policy, flow);
 }
 

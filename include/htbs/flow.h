@@ -64,6 +64,17 @@ struct htbs_extent {
 	bool sync;
 };
 
+/**
+ * htbs_flow_busy() - has a reservation requests pending or in flight
+ * @flow: the reservation
+ *
+ * Return: true if it has.
+ */
+static inline bool htbs_flow_busy(const struct htbs_flow *flow)
+{
+	return flow->pending || flow->in_flight;
+}
+
 bool htbs_flow_learn(struct htbs_flow *flow, const struct htbs_extent *extent);
 void htbs_flow_think(struct htbs_flow *flow, u64 now, u64 t_wait);
 

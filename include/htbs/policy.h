@@ -86,6 +86,7 @@ enum htbs_order {
  * @run_since: when @active became active, ns
  * @pending: requests waiting in the scheduler, of all reservations
  * @in_flight: requests dispatched and not completed, of all reservations
+ * @busy: reservations that have requests pending or in flight
  * @service: how long the device takes for a request
  * @overload: do turns come too late
  * @writes: those of @in_flight that write
@@ -112,6 +113,7 @@ struct htbs_policy {
 	u64 run_since;
 	u32 pending;
 	u32 in_flight;
+	u32 busy;
 	struct htbs_service service;
 	struct htbs_overload overload;
 	u32 writes;

@@ -37,6 +37,7 @@ struct host_policy_view {
 	u64 wait_until;
 	u64 work;
 	u64 shared;
+	u64 busy;
 };
 
 struct host_flow_view {
@@ -57,6 +58,7 @@ void host_policy_view(const struct htbs_policy *policy,
 	view->wait_until = policy->wait_until;
 	view->work = htbs_policy_has_work(policy);
 	view->shared = policy->shares.clock.drift;
+	view->busy = policy->busy;
 }
 
 void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)

@@ -99,6 +99,7 @@ class Lockstep:
         assert self._index(view.active) == self._index(self.spec.active)
         assert view.wait == self.spec.wait
         assert view.work == self.spec.work()
+        assert view.busy == sum(bool(spec.queue or spec.in_flight) for _, spec in self._pairs)
         if view.active:
             assert view.run == self.spec.run
         self._compare_service()

@@ -76,3 +76,12 @@ def test_flood_leaves_tags_to_others(result: Result) -> None:
     assert _latency_ms(result, "tags", "app") < 50
     assert _iops(result, "tags", "greedy") > 1000
     assert htbs_stat(result.text("tags-app.stat"))["missed"] == 0
+
+
+def test_four_floods_leave_tags_to_others(result: Result) -> None:
+    """A quarter of the tags for each would be all of them."""
+    floods = ("greedy", "flood1", "flood3", "rest")
+    assert _latency_ms(result, "tags-of-four", "app", "mean") < 40
+    assert _latency_ms(result, "tags-of-four", "app") < 50
+    assert sum(_iops(result, "tags-of-four", flood) for flood in floods) > 1000
+    assert htbs_stat(result.text("tags-of-four-app.stat"))["missed"] == 0

@@ -104,5 +104,17 @@ job greedy 1 --rw=randread --iodepth=64 --thread --numjobs=16 --group_reporting 
 job app 1 --rw=randread --ioengine=psync
 wait
 stats app .
+
+# The flood comes from four groups with reservations, 256 from each.
+run=tags-of-four
+for group in greedy flood1 flood3 rest; do
+	reserve "$group" nullb0 bw=1M burst=64K latency=1000000
+done
+for group in greedy flood1 flood3 rest; do
+	job "$group" 1 --rw=randread --iodepth=64 --thread --numjobs=4 --group_reporting &
+done
+job app 1 --rw=randread --ioengine=psync
+wait
+stats app
 scheduler nullb0 none
 rmmod htbs
