@@ -132,7 +132,7 @@ def stripped_modules(kernel: Kernel) -> dict[str, bytes]:
 
 def run_name(experiment: Experiment, scheduler: Scheduler) -> str:
     """Name one run; the first seed goes without saying."""
-    name = f"{experiment.name}-{scheduler.name}"
+    name = f"{experiment.run_as}-{scheduler.name}"
     return name if experiment.seed == 1 else f"{name}-{experiment.seed}"
 
 
