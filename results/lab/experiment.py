@@ -92,8 +92,9 @@ class Experiment:
     """All jobs at once, under each scheduler in turn, for some seconds of virtual time.
 
     series: what is kept over time besides the numbers: "bandwidth", "latency" or nothing. tail: the
-    latency that one request of a thousand exceeds is kept, too. runs_of: the experiment whose runs
-    these are, if they are another's.
+    latency that one request of a thousand exceeds is kept, too. apart: seconds from one job's start
+    to the next; they end together. runs_of: the experiment whose runs these are, if they are
+    another's.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Experiment:
     seed: int = 1
     series: str = ""
     tail: bool = False
+    apart: float = 0
     runs_of: str = ""
 
     @property

@@ -30,7 +30,10 @@ def script(experiment: Experiment, scheduler: Scheduler) -> str:
         lines += [_put(value, f"{CGROUPS}/{job.name}/{name}") for name, value in files.items()]
     for number, stage in enumerate(_stages(experiment)):
         lines += ["jobs="]
-        lines += [f'{_fio(experiment, job)} & jobs="$jobs $!"' for job in stage]
+        for place, job in enumerate(stage):
+            pause = [f"sleep {experiment.apart:g}"] if place and experiment.apart else []
+            late = place * experiment.apart
+            lines += [*pause, f'{_fio(experiment, job, late)} & jobs="$jobs $!"']
         lines += [] if number else [_ticker(experiment.seconds)]
         lines += ["for job in $jobs; do wait $job; done"]
     lines += ["kill $ticker"]
@@ -55,7 +58,8 @@ def _put(value: int | str, file: str) -> str:
     return f"expect_put OK {word} {file}"
 
 
-def _fio(experiment: Experiment, job: Job) -> str:
+def _fio(experiment: Experiment, job: Job, late: float) -> str:
+    """The command of a job that starts late by so many seconds, and ends with the others."""
     options = {
         "name": job.name,
         "filename": f"/dev/{DISK}",
@@ -66,7 +70,7 @@ def _fio(experiment: Experiment, job: Job) -> str:
         "ioengine": "psync",
         "direct": 1,
         "time_based": 1,
-        "runtime": experiment.seconds,
+        "runtime": f"{round(1000 * (experiment.seconds - late))}ms",
         "randseed": experiment.seed,
         "clocksource": "clock_gettime",
         "write_lat_log": job.name,
