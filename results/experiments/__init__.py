@@ -1,6 +1,15 @@
 """The experiments: each file reads like the paragraph of the paper that it comes from."""
 
-from results.experiments import bandwidth, flash, latency, nearline, neighbour, readahead, total
+from results.experiments import (
+    bandwidth,
+    flash,
+    guarantee,
+    latency,
+    nearline,
+    neighbour,
+    readahead,
+    total,
+)
 
 STUDIES = (
     bandwidth.STUDY,
@@ -10,4 +19,5 @@ STUDIES = (
     neighbour.STUDY,
     *nearline.STUDIES,
     *flash.STUDIES,
+    *guarantee.STUDIES,
 )

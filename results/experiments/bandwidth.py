@@ -31,6 +31,7 @@ def study(name: str, title: str, asked: str, setting: Setting) -> Study:
             setting.seconds,
             seed,
             series="bandwidth",
+            apart=setting.apart,
         )
 
     return Study(

@@ -41,14 +41,14 @@ reserved 4 MB/s within 5 ms, app2 8 MB/s within 10 ms. HTBS does not wait here (
 is by default on flash), except where it is called waiting (10 ms). A
 second.
 """,
-    Setting(drives.FLASH, (APP1, APP2), WAYS, 1),
+    Setting(drives.FLASH, (APP1, APP2), WAYS, 1, 0),
 )
 
 LATENCY = latency.study(
     "flash-latency",
     "5.2 on a flash drive",
     "The same applications for a second with B_max 1 and 20; T_wait is 0.",
-    Setting(drives.FLASH, (APP1, APP2), (latency.b_max(1, 0), latency.b_max(20, 0)), 1),
+    Setting(drives.FLASH, (APP1, APP2), (latency.b_max(1, 0), latency.b_max(20, 0)), 1, 0),
 )
 
 
@@ -132,6 +132,7 @@ seconds.
             schedulers.NONE,
         ),
         3,
+        0,
     ),
 )
 

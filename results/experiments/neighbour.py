@@ -33,7 +33,9 @@ def study(name: str, title: str, asked: str, setting: Setting) -> Study:
 
     def experiment(seed: int) -> Experiment:
         jobs = (*setting.jobs, flood(setting.drive))
-        return Experiment(name, jobs, setting.ways, setting.drive, setting.seconds, seed)
+        return Experiment(
+            name, jobs, setting.ways, setting.drive, setting.seconds, seed, apart=setting.apart
+        )
 
     case = Case(setting.drive.title, experiment)
     return Study(

@@ -7,9 +7,14 @@ from results.lab.experiment import Drive, Job, Scheduler
 
 @dataclass(frozen=True)
 class Setting:
-    """A drive, two jobs with reservations on it, under what they run, and for how long."""
+    """A drive, two jobs with reservations on it, under what they run, and for how long.
+
+    They start apart where there is time for it, as people would start them: bfq takes what begins
+    at the same moment for one application, now and then, and is slow then.
+    """
 
     drive: Drive
     jobs: tuple[Job, Job]
     ways: tuple[Scheduler, ...]
     seconds: int
+    apart: float = 0.5

@@ -25,7 +25,8 @@ class Job:
     """A fio job in a cgroup of its own.
 
     rw: fio's pattern; offset, size: its region of the drive, bytes; reservation: None for one that
-    nothing is promised to; block: of one request, bytes; options: more of fio's, by name.
+    nothing is promised to; block: of one request, bytes; options: more of fio's, by name; stage:
+    those of a stage run at once, one stage after the other.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Job:
     reservation: Reservation | None
     block: int = 4 * KIB
     options: Mapping[str, object] = field(default_factory=dict)
+    stage: int = 0
 
 
 def io_htbs(job: Job) -> dict[str, str]:
@@ -75,19 +77,24 @@ class Scheduler:
 class Drive:
     """A simulated drive.
 
-    parameters: that its module is loaded with; none: its default. title: for people; size: bytes.
+    parameters: that its module is loaded with; none: its default. title: for people; size: bytes;
+    queue: files of its queue with what is written to them when the scheduler is there.
     """
 
     parameters: Mapping[str, int | str] = field(default_factory=dict)
     title: str = "7200 rpm disk"
     size: int = 80_026_361_856
+    queue: Mapping[str, int | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Experiment:
     """All jobs at once, under each scheduler in turn, for some seconds of virtual time.
 
-    series: what is kept over time besides the numbers: "bandwidth", "latency" or nothing.
+    series: what is kept over time besides the numbers: "bandwidth", "latency" or nothing. tail: the
+    latency that one request of a thousand exceeds is kept, too. apart: seconds from one job's start
+    to the next; they end together. runs_of: the experiment whose runs these are, if they are
+    another's.
     """
 
     name: str
@@ -97,3 +104,11 @@ class Experiment:
     seconds: int
     seed: int = 1
     series: str = ""
+    tail: bool = False
+    apart: float = 0
+    runs_of: str = ""
+
+    @property
+    def run_as(self) -> str:
+        """The name that its runs go by."""
+        return self.runs_of or self.name

@@ -178,7 +178,8 @@ def totals(study: Study, runs: Runs, series: Series, path: Path) -> None:
     if mixed:
         _bars(lower, study, lambda case, name: _longest(case, runs[case.name].get(name)))
         lower.set_ylabel("longest of the random readers, ms")
-        bound = min(job.reservation.latency_us for job in study.cases[-1].first.jobs)
+        jobs = study.cases[-1].first.jobs
+        bound = min(job.reservation.latency_us for job in jobs if job.reservation)
         lower.axhline(bound / 1000, color="0.3", lw=0.9, ls="--", label="reserved")
         lower.set_yscale("log")
         lower.set_ylim(*_decades([bound / 1000, *(bar.get_height() for bar in lower.patches)]))
@@ -270,6 +271,28 @@ def promises(study: Study, runs: Runs, series: Series, path: Path) -> None:
         panel.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
         _grid(panel, "x")
     right.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+    _save(figure, path)
+
+
+def margins(study: Study, runs: Runs, series: Series, path: Path) -> None:
+    """The longest latency of each job of the only case against what it reserved, in rising order.
+
+    A line for each scheduler.
+    """
+    [case] = study.cases
+    jobs = [job for job in case.first.jobs if job.reservation]
+    figure, panel = pyplot.subplots(figsize=(10, 4.2), layout="constrained")
+    for index, each in enumerate(case.first.schedulers):
+        found = runs[case.name][each.name]
+        shares = sorted(found[job.name]["max_us"] / job.reservation.latency_us for job in jobs)
+        panel.plot(range(1, len(jobs) + 1), shares, ".-", color=_COLOURS[index], label=each.title)
+    panel.axhline(1, color="0.3", lw=0.9, ls="--", label="reserved")
+    panel.set_yscale("log")
+    panel.set_xlabel("reservations, by how near they come to their latency")
+    panel.set_ylabel("longest of each against its latency")
+    panel.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+    panel.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+    _grid(panel, "both")
     _save(figure, path)
 
 

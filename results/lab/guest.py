@@ -21,21 +21,32 @@ def script(experiment: Experiment, scheduler: Scheduler) -> str:
     lines = [_load("simdisk", experiment.drive.parameters)]
     lines += ["load htbs"] if scheduler.reserves else []
     lines += [f"scheduler {DISK} {scheduler.elevator}", f"dev=$(cat /sys/block/{DISK}/dev)"]
+    lines += [_put(value, f"{QUEUE}/{name}") for name, value in experiment.drive.queue.items()]
     lines += [_put(value, f"{QUEUE}/iosched/{name}") for name, value in scheduler.tunables.items()]
     lines += [_put(value, f"{CGROUPS}/{name}") for name, value in scheduler.root.items()]
     for job in experiment.jobs:
         lines += [f"cg {job.name}"]
         files = scheduler.files(job)
         lines += [_put(value, f"{CGROUPS}/{job.name}/{name}") for name, value in files.items()]
-    lines += ["jobs="]
-    lines += [f'{_fio(experiment, job)} & jobs="$jobs $!"' for job in experiment.jobs]
-    lines += [_ticker(experiment.seconds)]
-    lines += ["for job in $jobs; do wait $job; done", "kill $ticker"]
+    for number, stage in enumerate(_stages(experiment)):
+        lines += ["jobs="]
+        for place, job in enumerate(stage):
+            pause = [f"sleep {experiment.apart:g}"] if place and experiment.apart else []
+            late = place * experiment.apart
+            lines += [*pause, f'{_fio(experiment, job, late)} & jobs="$jobs $!"']
+        lines += [] if number else [_ticker(experiment.seconds)]
+        lines += ["for job in $jobs; do wait $job; done"]
+    lines += ["kill $ticker"]
     for job in experiment.jobs:
         lines += [f"mv {job.name}_lat.log {job.name}.log"]
         if scheduler.reserves:
             lines += [f"cat {CGROUPS}/{job.name}/io.htbs.stat >{job.name}.stat"]
     return "\n".join(lines) + "\n"
+
+
+def _stages(experiment: Experiment) -> list[list[Job]]:
+    numbers = sorted({job.stage for job in experiment.jobs})
+    return [[job for job in experiment.jobs if job.stage == number] for number in numbers]
 
 
 def _load(module: str, parameters: Mapping[str, int | str]) -> str:
@@ -47,7 +58,8 @@ def _put(value: int | str, file: str) -> str:
     return f"expect_put OK {word} {file}"
 
 
-def _fio(experiment: Experiment, job: Job) -> str:
+def _fio(experiment: Experiment, job: Job, late: float) -> str:
+    """The command of a job that starts late by so many seconds, and ends with the others."""
     options = {
         "name": job.name,
         "filename": f"/dev/{DISK}",
@@ -58,7 +70,7 @@ def _fio(experiment: Experiment, job: Job) -> str:
         "ioengine": "psync",
         "direct": 1,
         "time_based": 1,
-        "runtime": experiment.seconds,
+        "runtime": f"{round(1000 * (experiment.seconds - late))}ms",
         "randseed": experiment.seed,
         "clocksource": "clock_gettime",
         "write_lat_log": job.name,

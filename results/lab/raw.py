@@ -39,13 +39,13 @@ class Run:
     @property
     def name(self) -> str:
         """For people."""
-        return f"{self.experiment.name} {self.scheduler.name} {self.experiment.seed}"
+        return f"{self.experiment.run_as} {self.scheduler.name} {self.experiment.seed}"
 
     def path(self, directory: Path) -> Path:
         """Where its results are kept below a directory."""
         return (
             directory
-            / self.experiment.name
+            / self.experiment.run_as
             / (f"{self.scheduler.name}-{self.experiment.seed}.json")
         )
 
@@ -58,6 +58,7 @@ class Run:
             sorted(files_for(self.scheduler, machine.sources).items()),
             sorted(machine.versions.items()),
             self.experiment.series,
+            *(["tail"] if self.experiment.tail else []),
         ]
         digest.update(json.dumps(rest).encode())
         return digest.hexdigest()
@@ -71,7 +72,7 @@ class Run:
         """Write the results; nothing or all of them."""
         experiment, scheduler = self.experiment, self.scheduler
         head = {
-            "experiment": experiment.name,
+            "experiment": experiment.run_as,
             "scheduler": scheduler.name,
             "seed": experiment.seed,
             "inputs": self.inputs(machine),
@@ -103,11 +104,14 @@ class Run:
             "name": job.name,
             "options": options | dict(job.options),
             "files": self.scheduler.files(job),
-            "numbers": result.numbers.as_dict(),
+            "numbers": result.numbers.as_dict() | self._tail(result),
             "fio": result.fio,
             **({"stat": result.stat} if result.stat else {}),
             **({"series": self._series(result)} if self.experiment.series else {}),
         }
+
+    def _tail(self, result: JobResult) -> dict:
+        return {"p999_us": reduce.p999_us(result.requests)} if self.experiment.tail else {}
 
     def _series(self, result: JobResult) -> list:
         seconds = self.experiment.seconds

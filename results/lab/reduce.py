@@ -76,6 +76,11 @@ def numbers(requests: list[Request], seconds: float, latency_us: float) -> Numbe
     )
 
 
+def p999_us(requests: list[Request]) -> float:
+    """The latency that one request of a thousand exceeds, us."""
+    return _us(percentile(sorted(request.latency_ns for request in requests), 99.9))
+
+
 def fio_job(report: dict) -> dict:
     """What a fio report says of its one job, without what is zero or said elsewhere."""
     [job] = report["jobs"]

@@ -7,6 +7,7 @@ from statistics import fmean
 
 from results.lab.raw import Run, runs
 from results.lab.study import Case, Runs, Series, Study
+from tests.vm.functional import htbs_stat
 
 
 def missing(study: Study, directory: Path) -> list[str]:
@@ -81,4 +82,23 @@ def _job(repeats: list[dict]) -> dict[str, float]:
         "late": sum(each["late"] for each in every),
         "mean_us": round(fmean(each["mean"] for each in lat) / 1000, 3),
         "jitter_us": round(fmean(each["stddev"] for each in lat) / 1000, 3),
+        **_tail(every),
+        **_promised(repeats),
+    }
+
+
+def _tail(every: list[dict]) -> dict[str, float]:
+    """Of what one of a thousand exceeds the largest, where it was kept."""
+    tails = [each["p999_us"] for each in every if "p999_us" in each]
+    return {"p999_us": max(tails)} if tails else {}
+
+
+def _promised(repeats: list[dict]) -> dict[str, int]:
+    """From io.htbs.stat: how many requests conformed, how many of these were late, and how much."""
+    stats = [htbs_stat(job["stat"]) for job in repeats if job.get("stat")]
+    if not stats:
+        return {}
+    return {
+        **{key: sum(stat[key] for stat in stats) for key in ("conforming", "missed")},
+        "late_max_us": max(stat["late_max_us"] for stat in stats),
     }

@@ -37,8 +37,29 @@ def totals(study: Study, runs: Runs) -> str:
 
 
 def random_readers(experiment: Experiment) -> list[str]:
-    """Their names."""
-    return [job.name for job in experiment.jobs if job.rw == "randread"]
+    """The names of those that something is promised to."""
+    return [job.name for job in experiment.jobs if job.rw == "randread" and job.reservation]
+
+
+def kept(study: Study, runs: Runs) -> str:
+    """Markdown: what became of all that was promised in the only case, a line for each scheduler.
+
+    Of the requests that took longer than the latency some may not have conformed, and then nothing
+    was promised.
+    """
+    [case] = study.cases
+    jobs = [job for job in case.first.jobs if job.reservation]
+    head = ("scheduler", "longer than the latency", "conforming", "of these late", "KB/s in all")
+    rows = [head]
+    for way in case.first.schedulers:
+        found = runs[case.name][way.name]
+        late = sum(found[job.name]["late"] for job in jobs)
+        promised = ["-", "-"]
+        if way.reserves:
+            keys = ("conforming", "missed")
+            promised = [f"{sum(found[job.name][key] for job in jobs):,}" for key in keys]
+        rows.append((way.title, f"{late:,}", *promised, f"{found['total_bw'] / KIB:,.0f}"))
+    return _markdown(rows, 1)
 
 
 def _by_case(

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from results.experiments import STUDIES, bandwidth, drives, latency, neighbour, schedulers, total
+from results.experiments.guarantee import boundary
 from results.lab import __main__ as lab
 from results.lab import guest, page, raw, reduce, run, summary, words
 from results.lab.experiment import KIB
@@ -34,7 +35,12 @@ def result(bw: int = 1000 * KIB, late: int = 0, mean_ms: float = 5) -> JobResult
     requests = [Request(100 * i, int(mean_ms * 1e6), 4096) for i in range(100)]
     numbers = Numbers(bw, bw / 4096, 1000.0 * mean_ms, 9000.5, 20_000.0, late)
     lat = {"min": 1, "max": 20_000_000, "mean": int(mean_ms * 1e6), "stddev": 2_000_000}
-    return JobResult(numbers, requests, {"lat_ns": lat, "runtime_ms": 10_000}, "8:0 met=1")
+    return JobResult(
+        numbers,
+        requests,
+        {"lat_ns": lat, "runtime_ms": 10_000},
+        "8:0 conforming=9 met=9 missed=0 late_max_us=0",
+    )
 
 
 def fill(studies: Iterable[Study], directory: Path, results=lambda each, job: result()) -> None:
@@ -61,7 +67,8 @@ def all_numbers(directory: Path) -> dict:
 
 
 def test_every_run_has_a_name_and_a_file_of_its_own() -> None:
-    runs = [each for study in STUDIES for each in raw.runs(study)]
+    every = [each for study in STUDIES for each in raw.runs(study)]
+    runs = [each for each in every if not each.experiment.runs_of]
     assert len({each.name for each in runs}) == len(runs)
     assert len({each.path(Path("raw")) for each in runs}) == len(runs)
     guests = {run.run_name(each.experiment, each.scheduler) for each in runs}
@@ -101,6 +108,25 @@ def test_seeds_move_the_sequential_readers_and_nothing_else() -> None:
     one, two = (total.jobs(drives.PAPER, 2, seed) for seed in (1, 2))
     assert [job.offset for job in one] != [job.offset for job in two]
     assert [replace(job, offset=0) for job in one] == [replace(job, offset=0) for job in two]
+
+
+def test_borrowed_runs_are_the_same_runs() -> None:
+    every = [each for study in STUDIES for each in raw.runs(study)]
+    own = {each.name: each for each in every if not each.experiment.runs_of}
+    borrowed = [each for each in every if each.experiment.runs_of]
+    assert borrowed
+    for each in borrowed:
+        assert each.inputs(MACHINE) == own[each.name].inputs(MACHINE)
+
+
+def test_stages_follow_each_other() -> None:
+    experiment = boundary.experiment(1)
+    script = guest.script(experiment, schedulers.HTBS_SLACK)
+    waits = script.split("wait $job; done\n")
+    assert len(waits) == boundary.SETS + 1
+    for number, stage in enumerate(waits[:-1], 1):
+        jobs = [line for line in stage.splitlines() if " fio " in line]
+        assert jobs and all(line.startswith(f"in_cg set{number}g") for line in jobs)
 
 
 # Raw results, and whether to run again
@@ -165,7 +191,7 @@ def test_raw_results_tell_what_was_run(tmp_path: Path) -> None:
     assert saved["tunables"]["b_max"] == 1
     job = saved["jobs"][1]
     assert job["files"] == {"io.htbs": "$dev bw=819200 burst=8192 latency=100000"}
-    assert job["stat"] == "8:0 met=1"
+    assert job["stat"] == "8:0 conforming=9 met=9 missed=0 late_max_us=0"
     assert len(job["series"]) == 60
 
 

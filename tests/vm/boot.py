@@ -10,7 +10,7 @@ import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.vm import initramfs
+from tests.vm import drives, initramfs, stubs
 from tests.vm.kernels import BUILD, SetupError
 
 if TYPE_CHECKING:
@@ -22,12 +22,13 @@ VNG = BUILD / "venv" / "bin" / "vng"
 _GUEST_SIDE = Path(__file__).parent
 _RESULT_BYTES = 1 << 30
 
-# A crash ends the guest at once; a task may sleep in the kernel for 30 s.
+# A crash ends the guest at once.
 _KERNEL_ARGUMENTS = (
     "quiet panic=-1 oops=panic log_buf_len=4M mitigations=off lsm= audit=0"
-    " sysctl.kernel.hung_task_timeout_secs=30 sysctl.kernel.watchdog_thresh=30"
-    " rcupdate.rcu_cpu_stall_timeout=60"
+    " sysctl.kernel.watchdog_thresh=30 rcupdate.rcu_cpu_stall_timeout=60"
 )
+# For how many seconds a task may sleep in the kernel, of a stock kernel's time.
+_HUNG_SECONDS = 30
 # What udev would load for QEMU's machine, and nobody needs: half of the boot.
 _REAL_ARGUMENTS = (
     "nokaslr modprobe.blacklist=ahci,kvm_amd,kvm_intel,ccp,iTCO_wdt,i6300esb,i2c_i801,lpc_ich,"
@@ -35,10 +36,21 @@ _REAL_ARGUMENTS = (
     "ghash_clmulni_intel,crc32_pclmul,crct10dif_pclmul,crc32c_intel,sha512_ssse3,sha256_ssse3,"
     "sha1_ssse3"
 )
+# Of busybox, which does them as well as the host's programs and starts sooner.
+_OFTEN = "cat cp cut dd find grep head ls mkdir rm rmdir sed seq sh sha256sum sleep touch tr wc"
+_FIO = """#!/run/bin/sh
+LD_LIBRARY_PATH=/run/lib exec /run/lib/fio "$@"
+"""
 # No random number, address or calibration may differ from run to run.
 _VIRTUAL_ARGUMENTS = (
     "console=ttyS0 reboot=t pci=off nokaslr norandmaps randomize_kstack_offset=off tsc=reliable"
     " tsc_early_khz=1000000 random.trust_cpu=off random.trust_bootloader=off"
+)
+# What takes a quarter of a boot and nobody needs: the entropy of jitter, certificates, BPF that
+# replaces functions, events of kprobes, the tests of ciphers.
+_QUICK_ARGUMENTS = (
+    "initcall_blacklist=jent_mod_init,load_system_certificate_list,bpf_tcp_ca_kfunc_init,"
+    "bpf_dummy_struct_ops_init,init_kprobe_trace cryptomgr.notests"
 )
 
 
@@ -46,6 +58,8 @@ def prepare(guest: "Guest", script: str | None) -> None:
     """Lay out the guest's directory. Without a script the guest is for a person."""
     if guest.clock not in CLOCKS:
         raise SetupError(f"clock is one of {', '.join(CLOCKS)}, not {guest.clock!r}")
+    if guest.drives and guest.clock != "real":
+        raise SetupError("drives are for the real clock: the virtual one's machine has no PCI")
     shutil.rmtree(guest.directory, ignore_errors=True)
     harness = guest.directory / "in" / ".harness"
     harness.mkdir(parents=True)
@@ -82,6 +96,7 @@ def shell(guest: "Guest") -> str:
 
 def collect(guest: "Guest") -> None:
     """Bring the result of a guest that has ended to result/."""
+    drives.remove(guest)
     if guest.clock == "virtual":
         image = guest.directory / "result.tar"
         _unpack(image, guest.directory / "result")
@@ -92,11 +107,20 @@ def collect(guest: "Guest") -> None:
 def _launcher(guest: "Guest") -> Path:
     """Write what virtme-ng starts; a file, for a kernel's command line is short.
 
-    The script runs from the guest's memory and writes there: 9p is slow.
+    The script runs from the guest's memory and writes there, and so does what it starts all the
+    time: 9p is slow.
     """
-    path = guest.directory / "launcher"
+    path, wrapper = guest.directory / "launcher", guest.directory / "in" / ".harness" / "fio"
+    fio = initramfs.host_program("fio")
+    wrapper.write_text(_FIO)
+    wrapper.chmod(0o755)
     path.write_text(
         f"cp -r {_quote(guest.directory / 'in')} /run/in\n"
+        "mkdir /run/bin /run/lib\n"
+        f"cp {_quote(initramfs.host_program('busybox'))} /run/bin/busybox\n"
+        f"for name in {_OFTEN}; do ln -s busybox /run/bin/$name; done\n"
+        f"cp {_join([fio, *stubs.libraries(fio).values()])} /run/lib/\n"
+        "export PATH=/run/bin:$PATH\n"
         "sh /run/in/.harness/run.sh /run/in /run/result bash\n"
         f"cp -r /run/result/. {_quote(guest.directory / 'result')}\n"
     )
@@ -111,7 +135,9 @@ def _vng(guest: "Guest", *arguments: str) -> str:
         raise SetupError(f"{guest.kernel.version} has no 9p: take the virtual clock for it")
     words = [VNG, "--disable-kvm", "--force-9p", "--run", guest.kernel.image]
     words += ["--cpus", guest.cpus, "--memory", guest.memory, "--user", "root"]
-    words += ["--append", f"{_KERNEL_ARGUMENTS} {_REAL_ARGUMENTS}"]
+    words += ["--append", f"{_kernel_arguments(guest)} {_REAL_ARGUMENTS}"]
+    if qemu := drives.options(guest):
+        words += [f"--qemu-opts={qemu}"]
     words += ["--rwdir", guest.directory / "result", *arguments]
     return f"PATH={_quote(VNG.parent)}:$PATH {_join(words)}"
 
@@ -132,12 +158,18 @@ def _qemu(guest: "Guest", stdout: str) -> str:
     words += ["-icount", "shift=0,sleep=off,rr=record,rrfile=/dev/null"]
     words += ["-rtc", "base=2024-01-01,clock=vm"]
     words += ["-kernel", guest.kernel.image, "-initrd", _initrd(guest)]
-    words += ["-append", f"{_KERNEL_ARGUMENTS} {_VIRTUAL_ARGUMENTS} {guest.arguments}"]
+    arguments = (_kernel_arguments(guest), _VIRTUAL_ARGUMENTS, _QUICK_ARGUMENTS, guest.arguments)
+    words += ["-append", " ".join(arguments)]
     words += ["-serial", f"file:{guest.directory / 'console.log'}"]
     words += ["-chardev", f"{stdout},id=stdout", "-device", "isa-serial,index=1,chardev=stdout"]
     words += ["-drive", f"file={image},format=raw,if=none,id=result,cache=unsafe"]
     words += ["-device", "virtio-blk-device,drive=result"]
     return _join(words)
+
+
+def _kernel_arguments(guest: "Guest") -> str:
+    hung = _HUNG_SECONDS * guest.kernel.patience
+    return f"{_KERNEL_ARGUMENTS} sysctl.kernel.hung_task_timeout_secs={hung}"
 
 
 def _initrd(guest: "Guest") -> Path:

@@ -2,7 +2,6 @@
 
 import lzma
 import os
-import re
 import stat
 import subprocess
 import tempfile
@@ -10,6 +9,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
 
+from tests.vm import stubs
 from tests.vm.kernels import BUILD, Kernel, SetupError
 
 # A file of the guest: its content, the host's file to take it from, or a symbolic link's target.
@@ -96,8 +96,8 @@ def _busybox() -> Tree:
 def _program(name: str) -> Tree:
     """A program of the host and the libraries it is linked with, where the loader finds them."""
     binary = host_program(name)
-    libraries = re.findall(r"(/\S+) \(0x", _output("ldd", binary))
-    return {f"bin/{name}": binary} | {path.lstrip("/"): Path(path) for path in libraries}
+    libraries = stubs.libraries(binary).items()
+    return {f"bin/{name}": binary} | {str(path).lstrip("/"): own for path, own in libraries}
 
 
 def _modules(kernel: Kernel, names: Iterable[str]) -> Tree:

@@ -15,10 +15,11 @@ class SetupError(RuntimeError):
 
 @dataclass(frozen=True)
 class Kernel:
-    """One unpacked kernel package."""
+    """One unpacked kernel package, or one of our own, for which headers is its build directory."""
 
     version: str
     root: Path
+    headers: Path | None = None
 
     @property
     def image(self) -> Path:
@@ -37,8 +38,13 @@ class Kernel:
 
     @property
     def flavour(self) -> str:
-        """Debian's flavour: amd64, cloud-amd64 or rt-amd64."""
+        """Debian's flavour: amd64, cloud-amd64 or rt-amd64; debug or kcsan for one of our own."""
         return re.search(r"((cloud|rt)-)?[a-z0-9]+$", self.version)[0]
+
+    @property
+    def patience(self) -> int:
+        """How many times longer than a stock kernel it may take for the same."""
+        return 6 if self.headers else 1
 
     def age(self) -> tuple[int, ...]:
         """A key that sorts old before new."""

@@ -1,0 +1,21 @@
+"""The guarantee: what HTBS promises on disks, on disks that queue and on flash, and its price."""
+
+from results.experiments.guarantee import (
+    boundary,
+    flash,
+    idle_price,
+    mixed_disk,
+    ncq_disk,
+    overload,
+    slack_disk,
+)
+
+STUDIES = (
+    slack_disk.STUDY,
+    mixed_disk.STUDY,
+    ncq_disk.STUDY,
+    *flash.STUDIES,
+    overload.STUDY,
+    boundary.STUDY,
+    idle_price.STUDY,
+)

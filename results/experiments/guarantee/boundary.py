@@ -1,0 +1,124 @@
+"""At the boundary of what admission lets pass: a hundred random sets of reservations.
+
+Each set is admitted for 90 % of what the disk serves at worst, a random read of 4k in 26 ms. Its
+groups ask for half of what they have reserved, each in a Poisson process, so that most of their
+requests conform; and one more reads on, greedily, without a reservation. Ten sets in one guest, one
+after the other, a few seconds each.
+"""
+
+from collections.abc import Iterable
+from random import Random
+
+from results.experiments import drives
+from results.experiments.guarantee import ways
+from results.lab import figure, table
+from results.lab.experiment import GIB, KIB, Experiment, Job, Reservation, Scheduler
+from results.lab.study import Case, Claim, Runs, Study
+from tests.model.admission import shortfall
+from tests.model.htbs import Params
+
+BLOCK = 4 * KIB
+
+# The longest of many random reads of the paper's disk: 25.9 ms (tests/sim measures it).
+WORST_US = 26_000
+CAPACITY = 9 * BLOCK * 1_000_000 // (10 * WORST_US)
+
+SETS = 10
+SEEDS = tuple(range(1, 11))
+_SECONDS = 3
+_LATENCIES_MS = (60, 100, 200, 500, 1000, 2000)
+
+
+def _admitted(promises: Iterable[Reservation]) -> bool:
+    params = [Params(each.bw, each.burst, 1000 * each.latency_us) for each in promises]
+    return shortfall(params, CAPACITY, BLOCK) is None
+
+
+def _latencies(number: int) -> list[int]:
+    """Of the groups of a set, us: the same with each seed, so that they can be compared.
+
+    Such as leave room for half of the capacity, if everybody bursts a block.
+    """
+    rng = Random(number)
+    while True:
+        found = [1000 * rng.choice(_LATENCIES_MS) for _ in range(rng.randrange(2, 7))]
+        if _admitted(Reservation(CAPACITY // 2 // len(found), BLOCK, each) for each in found):
+            return found
+
+
+def promises(number: int, seed: int) -> list[Reservation]:
+    """A random set that is admitted."""
+    rng = Random(1000 * seed + number)
+    latencies = _latencies(number)
+    while True:
+        weights = [rng.uniform(0.1, 1) for _ in latencies]
+        part = CAPACITY * rng.uniform(0.5, 1) / sum(weights)
+        bursts = [BLOCK * rng.choice([1, 1, 2, 4, 8]) for _ in latencies]
+        found = [
+            Reservation(max(BLOCK, int(part * weight)), burst, latency)
+            for weight, burst, latency in zip(weights, bursts, latencies, strict=True)
+        ]
+        if _admitted(found):
+            return found
+
+
+def _reader(number: int, place: int, promise: Reservation) -> Job:
+    options = {
+        "ioengine": "libaio",
+        "iodepth": 32,
+        "rate_iops": max(1, promise.bw // (2 * BLOCK)),
+        "rate_process": "poisson",
+        "norandommap": 1,
+        "runtime": _SECONDS,
+    }
+    name = f"set{number}group{place}"
+    return Job(name, "randread", 0, 64 * GIB, promise, BLOCK, options, number)
+
+
+def _greedy(number: int) -> Job:
+    options = {"runtime": _SECONDS}
+    return Job(f"set{number}greedy", "read", 70 * GIB, 2 * GIB, None, BLOCK, options, number)
+
+
+def jobs(seed: int) -> tuple[Job, ...]:
+    """Ten sets, a stage each."""
+    every = []
+    for number in range(1, SETS + 1):
+        found = promises(number, seed)
+        every += [_reader(number, place, each) for place, each in enumerate(found, 1)]
+        every.append(_greedy(number))
+    return tuple(every)
+
+
+def experiment(seed: int) -> Experiment:
+    """The sets of a seed."""
+    return Experiment("boundary", jobs(seed), ways.ALL, drives.PAPER, SETS * _SECONDS, seed)
+
+
+def _seeds(way: Scheduler) -> tuple[int, ...]:
+    """All for the one that the claim is about."""
+    return SEEDS if way is ways.SLACK else SEEDS[:1]
+
+
+CASE = Case(drives.PAPER.title, experiment, _seeds)
+
+
+def claims(runs: Runs) -> list[Claim]:
+    """Whatever is admitted is kept."""
+    return [ways.none_late(CASE, runs)]
+
+
+STUDY = Study(
+    name="boundary",
+    title="A hundred sets that are just admitted",
+    asked="""
+A hundred random sets of two to six reservations, each of which admission lets pass with 90 % of
+what the paper's disk does at worst. In each set every group reads 4k blocks at random, at times
+that chance decides, half as much as it has reserved; and one more without a reservation reads on
+as fast as it can. All hundred under HTBS with slack, ten under the others. 3 seconds each.
+""",
+    cases=(CASE,),
+    claims=claims,
+    figure=figure.margins,
+    table=table.kept,
+)

@@ -1,0 +1,61 @@
+"""What HTBS costs when nobody else is there: one greedy group alone, on each drive."""
+
+from results.experiments import drives, schedulers
+from results.experiments.guarantee import ways
+from results.lab import figure, table, words
+from results.lab.experiment import GIB, KIB, Drive, Experiment, Job, Scheduler
+from results.lab.study import Case, Claim, Runs, Study
+
+_SHARE = 0.98
+
+
+def _case(name: str, drive: Drive, job: Job, seconds: int, every: tuple[Scheduler, ...]) -> Case:
+    def experiment(seed: int) -> Experiment:
+        return Experiment(name, (job,), every, drive, seconds, seed)
+
+    return Case(f"{drive.title}, {job.name}", experiment)
+
+
+def _reads_on(block: int) -> Job:
+    return Job("read", "read", 0, 4 * GIB, None, block, {"ioengine": "libaio", "iodepth": 8})
+
+
+def _at_random(size: int, block: int) -> Job:
+    options = {"ioengine": "libaio", "iodepth": 32, "norandommap": 1}
+    return Job("randread", "randread", 0, size, None, block, options)
+
+
+def _cases(name: str, drive: Drive, every: tuple[Scheduler, ...], seconds: int) -> tuple[Case, ...]:
+    on, random = _reads_on(128 * KIB), _at_random(drive.size // (4 * KIB) * (4 * KIB), 4 * KIB)
+    return (
+        _case(f"idle-price-{name}-read", drive, on, seconds, every),
+        _case(f"idle-price-{name}-randread", drive, random, seconds, every),
+    )
+
+
+CASES = (
+    *_cases("disk", drives.PAPER, ways.ALL, 10),
+    *_cases("nearline", drives.NEARLINE, ways.ALL, 5),
+    *_cases("flash", drives.FLASH, ways.without_waits(*ways.ALL), 1),
+)
+
+
+def claims(runs: Runs) -> list[Claim]:
+    """As much as without a scheduler, or hardly less."""
+    return [ways.moves(case, runs, _SHARE, schedulers.NONE) for case in CASES]
+
+
+STUDY = Study(
+    name="idle-price",
+    title="One group alone",
+    asked="""
+One group without a reservation has the drive to itself. It reads on in blocks of 128 KB, 8 under
+way at a time, or 4k blocks at random, 32 under way. 10 seconds on the paper's disk, 5 on the
+nearline disk, one on flash.
+""",
+    cases=CASES,
+    claims=claims,
+    figure=figure.totals,
+    table=table.totals,
+    words=words.rankings,
+)

@@ -1,0 +1,108 @@
+"""A disk that reorders: a reader in no hurry but on time beside two who want all there is.
+
+The reader's requests come as they come, not when the one before is done: a Poisson process of 20 a
+second.
+"""
+
+from dataclasses import replace
+
+from results.experiments import drives, schedulers
+from results.experiments.guarantee import ways
+from results.lab import figure, table, words
+from results.lab.experiment import GIB, KIB, Experiment, Job, Reservation, Scheduler, io_htbs
+from results.lab.study import Case, Claim, Runs, Study
+from results.lab.words import ms
+
+MIB = 1 << 20
+_SECONDS = 20
+_PER_SECOND = 20
+
+_POISSON = {
+    "ioengine": "libaio",
+    "iodepth": 32,
+    "rate_iops": _PER_SECOND,
+    "rate_process": "poisson",
+    "norandommap": 1,
+}
+READER = Job(
+    "reader", "randread", 0, 2 * GIB, Reservation(160 * KIB, 4 * KIB, 60_000), options=_POISSON
+)
+WRITER = Job(
+    "writer",
+    "randwrite",
+    6 * GIB,
+    2 * GIB,
+    None,
+    64 * KIB,
+    {"ioengine": "libaio", "iodepth": 32, "norandommap": 1},
+)
+STREAM = Job("stream", "read", 20 * GIB, 20 * GIB, None, MIB, {"ioengine": "libaio", "iodepth": 8})
+GREEDY = (WRITER, STREAM)
+
+# What the disk has left, divided for throughput: most of it to the one that reads on.
+_SHARES = {
+    "writer": Reservation(512 * KIB, MIB, 1_000_000),
+    "stream": Reservation(100 * MIB, MIB, 1_000_000),
+}
+
+
+def _shares(job: Job) -> dict[str, str]:
+    return io_htbs(replace(job, reservation=_SHARES.get(job.name, job.reservation)))
+
+
+DIVIDED: Scheduler = replace(
+    ways.SLACK, name="htbs-divided", title="HTBS slack, rest divided", control=_shares
+)
+WAYS = (DIVIDED, *ways.ALL)
+
+
+def experiment(seed: int) -> Experiment:
+    """All three at once."""
+    return Experiment("ncq-disk", (READER, *GREEDY), WAYS, drives.NEARLINE, _SECONDS, seed)
+
+
+CASE = Case(drives.NEARLINE.title, experiment)
+
+
+def in_time(runs: Runs, way: Scheduler) -> Claim:
+    """Late 1 of 1,000 at most, and none by more than the latency."""
+    found = {each.title: runs[CASE.name][each.name][READER.name] for each in WAYS}
+    got, bound = found[way.title], READER.reservation.latency_us
+    every, late, excess = got["conforming"], got["missed"], got["late_max_us"]
+    return Claim(
+        CASE.name,
+        f"{way.title}: one of the reader's conforming requests in a thousand is late at most, none"
+        " takes more than twice the latency",
+        late <= every / 1000 and excess <= bound,
+        f"{late} of {every} were late, by up to {ms(excess)}; more than {ms(bound)}, whether or not"
+        " they conformed, took "
+        + ways.beside({title: f"{each['late']}" for title, each in found.items()}),
+    )
+
+
+def claims(runs: Runs) -> list[Claim]:
+    """Latency, and what it costs the two, with and without reservations of their own."""
+    whose = "for the writer and the stream"
+    found = []
+    for way in (DIVIDED, ways.SLACK):
+        moved = ways.moves(CASE, runs, 0.8, schedulers.MQ_DEADLINE, way, GREEDY, whose)
+        found += [in_time(runs, way), moved]
+    return found
+
+
+STUDY = Study(
+    name="ncq-disk",
+    title="A reader on time on a disk that reorders",
+    asked="""
+A reader of 4k blocks whose requests come by chance, 20 a second, has reserved 160 KB/s within
+60 ms, on the nearline disk with command queueing. Beside it one writes 64k blocks at random, 32
+under way at a time, and one reads on in blocks of 1 MB, 8 under way. These two have no reservation,
+and so share the default one; except where the rest is divided: there the writer has reserved 512
+KB/s and the stream 100 MB/s, within a second. 20 seconds.
+""",
+    cases=(CASE,),
+    claims=claims,
+    figure=figure.promises,
+    table=table.per_job,
+    words=words.promises,
+)

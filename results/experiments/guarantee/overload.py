@@ -1,0 +1,115 @@
+"""More is promised than the disk has: twice, to ten groups that all want more still.
+
+No promise can be kept. What is asked is that throughput does not fall into seeks, that everybody
+gets what his reservation is in proportion, and that nobody waits for ever.
+"""
+
+from results.experiments import drives
+from results.experiments.guarantee import ways
+from results.lab import figure, table, words
+from results.lab.experiment import GIB, KIB, Experiment, Job, Reservation, Scheduler
+from results.lab.study import Case, Claim, Runs, Study
+from results.lab.words import ms
+
+_SECONDS = 60
+_GROUPS = 10
+_PLACES = 3 * 2 * GIB
+
+
+def _deep(depth: int) -> dict[str, object]:
+    return {"ioengine": "libaio", "iodepth": depth}
+
+
+def _random(number: int, bw: int, latency_ms: int) -> Job:
+    promise = Reservation(bw, 16 * KIB, 1000 * latency_ms)
+    options = _deep(16) | {"norandommap": 1}
+    return Job(f"rand{number}", "randread", number * _PLACES, 2 * GIB, promise, options=options)
+
+
+def _sequential(number: int, bw: int, latency_ms: int) -> Job:
+    promise = Reservation(bw, 64 * KIB, 1000 * latency_ms)
+    return Job(f"seq{number}", "read", number * _PLACES, 2 * GIB, promise, 16 * KIB, _deep(32))
+
+
+# Random reads: the disk does some 300 KB/s of them, deep as they are, and 680 KB/s are promised.
+RANDOM = tuple(
+    _random(number, 28_000 + 9_000 * number, 200 + 50 * (number % 4)) for number in range(_GROUPS)
+)
+
+# Half of them read on: 30 MB/s are promised to these alone, of the 60 that one of them could have.
+MIXED = (
+    *(_sequential(each, 4_500_000 + 750_000 * each, 300 + 50 * each) for each in range(5)),
+    *(_random(5 + each, 60_000 + 22_500 * each, 200 + 50 * each) for each in range(5)),
+)
+
+
+def _case(name: str, title: str, jobs: tuple[Job, ...]) -> Case:
+    def experiment(seed: int) -> Experiment:
+        return Experiment(name, jobs, ways.ALL, drives.PAPER, _SECONDS, seed)
+
+    return Case(title, experiment)
+
+
+CASES = (
+    _case("overload", "ten read at random", RANDOM),
+    _case("overload-mixed", "five read at random, five in sequence", MIXED),
+)
+
+
+def shares(case: Case, runs: Runs) -> list[float]:
+    """What each got of what it reserved, against what all got of what all reserved."""
+    found = runs[case.name][ways.SLACK.name]
+    jobs = case.first.jobs
+    whole = found["total_bw"] / sum(job.reservation.bw for job in jobs)
+    return [found[job.name]["bw"] / job.reservation.bw / whole for job in jobs]
+
+
+def longest(case: Case, runs: Runs, way: Scheduler) -> float:
+    """The longest that any request took, us."""
+    return max(runs[case.name][way.name][job.name]["max_us"] for job in case.first.jobs)
+
+
+def _waits(case: Case, runs: Runs) -> Claim:
+    """Nobody waits for ever: a run ends after a second."""
+    found = runs[case.name][ways.SLACK.name]
+    return Claim(
+        case.name,
+        f"with {ways.SLACK.title} no request takes more than twice its group's mean, and a second",
+        all(
+            found[job.name]["max_us"] <= 2 * found[job.name]["mean_us"] + 1_000_000
+            for job in case.first.jobs
+        ),
+        "the longest: "
+        + ways.beside({way.title: ms(longest(case, runs, way)) for way in ways.ALL}),
+    )
+
+
+def _claims(case: Case, runs: Runs) -> list[Claim]:
+    found = shares(case, runs)
+    return [
+        ways.moves(case, runs, 0.9, ways.PAPER),
+        Claim(
+            case.name,
+            f"{ways.SLACK.title} gives each group its part of what all reserved, within 10 %",
+            all(0.9 <= share <= 1.1 for share in found),
+            f"{min(found):.2f} to {max(found):.2f} of that",
+        ),
+        _waits(case, runs),
+    ]
+
+
+STUDY = Study(
+    name="overload",
+    title="More promised than the disk has",
+    asked="""
+Ten groups that all want all there is have reserved twice what the disk can do, with
+requests deep enough that it is never idle: all at random, or half of them in sequence. No promise
+can be kept then. What becomes of throughput, of the shares, and of the one who waits longest? 60
+seconds.
+""",
+    cases=CASES,
+    claims=lambda runs: [claim for case in CASES for claim in _claims(case, runs)],
+    figure=figure.totals,
+    table=table.per_job,
+    words=words.rankings,
+)

@@ -1,0 +1,74 @@
+"""Under what the experiments of the guarantee run, and what their claims have in common."""
+
+from collections.abc import Iterable, Mapping
+
+from results.experiments import schedulers
+from results.lab.experiment import KIB, Job, Scheduler
+from results.lab.study import Case, Claim, Runs
+from results.lab.words import ms
+
+SLACK = schedulers.HTBS_SLACK
+PAPER = schedulers.HTBS
+PEERS = (schedulers.BFQ, schedulers.MQ_DEADLINE, schedulers.KYBER, schedulers.NONE)
+ALL = (SLACK, PAPER, *PEERS)
+
+
+def without_waits(*ways: Scheduler) -> tuple[Scheduler, ...]:
+    """As HTBS is by default on flash: T_wait 0."""
+    return tuple(
+        Scheduler(each.name, each.title, each.elevator, each.tunables | {"t_wait_us": 0})
+        if each.reserves
+        else each
+        for each in ways
+    )
+
+
+def total(runs: Runs, case: Case, way: Scheduler, jobs: Iterable[Job] = ()) -> float:
+    """The bandwidth of all jobs, or of some, bytes/s."""
+    found = runs[case.name][way.name]
+    return sum(found[job.name]["bw"] for job in jobs) if jobs else found["total_bw"]
+
+
+def conforming(runs: Runs, case: Case, way: Scheduler) -> tuple[int, int]:
+    """How many requests conformed, and how many of these were late."""
+    jobs = [runs[case.name][way.name][job.name] for job in case.first.jobs if job.reservation]
+    return sum(job["conforming"] for job in jobs), sum(job["missed"] for job in jobs)
+
+
+def none_late(case: Case, runs: Runs, way: Scheduler = SLACK) -> Claim:
+    """No conforming request is late."""
+    all_of_them, late = conforming(runs, case, way)
+    claim = f"{way.title} completes no conforming request late"
+    return Claim(case.name, claim, late == 0, f"{late:,} of {all_of_them:,} were late")
+
+
+def moves(  # noqa: PLR0913, PLR0917
+    case: Case,
+    runs: Runs,
+    share: float,
+    other: Scheduler,
+    way: Scheduler = SLACK,
+    jobs: Iterable[Job] = (),
+    whose: str = "in all",
+) -> Claim:
+    """A way moves a share or more of what another does, in all or of some jobs."""
+    own, others = (total(runs, case, each, jobs) for each in (way, other))
+    factor = f"{share:g} times what" if share != 1 else "what"
+    return Claim(
+        case.name,
+        f"{way.title} moves {factor} {other.title} moves, or more, {whose}",
+        own >= share * others,
+        f"{own / others:.2f} times: {own / KIB:,.0f} and {others / KIB:,.0f} KB/s",
+    )
+
+
+def latencies(case: Case, runs: Runs, job: Job, key: str) -> Mapping[str, str]:
+    """A job's latency under each way, for people."""
+    return {
+        each.title: ms(runs[case.name][each.name][job.name][key]) for each in case.first.schedulers
+    }
+
+
+def beside(found: Mapping[str, str]) -> str:
+    """As evidence."""
+    return ", ".join(f"{title} {text}" for title, text in found.items())

@@ -1,0 +1,99 @@
+"""Empty libraries in the place of those that a program is linked with but a guest can't use.
+
+Debian's fio is linked with those of clusters and networks, and with what these are linked with, 60
+libraries in all: 90 MB, and each start takes a tenth of a second of virtual time to relocate them.
+"""
+
+import re
+import subprocess
+import tempfile
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+from tests.vm.kernels import BUILD, SetupError
+
+# Libraries of programs that no guest needs, as the program names them.
+USELESS = {
+    "fio": (
+        "libgfapi.so.0",
+        "libibverbs.so.1",
+        "libnbd.so.0",
+        "libpmem.so.1",
+        "libpmemblk.so.1",
+        "librados.so.2",
+        "librbd.so.1",
+        "librdmacm.so.1",
+    )
+}
+
+
+def libraries(binary: Path) -> dict[Path, Path]:
+    """What the guest is to have for each library of the host that a program is linked with."""
+    useless = USELESS.get(binary.name, ())
+    direct = _needed(binary)
+    found = {}
+    for path in _linked(binary):
+        if path.name in useless:
+            found[path] = _stub(binary, path)
+        elif path.name in direct or path.name.startswith("ld-linux"):
+            found |= {each: each for each in (path, *_linked(path))}
+    return found
+
+
+def _linked(path: Path) -> set[Path]:
+    """The libraries that a program or library is linked with, and what these are linked with."""
+    return {Path(each) for each in re.findall(r"(/\S+) \(0x", _output("ldd", path))}
+
+
+def _needed(binary: Path) -> set[str]:
+    return set(re.findall(r"NEEDED\s+(\S+)", _output("objdump", "-p", binary)))
+
+
+@cache
+def _stub(binary: Path, library: Path) -> Path:
+    """Build a library that defines what the program wants of it: functions that abort."""
+    stub = BUILD / "guest" / "stubs" / library.name
+    if stub.exists() and stub.stat().st_mtime > binary.stat().st_mtime:
+        return stub
+    stub.parent.mkdir(parents=True, exist_ok=True)
+    symbols = _symbols(binary, library)
+    flags = ["-shared", "-nostdlib", "-w", "-fno-builtin", f"-Wl,-soname={library.name}"]
+    # Two sessions may do this at once: others see all of it or nothing.
+    with tempfile.TemporaryDirectory(dir=stub.parent) as directory:
+        source, script, built = (Path(directory, each) for each in ("stub.c", "stub.map", "stub"))
+        names = [name for names in symbols.values() for name in names]
+        source.write_text("".join(f"void {name}(void) {{ __builtin_trap(); }}\n" for name in names))
+        if any(symbols):
+            script.write_text("".join(_version(*each) for each in symbols.items()))
+            flags.append(f"-Wl,--version-script={script}")
+        _output("gcc", *flags, "-o", built, source)
+        built.replace(stub)
+    return stub
+
+
+def _version(version: str, names: list[str]) -> str:
+    return f"{version} {{ global: {' '.join(f'{name};' for name in names)} }};\n"
+
+
+def _symbols(binary: Path, library: Path) -> dict[str, list[str]]:
+    """What the program wants of the library: names by version, "" for those without."""
+    defined = set(re.findall(r" [TWVi] ([^@\s]+)", _output("nm", "-D", library)))
+    found = defaultdict(list)
+    for name, version in _wanted(binary):
+        if name in defined:
+            found[version].append(name)
+    return found
+
+
+@cache
+def _wanted(binary: Path) -> list[tuple[str, str]]:
+    listing = _output("nm", "-D", "--undefined-only", "--with-symbol-versions", binary)
+    return re.findall(r"U ([^@\s]+)@?(\S*)", listing)
+
+
+def _output(*command: str | Path) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SetupError(f"{' '.join(map(str, command))} failed: {done.stderr}")
+    return done.stdout
