@@ -13,6 +13,46 @@
 #include <htbs/policy.h>
 
 /**
+ * htbs_policy_begin() - the device has one request more
+ * @policy: the policy
+ * @flow: its reservation
+ * @sent: the request
+ * @streaming: it goes on where the one before ended
+ */
+void htbs_policy_begin(struct htbs_policy *policy, struct htbs_flow *flow,
+		       const struct htbs_sent *sent, bool streaming)
+{
+	policy->busy += !htbs_flow_busy(flow);
+	if (!policy->in_flight++)
+		htbs_service_begin(&policy->service, sent->at, streaming);
+	flow->in_flight++;
+	policy->writes += sent->write;
+	if (policy->reorders && sent->conforms)
+		htbs_urgent_add(&policy->urgent, sent->due);
+}
+
+/**
+ * htbs_policy_finish() - the device has one request less
+ * @policy: the policy
+ * @flow: its reservation
+ * @sent: the request
+ */
+void htbs_policy_finish(struct htbs_policy *policy, struct htbs_flow *flow,
+			const struct htbs_sent *sent)
+{
+	flow->in_flight--;
+	policy->busy -= !htbs_flow_busy(flow);
+	policy->in_flight--;
+	policy->writes -= sent->write;
+	if (policy->reorders && sent->conforms)
+		htbs_urgent_remove(&policy->urgent, sent->due);
+	/* Should one have been missed, nothing waits for it for ever. */
+	if (!policy->in_flight)
+		policy->urgent.count = 0;
+	policy->held = false;
+}
+
+/**
  * htbs_policy_judge() - a conforming request is done that was in time when it began
  * @policy: the policy; the device still has it
  * @now: real time, ns

@@ -16,29 +16,9 @@
  * sequential reader thinks between two requests), the device is kept idle for
  * it rather than seek away and back.  B_max 1 and T_wait 0 make it pClock.
  *
- * That is the paper's rule, which trades everybody's latency for throughput by
- * one number.  With the rule of slack (slack.c) the active reservation also
- * gives way, or is waited for no longer, when another's deadline calls for it or
- * its run has lasted HTBS_RUN_MAX, so that B_max may be large.  It is waited
- * for as long as its think time makes sense of, at most T_wait.
- *
- * In an overload, where turns come late anyway, that rule would end every run at
- * once and thrash; and all requests would conform, so that who asks more would
- * get more.  Then a run lasts as long as some seeks, whatever the deadlines, and
- * the time by which tags are given is held back to the oldest pending start tag
- * (start-time fair queueing): shares are in proportion to bandwidths.  Whether a
- * request conforms and when it is due is told by the virtual clock as ever.
- *
- * The virtual clock never lags behind all that is pending: when every
- * backlogged reservation's oldest start tag lies in the future, nobody who
- * conforms is waiting, and the clock jumps to the nearest.  This is what makes
- * the use of spare capacity free.  The paper tests for it at each arrival.  A
- * synchronous reader alone is never backlogged when it arrives, though, and
- * would run up a debt for capacity that nobody else wanted; so we test before
- * each choice as well.
- *
- * Once a weight is given, what is not reserved goes by weights (share.c): nobody
- * is charged for it, and the clock need not jump.
+ * That is the paper's rule.  How the rule of slack bounds runs and waits is told
+ * in run.c, what is held back in flight.c, by which time tags are given in tags.c.
+ * Once a weight is given, what is not reserved goes by weights: share.c.
  *
  * The background has no curve.  It is served when nothing else is pending, and
  * one request of it once in HTBS_BACKGROUND_AGE of real time, so that it starves
@@ -52,9 +32,6 @@
 #include <linux/string.h>
 
 #include <htbs/policy.h>
-
-/* In an overload, or by weights, a run lasts as long as so many seeks. */
-#define HTBS_SHORT_RUN		8
 
 /**
  * htbs_policy_init() - start with nobody backlogged and nobody active
@@ -84,74 +61,6 @@ static void htbs_policy_unlink(struct htbs_policy *policy,
 	htbs_tree_remove(&policy->tree, &flow->node);
 	RB_CLEAR_NODE(&flow->node.rb);
 	htbs_share_unlink(policy, flow);
-}
-
-/* Until when can the others wait? */
-static u64 htbs_policy_slack(const struct htbs_policy *policy, u64 end)
-{
-	const struct htbs_node *active = NULL;
-
-	if (policy->active)
-		active = &policy->active->node;
-	return htbs_slack_end(&policy->service, &policy->tree, active,
-			      policy->in_flight, end);
-}
-
-/* Can all that is pending be served in time? */
-static bool htbs_policy_in_time(const struct htbs_policy *policy, u64 now)
-{
-	const struct htbs_flow *flow = policy->active;
-
-	if (flow && flow->pending && htbs_before(flow->node.due, now))
-		return false;
-	return htbs_before(now, htbs_policy_slack(policy, now + HTBS_RUN_MAX));
-}
-
-/*
- * How long a run is at most.  In an overload as long as some seeks; by weights,
- * too, as who has little would make up for a long one for minutes.
- */
-static u64 htbs_policy_run(const struct htbs_policy *policy)
-{
-	if (htbs_policy_overloaded(policy) || htbs_policy_weighs(policy))
-		return HTBS_SHORT_RUN * policy->service.seek;
-	return HTBS_RUN_MAX;
-}
-
-/* Before when the active reservation's next request has to be dispatched. */
-static u64 htbs_policy_leave(const struct htbs_policy *policy)
-{
-	u64 end = policy->run_since + htbs_policy_run(policy);
-
-	if (htbs_policy_overloaded(policy))
-		return end;
-	return htbs_policy_slack(policy, end);
-}
-
-static u64 htbs_policy_patience(const struct htbs_policy *policy,
-				const struct htbs_flow *flow)
-{
-	if (policy->rule == HTBS_RULE_PAPER)
-		return policy->t_wait;
-	return htbs_flow_patience(flow, policy->t_wait);
-}
-
-/*
- * Until when the active reservation's next request is waited for.  True if
- * that is earlier than was thought.
- */
-static bool htbs_policy_limit_wait(struct htbs_policy *policy)
-{
-	u64 leave;
-
-	if (policy->rule == HTBS_RULE_PAPER ||
-	    policy->wait != HTBS_WAIT_ARRIVAL)
-		return false;
-	leave = htbs_policy_leave(policy);
-	if (!htbs_before(leave, policy->wait_until))
-		return false;
-	policy->wait_until = leave;
-	return true;
 }
 
 /**
@@ -259,65 +168,6 @@ static struct htbs_flow *htbs_policy_first(struct htbs_policy *policy, u64 now)
 	return policy->background;
 }
 
-/* Nothing of the active reservation is pending: keep the device idle for it? */
-static bool htbs_policy_waits(struct htbs_policy *policy, u64 now)
-{
-	struct htbs_flow *flow = policy->active;
-
-	if (!htbs_flow_anticipates(flow, policy->t_wait))
-		return false;
-
-	if (flow->in_flight) {
-		/* A lost request must not take the device with it. */
-		policy->wait = HTBS_WAIT_SERVICE;
-		policy->wait_until = now + flow->curve.params.latency +
-				     policy->t_wait;
-		return true;
-	}
-
-	policy->wait_until = flow->idle_since +
-			     htbs_policy_patience(policy, flow);
-	if (!htbs_before(now, policy->wait_until))
-		return false;
-	policy->wait = HTBS_WAIT_ARRIVAL;
-	htbs_policy_limit_wait(policy);
-	return true;
-}
-
-/* Has the active reservation had as long a run as it may have, whatever others do? */
-static bool htbs_policy_run_over(const struct htbs_policy *policy, u64 now)
-{
-	return policy->run >= policy->b_max ||
-	       (policy->rule == HTBS_RULE_SLACK &&
-		!htbs_before(now, policy->run_since + htbs_policy_run(policy)));
-}
-
-/*
- * May the active reservation keep the device?  If it may and has nothing
- * pending, policy->wait says what is waited for.
- */
-static bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
-{
-	struct htbs_flow *flow = policy->active;
-
-	if (!flow)
-		return false;
-	if (htbs_policy_run_over(policy, now)) {
-		if (!htbs_policy_renews(policy, flow))
-			return false;
-		policy->run = 0;
-		policy->run_since = now;
-	}
-	if (policy->rule == HTBS_RULE_SLACK &&
-	    !htbs_before(now, htbs_policy_leave(policy)))
-		return false;
-	if (!htbs_flow_sequential(flow) && !htbs_policy_sweeps(policy, now))
-		return false;
-	if (!htbs_policy_in_share(policy, flow))
-		return false;
-	return flow->pending || htbs_policy_waits(policy, now);
-}
-
 /* From now on the device is another's, or nobody's if the background has it. */
 static bool htbs_policy_grant(struct htbs_policy *policy,
 			      struct htbs_flow *flow, u64 now)
@@ -380,37 +230,6 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 	policy->order = choice->order;
 	if (!stays)
 		choice->switched = htbs_policy_grant(policy, next, now);
-}
-
-/* The device has one request more. */
-static void htbs_policy_begin(struct htbs_policy *policy,
-			      struct htbs_flow *flow,
-			      const struct htbs_sent *sent, bool streaming)
-{
-	policy->busy += !htbs_flow_busy(flow);
-	if (!policy->in_flight++)
-		htbs_service_begin(&policy->service, sent->at, streaming);
-	flow->in_flight++;
-	policy->writes += sent->write;
-	if (policy->reorders && sent->conforms)
-		htbs_urgent_add(&policy->urgent, sent->due);
-}
-
-/* It is not there any more. */
-static void htbs_policy_finish(struct htbs_policy *policy,
-			       struct htbs_flow *flow,
-			       const struct htbs_sent *sent)
-{
-	flow->in_flight--;
-	policy->busy -= !htbs_flow_busy(flow);
-	policy->in_flight--;
-	policy->writes -= sent->write;
-	if (policy->reorders && sent->conforms)
-		htbs_urgent_remove(&policy->urgent, sent->due);
-	/* Should one have been missed, nothing waits for it for ever. */
-	if (!policy->in_flight)
-		policy->urgent.count = 0;
-	policy->held = false;
 }
 
 /**
@@ -484,9 +303,7 @@ bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 	if (policy->active != flow || policy->wait != HTBS_WAIT_SERVICE)
 		return false;
 
-	policy->wait = HTBS_WAIT_ARRIVAL;
-	policy->wait_until = now + htbs_policy_patience(policy, flow);
-	htbs_policy_limit_wait(policy);
+	htbs_policy_await(policy, flow);
 	return true;
 }
 
@@ -519,38 +336,6 @@ void htbs_policy_resume(struct htbs_policy *policy, struct htbs_flow *flow,
 			const struct htbs_sent *sent)
 {
 	htbs_policy_begin(policy, flow, sent, false);
-}
-
-/**
- * htbs_policy_cancel_wait() - wait no longer
- * @policy: the policy
- *
- * Return: true if a wait ended.
- */
-bool htbs_policy_cancel_wait(struct htbs_policy *policy)
-{
-	policy->held = false;
-	if (policy->wait == HTBS_WAIT_NONE)
-		return false;
-
-	policy->wait = HTBS_WAIT_NONE;
-	policy->active = NULL;
-	return true;
-}
-
-/**
- * htbs_policy_timeout() - has the wait lasted long enough
- * @policy: the policy
- * @now: real time, ns
- *
- * Return: true if a wait ended; nobody is active then.
- */
-bool htbs_policy_timeout(struct htbs_policy *policy, u64 now)
-{
-	if (policy->wait == HTBS_WAIT_NONE ||
-	    htbs_before(now, policy->wait_until))
-		return false;
-	return htbs_policy_cancel_wait(policy);
 }
 
 /**

@@ -3,8 +3,20 @@
  * Tags: by which time they are given, and what is charged without one.  A pure
  * room.
  *
- * The time is the device's virtual clock.  In an overload, under the rule of
- * slack, it is held back to the oldest pending start tag: see policy.c.
+ * The time is the device's virtual clock, which never lags behind all that is
+ * pending: when every backlogged reservation's oldest start tag lies in the
+ * future, nobody who conforms is waiting, and the clock jumps to the nearest.
+ * This is what makes the use of spare capacity free.  The paper tests for it at
+ * each arrival.  A synchronous reader alone is never backlogged when it arrives,
+ * though, and would run up a debt for capacity that nobody else wanted; so we
+ * test before each choice as well.  Where the rest goes by weights nobody is
+ * charged for it, and the clock need not jump.
+ *
+ * In an overload all requests would conform, so that who asks more would get
+ * more.  Under the rule of slack the time by which tags are given is then held
+ * back to the oldest pending start tag (start-time fair queueing): shares are in
+ * proportion to bandwidths.  Whether a request conforms and when it is due is told
+ * by the virtual clock as ever.
  */
 #include <linux/string.h>
 

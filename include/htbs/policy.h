@@ -257,7 +257,19 @@ void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
 /* sweep.c */
 bool htbs_policy_sweeps(const struct htbs_policy *policy, u64 now);
 
+/* run.c */
+bool htbs_policy_in_time(const struct htbs_policy *policy, u64 now);
+bool htbs_policy_limit_wait(struct htbs_policy *policy);
+void htbs_policy_await(struct htbs_policy *policy, struct htbs_flow *flow);
+bool htbs_policy_stays(struct htbs_policy *policy, u64 now);
+bool htbs_policy_cancel_wait(struct htbs_policy *policy);
+bool htbs_policy_timeout(struct htbs_policy *policy, u64 now);
+
 /* flight.c */
+void htbs_policy_begin(struct htbs_policy *policy, struct htbs_flow *flow,
+		       const struct htbs_sent *sent, bool streaming);
+void htbs_policy_finish(struct htbs_policy *policy, struct htbs_flow *flow,
+			const struct htbs_sent *sent);
 void htbs_policy_judge(struct htbs_policy *policy, u64 now,
 		       const struct htbs_sent *sent);
 bool htbs_policy_lets(struct htbs_policy *policy,
@@ -285,9 +297,6 @@ bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow,
 			 const struct htbs_sent *sent);
 void htbs_policy_resume(struct htbs_policy *policy, struct htbs_flow *flow,
 			const struct htbs_sent *sent);
-
-bool htbs_policy_timeout(struct htbs_policy *policy, u64 now);
-bool htbs_policy_cancel_wait(struct htbs_policy *policy);
 bool htbs_policy_forget(struct htbs_policy *policy, struct htbs_flow *flow);
 
 /**
