@@ -84,6 +84,7 @@ class Request:
     sent: int = 0  # when the device got it
     write: bool = False
     placed: int = 0  # when it came to its position; the later of two stands behind
+    data: bool = True  # it moves data; one that does not costs the least, however long it is
 
     @property
     def sectors(self) -> int:
@@ -93,7 +94,7 @@ class Request:
     @property
     def cost(self) -> int:
         """Bytes charged for it."""
-        return max(self.size, COST_MIN)
+        return max(self.size, COST_MIN) if self.data else COST_MIN
 
 
 class Reservation:

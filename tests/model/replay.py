@@ -278,7 +278,7 @@ class Device:
         request = policy.pick(flow)
         request.sync = bool(event.sync)
         if not request.size:  # it moves no data, so its length was not known
-            request.pos, request.size = event.sector, event.bytes
+            request.pos, request.size, request.data = event.sector, event.bytes, False
         _, overload = policy.dispatch(flow, event.now)
         if overload:
             expected.append(Expected("overload", {"now": event.now, "begins": 1}))
