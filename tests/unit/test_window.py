@@ -140,13 +140,13 @@ def test_who_is_held_back_holds_nobody_up(lib, reorders):
 def test_who_passes_by_weight(lib):
     """The first by share tags, as nobody is entitled, though another's finish tag is smaller."""
     drive = Drive(lib)
+    drive.go(drive.greedy)
     light, heavy = (drive.device.add(GREEDY._replace(weight=weight), 0) for weight in (1, 200))
     for _ in range(2):
         for writer in (light, heavy):
             drive.come(writer, write=True)
             drive.device.complete(writer, drive.go(writer), 0)
-    drive.windows(2 * ONE)
-    drive.go(drive.greedy)
+            drive.windows(2 * ONE)
     drive.come(light, write=True)
     drive.come(heavy, write=True)
     assert drive.device.choose(1).flow is heavy
