@@ -1,6 +1,6 @@
 """The page results/README.md, from the numbers alone."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from results.lab import words
@@ -37,7 +37,10 @@ def write(studies: Iterable[Study], numbers: dict[str, Runs], bench: str, direct
     numbers: of the studies that have been run, by name; bench: the section about it, if any.
     """
     parts = [_HEAD.format(kernel=_kernels(studies, directory), minutes=_MINUTES)]
-    parts += [_paper(studies, numbers), _glance(studies, numbers, bench)]
+    paper = _decided(studies, numbers, lambda study, claim: claim.paper)
+    bars = _decided(studies, numbers, lambda study, claim: study.bars)
+    parts += ["## The paper's claims\n\n" + paper, "## What HTBS is held to\n\n" + bars]
+    parts += [_glance(studies, numbers, bench)]
     for study in studies:
         parts += _study(study, numbers.get(study.name))
     if bench:
@@ -61,14 +64,21 @@ def _kernels(studies: Iterable[Study], directory: Path) -> str:
     return " and ".join(sorted({each["kernel"] for each in saved if each}))
 
 
-def _paper(studies: Iterable[Study], numbers: dict[str, Runs]) -> str:
-    """The paper's claims one by one."""
-    lines = ["## The paper's claims", "", "| claim | | what decides it |", "|---|---|---|"]
+def _decided(
+    studies: Iterable[Study], numbers: dict[str, Runs], wanted: Callable[[Study, Claim], bool]
+) -> str:
+    """A table of those of all claims that are wanted."""
+    lines = ["| experiment | claim | | what decides it |", "|---|---|---|---|"]
     for study in studies:
         for claim in study.claims(numbers[study.name]) if study.name in numbers else []:
-            if claim.paper:
-                link = f"[{claim.claim}](#{anchor(study.title)})"
-                lines.append(f"| {link} | {_verdict(claim)} | {claim.evidence} |")
+            if wanted(study, claim):
+                cells = (
+                    f"[{claim.case}](#{anchor(study.title)})",
+                    claim.claim,
+                    _verdict(claim),
+                    claim.evidence,
+                )
+                lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

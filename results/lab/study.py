@@ -59,7 +59,8 @@ class Study:
     """What was asked, how it is found out, and what came out.
 
     asked: Markdown, the paragraph on the page; claims: decided by the numbers; figure: draws them
-    to a file; table: Markdown; words: Markdown, behind the claims: who won and who lost, and why.
+    to a file; table: Markdown; words: Markdown, behind the claims: who won and who lost, and why;
+    bars: the claims are what HTBS is held to.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Study:
     figure: Callable[["Study", Runs, Series, Path], None]
     table: Callable[["Study", Runs], str]
     words: Callable[["Study", Runs], str] = lambda study, runs: ""
+    bars: bool = False
 
     @property
     def schedulers(self) -> tuple[Scheduler, ...]:

@@ -1,5 +1,7 @@
 """The guarantee: what HTBS promises on disks, on disks that queue and on flash, and its price."""
 
+from dataclasses import replace
+
 from results.experiments.guarantee import (
     boundary,
     flash,
@@ -10,7 +12,7 @@ from results.experiments.guarantee import (
     slack_disk,
 )
 
-STUDIES = (
+_ALL = (
     slack_disk.STUDY,
     mixed_disk.STUDY,
     ncq_disk.STUDY,
@@ -19,3 +21,5 @@ STUDIES = (
     boundary.STUDY,
     idle_price.STUDY,
 )
+
+STUDIES = tuple(replace(each, bars=True) for each in _ALL)

@@ -63,7 +63,7 @@ for block in 0 1 2 3 8 16 24 32; do
 	addpart /dev/$disk $part $((block * 8)) 8
 done
 before=$(discards)
-job two --rw=randread --offset=32m --size=16m --iodepth=64 --number_ios=1000 &
+job two --rw=randread --offset=32m --size=16m --iodepth=64 --number_ios=4000 &
 reads=$!
 wait_for 5 grep -q '^ *[1-9]' /sys/block/$disk/inflight
 sleep 0.1
