@@ -30,10 +30,9 @@ def script(experiment: Experiment, scheduler: Scheduler) -> str:
         lines += [_put(value, f"{CGROUPS}/{job.name}/{name}") for name, value in files.items()]
     for number, stage in enumerate(_stages(experiment)):
         lines += ["jobs="]
-        for place, job in enumerate(stage):
-            pause = [f"sleep {experiment.apart:g}"] if place and experiment.apart else []
-            late = place * experiment.apart
-            lines += [*pause, f'{_fio(experiment, job, late)} & jobs="$jobs $!"']
+        for job in stage:
+            pause = [f"sleep {experiment.apart:g}"] if late(experiment, job) else []
+            lines += [*pause, f'{_fio(experiment, job)} & jobs="$jobs $!"']
         lines += [] if number else [_ticker(experiment.seconds)]
         lines += ["for job in $jobs; do wait $job; done"]
     lines += ["kill $ticker"]
@@ -42,6 +41,12 @@ def script(experiment: Experiment, scheduler: Scheduler) -> str:
         if scheduler.reserves:
             lines += [f"cat {CGROUPS}/{job.name}/io.htbs.stat >{job.name}.stat"]
     return "\n".join(lines) + "\n"
+
+
+def late(experiment: Experiment, job: Job) -> float:
+    """How much later than the first of its stage a job starts, seconds."""
+    stage = [each.name for each in experiment.jobs if each.stage == job.stage]
+    return experiment.apart * stage.index(job.name)
 
 
 def _stages(experiment: Experiment) -> list[list[Job]]:
@@ -58,8 +63,8 @@ def _put(value: int | str, file: str) -> str:
     return f"expect_put OK {word} {file}"
 
 
-def _fio(experiment: Experiment, job: Job, late: float) -> str:
-    """The command of a job that starts late by so many seconds, and ends with the others."""
+def _fio(experiment: Experiment, job: Job) -> str:
+    """The command of a job, which ends with the others."""
     options = {
         "name": job.name,
         "filename": f"/dev/{DISK}",
@@ -70,7 +75,7 @@ def _fio(experiment: Experiment, job: Job, late: float) -> str:
         "ioengine": "psync",
         "direct": 1,
         "time_based": 1,
-        "runtime": f"{round(1000 * (experiment.seconds - late))}ms",
+        "runtime": f"{round(1000 * (experiment.seconds - late(experiment, job)))}ms",
         "randseed": experiment.seed,
         "clocksource": "clock_gettime",
         "write_lat_log": job.name,

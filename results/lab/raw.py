@@ -59,6 +59,7 @@ class Run:
             sorted(machine.versions.items()),
             self.experiment.series,
             *(["tail"] if self.experiment.tail else []),
+            *(["since the first"] if self.experiment.apart else []),
         ]
         digest.update(json.dumps(rest).encode())
         return digest.hexdigest()

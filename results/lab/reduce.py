@@ -14,7 +14,7 @@ class ReduceError(ValueError):
 
 @dataclass(frozen=True)
 class Request:
-    """One completed request: when, ms after the job's start; latency in ns; size in bytes."""
+    """One completed request: when, ms after the first job's start; latency in ns; size in bytes."""
 
     at_ms: int
     latency_ns: int
@@ -37,22 +37,26 @@ class Numbers:
         return asdict(self)
 
 
-def parse_log(lines: Iterable[str]) -> list[Request]:
-    """The requests in a latency log of fio (ms, ns, direction, bytes, …), as they completed."""
+def parse_log(lines: Iterable[str], late: float = 0) -> list[Request]:
+    """The requests in a latency log of fio (ms, ns, direction, bytes, …), as they completed.
+
+    late: how much later than the first job its job started, seconds.
+    """
+    begin_ms = round(1000 * late)
     requests = []
     for number, line in enumerate(lines, start=1):
         try:
             at_ms, latency_ns, _, size = line.split(",")[:4]
-            requests.append(Request(int(at_ms), int(latency_ns), int(size)))
+            requests.append(Request(begin_ms + int(at_ms), int(latency_ns), int(size)))
         except ValueError:
             raise ReduceError(f"line {number} of the latency log is no request: {line!r}") from None
     return requests
 
 
-def read_log(path: Path) -> list[Request]:
+def read_log(path: Path, late: float = 0) -> list[Request]:
     """parse_log() of a file."""
     with path.open() as file:
-        return parse_log(file)
+        return parse_log(file, late)
 
 
 def percentile(ordered: list[int], percent: float) -> int:

@@ -181,7 +181,7 @@ def run_one(
     jobs = {}
     for job in experiment.jobs:
         log = result.out / f"{job.name}.log"
-        requests = reduce.read_log(log)
+        requests = reduce.read_log(log, guest.late(experiment, job))
         log.unlink()  # A line for every request: a gigabyte in all experiments.
         fio = reduce.fio_job(result.json(f"{job.name}.json"))
         latency_us = job.reservation.latency_us if job.reservation else inf
