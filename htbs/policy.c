@@ -53,9 +53,30 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	htbs_window_init(&policy->window[true]);
 }
 
+/**
+ * htbs_policy_link() - a reservation becomes backlogged, unless its cap stops it
+ * @policy: the policy
+ * @flow: the reservation, with the tags of its oldest request
+ */
+void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow)
+{
+	if (flow->cap.stopped) {
+		htbs_cap_link(policy, flow);
+		return;
+	}
+	htbs_tree_insert(&policy->tree, &flow->node);
+	htbs_share_link(policy, flow);
+}
+
+static bool htbs_flow_linked(const struct htbs_flow *flow)
+{
+	return !RB_EMPTY_NODE(&flow->node.rb) || !RB_EMPTY_NODE(&flow->cap.rb);
+}
+
 static void htbs_policy_unlink(struct htbs_policy *policy,
 			       struct htbs_flow *flow)
 {
+	htbs_cap_unlink(policy, flow);
 	if (RB_EMPTY_NODE(&flow->node.rb))
 		return;
 	htbs_tree_remove(&policy->tree, &flow->node);
@@ -117,6 +138,7 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 		flow->node.count = htbs_flow_burst(flow);
 	} else {
 		flow->share.moved = false;
+		flow->cap.stopped = htbs_cap_stops(flow, now);
 		htbs_policy_set_head(policy, flow, arrival->kept, arrival->due,
 				     arrival->conforming, write);
 	}
@@ -142,18 +164,17 @@ void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 	if (flow == policy->background)
 		return;
 	flow->share.moved &= start == flow->share.since;
-	flow->node.due = due;
+	flow->node.due = htbs_flow_due(flow, due);
 	flow->node.conforms = conforms;
 	flow->node.count = htbs_flow_burst(flow);
-	if (!RB_EMPTY_NODE(&flow->node.rb) && flow->node.start == start &&
+	if (htbs_flow_linked(flow) && flow->node.start == start &&
 	    flow->node.finish == finish)
 		return;
 
 	htbs_policy_unlink(policy, flow);
 	flow->node.start = start;
 	flow->node.finish = finish;
-	htbs_tree_insert(&policy->tree, &flow->node);
-	htbs_share_link(policy, flow);
+	htbs_policy_link(policy, flow);
 }
 
 /* Whose turn is it?  Or is it the background's? */
@@ -202,6 +223,7 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 	bool stays;
 
 	memset(choice, 0, sizeof(*choice));
+	choice->released = htbs_policy_release(policy, now);
 	choice->timed_out = htbs_policy_timeout(policy, now);
 	if (!htbs_policy_has_work(policy))
 		return;
@@ -237,7 +259,7 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
  * @policy: the policy
  * @flow: the reservation, as chosen
  * @extent: the request, as chosen
- * @sent: the same; sent->at is the real time, ns
+ * @sent: the same; sent->at is the real time, ns; sent->due, see htbs_flow_due()
  *
  * If more requests are pending, htbs_policy_set_head() must follow.
  *
@@ -264,6 +286,7 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 					       htbs_before(sent->due, sent->at));
 	htbs_policy_remove(policy, flow);
 	htbs_policy_spend(policy, flow, extent->cost);
+	htbs_cap_charge(flow, sent->at, extent->cost);
 	return overload;
 }
 

@@ -44,6 +44,7 @@ void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 {
 	memset(flow, 0, sizeof(*flow));
 	RB_CLEAR_NODE(&flow->node.rb);
+	RB_CLEAR_NODE(&flow->cap.rb);
 	htbs_share_init(&flow->share);
 	flow->idle_since = now;
 	htbs_policy_configure(policy, flow, params, now);
@@ -144,6 +145,7 @@ void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 	htbs_curve_init(&flow->curve, params, &policy->clock,
 			htbs_policy_time(policy, now));
 	htbs_policy_weigh(policy, flow, params->weight);
+	htbs_cap_configure(policy, flow, params->max, now);
 }
 
 /**

@@ -31,16 +31,18 @@ SEQ_GAP = 128  # sectors that a sequential request may leave out
 SEQ_LAST, SEQ_MIN = 8, 5  # sequential: at least 5 of the last 8 requests were
 WEIGHT_DEFAULT = 100  # of who was given none, while others were
 WEIGHT_RATE = 65536  # bytes a second of the time of shares, for a weight of 1
+CAP_AHEAD = SECOND // 100  # so far may one be ahead of what it may have at most
 BACKGROUND_AGE = SECOND  # the background gets one request in this time, whoever else is pending
 
 
 class Params(NamedTuple):
-    """What a reservation promises: rho, sigma, delta; its weight, 0 if none is given."""
+    """What a reservation promises: rho, sigma, delta; its weight and its cap, 0 if none is given."""
 
     bw: int
     burst: int
     latency: int
     weight: int = 0
+    max: int = 0
 
 
 class Arrival(NamedTuple):
@@ -66,6 +68,7 @@ class Choice(NamedTuple):
     relieved: bool = False
     held: bool = False
     nearest: bool = False
+    released: bool = False
 
 
 @dataclass(eq=False)
@@ -103,6 +106,8 @@ class Reservation:
         self.params = params
         self.tat = Fraction(v)
         self.share = Fraction(0)  # share tag, ns of the time of shares
+        self.cap = Fraction(now)  # what it had, over what it may have at most: ns of real time
+        self.stopped = False  # it had too much when something of it was last dispatched
         self.queue: list[Request] = []
         self.entered = 0  # when its place among the backlogged ones was last assigned
         self.joined = 0  # the same of its place by share tags
@@ -137,6 +142,20 @@ class Reservation:
         self.charge(-size)
         for request in self.queue:
             request.start = max(request.start - (before - floor(self.tat)), v)
+
+    def go_on(self) -> int:
+        """When it may, if it is stopped."""
+        return floor(self.cap) - CAP_AHEAD
+
+    def stops(self, now: int) -> bool:
+        """Does its cap keep it from going on."""
+        return self.stopped and now < self.go_on()
+
+    def due(self, request: Request) -> int:
+        """When a request is due, given that the cap held it up."""
+        if not self.params.max:
+            return request.due
+        return max(request.due, self.go_on() + self.params.latency)
 
     def min_start(self) -> int:
         """MinS."""
@@ -242,7 +261,7 @@ class Policy:
         """It stands behind those with the same share tag, which is not in the past."""
         self.joins += 1
         flow.joined = self.joins
-        if self._given() and flow.queue:
+        if self._given() and flow.queue and not flow.stopped:
             flow.share = max(flow.share, Fraction(self.shared))
 
     def _spare(self, flow: Reservation) -> bool:
@@ -251,7 +270,7 @@ class Policy:
 
     def _by_share(self) -> list[Reservation]:
         """Those with pending requests, the smallest share tag first."""
-        return sorted((flow for flow in self.flows if flow.queue),
+        return sorted((flow for flow in self.flows if flow.queue and not flow.stopped),
                       key=lambda flow: (floor(flow.share), flow.joined))
 
     def _in_share(self, flow: Reservation) -> bool:
@@ -306,6 +325,7 @@ class Policy:
         self.place(request)
         flow.cost = request.cost
         if len(flow.queue) == 1:
+            flow.stopped = flow.stops(now)
             self._enter(flow)
         hurry = flow is not self.background and self._hurry()
         return Arrival(request.start, v, request.due, jump, conforming, hit, hurry)
@@ -337,7 +357,7 @@ class Policy:
         In an overload, that by which tags are given moves on to the oldest pending start tag.
         By weights nobody owes for the rest that he used, and there is no jump.
         """
-        starts = [flow.min_start() for flow in self.flows if flow.queue and not self.weighs()]
+        starts = [flow.min_start() for flow in self._backlogged() if not self.weighs()]
         jump = max(0, min(starts) - (now + self.drift)) if starts else 0
         self.drift += jump
         self.v = max([self.v, *([min(starts)] if starts else [])])
@@ -350,10 +370,39 @@ class Policy:
         flow.entered = self.entries
         self._join(flow)
 
+    # Caps.
+
+    def _charge_cap(self, flow: Reservation, cost: int, now: int) -> None:
+        """Something of it is dispatched."""
+        if flow.params.max:
+            flow.cap = max(flow.cap, Fraction(now)) + Fraction(cost * SECOND, flow.params.max)
+            flow.stopped = now < flow.go_on()
+
+    def alarm(self) -> int | None:
+        """When the first of those who are stopped may go on."""
+        return min((flow.go_on() for flow in self.flows if flow.queue and flow.stopped),
+                   default=None)
+
+    def release(self, now: int) -> bool:
+        """Those who were stopped for long enough go on. True if there was one."""
+        going = [flow for flow in self.flows
+                 if flow.queue and flow.stopped and now >= flow.go_on()]
+        for flow in sorted(going, key=lambda flow: (floor(flow.cap), flow.entered)):
+            flow.stopped = False
+            self._enter(flow)
+        if going:
+            self.held = False
+            self._hurry()
+        return bool(going)
+
     # The paper's dispatch_request().
 
     def choose(self, now: int) -> Choice:
         """The active reservation while it may keep the device, then the smallest F."""
+        released = self.release(now)
+        return self._choose(now)._replace(released=released)
+
+    def _choose(self, now: int) -> Choice:
         timed_out = self.timeout(now)
         if not self.work():
             return Choice(None, 0, False, False, timed_out)
@@ -414,7 +463,7 @@ class Policy:
     def work(self) -> bool:
         """Is anything pending and not held back, and the device not kept idle."""
         return self.wait is None and not self.held and any(
-            flow.queue for flow in [*self.flows, self.background])
+            flow.queue and not flow.stopped for flow in [*self.flows, self.background])
 
     def _first(self, now: int) -> Reservation:
         """Whose turn it is next, or the background if it is its."""
@@ -436,13 +485,13 @@ class Policy:
 
     def _backlogged(self) -> list[Reservation]:
         """Those with pending requests, the smallest F first."""
-        return sorted((flow for flow in self.flows if flow.queue),
+        return sorted((flow for flow in self.flows if flow.queue and not flow.stopped),
                       key=lambda flow: (flow.finish(), flow.entered))
 
     def _stays(self, now: int) -> bool:
         """May the active reservation keep the device? Sets `wait` if it has nothing pending."""
         flow = self.active
-        if flow is None:
+        if flow is None or flow.stops(now):
             return False
         if self.run >= self.b_max or (
                 self.rule == "slack" and now >= self.run_since + self._long()):
@@ -502,13 +551,13 @@ class Policy:
 
     def _bearable(self, flows: list[Reservation], end: int) -> int:
         """Until when these can wait."""
-        heads = [(flow.queue[0].due, flow.burst()) for flow in flows]
+        heads = [(flow.due(flow.queue[0]), flow.burst()) for flow in flows]
         return bearable(heads, self.service.seek, self.in_flight, end)
 
     def _in_time(self, now: int) -> bool:
         """Can all that is pending be served in time."""
         active = self.active
-        late = active is not None and active.queue and active.queue[0].due < now
+        late = active is not None and active.queue and active.due(active.queue[0]) < now
         return not late and now < self._slack(now + RUN_MAX)
 
     def _patience(self, flow: Reservation) -> int:
@@ -535,6 +584,7 @@ class Policy:
         request = self.pick(flow)
         spare = self._spare(flow)
         take(flow.queue, request)
+        request.due = flow.due(request)
         follows = flow.next_pos is not None and 0 <= request.pos - flow.next_pos <= SEQ_GAP
         flow.history = [*flow.history[1:], follows]
         flow.next_pos = request.pos + request.sectors
@@ -550,6 +600,7 @@ class Policy:
         if spare and self.weighs():
             self._charge_share(flow, request.cost)
             flow.refund(request.cost, self.v)
+        self._charge_cap(flow, request.cost, now)
         self._enter(flow)
         return request, overload
 
@@ -656,11 +707,13 @@ class Policy:
         v = self._time(now)
         self.weigh(flow, params.weight)
         flow.params, flow.tat = params, Fraction(v)
+        stopped = flow.stopped
+        flow.cap, flow.stopped = Fraction(now), False
         for request in flow.queue:
             start = flow.tag(v, request.cost)
             request.start = min(request.start, start)
             request.due = min(request.due, self._due(flow, start, now))
-        if flow.queue and before != (flow.min_start(), flow.finish()):
+        if flow.queue and (stopped or before != (flow.min_start(), flow.finish())):
             self._enter(flow)
 
     def weigh(self, flow: Reservation, weight: int) -> None:

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build/linux-source/tools"
 LIBRARY = ROOT / "build/host/libhtbs.so"
 ROOMS = ("curve", "tree", "slack", "flow", "window", "tags", "sweep", "flight",
-         "share", "run", "policy", "admission")
+         "share", "cap", "run", "policy", "admission")
 FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-Werror")
 
@@ -42,7 +42,7 @@ class CParams(Structure):
     """struct htbs_params."""
 
     _fields_ = [("bw", c_uint64), ("burst", c_uint64), ("latency", c_uint64),
-                ("weight", c_uint32)]
+                ("weight", c_uint32), ("max", c_uint64)]
 
 
 class CClock(Structure):
@@ -69,7 +69,7 @@ class CChoice(Structure):
 
     _fields_ = [("flow", c_void_p), ("jump", c_uint64), ("order", c_int), ("switched", c_bool),
                 ("wait_began", c_bool), ("timed_out", c_bool), ("relieved", c_bool),
-                ("held", c_bool)]
+                ("held", c_bool), ("released", c_bool)]
 
 
 class CExtent(Structure):
@@ -181,6 +181,9 @@ PROTOTYPES = {
                           POINTER(c_uint64)),
     "htbs_policy_weigh": (None, c_void_p, c_void_p, c_uint32),
     "htbs_flow_start": (c_uint64, c_void_p, c_uint64),
+    "htbs_flow_due": (c_uint64, c_void_p, c_uint64),
+    "htbs_policy_release": (c_bool, c_void_p, c_uint64),
+    "htbs_policy_alarm": (c_bool, c_void_p, POINTER(c_uint64)),
     "htbs_policy_timeout": (c_bool, c_void_p, c_uint64),
     "htbs_policy_cancel_wait": (c_bool, c_void_p),
     "htbs_policy_forget": (c_bool, c_void_p, c_void_p),
@@ -319,13 +322,14 @@ class Device:
         flow = self.flows[out.flow] if out.flow else None
         self.by_position = out.order == NEAREST
         return Choice(flow, out.jump, out.switched, out.wait_began, out.timed_out,
-                      out.relieved, out.held, self.by_position)
+                      out.relieved, out.held, self.by_position, out.released)
 
     def dispatch(self, flow: Flow, now: int) -> tuple[Request, bool]:
         """Dispatch the request that was chosen; also, did an overload begin."""
         request = nearest(flow.queue, flow.view().sweep) if self.by_position else flow.queue[0]
         take(flow.queue, request)
         request.sent, request.start = now, flow.start(request)
+        request.due = self.lib.htbs_flow_due(flow.address, request.due % WRAP)
         extent = CExtent(request.pos, request.sectors, request.cost, request.sync)
         changed = self.lib.htbs_policy_dispatch(self.policy, flow.address, byref(extent),
                                                 byref(self._sent(request)))
@@ -386,6 +390,15 @@ class Device:
     def weigh(self, flow: Flow, weight: int) -> None:
         """A reservation gets another weight, or none: 0."""
         self.lib.htbs_policy_weigh(self.policy, flow.address, weight)
+
+    def release(self, now: int) -> bool:
+        """Those who were stopped for long enough go on."""
+        return self.lib.htbs_policy_release(self.policy, now % WRAP)
+
+    def alarm(self) -> int | None:
+        """When the first of those who are stopped may go on."""
+        at = c_uint64()
+        return at.value if self.lib.htbs_policy_alarm(self.policy, byref(at)) else None
 
     def timeout(self, now: int) -> bool:
         """Has the wait lasted long enough."""
