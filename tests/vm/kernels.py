@@ -15,10 +15,11 @@ class SetupError(RuntimeError):
 
 @dataclass(frozen=True)
 class Kernel:
-    """One unpacked kernel package."""
+    """One unpacked kernel package, or one of our own, for which headers is its build directory."""
 
     version: str
     root: Path
+    headers: Path | None = None
 
     @property
     def image(self) -> Path:
@@ -37,7 +38,7 @@ class Kernel:
 
     @property
     def flavour(self) -> str:
-        """Debian's flavour: amd64, cloud-amd64 or rt-amd64."""
+        """Debian's flavour: amd64, cloud-amd64 or rt-amd64; debug or kcsan for one of our own."""
         return re.search(r"((cloud|rt)-)?[a-z0-9]+$", self.version)[0]
 
     def age(self) -> tuple[int, ...]:

@@ -14,10 +14,13 @@ _TAIL_LINES = 40
 def build(kernel: Kernel) -> dict[str, Path]:
     """Build htbs.ko and simdisk.ko once per session; the result is a `files` of Guest."""
     BUILD.mkdir(exist_ok=True)
+    variables = [f"KVER={kernel.version}"]
+    if kernel.headers:
+        variables += [f"KDIR={kernel.headers}"]
     with (BUILD / ".modules.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        _make(f"KVER={kernel.version}")
-        _make("simdisk", f"KVER={kernel.version}")
+        _make(*variables)
+        _make("simdisk", *variables)
     return {name: BUILD / kernel.version / name for name in ("htbs.ko", "simdisk.ko")}
 
 

@@ -1,0 +1,92 @@
+"""Debug kernels: built from Debian's source with what finds mistakes, kept for the next time.
+
+A configuration is the kernel's tinyconfig, kernel/guest.config and kernel/NAME.config. What is
+built from one source and one configuration stays in build/debug/NAME-HASH/: obj/, which serves as
+the header directory for modules, and boot/ and lib/modules/ as a kernel package has them.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from tests.vm.kernels import BUILD, REPO, Kernel, SetupError
+
+CONFIGS = ("debug", "kcsan")
+
+_DIRECTORY = BUILD / "debug"
+_SOURCE = _DIRECTORY / "source"
+_FRAGMENTS = Path(__file__).parent / "kernel"
+_TAIL_LINES = 40
+
+
+@cache
+def kernel(config: str) -> Kernel:
+    """The debug kernel of a configuration; built, in some ten minutes, unless it is there."""
+    stamp = _SOURCE / ".sha256"
+    if not stamp.exists():
+        raise SetupError("no kernel source in build/debug/source: run scripts/setup debug")
+    fragments = "".join((_FRAGMENTS / f"{name}.config").read_text() for name in ("guest", config))
+    digest = hashlib.sha256((stamp.read_text() + fragments).encode()).hexdigest()[:12]
+    root = _DIRECTORY / f"{config}-{digest}"
+    with (_DIRECTORY / f".{config}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (root / "boot").exists():
+            for old in _DIRECTORY.glob(f"{config}-*"):
+                shutil.rmtree(old)
+            _build(root, fragments)
+    [image] = (root / "boot").glob("vmlinuz-*")
+    return Kernel(image.name.removeprefix("vmlinuz-"), root, headers=root / "obj")
+
+
+def _build(root: Path, fragments: str) -> None:
+    """Configure, compile and install; boot/ is last, and shows that the rest is complete."""
+    obj, staging = root / "obj", root / "boot.new"
+    obj.mkdir(parents=True)
+    staging.mkdir()
+    print(f"debug kernel: building in {root.relative_to(REPO)}, some ten minutes", flush=True)
+    _make(root, "tinyconfig")
+    with (obj / ".config").open("a") as file:
+        file.write(fragments)
+    _make(root, "olddefconfig")
+    _check(fragments, (obj / ".config").read_text())
+    _make(root, f"-j{os.cpu_count()}", "bzImage", "modules")
+    _make(root, f"INSTALL_MOD_PATH={root}", "INSTALL_MOD_STRIP=1", "modules_install")
+    release = (obj / "include/config/kernel.release").read_text().strip()
+    shutil.copy(obj / "arch/x86/boot/bzImage", staging / f"vmlinuz-{release}")
+    staging.rename(root / "boot")
+
+
+def _check(fragments: str, config: str) -> None:
+    """Each option of the fragments took; one that depends on another would vanish silently."""
+    have = set(config.splitlines())
+    for line in fragments.splitlines():
+        name, _, rest = line.removeprefix("# ").partition(" ")
+        if line.startswith("CONFIG_"):
+            took = line in have
+        elif name.startswith("CONFIG_") and rest == "is not set":
+            took = not any(other.startswith(f"{name}=") for other in have)
+        else:
+            continue
+        if not took:
+            raise SetupError(f"this kernel source doesn't take {line}: mend tests/vm/kernel")
+
+
+def _make(root: Path, *arguments: str) -> None:
+    """Run the kernel's make; what it says is in ROOT/make.log."""
+    command = ["make", "-s", "-C", str(_SOURCE), f"O={root / 'obj'}", *arguments]
+    with (root / "make.log").open("a") as log:
+        done = subprocess.run(
+            command,
+            env=os.environ | {"PATH": f"{os.environ['PATH']}:/sbin:/usr/sbin"},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    if done.returncode:
+        tail = "\n".join((root / "make.log").read_text().splitlines()[-_TAIL_LINES:])
+        raise SetupError(f"{' '.join(command)} failed:\n{tail}")
