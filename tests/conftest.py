@@ -1,8 +1,35 @@
-"""What all tests share: what builds modules first, then the cheap ones, beside the guests."""
+"""What all tests share: what builds modules first, then the cheap ones, beside the guests.
+
+A test module that wants a guest says what to boot:
+
+    GUEST = Boot("load", clock="real")
+
+and its tests take `result`, what scripts/load.sh left behind on each of --kernels.
+"""
 
 import pytest
 
-from tests.vm import queue
+from tests.vm import Result, queue
+from tests.vm.functional import SERIES
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the kernels be chosen."""
+    parser.addoption(
+        "--kernels",
+        default=",".join(SERIES),
+        help="series of stock kernels, or debug, kcsan; with commas (%(default)s)",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Have `series` for each kernel, and `row` for each row of the module's Batch."""
+    series = metafunc.config.getoption("kernels").split(",")
+    if "result" in metafunc.fixturenames:
+        metafunc.parametrize("series", series)
+    if "row" in metafunc.fixturenames:
+        rows = metafunc.module.GUEST.rows(series[0])
+        metafunc.parametrize("row", [row.name for row in rows])
 
 
 def _builds(item: pytest.Item) -> bool:
@@ -13,8 +40,10 @@ def _wants_guest(item: pytest.Item) -> bool:
     return item.get_closest_marker("guest") is not None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the tests that boot no guest before the ones that do."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Run the tests that boot no guest first; those that don't boot --kernels, not at all."""
+    if config.getoption("kernels") != ",".join(SERIES):
+        items[:] = [item for item in items if queue.wanted(item)]
     items.sort(key=lambda item: (not _builds(item), _wants_guest(item)))
 
 
@@ -28,3 +57,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """No guest outlives its session."""
     if queue.GUESTS in session.stash:
         session.stash[queue.GUESTS].end()
+
+
+@pytest.fixture
+def result(series: str, request: pytest.FixtureRequest) -> Result:
+    """What the module's guest left behind."""
+    return queue.start(request.session).result(request.module.GUEST, series)

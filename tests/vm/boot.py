@@ -10,7 +10,7 @@ import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.vm import initramfs
+from tests.vm import drives, initramfs
 from tests.vm.kernels import BUILD, SetupError
 
 if TYPE_CHECKING:
@@ -22,12 +22,13 @@ VNG = BUILD / "venv" / "bin" / "vng"
 _GUEST_SIDE = Path(__file__).parent
 _RESULT_BYTES = 1 << 30
 
-# A crash ends the guest at once; a task may sleep in the kernel for 30 s.
+# A crash ends the guest at once.
 _KERNEL_ARGUMENTS = (
     "quiet panic=-1 oops=panic log_buf_len=4M mitigations=off lsm= audit=0"
-    " sysctl.kernel.hung_task_timeout_secs=30 sysctl.kernel.watchdog_thresh=30"
-    " rcupdate.rcu_cpu_stall_timeout=60"
+    " sysctl.kernel.watchdog_thresh=30 rcupdate.rcu_cpu_stall_timeout=60"
 )
+# For how many seconds a task may sleep in the kernel, of a stock kernel's time.
+_HUNG_SECONDS = 30
 # What udev would load for QEMU's machine, and nobody needs: half of the boot.
 _REAL_ARGUMENTS = (
     "nokaslr modprobe.blacklist=ahci,kvm_amd,kvm_intel,ccp,iTCO_wdt,i6300esb,i2c_i801,lpc_ich,"
@@ -52,6 +53,8 @@ def prepare(guest: "Guest", script: str | None) -> None:
     """Lay out the guest's directory. Without a script the guest is for a person."""
     if guest.clock not in CLOCKS:
         raise SetupError(f"clock is one of {', '.join(CLOCKS)}, not {guest.clock!r}")
+    if guest.drives and guest.clock != "real":
+        raise SetupError("drives are for the real clock: the virtual one's machine has no PCI")
     shutil.rmtree(guest.directory, ignore_errors=True)
     harness = guest.directory / "in" / ".harness"
     harness.mkdir(parents=True)
@@ -88,6 +91,7 @@ def shell(guest: "Guest") -> str:
 
 def collect(guest: "Guest") -> None:
     """Bring the result of a guest that has ended to result/."""
+    drives.remove(guest)
     if guest.clock == "virtual":
         image = guest.directory / "result.tar"
         _unpack(image, guest.directory / "result")
@@ -117,7 +121,9 @@ def _vng(guest: "Guest", *arguments: str) -> str:
         raise SetupError(f"{guest.kernel.version} has no 9p: take the virtual clock for it")
     words = [VNG, "--disable-kvm", "--force-9p", "--run", guest.kernel.image]
     words += ["--cpus", guest.cpus, "--memory", guest.memory, "--user", "root"]
-    words += ["--append", f"{_KERNEL_ARGUMENTS} {_REAL_ARGUMENTS}"]
+    words += ["--append", f"{_kernel_arguments(guest)} {_REAL_ARGUMENTS}"]
+    if qemu := drives.options(guest):
+        words += [f"--qemu-opts={qemu}"]
     words += ["--rwdir", guest.directory / "result", *arguments]
     return f"PATH={_quote(VNG.parent)}:$PATH {_join(words)}"
 
@@ -138,13 +144,18 @@ def _qemu(guest: "Guest", stdout: str) -> str:
     words += ["-icount", "shift=0,sleep=off,rr=record,rrfile=/dev/null"]
     words += ["-rtc", "base=2024-01-01,clock=vm"]
     words += ["-kernel", guest.kernel.image, "-initrd", _initrd(guest)]
-    arguments = (_KERNEL_ARGUMENTS, _VIRTUAL_ARGUMENTS, _QUICK_ARGUMENTS, guest.arguments)
+    arguments = (_kernel_arguments(guest), _VIRTUAL_ARGUMENTS, _QUICK_ARGUMENTS, guest.arguments)
     words += ["-append", " ".join(arguments)]
     words += ["-serial", f"file:{guest.directory / 'console.log'}"]
     words += ["-chardev", f"{stdout},id=stdout", "-device", "isa-serial,index=1,chardev=stdout"]
     words += ["-drive", f"file={image},format=raw,if=none,id=result,cache=unsafe"]
     words += ["-device", "virtio-blk-device,drive=result"]
     return _join(words)
+
+
+def _kernel_arguments(guest: "Guest") -> str:
+    hung = _HUNG_SECONDS * guest.kernel.patience
+    return f"{_KERNEL_ARGUMENTS} sysctl.kernel.hung_task_timeout_secs={hung}"
 
 
 def _initrd(guest: "Guest") -> Path:

@@ -16,6 +16,8 @@ from pathlib import Path
 from tests.vm.kernels import BUILD, REPO, Kernel, SetupError
 
 CONFIGS = ("debug", "kcsan")
+# Those with fault injection.
+INJECTS = ("debug",)
 
 _DIRECTORY = BUILD / "debug"
 _SOURCE = _DIRECTORY / "source"
@@ -35,7 +37,7 @@ def kernel(config: str) -> Kernel:
     with (_DIRECTORY / f".{config}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (root / "boot").exists():
-            for old in _DIRECTORY.glob(f"{config}-*"):
+            for old in set(_DIRECTORY.glob(f"{config}-*")) - {root}:
                 shutil.rmtree(old)
             _build(root, fragments)
     [image] = (root / "boot").glob("vmlinuz-*")
@@ -43,17 +45,20 @@ def kernel(config: str) -> Kernel:
 
 
 def _build(root: Path, fragments: str) -> None:
-    """Configure, compile and install; boot/ is last, and shows that the rest is complete."""
+    """Configure, compile and install; boot/ is last, and shows that the rest is complete.
+
+    What an interrupted build left is used.
+    """
     obj, staging = root / "obj", root / "boot.new"
-    obj.mkdir(parents=True)
-    staging.mkdir()
+    obj.mkdir(parents=True, exist_ok=True)
+    staging.mkdir(exist_ok=True)
     print(f"debug kernel: building in {root.relative_to(REPO)}, some ten minutes", flush=True)
     _make(root, "tinyconfig")
     with (obj / ".config").open("a") as file:
         file.write(fragments)
     _make(root, "olddefconfig")
     _check(fragments, (obj / ".config").read_text())
-    _make(root, f"-j{os.cpu_count()}", "bzImage", "modules")
+    _make(root, f"-j4", "bzImage", "modules")
     _make(root, f"INSTALL_MOD_PATH={root}", "INSTALL_MOD_STRIP=1", "modules_install")
     release = (obj / "include/config/kernel.release").read_text().strip()
     shutil.copy(obj / "arch/x86/boot/bzImage", staging / f"vmlinuz-{release}")

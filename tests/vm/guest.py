@@ -54,10 +54,11 @@ class Guest:
     """How to boot and what to give to the guest.
 
     files: names below $IN in the guest, with their content or the host's file; timeout: seconds of
-    wall-clock time, boot included; name: of the directory below build/guests that keeps console,
-    output and result; allow: regular expressions of kernel reports that the test wants to see;
-    cpus: real clock only; modules, programs: of the host and kernel, virtual clock only (on the
-    real clock all are there); arguments: for the kernel, virtual clock only.
+    wall-clock time, boot included, for a stock kernel; name: of the directory below build/guests
+    that keeps console, output and result; allow: regular expressions of kernel reports that the
+    test wants to see; cpus, drives: real clock only, drives being disks of QEMU by their drivers;
+    modules, programs: of the host and kernel, virtual clock only (on the real clock all are there);
+    arguments: for the kernel, virtual clock only.
     """
 
     kernel: Kernel
@@ -68,6 +69,7 @@ class Guest:
     timeout: float = 180
     allow: Iterable[str] = ()
     cpus: int = 2
+    drives: Iterable[str] = ()
     modules: Iterable[str] = STOCK_MODULES
     programs: Iterable[str] = PROGRAMS
     arguments: str = ""
@@ -109,7 +111,8 @@ class Guest:
         """Run the guest to its end, or end it."""
         console = _Tail(self.directory / "console.log")
         stdout = _Tail(self.directory / "stdout.log")
-        reason, limit = f"ended by the time limit of {self.timeout:g} s", begin + self.timeout
+        timeout = self.timeout * self.kernel.patience
+        reason, limit = f"ended by the time limit of {timeout:g} s", begin + timeout
         process = subprocess.Popen(
             command, shell=True, stdin=subprocess.DEVNULL, start_new_session=True
         )

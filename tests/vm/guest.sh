@@ -5,6 +5,12 @@
 
 PATH=$IN/.harness:$PATH
 
+# Kernel.patience
+case $(uname -r) in
+*-debug | *-kcsan) PATIENCE=6 ;;
+*) PATIENCE=1 ;;
+esac
+
 # fail MESSAGE: end the script here.
 fail()
 {
@@ -25,10 +31,10 @@ expect_put()
 	expect "$1" "$(put "$2" "$3")" "put '$2' $3"
 }
 
-# wait_for SECONDS COMMAND…: until COMMAND succeeds; fail after SECONDS.
+# wait_for SECONDS COMMAND…: until COMMAND succeeds; fail after SECONDS, of a stock kernel's time.
 wait_for()
 {
-	_tenths=$(($1 * 10))
+	_tenths=$(($1 * 10 * PATIENCE))
 	shift
 	while ! "$@" >/dev/null 2>&1; do
 		[ "$_tenths" -gt 0 ] || fail "waited in vain: $*"

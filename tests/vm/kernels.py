@@ -41,6 +41,11 @@ class Kernel:
         """Debian's flavour: amd64, cloud-amd64 or rt-amd64; debug or kcsan for one of our own."""
         return re.search(r"((cloud|rt)-)?[a-z0-9]+$", self.version)[0]
 
+    @property
+    def patience(self) -> int:
+        """How many times longer than a stock kernel it may take for the same."""
+        return 6 if self.headers else 1
+
     def age(self) -> tuple[int, ...]:
         """A key that sorts old before new."""
         return tuple(int(number) for number in self._numbers())

@@ -4,13 +4,20 @@ They boot beside the tests that need none, so that no CPU is idle.
 """
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol
 
 import pytest
 
 from tests.vm import Result
-from tests.vm.functional import Boot
 
 _AT_A_TIME = 2
+
+
+class Bootable(Protocol):
+    """What a test module's GUEST is."""
+
+    def run(self, series: str) -> Result:
+        """Boot a kernel and run what is to be run in it."""
 
 
 class Guests:
@@ -18,14 +25,14 @@ class Guests:
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(_AT_A_TIME)
-        self._runs: dict[tuple[Boot, str], Future[Result]] = {}
+        self._runs: dict[tuple[Bootable, str], Future[Result]] = {}
 
-    def start(self, boot: Boot, series: str) -> None:
+    def start(self, boot: Bootable, series: str) -> None:
         """Queue a guest unless it is already."""
         if (boot, series) not in self._runs:
             self._runs[boot, series] = self._pool.submit(boot.run, series)
 
-    def result(self, boot: Boot, series: str) -> Result:
+    def result(self, boot: Bootable, series: str) -> Result:
         """Wait for a guest; raises what its run raised."""
         return self._runs[boot, series].result()
 
@@ -37,11 +44,16 @@ class Guests:
 GUESTS = pytest.StashKey[Guests]()
 
 
+def wanted(item: pytest.Item) -> bool:
+    """Whether a test wants one of these guests."""
+    return "result" in getattr(item, "fixturenames", ())
+
+
 def start(session: pytest.Session) -> Guests:
     """Queue all guests that the selected tests want, once."""
     if GUESTS not in session.stash:
         session.stash[GUESTS] = Guests()
         for item in session.items:
-            if "result" in getattr(item, "fixturenames", ()):
+            if wanted(item):
                 session.stash[GUESTS].start(item.module.GUEST, item.callspec.params["series"])
     return session.stash[GUESTS]

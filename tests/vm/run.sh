@@ -37,5 +37,12 @@ cd "$OUT" || exit 1
 # shellcheck disable=SC2016
 "$@" -e -c '. "$IN/.harness/guest.sh"; . "$IN/.harness/script"' 2>&1
 echo $? >"$RESULT/exit"
+# What leaked is known after the second scan, and only if it is older than some seconds.
+if [ -e /sys/kernel/debug/kmemleak ]; then
+	sleep 6
+	echo scan >/sys/kernel/debug/kmemleak
+	echo scan >/sys/kernel/debug/kmemleak
+	cat /sys/kernel/debug/kmemleak >"$RESULT/kmemleak"
+fi
 cat /proc/sys/kernel/tainted >"$RESULT/tainted"
 dmesg >"$RESULT/dmesg"
