@@ -10,7 +10,7 @@ import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.vm import drives, initramfs
+from tests.vm import drives, initramfs, stubs
 from tests.vm.kernels import BUILD, SetupError
 
 if TYPE_CHECKING:
@@ -36,6 +36,11 @@ _REAL_ARGUMENTS = (
     "ghash_clmulni_intel,crc32_pclmul,crct10dif_pclmul,crc32c_intel,sha512_ssse3,sha256_ssse3,"
     "sha1_ssse3"
 )
+# Of busybox, which does them as well as the host's programs and starts sooner.
+_OFTEN = "cat cp cut dd find grep head ls mkdir rm rmdir sed seq sh sha256sum sleep touch tr wc"
+_FIO = """#!/run/bin/sh
+LD_LIBRARY_PATH=/run/lib exec /run/lib/fio "$@"
+"""
 # No random number, address or calibration may differ from run to run.
 _VIRTUAL_ARGUMENTS = (
     "console=ttyS0 reboot=t pci=off nokaslr norandmaps randomize_kstack_offset=off tsc=reliable"
@@ -102,11 +107,20 @@ def collect(guest: "Guest") -> None:
 def _launcher(guest: "Guest") -> Path:
     """Write what virtme-ng starts; a file, for a kernel's command line is short.
 
-    The script runs from the guest's memory and writes there: 9p is slow.
+    The script runs from the guest's memory and writes there, and so does what it starts all the
+    time: 9p is slow.
     """
-    path = guest.directory / "launcher"
+    path, wrapper = guest.directory / "launcher", guest.directory / "in" / ".harness" / "fio"
+    fio = initramfs.host_program("fio")
+    wrapper.write_text(_FIO)
+    wrapper.chmod(0o755)
     path.write_text(
         f"cp -r {_quote(guest.directory / 'in')} /run/in\n"
+        "mkdir /run/bin /run/lib\n"
+        f"cp {_quote(initramfs.host_program('busybox'))} /run/bin/busybox\n"
+        f"for name in {_OFTEN}; do ln -s busybox /run/bin/$name; done\n"
+        f"cp {_join([fio, *stubs.libraries(fio).values()])} /run/lib/\n"
+        "export PATH=/run/bin:$PATH\n"
         "sh /run/in/.harness/run.sh /run/in /run/result bash\n"
         f"cp -r /run/result/. {_quote(guest.directory / 'result')}\n"
     )
