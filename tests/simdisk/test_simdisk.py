@@ -98,7 +98,7 @@ job() {
 load simdisk
 scheduler sim0 none
 job random --name=r --rw=randread --size=100%
-job sequential --name=s --rw=read
+job sequential --name=s --rw=read --runtime=1
 job alternating --name=r --rw=randread --name=s --rw=read --offset=2g
 rmmod simdisk
 
@@ -107,14 +107,14 @@ scheduler sim0 none
 job nearline-1 --name=r --rw=randread --size=100%
 job nearline-16 --name=r --rw=randread --size=100% --iodepth=16
 job nearline-32 --name=r --rw=randread --size=100% --iodepth=32
-job nearline-sequential --name=s --rw=read --bs=128k --iodepth=4
+job nearline-sequential --name=s --rw=read --bs=128k --iodepth=4 --runtime=1
 rmmod simdisk
 
 RUNTIME=1
 load simdisk profile=tlc
 scheduler sim0 none
 job tlc-1 --name=r --rw=randread --size=100%
-job tlc-32 --name=r --rw=randread --size=100% --iodepth=32
+job tlc-32 --name=r --rw=randread --size=100% --iodepth=32 --runtime=250ms
 job tlc-write --name=w --rw=randwrite --size=100% --iodepth=32
 job tlc-both --name=w --rw=write --bs=128k --iodepth=8 --name=r --rw=randread
 """

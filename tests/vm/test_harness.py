@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.vm import Guest, GuestError, Result, SetupError, initramfs, kernels, reports
+from tests.vm import Guest, GuestError, Result, SetupError, debug, initramfs, kernels, reports
 
 REAL = """
 expect 2 "$(nproc)" CPUs
