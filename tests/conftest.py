@@ -2,9 +2,9 @@
 
 A test module that wants a guest says what to boot:
 
-    GUEST = Boot("load", clock="real")
+    GUEST = Boot("merge")
 
-and its tests take `result`, what scripts/load.sh left behind on each of --kernels.
+and its tests take `result`, what scripts/merge.sh left behind on each of --kernels.
 """
 
 import pytest

@@ -57,16 +57,19 @@ def _build(root: Path, fragments: str) -> None:
     with (obj / ".config").open("a") as file:
         file.write(fragments)
     _make(root, "olddefconfig")
-    _check(fragments, (obj / ".config").read_text())
-    _make(root, f"-j4", "bzImage", "modules")
+    check(fragments, (obj / ".config").read_text())
+    _make(root, f"-j{os.cpu_count()}", "bzImage", "modules")
     _make(root, f"INSTALL_MOD_PATH={root}", "INSTALL_MOD_STRIP=1", "modules_install")
     release = (obj / "include/config/kernel.release").read_text().strip()
     shutil.copy(obj / "arch/x86/boot/bzImage", staging / f"vmlinuz-{release}")
     staging.rename(root / "boot")
 
 
-def _check(fragments: str, config: str) -> None:
-    """Each option of the fragments took; one that depends on another would vanish silently."""
+def check(fragments: str, config: str) -> None:
+    """Raise SetupError unless each option of the fragments took.
+
+    One that depends on another that isn't set would vanish silently.
+    """
     have = set(config.splitlines())
     for line in fragments.splitlines():
         name, _, rest = line.removeprefix("# ").partition(" ")

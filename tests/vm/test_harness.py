@@ -33,7 +33,7 @@ cut -d ' ' -f 1 /proc/uptime >before
 sleep 300
 cut -d ' ' -f 1 /proc/uptime >after
 mkdir logs
-fio --name=job --filename=/dev/nullb0 --direct=1 --rw=randrw --bs=4k --runtime=10 --time_based \\
+fio --name=job --filename=/dev/nullb0 --direct=1 --rw=randrw --bs=4k --runtime=3 --time_based \\
     --ioengine=io_uring --iodepth=8 --numjobs=2 --write_lat_log=logs/job --log_offset=1 \\
     --output=job.json --output-format=json --eta=never
 cat /proc/sys/kernel/random/uuid /proc/interrupts /proc/timer_list >noise
@@ -163,12 +163,34 @@ def test_unknown_clock_is_refused() -> None:
         Guest(kernels.newest("6.12"), clock="wall").run("true")
 
 
+def test_drives_want_the_real_clock() -> None:
+    with pytest.raises(SetupError, match="real clock"):
+        Guest(kernels.newest("6.12"), clock="virtual", drives=["nvme"]).run("true")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "got"),
+    [
+        ("CONFIG_A=y", "CONFIG_A=m"),
+        ("CONFIG_A=y", "# CONFIG_A is not set"),
+        ("CONFIG_A=y", "CONFIG_AA=y"),
+        ("# CONFIG_A is not set", "CONFIG_A=y"),
+    ],
+)
+def test_option_that_did_not_take_is_named(wanted: str, got: str) -> None:
+    config = "# a comment\nCONFIG_B=y\n"
+    debug.check(config + wanted, config + wanted)
+    with pytest.raises(SetupError, match=wanted):
+        debug.check(config + wanted, config + got)
+
+
 @pytest.mark.parametrize(
     ("version", "series", "flavour", "age"),
     [
         ("6.12.117+deb12-amd64", "6.12", "amd64", (6, 12, 117)),
         ("6.1.0-56-cloud-amd64", "6.1", "cloud-amd64", (6, 1, 0, 56)),
         ("6.1.0-56-rt-amd64", "6.1", "rt-amd64", (6, 1, 0, 56)),
+        ("6.12.117-debug", "6.12", "debug", (6, 12, 117)),
     ],
 )
 def test_versions(version: str, series: str, flavour: str, age: tuple[int, ...]) -> None:

@@ -1,0 +1,1 @@
+"""The fault matrix: what may go wrong around the scheduler, and what is promised then."""

@@ -1,0 +1,91 @@
+"""Soak: rows of the fault matrix, drawn by a seed, until the time is over.
+
+A round is a guest with a kernel, some rows and a length of their loads; all of that follows from
+the round's seed. So a round that failed is repeated by its seed alone.
+"""
+
+import argparse
+import random
+import sys
+import time
+
+from tests.faults.batch import run_rows
+from tests.faults.matrix import BY_NAME, ROWS, Row
+from tests.vm import GuestError, SetupError, debug
+from tests.vm.functional import SERIES
+
+_ROWS_A_ROUND = 4
+_LOADS = (4, 10, 30)
+
+
+def main() -> int:
+    """Do what the command line says; 1 if a round failed."""
+    arguments = _arguments()
+    end = time.monotonic() + arguments.minutes * 60
+    seed = arguments.seed
+    while True:
+        if not _round(seed, arguments):
+            return 1
+        seed += 1
+        if time.monotonic() >= end:
+            return 0
+
+
+def _round(seed: int, arguments: argparse.Namespace) -> bool:
+    """Run one; true if all of its rows passed."""
+    kernel, rows, load = _draw(seed, arguments.kernels)
+    rows = [BY_NAME[name] for name in arguments.rows] if arguments.rows else rows
+    names = " ".join(row.name for row in rows)
+    print(f"seed {seed}: kernel {kernel}, {load} s of load: {names}", flush=True)
+    try:
+        result = run_rows(kernel, rows, name="soak", seed=seed, load=load)
+        if result.exit_code == 0:
+            return True
+        print(result.stdout)
+    except GuestError as error:
+        print(error)
+    again = f"make soak SEED={seed}"
+    if arguments.kernels != list(SERIES):
+        again += f" KERNELS='{' '.join(arguments.kernels)}'"
+    if arguments.rows:
+        again += f" ROWS='{' '.join(arguments.rows)}'"
+    print(f"seed {seed} failed; repeat it by: {again}")
+    return False
+
+
+def _draw(seed: int, kernels: list[str]) -> tuple[str, list[Row], int]:
+    """What a seed stands for."""
+    draw = random.Random(seed)
+    kernel = draw.choice(kernels)
+    pool = [row for row in ROWS if kernel in debug.INJECTS or not row.injects]
+    return kernel, draw.sample(pool, _ROWS_A_ROUND), draw.choice(_LOADS)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=0, help="without it, one round")
+    parser.add_argument("--seed", type=int, default=1, help="of the first round (%(default)s)")
+    parser.add_argument(
+        "--kernels",
+        nargs="+",
+        default=list(SERIES),
+        metavar="KERNEL",
+        choices=SERIES + debug.CONFIGS,
+        help="drawn from these: %(choices)s",
+    )
+    parser.add_argument(
+        "--rows",
+        nargs="+",
+        default=[],
+        metavar="ROW",
+        choices=list(BY_NAME),
+        help="these, in this order, instead of drawn ones: %(choices)s",
+    )
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except SetupError as error:
+        sys.exit(f"tests.faults: {error}")

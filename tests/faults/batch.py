@@ -1,0 +1,67 @@
+"""Rows of the matrix in one guest, one after the other."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.faults.matrix import ROWS, STALLED, Row
+from tests.vm import Guest, Result, debug, modules
+from tests.vm.functional import ALLOWED, find_kernel
+
+_HERE = Path(__file__).parent
+_SHELL = ("faults.sh", "watch.sh")
+_LIBRARY = _HERE.parent / "vm" / "scripts" / "lib.sh"
+
+# Seconds of load in a row, which lasts longer if it takes longer to do what the row wants done.
+_LOAD = 2
+# vmalloc() says where it got no memory, a driver what it was made to fail at.
+_INJECTED = (r"vmalloc error", r"Call Trace:")
+_ROW_SECONDS = 180
+
+
+def run_rows(
+    series: str, rows: Iterable[Row], *, name: str, seed: int = 1, load: int = _LOAD
+) -> Result:
+    """Boot a kernel and run the rows.
+
+    The output has "row NAME passed" for each that did, and the exit code is 0 if all did. Raises
+    GuestError for what the kernel reports, but not for a row that failed.
+    """
+    rows = list(rows)
+    kernel = find_kernel(series)
+    injected = _INJECTED if any(row.injects for row in rows) else ()
+    files = {path: _HERE / path for path in _SHELL} | {"lib.sh": _LIBRARY}
+    files |= {f"rows/{row.name}.sh": _text(row) for row in rows}
+    guest = Guest(
+        kernel,
+        files=modules.build(kernel) | files,
+        name=f"{name}-{series}",
+        memory="3G" if kernel.headers else "2G",
+        timeout=60 + len(rows) * (_ROW_SECONDS + load),
+        drives=[row.driver for row in rows if row.driver],
+        allow=(*ALLOWED.get(series, ()), *injected),
+    )
+    variables = f"ROWS='{' '.join(row.name for row in rows)}' SEED={seed} LOAD={load}\n"
+    return guest.run(variables + (_HERE / "run.sh").read_text(), check=False)
+
+
+def _text(row: Row) -> bytes:
+    text = (_HERE / "rows" / f"{row.script}.sh").read_text()
+    return (f"driver={row.driver}\n{text}" if row.driver else text).encode()
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The GUEST of a test module: one boot for all rows that belong to a kernel."""
+
+    name: str
+
+    def rows(self, series: str) -> list[Row]:
+        """The short ones on a stock kernel, all on one of our own, but what it can't do."""
+        ours = series in debug.CONFIGS
+        rows = [row for row in ROWS if row.short or ours]
+        return [row for row in rows if series in debug.INJECTS or not row.injects]
+
+    def run(self, series: str) -> Result:
+        """Run them on a kernel, and what the stall detector has to find."""
+        return run_rows(series, [*self.rows(series), STALLED], name=self.name)

@@ -1,0 +1,94 @@
+"""The rows of the fault matrix; README.md's section on reliability has them as a table.
+
+In every row fio or checksums verify all data, no kernel report appears, no request is forgotten
+(watch.sh), and afterwards io.htbs.stat adds up: inserted = completed + merged. `promise` is what
+comes on top of that.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: rows/SCRIPT.sh.
+
+    name: for commands; what: goes on under load; promise: what is promised; short: belongs to
+    `make test`; injects: wants a kernel with fault injection; driver: its disk, one of QEMU's, is
+    found by this driver (tests/vm/drives.py).
+    """
+
+    name: str
+    what: str
+    promise: str
+    short: bool = False
+    injects: bool = False
+    driver: str = ""
+
+    @property
+    def script(self) -> str:
+        """The file below rows/, without .sh."""
+        return "drive" if self.driver else self.name
+
+    @property
+    def command(self) -> str:
+        """What shows it."""
+        return "make test" if self.short else f"make soak ROWS={self.name}"
+
+
+def _drive(driver: str, name: str, short: bool = False) -> Row:
+    return Row(
+        driver,
+        f"real driver in QEMU: {name}, ext4 on top, scheduler switched",
+        "every file has its checksum, fsck finds nothing",
+        short=short,
+        driver=driver,
+    )
+
+
+ROWS = (
+    Row(
+        "switch",
+        "another scheduler and back every 200 ms: none, mq-deadline, kyber, bfq",
+        "reservations are in force again after each switch",
+        short=True,
+    ),
+    Row(
+        "unload",
+        "the module is unloaded and loaded again",
+        "disks stay usable; nothing of the module stays behind",
+        short=True,
+    ),
+    Row(
+        "cgroups",
+        "cgroups are made, configured, moved between and removed",
+        "I/O under way ends where it was charged; each cgroup can be removed",
+        short=True,
+    ),
+    Row(
+        "tunables",
+        "nr_requests, all tunables and reservations change",
+        "each change is in force at once",
+        short=True,
+    ),
+    Row("cpus", "a CPU goes offline and comes back", "no I/O waits for it", short=True),
+    Row(
+        "queues",
+        "the number of hardware queues changes",
+        "scheduler and reservations are the same afterwards",
+        short=True,
+    ),
+    Row(
+        "removal",
+        "null_blk, SCSI and simulated disks are removed",
+        "I/O ends with an error; the disk's reservations end with it",
+        short=True,
+    ),
+    _drive("virtio-blk", "virtio-blk"),
+    _drive("virtio-scsi", "virtio-scsi"),
+    _drive("nvme", "NVMe", short=True),
+    _drive("ahci", "AHCI", short=True),
+)
+BY_NAME = {row.name: row for row in ROWS}
+
+# What no row may be: a disk that never takes its request. The stall detector has to find it.
+STALLED = Row("stalled", "a SCSI disk is busy for ever", "the row fails")

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# nr_requests, every tunable and a reservation change.
+
+# tune FILE VALUE: it is written, and read back.
+tune()
+{
+	expect_put OK "$2" "$queue/$1"
+	expect "$2" "$(cat "$queue/$1")" "$1"
+}
+
+disk nullb0
+load htbs
+scheduler nullb0 htbs
+load_disk nullb0
+queue=/sys/block/nullb0/queue
+while more 1; do
+	for value in 4 128 17 64; do
+		tune nr_requests $value
+		tune iosched/policy $([ $value = 17 ] && echo slack || echo paper)
+		tune iosched/b_max $value
+		tune iosched/t_wait_us $((value * 100))
+		tune iosched/default_bw $((value * 4096))
+		tune iosched/default_burst $((value * 4096))
+		tune iosched/default_latency_us $((value * 1000))
+		tune iosched/capacity_request $((value * 4096))
+		tune iosched/capacity_bw $([ $value = 4 ] && echo 0 || echo $((value << 40)))
+		reserve a nullb0 bw=$((value * 65536)) latency=$((value * 1000))
+		expect "bw=$((value * 65536)) burst=262144 latency=$((value * 1000))" \
+			"$(in_force a nullb0)"
+		goes_on a nullb0
+	done
+done
+ended nullb0
