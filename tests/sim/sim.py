@@ -112,7 +112,7 @@ def library() -> ctypes.CDLL:
     drive = LIBRARY.with_name("drive.o")  # apart: it has its own idea of the kernel's headers
     subprocess.run(["gcc", "-r", "-fPIC", "-std=gnu11", "-O2", "-Wall", "-Werror", f"-I{SIMDISK}",
                     f"-I{SIMDISK / 'host'}", SIM / "drive.c", SIMDISK / "disk.c",
-                    SIMDISK / "flash.c", "-o", drive], check=True)
+                    SIMDISK / "flash.c", SIMDISK / "blocks.c", "-o", drive], check=True)
     compile_library(LIBRARY, [SIM / "sim.c", drive], [])
     lib = ctypes.CDLL(str(LIBRARY))
     lib.sim_run.argtypes = [POINTER(CSetup), POINTER(CClient), c_uint32, POINTER(COutcome)]

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Model of a flash drive. The kernel module and the host tests are built from
- * this file; drive.h has what one asks of it.
- *
- * Layout. The drive maps slots of 4 KiB, the host's to those of the flash. A page,
- * a few slots (on all planes of a die), is read or programmed at a time; a block,
- * some hundred pages, is erased at a time. Blocks are written from their first
- * page to their last, and not again before they were erased.
+ * this file and blocks.c, which knows what lies where; drive.h has what one asks of
+ * it. Here is what takes how long.
  *
  * Dies. A die does one thing at a time: it reads a page and moves what is wanted
  * of it over its channel, or takes a page from the channel and programs it, or
@@ -22,57 +18,22 @@
  * them. When the buffer is full writes wait, first come, first served. Reads of
  * what is in the buffer don't go to the dies.
  *
- * Garbage collection. An overwritten slot's old place is lost until its block is
- * erased. Each die for itself collects the block with the least data when few
- * erased ones are left, and in step with the writes: a victim with v pages of
- * data and g pages lost gains g, and costs v copies, so each page from the host
- * brings v/g copies with it. A copy is a read of the pages the data is in, two
- * transfers and a program. Random overwrites, small spare: large v. Sequential
- * overwrites: no data is left in the victims, and only the erasure is to pay.
- *
- * A new drive has to be filled before any of this is seen. flash_init() gives the
- * state that random overwrites of 4 KiB lead to: the older the block, the less
- * data is left in it. (The fraction falls exponentially with age, Desnoyers,
- * "Analytic models of SSD write performance", ACM Transactions on Storage 10(2),
- * 2014; over the range it spans with usual spares, a straight line is as good.)
- *
  * What the host never wrote, or discarded, is read without the dies, as drives
  * do. Left out: wear, retries of reads, the mapping's own pages, collection while
  * the drive is idle, and that data in the course of being programmed could still
  * be read from the buffer.
  *
  * The dies' work is done when a command comes or there is room for a write, but in
- * the order of the time it belongs to. It is O(number of dies) per page, and a
- * block's slots are looked at once while it is collected.
+ * the order of the time it belongs to. It is O(number of dies) per page.
  */
-#include <linux/math.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
-#include <linux/string.h>
 
+#include "blocks.h"
 #include "flash.h"
-
-#define SLOT_KB		4
-#define SLOT_SECTORS	8
-
-/* Erased blocks of a die below which it collects; they come on top of the spare. */
-#define RESERVE		4
 
 /* The dies' work is caught up with so often, lest much of it comes due at once. */
 #define CATCH_UP_NS	1000000
-
-/* Values in flash.where and flash.whose, of no slot. */
-#define NOWHERE		(~0U)
-#define BUFFERED	(~0U - 1)
-
-/* Values in flash.valid, of no block with data. */
-#define ERASED		(~0U)
-
-/* No block. */
-#define NONE		(~0U)
-
-/* A prime, above all numbers of slots: its multiples modulo one of these are all slots. */
-#define SCATTER		2654435761U
 
 /*
  * A third of an Intel SSD DC P4500 of 1 TB: TLC, PCIe 3.0 x4. A third, so that it
@@ -146,146 +107,6 @@ const char *flash_check(const struct flash_profile *p)
 	return NULL;
 }
 
-static u32 block_slots(const struct flash_profile *p)
-{
-	return p->block_pages * (p->page_kb / SLOT_KB);
-}
-
-static u32 host_slots(const struct flash_profile *p)
-{
-	return p->size_mb * (1024 / SLOT_KB);
-}
-
-/* Blocks of a die: the host's share, the spare, the open one and the reserve. */
-static u32 die_blocks(const struct flash_profile *p)
-{
-	u32 share = host_slots(p) / p->dies / block_slots(p) + 1;
-
-	return share + share * p->spare_permille / 1000 + 2 + RESERVE;
-}
-
-/**
- * flash_size() - memory for a drive
- * @p: its profile, checked
- *
- * Return: bytes.
- */
-size_t flash_size(const struct flash_profile *p)
-{
-	u32 blocks = p->dies * die_blocks(p);
-
-	return sizeof(struct flash) + sizeof(u32) * (host_slots(p) + blocks * block_slots(p) +
-						     blocks + p->buffer_kb / SLOT_KB);
-}
-
-static u32 die_of(const struct flash *f, u32 place)
-{
-	return place / (f->blocks * f->block_slots);
-}
-
-/* Blocks are numbered through the dies. */
-static u32 first_block(const struct flash *f, const struct flash_die *die)
-{
-	return (die - f->die) * f->blocks;
-}
-
-/* What the host's slot had is data no more. */
-static void forget(struct flash *f, u32 slot)
-{
-	u32 place = f->where[slot];
-
-	f->where[slot] = NOWHERE;
-	if (place == NOWHERE || place == BUFFERED)
-		return;
-	f->valid[place / f->block_slots]--;
-	f->die[die_of(f, place)].valid--;
-	f->total_valid--;
-}
-
-/* Write a slot to the open block, with the host's data or none (NOWHERE). */
-static void put(struct flash *f, struct flash_die *die, u32 slot)
-{
-	u32 place = die->open * f->block_slots + die->next++;
-
-	f->whose[place] = slot;
-	if (slot == NOWHERE)
-		return;
-	forget(f, slot);
-	f->where[slot] = place;
-	f->valid[die->open]++;
-	die->valid++;
-	f->total_valid++;
-}
-
-/* Fill the page begun. */
-static void pad(struct flash *f, struct flash_die *die)
-{
-	while (die->next % f->page_slots)
-		put(f, die, NOWHERE);
-}
-
-/*
- * See to it that a page can be written. There is an erased block: as no die has a
- * block more of data than its share (takes_page()), some block has lost 6 percent
- * at least, which is three pages; and from when collection begins, with RESERVE
- * erased blocks, no more pages are written than it gains (owe()).
- */
-static void open_block(struct flash *f, struct flash_die *die)
-{
-	u32 block = first_block(f, die);
-
-	if (die->open != NONE && die->next < f->block_slots)
-		return;
-	while (f->valid[block] != ERASED)
-		block++;
-	f->valid[block] = 0;
-	die->open = block;
-	die->next = 0;
-	die->erased--;
-}
-
-static void choose_victim(struct flash *f, struct flash_die *die)
-{
-	u32 first = first_block(f, die), block;
-
-	die->victim = NONE;
-	for (block = first; block < first + f->blocks; block++)
-		if (f->valid[block] != ERASED && block != die->open &&
-		    (die->victim == NONE || f->valid[block] < f->valid[die->victim]))
-			die->victim = block;
-	die->scan = 0;
-	die->cost = DIV_ROUND_UP(f->valid[die->victim], f->page_slots);
-	die->debt = 0;
-}
-
-/* A victim without data owes no more copies, and is to be erased. */
-static bool retire_victim(struct flash *f, struct flash_die *die)
-{
-	if (f->valid[die->victim])
-		return false;
-	die->copies = 0;
-	die->erase = true;
-	return true;
-}
-
-/*
- * A page from the host brings its share of copies with it: when a victim's gain
- * is written by the host, and its cost by copies, a block was filled and one erased.
- */
-static void owe(struct flash *f, struct flash_die *die)
-{
-	u32 gain;
-
-	if (die->victim == NONE && die->erased < RESERVE)
-		choose_victim(f, die);
-	if (die->victim == NONE || retire_victim(f, die))
-		return;
-	gain = f->p.block_pages - die->cost;
-	die->debt += die->cost;
-	die->copies += die->debt / gain;
-	die->debt %= gain;
-}
-
 /* Time to move slots over a channel. */
 static u64 move_ns(const struct flash *f, u32 slots)
 {
@@ -294,35 +115,17 @@ static u64 move_ns(const struct flash *f, u32 slots)
 
 static u64 erase(struct flash *f, struct flash_die *die, u64 t)
 {
-	die->erase = false;
-	die->erased++;
-	f->valid[die->victim] = ERASED;
-	die->victim = NONE;
+	blocks_erase(f, die);
 	return t + f->p.erase_ns;
 }
 
 /* Copy a page's worth of data from the victim. */
 static u64 copy(struct flash *f, struct flash_die *die, u64 t)
 {
-	u32 base = die->victim * f->block_slots, slots = 0, page = NONE, pages = 0;
+	u32 slots, pages = blocks_copy(f, die, &slots);
 
-	if (retire_victim(f, die))
+	if (!slots)
 		return t;
-	die->copies--;
-	open_block(f, die);
-	for (; slots < f->page_slots && f->valid[die->victim]; die->scan++) {
-		u32 place = base + die->scan, slot = f->whose[place];
-
-		if (slot == NOWHERE || f->where[slot] != place)
-			continue;
-		pages += place / f->page_slots != page;
-		page = place / f->page_slots;
-		put(f, die, slot);
-		slots++;
-	}
-	pad(f, die);
-	retire_victim(f, die);
-	f->gc_pages++;
 	return t + pages * f->p.read_ns + 2 * move_ns(f, slots) + f->p.program_ns;
 }
 
@@ -331,17 +134,17 @@ static u64 program(struct flash *f, struct flash_die *die, u64 t)
 {
 	u32 n;
 
-	open_block(f, die);
+	blocks_open(f, die);
 	for (n = 0; n < f->page_slots; n++) {
 		u32 slot = f->ring[f->ring_first];
 
 		/* Discarded, or written again after that and taken already. */
-		put(f, die, f->where[slot] == BUFFERED ? slot : NOWHERE);
+		blocks_put(f, die, f->where[slot] == BUFFERED ? slot : NOWHERE);
 		f->ring_first = (f->ring_first + 1) % f->ring_size;
 	}
 	f->ring_used -= n;
 	f->host_pages++;
-	owe(f, die);
+	blocks_owe(f, die);
 	die->program_slots = n;
 	die->program_ns = t + move_ns(f, n) + f->p.program_ns;
 	return die->program_ns;
@@ -429,7 +232,7 @@ static u64 read_slots(struct flash *f, u64 t, u32 slot, u32 end)
 			while (slot + n < end && f->where[slot + n] == place + n &&
 			       (place + n) % f->page_slots)
 				n++;
-			done = max(done, read_page(f, &f->die[die_of(f, place)], t, n));
+			done = max(done, read_page(f, &f->die[blocks_die_of(f, place)], t, n));
 		}
 		slot += n;
 	}
@@ -470,7 +273,7 @@ static bool take_write(struct flash *f, u64 now)
 			continue;
 		if (f->held == f->ring_size)
 			return false;
-		forget(f, slot);
+		blocks_forget(f, slot);
 		f->where[slot] = BUFFERED;
 		f->ring[(f->ring_first + f->ring_used++) % f->ring_size] = slot;
 		f->held++;
@@ -481,70 +284,6 @@ static bool take_write(struct flash *f, u64 now)
 	f->writes = cmd->next;
 	decided(f, cmd);
 	return true;
-}
-
-/*
- * Fill a die with its share of the host's slots, with less and less data in the
- * older blocks, and the open block partly, so that the dies are not in step.
- */
-static void age_die(struct flash *f, struct flash_die *die)
-{
-	u32 index = die - f->die, step = (u64)f->p.dies * SCATTER % f->slots;
-	u32 share = (f->slots - index + f->p.dies - 1) / f->p.dies, closed = f->blocks - RESERVE;
-	u32 slot = (u64)index * SCATTER % f->slots, rank, n;
-	u64 lost = (u64)closed * f->block_slots - share, before = 0, until;
-
-	for (rank = 0; rank < closed; rank++) {
-		open_block(f, die);
-		until = div_u64(lost * (rank + 1) * rank, closed * (closed - 1));
-		for (n = f->block_slots - (until - before); n; n--) {
-			put(f, die, slot);
-			slot += step;
-			if (slot >= f->slots)
-				slot -= f->slots;
-		}
-		before = until;
-		while (die->next < f->block_slots)
-			put(f, die, NOWHERE);
-	}
-	open_block(f, die);
-	for (n = f->p.block_pages * index / f->p.dies * f->page_slots; n; n--)
-		put(f, die, NOWHERE);
-}
-
-/**
- * flash_init() - make a drive of a profile
- * @f: the drive, flash_size() bytes
- * @p: its profile, checked
- * @precondition: in the state that random writes have brought it to; else empty
- */
-void flash_init(struct flash *f, const struct flash_profile *p, bool precondition)
-{
-	struct flash_die *die;
-	u32 i;
-
-	memset(f, 0, sizeof(*f));
-	f->p = *p;
-	f->blocks = die_blocks(p);
-	f->page_slots = p->page_kb / SLOT_KB;
-	f->block_slots = block_slots(p);
-	f->slots = host_slots(p);
-	f->ring_size = p->buffer_kb / SLOT_KB;
-	f->where = (u32 *)(f + 1);
-	f->whose = f->where + f->slots;
-	f->valid = f->whose + f->p.dies * f->blocks * f->block_slots;
-	f->ring = f->valid + f->p.dies * f->blocks;
-	for (i = 0; i < f->slots; i++)
-		f->where[i] = NOWHERE;
-	for (i = 0; i < f->p.dies * f->blocks; i++)
-		f->valid[i] = ERASED;
-	for (die = f->die; die < f->die + f->p.dies; die++) {
-		die->erased = f->blocks;
-		die->open = NONE;
-		die->victim = NONE;
-		if (precondition)
-			age_die(f, die);
-	}
 }
 
 /**
@@ -571,7 +310,7 @@ void flash_submit(struct flash *f, struct drive_cmd *cmd)
 	case DRIVE_DISCARD:
 		for (slot = div_u64(cmd->sector + SLOT_SECTORS - 1, SLOT_SECTORS);
 		     slot < div_u64(cmd->sector + cmd->nr, SLOT_SECTORS); slot++)
-			forget(f, slot);
+			blocks_forget(f, slot);
 		break;
 	case DRIVE_FLUSH:
 		break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Model of a flash drive: pure, see the top of flash.c. */
+/* Model of a flash drive: pure, see the tops of flash.c and blocks.c. */
 #ifndef SIMDISK_FLASH_H
 #define SIMDISK_FLASH_H
 
