@@ -31,6 +31,7 @@ def run(kernel: Kernel, htbs: bytes, advance: Callable[[float], None]) -> list[d
         name="bench-scaling",
         timeout=_TIMEOUT,
         cpus=max(CPUS),
+        parallel=True,
     )
     advance(0)
     result = machine.run(script())

@@ -20,9 +20,9 @@ _ROW_SECONDS = 180
 
 
 def run_rows(
-    series: str, rows: Iterable[Row], *, name: str, seed: int = 1, load: int = _LOAD
+    series: str, rows: Iterable[Row], *, seed: int = 1, load: int = _LOAD, **more: object
 ) -> Result:
-    """Boot a kernel and run the rows.
+    """Boot a kernel and run the rows; more goes to the Guest.
 
     The output has "row NAME passed" for each that did, and the exit code is 0 if all did. Raises
     GuestError for what the kernel reports, but not for a row that failed.
@@ -35,11 +35,11 @@ def run_rows(
     guest = Guest(
         kernel,
         files=modules.build(kernel) | files,
-        name=f"{name}-{series}",
         memory="3G" if kernel.headers else "2G",
         timeout=60 + len(rows) * (_ROW_SECONDS + load),
         drives=[row.driver for row in rows if row.driver],
         allow=(*ALLOWED.get(series, ()), *injected),
+        **more,
     )
     variables = f"ROWS='{' '.join(row.name for row in rows)}' SEED={seed} LOAD={load}\n"
     return guest.run(variables + (_HERE / "run.sh").read_text(), check=False)
@@ -64,4 +64,4 @@ class Batch:
 
     def run(self, series: str) -> Result:
         """Run them on a kernel, and what the stall detector has to find."""
-        return run_rows(series, [*self.rows(series), STALLED], name=self.name)
+        return run_rows(series, [*self.rows(series), STALLED], name=f"{self.name}-{series}")

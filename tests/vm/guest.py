@@ -56,7 +56,8 @@ class Guest:
     files: names below $IN in the guest, with their content or the host's file; timeout: seconds of
     wall-clock time, boot included, for a stock kernel; name: of the directory below build/guests
     that keeps console, output and result; allow: regular expressions of kernel reports that the
-    test wants to see; cpus, drives: real clock only, drives being disks of QEMU by their drivers;
+    test wants to see; cpus, parallel, drives: real clock only, parallel giving each CPU a thread of
+    the host (else they take turns), drives being disks of QEMU by their drivers;
     modules, programs: of the host and kernel, virtual clock only (on the real clock all are there);
     arguments: for the kernel, virtual clock only.
     """
@@ -69,6 +70,7 @@ class Guest:
     timeout: float = 180
     allow: Iterable[str] = ()
     cpus: int = 2
+    parallel: bool = False
     drives: Iterable[str] = ()
     modules: Iterable[str] = STOCK_MODULES
     programs: Iterable[str] = PROGRAMS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.vm import Guest, GuestError, Result, SetupError, debug, initramfs, kernels, reports
+from tests.vm import Guest, GuestError, Result, SetupError, boot, debug, initramfs, kernels, reports
 
 REAL = """
 expect 2 "$(nproc)" CPUs
@@ -163,9 +163,17 @@ def test_unknown_clock_is_refused() -> None:
         Guest(kernels.newest("6.12"), clock="wall").run("true")
 
 
-def test_drives_want_the_real_clock() -> None:
+@pytest.mark.parametrize("wanted", [{"drives": ["nvme"]}, {"parallel": True}])
+def test_what_only_the_real_clock_has(wanted: dict) -> None:
     with pytest.raises(SetupError, match="real clock"):
-        Guest(kernels.newest("6.12"), clock="virtual", drives=["nvme"]).run("true")
+        Guest(kernels.newest("6.12"), clock="virtual", **wanted).run("true")
+
+
+@pytest.mark.parametrize(("parallel", "threads"), [(False, "single"), (True, "multi")])
+def test_processors_take_turns_unless_told_otherwise(*, parallel: bool, threads: str) -> None:
+    guest = Guest(kernels.newest("6.12"), name="harness-threads", parallel=parallel)
+    boot.prepare(guest, "true")
+    assert f"tcg,thread={threads}" in boot.command(guest)
 
 
 @pytest.mark.parametrize(
