@@ -155,4 +155,4 @@ def test_times() -> None:
     assert result.json("tlc-write")["jobs"][0]["write"]["iops"] == pytest.approx(15_000, rel=0.1)
     beside = result.json("tlc-both")["jobs"][1]["read"]
     assert beside["clat_ns"]["percentile"]["50.000000"] > 400_000
-    assert beside["clat_ns"]["max"] > 3_500_000
+    assert beside["clat_ns"]["max"] > 3_000_000  # some behind an erase, which takes 3.8 ms
