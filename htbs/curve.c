@@ -38,7 +38,8 @@ bool htbs_params_valid(const struct htbs_params *params)
 	       params->burst >= HTBS_BURST_MIN &&
 	       params->burst <= HTBS_BURST_MAX &&
 	       params->latency >= HTBS_LATENCY_MIN &&
-	       params->latency <= HTBS_LATENCY_MAX;
+	       params->latency <= HTBS_LATENCY_MAX &&
+	       params->weight <= HTBS_WEIGHT_MAX;
 }
 
 /**
@@ -129,6 +130,23 @@ u64 htbs_curve_arrive(struct htbs_curve *curve, const struct htbs_clock *clock,
 }
 
 /**
+ * htbs_curve_allows() - would a request conform
+ * @curve: the curve of its reservation
+ * @clock: the device's virtual clock, read at @v
+ * @v: virtual time
+ * @cost: what it would be charged, bytes
+ *
+ * Return: true if its start tag would be @v.
+ */
+bool htbs_curve_allows(const struct htbs_curve *curve,
+		       const struct htbs_clock *clock, u64 v, u32 cost)
+{
+	struct htbs_curve trial = *curve;
+
+	return htbs_curve_arrive(&trial, clock, v, cost) == v;
+}
+
+/**
  * htbs_curve_charge() - take bytes from a reservation
  * @curve: its curve
  * @bytes: bytes, at most U32_MAX: a request's, or what a merge added to one
@@ -140,4 +158,26 @@ void htbs_curve_charge(struct htbs_curve *curve, u32 bytes)
 
 	curve->tat += step;
 	curve->rem = ns - step * curve->params.bw;
+}
+
+/**
+ * htbs_curve_refund() - give bytes back to a reservation
+ * @curve: its curve
+ * @bytes: bytes that were charged
+ *
+ * Return: how far tat moved back, ns.
+ */
+u64 htbs_curve_refund(struct htbs_curve *curve, u32 bytes)
+{
+	u64 ns = bytes * HTBS_NSEC_PER_SEC;
+	u64 step = div64_u64(ns, curve->params.bw);
+	u64 rem = ns - step * curve->params.bw;
+
+	if (curve->rem < rem) {
+		curve->rem += curve->params.bw;
+		step++;
+	}
+	curve->rem -= rem;
+	curve->tat -= step;
+	return step;
 }

@@ -5,8 +5,9 @@
  * A bio's cgroup says which reservation it is charged to.  A request that
  * enters gets its tags from the reservation's arrival curve and stands in the
  * reservation's FIFO.  Whenever the driver can take a request, the policy says
- * whose oldest goes next, or that the device is better kept idle for a moment;
- * then a timer ends the wait if the request that is waited for does not come.
+ * whose goes next and if it is the oldest, or that the device is better kept idle
+ * for a moment; then a timer ends the wait if the request that is waited for does
+ * not come.
  *
  * Not everything is scheduled.  Flushes don't come by here at all, and hardly
  * any passthrough request does; what has no data, is inserted at the head or
@@ -157,8 +158,8 @@ static void htbs_insert_tagged(struct htbs_device *dev,
 	struct htbs_arrival arrival;
 
 	htbs_policy_arrive(&dev->policy, &res->flow, now, htbs_rq_cost(rq),
-			   &arrival);
-	htbs_rq_set_start(rq, arrival.start);
+			   op_is_write(rq->cmd_flags), &arrival);
+	htbs_rq_set_start(rq, arrival.kept);
 	htbs_rq_set_due(rq, arrival.due);
 	if (arrival.conforming) {
 		htbs_rq_set_flag(rq, HTBS_RQ_CONFORMS);
@@ -206,7 +207,7 @@ static void htbs_insert(struct htbs_device *dev, struct request *rq,
 	res->stats.inserted++;
 	if (at_head) {
 		/* The data of a write between two flushes. */
-		htbs_queue_charge(dev, res, htbs_rq_cost(rq));
+		htbs_queue_bypass(dev, res, htbs_rq_cost(rq));
 		htbs_insert_first(dev, rq, true);
 	} else {
 		htbs_insert_tagged(dev, res, rq);
@@ -246,6 +247,7 @@ static void htbs_describe(struct request *rq, struct htbs_sent *sent)
 	sent->at = htbs_rq_sent(rq);
 	sent->due = htbs_rq_kept_due(rq);
 	sent->conforms = htbs_rq_flag(rq, HTBS_RQ_CONFORMS);
+	sent->write = op_is_write(rq->cmd_flags);
 }
 
 static void htbs_start_request(struct htbs_device *dev,
@@ -288,15 +290,51 @@ static struct request *htbs_dispatch_first(struct htbs_device *dev, u64 now)
 		htbs_describe(rq, &sent);
 		htbs_policy_resume(&dev->policy, &res->flow, &sent);
 	}
-	htbs_trace_dispatch(dev, res, rq, now, false);
+	htbs_trace_dispatch(dev, res, rq, now, HTBS_ORDER_NONE);
 	return rq;
+}
+
+/* The chosen reservation's oldest or nearest request is pending no more. */
+static struct request *htbs_take_chosen(struct htbs_device *dev,
+					struct htbs_reservation *res,
+					enum htbs_order order)
+{
+	struct request *rq = order == HTBS_ORDER_NEAREST ?
+			     htbs_queue_nearest(res) : htbs_queue_oldest(res);
+
+	htbs_queue_pass(res, rq);
+	htbs_queue_take(dev, res, rq);
+	return rq;
+}
+
+static void htbs_tell_dispatch(struct htbs_device *dev,
+			       struct htbs_reservation *res,
+			       struct request *rq, u64 now)
+{
+	const struct htbs_extent extent = {
+		.pos		= blk_rq_pos(rq),
+		.sectors	= blk_rq_sectors(rq),
+		.cost		= htbs_rq_cost(rq),
+		.sync		= op_is_sync(rq->cmd_flags),
+	};
+	const struct htbs_sent sent = {
+		.at		= now,
+		.due		= htbs_rq_due(rq),
+		.conforms	= htbs_rq_flag(rq, HTBS_RQ_CONFORMS),
+		.write		= op_is_write(rq->cmd_flags),
+	};
+
+	htbs_rq_set_start(rq, htbs_flow_start(&res->flow, htbs_rq_start(rq)));
+	if (htbs_policy_dispatch(&dev->policy, &res->flow, &extent, &sent))
+		htbs_trace_overload(dev, now);
+	htbs_queue_update_head(dev, res);
+	htbs_trace_dispatch(dev, res, rq, now, dev->policy.order);
 }
 
 static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
 {
 	struct htbs_flow *was_active = dev->policy.active;
 	struct htbs_reservation *res;
-	struct htbs_extent extent;
 	struct htbs_choice choice;
 	struct request *rq;
 
@@ -310,15 +348,8 @@ static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
 		return NULL;
 
 	res = htbs_flow_owner(choice.flow);
-	rq = htbs_queue_oldest(res);
-	htbs_queue_take(dev, res, rq);
-	extent.pos = blk_rq_pos(rq);
-	extent.sectors = blk_rq_sectors(rq);
-	extent.sync = op_is_sync(rq->cmd_flags);
-	if (htbs_policy_dispatch(&dev->policy, &res->flow, now, &extent))
-		htbs_trace_overload(dev, now);
-	htbs_queue_update_head(dev, res);
-	htbs_trace_dispatch(dev, res, rq, now, true);
+	rq = htbs_take_chosen(dev, res, choice.order);
+	htbs_tell_dispatch(dev, res, rq, now);
 	htbs_start_request(dev, res, rq, now);
 	return rq;
 }
@@ -459,35 +490,40 @@ static void htbs_finish_request(struct request *rq)
 		htbs_blkg_put(res->blkg);
 }
 
-/* Whose request it will be isn't known yet: the task's cgroup is asked. */
-static bool htbs_task_holds(struct htbs_device *dev, u32 tags)
+/*
+ * Has it had its share of the last quarter of the tags?  Whose request it will be
+ * isn't known yet: the task's cgroup is asked.
+ */
+static bool htbs_task_had_share(struct htbs_device *dev, u32 tags)
 {
+	u32 share = tags / 4 / (READ_ONCE(dev->policy.busy) + 1);
 	struct htbs_reservation *res;
 	u32 held;
 
 	/* Nobody has more than all have together, which is told sooner. */
 	held = READ_ONCE(dev->policy.pending) +
 	       READ_ONCE(dev->policy.in_flight);
-	if (held < tags)
+	if (!held || held < share)
 		return false;
 
 	rcu_read_lock();
 	res = htbs_reservation_of_task(dev);
 	held = READ_ONCE(res->flow.pending) + READ_ONCE(res->flow.in_flight);
 	rcu_read_unlock();
-	return held >= tags;
+	return held && held >= share;
 }
 
 /*
- * Scheduler tags.  Whoever floods the device, others must find a tag: who
- * already has a quarter of them, or does asynchronous I/O, leaves the last
- * quarter to the rest.  Asking the task is right for direct I/O; write-back,
- * where it is wrong, is asynchronous.
+ * Scheduler tags.  However many flood the device, others must find a tag: who
+ * does asynchronous I/O leaves the last quarter to the rest, and so does who has
+ * its share of that quarter, which would leave one for another who comes.  Asking
+ * the task is right for direct I/O; write-back, where it is wrong, is
+ * asynchronous.
  */
 static void htbs_limit_tags(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
-	if (!op_is_sync(opf) || htbs_task_holds(htbs_device_of(data->q),
-						htbs_tags(data->q) / 4))
+	if (!op_is_sync(opf) || htbs_task_had_share(htbs_device_of(data->q),
+						    htbs_tags(data->q)))
 		htbs_limit_depth(data);
 }
 

@@ -16,26 +16,9 @@
  * sequential reader thinks between two requests), the device is kept idle for
  * it rather than seek away and back.  B_max 1 and T_wait 0 make it pClock.
  *
- * That is the paper's rule, which trades everybody's latency for throughput by
- * one number.  With the rule of slack (slack.c) the active reservation also
- * gives way, or is waited for no longer, when another's deadline calls for it or
- * its run has lasted HTBS_RUN_MAX, so that B_max may be large.  It is waited
- * for as long as its think time makes sense of, at most T_wait.
- *
- * In an overload, where turns come late anyway, that rule would end every run at
- * once and thrash; and all requests would conform, so that who asks more would
- * get more.  Then a run lasts as long as some seeks, whatever the deadlines, and
- * the time by which tags are given is held back to the oldest pending start tag
- * (start-time fair queueing): shares are in proportion to bandwidths.  Whether a
- * request conforms and when it is due is told by the virtual clock as ever.
- *
- * The virtual clock never lags behind all that is pending: when every
- * backlogged reservation's oldest start tag lies in the future, nobody who
- * conforms is waiting, and the clock jumps to the nearest.  This is what makes
- * the use of spare capacity free.  The paper tests for it at each arrival.  A
- * synchronous reader alone is never backlogged when it arrives, though, and
- * would run up a debt for capacity that nobody else wanted; so we test before
- * each choice as well.
+ * That is the paper's rule.  How the rule of slack bounds runs and waits is told
+ * in run.c, what is held back in flight.c, by which time tags are given in tags.c.
+ * Once a weight is given, what is not reserved goes by weights: share.c.
  *
  * The background has no curve.  It is served when nothing else is pending, and
  * one request of it once in HTBS_BACKGROUND_AGE of real time, so that it starves
@@ -43,17 +26,12 @@
  *
  * The caller keeps the requests, per reservation, in the order of arrival.
  * That is also the order of their tags, so it need only tell the start tag of
- * the oldest, with htbs_policy_set_head(), whenever that one changed.
+ * the oldest, with htbs_policy_set_head(), whenever that one changed.  With the
+ * rule of slack another than the oldest may go first: sweep.c.
  */
 #include <linux/string.h>
 
 #include <htbs/policy.h>
-
-/* No run is longer, so that nothing waits for ever.  Under the rule of slack. */
-#define HTBS_RUN_MAX		1000000000ULL	/* ns: 1 s */
-
-/* In an overload a run lasts as long as so many seeks. */
-#define HTBS_OVERLOAD_RUN	8
 
 /**
  * htbs_policy_init() - start with nobody backlogged and nobody active
@@ -71,7 +49,8 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	policy->background = background;
 	policy->b_max = b_max;
 	policy->t_wait = t_wait;
-	htbs_window_init(&policy->window);
+	htbs_window_init(&policy->window[false]);
+	htbs_window_init(&policy->window[true]);
 }
 
 static void htbs_policy_unlink(struct htbs_policy *policy,
@@ -81,62 +60,7 @@ static void htbs_policy_unlink(struct htbs_policy *policy,
 		return;
 	htbs_tree_remove(&policy->tree, &flow->node);
 	RB_CLEAR_NODE(&flow->node.rb);
-}
-
-/* Until when can the others wait? */
-static u64 htbs_policy_slack(const struct htbs_policy *policy, u64 end)
-{
-	const struct htbs_node *active = NULL;
-
-	if (policy->active)
-		active = &policy->active->node;
-	return htbs_slack_end(&policy->service, &policy->tree, active,
-			      policy->in_flight, end);
-}
-
-/* Can all that is pending be served in time? */
-static bool htbs_policy_in_time(const struct htbs_policy *policy, u64 now)
-{
-	const struct htbs_flow *flow = policy->active;
-
-	if (flow && flow->pending && htbs_before(flow->node.due, now))
-		return false;
-	return htbs_before(now, htbs_policy_slack(policy, now + HTBS_RUN_MAX));
-}
-
-/* Before when the active reservation's next request has to be dispatched. */
-static u64 htbs_policy_leave(const struct htbs_policy *policy)
-{
-	if (htbs_policy_overloaded(policy))
-		return policy->run_since +
-		       HTBS_OVERLOAD_RUN * policy->service.seek;
-	return htbs_policy_slack(policy, policy->run_since + HTBS_RUN_MAX);
-}
-
-static u64 htbs_policy_patience(const struct htbs_policy *policy,
-				const struct htbs_flow *flow)
-{
-	if (policy->rule == HTBS_RULE_PAPER)
-		return policy->t_wait;
-	return htbs_flow_patience(flow, policy->t_wait);
-}
-
-/*
- * Until when the active reservation's next request is waited for.  True if
- * that is earlier than was thought.
- */
-static bool htbs_policy_limit_wait(struct htbs_policy *policy)
-{
-	u64 leave;
-
-	if (policy->rule == HTBS_RULE_PAPER ||
-	    policy->wait != HTBS_WAIT_ARRIVAL)
-		return false;
-	leave = htbs_policy_leave(policy);
-	if (!htbs_before(leave, policy->wait_until))
-		return false;
-	policy->wait_until = leave;
-	return true;
+	htbs_share_unlink(policy, flow);
 }
 
 /**
@@ -145,13 +69,15 @@ static bool htbs_policy_limit_wait(struct htbs_policy *policy)
  * @flow: its reservation
  * @now: real time, ns
  * @cost: what it is charged, bytes
+ * @write: it writes
  * @arrival: what is made of it
  *
  * The caller puts the request behind the reservation's others and keeps its
  * start tag.
  */
 void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
-			u64 now, u32 cost, struct htbs_arrival *arrival)
+			u64 now, u32 cost, bool write,
+			struct htbs_arrival *arrival)
 {
 	policy->held = false;
 	arrival->hit = false;
@@ -166,25 +92,34 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 	arrival->v = htbs_clock_read(&policy->clock, now);
 	arrival->conforming = false;
 	arrival->due = 0;
+	policy->busy += !htbs_flow_busy(flow);
 	policy->pending++;
 	if (flow == policy->background) {
 		arrival->start = arrival->v;
-		if (!flow->pending++)
+		arrival->kept = arrival->v;
+		if (!flow->pending++) {
 			policy->background_due = now + HTBS_BACKGROUND_AGE;
+			flow->node.write = write;
+		}
 		return;
 	}
 	arrival->start = htbs_curve_arrive(&flow->curve, &policy->clock,
 					   policy->v, cost);
+	arrival->kept = arrival->start + flow->share.spared;
 	arrival->conforming = !htbs_before(arrival->v, arrival->start);
 	arrival->due = htbs_policy_due(policy, flow, now, arrival->start);
-	if (arrival->conforming)
-		htbs_window_hold(&policy->window, now);
+	if (arrival->conforming) {
+		htbs_window_hold(&policy->window[false], now);
+		htbs_window_hold(&policy->window[true], now);
+	}
 	flow->cost = cost;
-	if (!flow->pending++)
-		htbs_policy_set_head(policy, flow, arrival->start,
-				     arrival->due, arrival->conforming);
-	else
+	if (flow->pending++) {
 		flow->node.count = htbs_flow_burst(flow);
+	} else {
+		flow->share.moved = false;
+		htbs_policy_set_head(policy, flow, arrival->kept, arrival->due,
+				     arrival->conforming, write);
+	}
 	arrival->hurry = htbs_policy_limit_wait(policy);
 }
 
@@ -192,17 +127,21 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
  * htbs_policy_set_head() - tell the tags of a reservation's oldest request
  * @policy: the policy
  * @flow: the reservation; it has requests pending
- * @start: S of the oldest of them, virtual ns
+ * @kept: S of the oldest of them as it is kept, virtual ns
  * @due: when that one is due, real ns
  * @conforms: that one does
+ * @write: that one writes
  */
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 start, u64 due, bool conforms)
+			  u64 kept, u64 due, bool conforms, bool write)
 {
+	u64 start = htbs_flow_start(flow, kept);
 	u64 finish = start + flow->curve.params.latency;
 
+	flow->node.write = write;
 	if (flow == policy->background)
 		return;
+	flow->share.moved &= start == flow->share.since;
 	flow->node.due = due;
 	flow->node.conforms = conforms;
 	flow->node.count = htbs_flow_burst(flow);
@@ -214,83 +153,19 @@ void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 	flow->node.start = start;
 	flow->node.finish = finish;
 	htbs_tree_insert(&policy->tree, &flow->node);
+	htbs_share_link(policy, flow);
 }
 
-/* Who owns the smallest finish tag?  Or is it the background's turn? */
+/* Whose turn is it?  Or is it the background's? */
 static struct htbs_flow *htbs_policy_first(struct htbs_policy *policy, u64 now)
 {
-	struct htbs_node *node = htbs_tree_first(&policy->tree);
+	struct htbs_flow *next = htbs_policy_next(policy);
 
 	if (!policy->background->pending ||
-	    (node && htbs_before(now, policy->background_due)))
-		return rb_entry(node, struct htbs_flow, node);
+	    (next && htbs_before(now, policy->background_due)))
+		return next;
 
 	return policy->background;
-}
-
-/* Nothing of the active reservation is pending: keep the device idle for it? */
-static bool htbs_policy_waits(struct htbs_policy *policy, u64 now)
-{
-	struct htbs_flow *flow = policy->active;
-
-	if (!htbs_flow_anticipates(flow, policy->t_wait))
-		return false;
-
-	if (flow->in_flight) {
-		/* A lost request must not take the device with it. */
-		policy->wait = HTBS_WAIT_SERVICE;
-		policy->wait_until = now + flow->curve.params.latency +
-				     policy->t_wait;
-		return true;
-	}
-
-	policy->wait_until = flow->idle_since +
-			     htbs_policy_patience(policy, flow);
-	if (!htbs_before(now, policy->wait_until))
-		return false;
-	policy->wait = HTBS_WAIT_ARRIVAL;
-	htbs_policy_limit_wait(policy);
-	return true;
-}
-
-/*
- * May the active reservation keep the device?  If it may and has nothing
- * pending, policy->wait says what is waited for.
- */
-static bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
-{
-	struct htbs_flow *flow = policy->active;
-
-	if (!flow || policy->run >= policy->b_max)
-		return false;
-	if (policy->rule == HTBS_RULE_SLACK &&
-	    !htbs_before(now, htbs_policy_leave(policy)))
-		return false;
-	if (flow->pending)
-		return htbs_flow_sequential(flow);
-	return htbs_policy_waits(policy, now);
-}
-
-/*
- * A device that reorders may go past a conforming request that it has, as long
- * as it is given others.  Might this one be late if it got one more?
- */
-static bool htbs_policy_endangers(const struct htbs_policy *policy, u64 now)
-{
-	u64 worst = (policy->in_flight + 1) * policy->service.seek;
-
-	return htbs_urgent_before(&policy->urgent, now + worst);
-}
-
-/* May the device have a reservation's next request now?  Under the rule of slack. */
-static bool htbs_policy_lets(struct htbs_policy *policy,
-			     const struct htbs_flow *flow, u64 now)
-{
-	if (policy->rule == HTBS_RULE_PAPER ||
-	    (flow != policy->background && flow->node.conforms))
-		return true;
-	return !htbs_policy_endangers(policy, now) &&
-	       htbs_window_open(&policy->window, policy->in_flight, now);
 }
 
 /* From now on the device is another's, or nobody's if the background has it. */
@@ -299,6 +174,7 @@ static bool htbs_policy_grant(struct htbs_policy *policy,
 {
 	bool switched;
 
+	policy->shares.turn = htbs_policy_spare(policy, flow);
 	if (flow == policy->background) {
 		policy->background_due = now + HTBS_BACKGROUND_AGE;
 		flow = NULL;
@@ -339,73 +215,55 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 		return;
 
 	next = stays ? policy->active : htbs_policy_first(policy, now);
-	policy->held = !htbs_policy_lets(policy, next, now);
+	if (!htbs_policy_lets(policy, next, now)) {
+		next = htbs_policy_passes(policy, now);
+		stays = false;
+	}
+	policy->held = !next;
 	choice->held = policy->held;
 	if (choice->held)
 		return;
 
 	choice->flow = next;
+	choice->order = stays && htbs_policy_sweeps(policy, now) ?
+			HTBS_ORDER_NEAREST : HTBS_ORDER_OLDEST;
+	policy->order = choice->order;
 	if (!stays)
 		choice->switched = htbs_policy_grant(policy, next, now);
 }
 
-/* The device has one request more. */
-static void htbs_policy_begin(struct htbs_policy *policy,
-			      struct htbs_flow *flow,
-			      const struct htbs_sent *sent, bool streaming)
-{
-	if (!policy->in_flight++)
-		htbs_service_begin(&policy->service, sent->at, streaming);
-	flow->in_flight++;
-	if (policy->reorders && sent->conforms)
-		htbs_urgent_add(&policy->urgent, sent->due);
-}
-
-/* It is not there any more. */
-static void htbs_policy_finish(struct htbs_policy *policy,
-			       struct htbs_flow *flow,
-			       const struct htbs_sent *sent)
-{
-	flow->in_flight--;
-	policy->in_flight--;
-	if (policy->reorders && sent->conforms)
-		htbs_urgent_remove(&policy->urgent, sent->due);
-	/* Should one have been missed, nothing waits for it for ever. */
-	if (!policy->in_flight)
-		policy->urgent.count = 0;
-	policy->held = false;
-}
-
 /**
- * htbs_policy_dispatch() - the oldest request of a reservation is dispatched
+ * htbs_policy_dispatch() - a request of a reservation is dispatched
  * @policy: the policy
  * @flow: the reservation, as chosen
- * @now: real time, ns
- * @extent: the request
+ * @extent: the request, as chosen
+ * @sent: the same; sent->at is the real time, ns
  *
  * If more requests are pending, htbs_policy_set_head() must follow.
  *
  * Return: true if an overload began.
  */
 bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 now, const struct htbs_extent *extent)
+			  const struct htbs_extent *extent,
+			  const struct htbs_sent *sent)
 {
-	bool sequential = htbs_flow_learn(flow, extent);
 	bool turn = flow != policy->background && !policy->run;
-	struct htbs_sent sent;
+	bool near = htbs_flow_learn(flow, extent);
 	bool overload = false;
 
-	sent.at = now;
-	sent.due = flow->node.due;
-	sent.conforms = flow != policy->background && flow->node.conforms;
-	htbs_policy_begin(policy, flow, &sent,
-			  sequential && policy->active == flow && policy->run);
+	if (policy->order == HTBS_ORDER_NEAREST) {
+		flow->sweep = flow->next_pos;
+		near = true;
+	}
+	htbs_policy_begin(policy, flow, sent,
+			  near && policy->active == flow && policy->run);
 	if (policy->active == flow)
 		policy->run++;
 	if (turn)
 		overload = htbs_overload_learn(&policy->overload,
-					       htbs_before(flow->node.due, now));
+					       htbs_before(sent->due, sent->at));
 	htbs_policy_remove(policy, flow);
+	htbs_policy_spend(policy, flow, extent->cost);
 	return overload;
 }
 
@@ -421,6 +279,7 @@ void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	policy->pending--;
 	flow->pending--;
+	policy->busy -= !htbs_flow_busy(flow);
 	htbs_policy_unlink(policy, flow);
 }
 
@@ -437,17 +296,14 @@ bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_sent *sent)
 {
 	if (sent->conforms && htbs_before(sent->at, sent->due))
-		htbs_window_judge(&policy->window, policy->in_flight,
-				  now - sent->at, sent->due - sent->at);
+		htbs_policy_judge(policy, now, sent);
 	htbs_policy_finish(policy, flow, sent);
 	htbs_service_end(&policy->service, now);
 	flow->idle_since = now;
 	if (policy->active != flow || policy->wait != HTBS_WAIT_SERVICE)
 		return false;
 
-	policy->wait = HTBS_WAIT_ARRIVAL;
-	policy->wait_until = now + htbs_policy_patience(policy, flow);
-	htbs_policy_limit_wait(policy);
+	htbs_policy_await(policy, flow);
 	return true;
 }
 
@@ -483,38 +339,6 @@ void htbs_policy_resume(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_policy_cancel_wait() - wait no longer
- * @policy: the policy
- *
- * Return: true if a wait ended.
- */
-bool htbs_policy_cancel_wait(struct htbs_policy *policy)
-{
-	policy->held = false;
-	if (policy->wait == HTBS_WAIT_NONE)
-		return false;
-
-	policy->wait = HTBS_WAIT_NONE;
-	policy->active = NULL;
-	return true;
-}
-
-/**
- * htbs_policy_timeout() - has the wait lasted long enough
- * @policy: the policy
- * @now: real time, ns
- *
- * Return: true if a wait ended; nobody is active then.
- */
-bool htbs_policy_timeout(struct htbs_policy *policy, u64 now)
-{
-	if (policy->wait == HTBS_WAIT_NONE ||
-	    htbs_before(now, policy->wait_until))
-		return false;
-	return htbs_policy_cancel_wait(policy);
-}
-
-/**
  * htbs_policy_forget() - a reservation goes away
  * @policy: the policy
  * @flow: the reservation; it has neither requests pending nor in flight
@@ -525,6 +349,7 @@ bool htbs_policy_forget(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	bool waited;
 
+	htbs_policy_weigh(policy, flow, 0);
 	if (policy->active != flow)
 		return false;
 

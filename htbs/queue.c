@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The pending requests of a reservation: in order of arrival, which is that of
- * their tags, by position and in the block layer's hash, where merges find them.
+ * their tags; by position, where sweeps and merges find them; and in the block
+ * layer's hash, where merges do.
  *
  * A merge charges the reservation for the added bytes and keeps the earlier
  * tags of the two.  Only requests of one reservation merge.
@@ -53,6 +54,51 @@ void htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
 }
 
 /**
+ * htbs_queue_nearest() - the next pending request by position
+ * @res: the reservation; it has requests pending
+ *
+ * Return: the first from where its sweep is, else the first of all.
+ */
+struct request *htbs_queue_nearest(struct htbs_reservation *res)
+{
+	struct rb_node *node = res->by_pos.rb_node;
+	struct request *rq, *found = NULL;
+
+	while (node) {
+		rq = rb_entry(node, struct request, rb_node);
+		if (blk_rq_pos(rq) >= res->flow.sweep) {
+			found = rq;
+			node = node->rb_left;
+		} else {
+			node = node->rb_right;
+		}
+	}
+	if (found)
+		return found;
+	return rb_entry(rb_first(&res->by_pos), struct request, rb_node);
+}
+
+/**
+ * htbs_queue_pass() - a request goes before older ones
+ * @res: its reservation
+ * @rq: the request; it is still pending
+ *
+ * If neither it nor they conform it takes the oldest's tags: see sweep.c.
+ */
+void htbs_queue_pass(struct htbs_reservation *res, struct request *rq)
+{
+	struct request *older = rq;
+
+	if (htbs_rq_flag(rq, HTBS_RQ_CONFORMS))
+		return;
+	list_for_each_entry_continue_reverse(older, &res->fifo, queuelist) {
+		if (htbs_rq_flag(older, HTBS_RQ_CONFORMS))
+			return;
+		htbs_rq_swap_tags(rq, older);
+	}
+}
+
+/**
  * htbs_queue_update_head() - tell the policy the oldest request's tags
  * @dev: the device, locked
  * @res: a reservation whose oldest request may have changed
@@ -65,14 +111,15 @@ void htbs_queue_update_head(struct htbs_device *dev,
 	if (rq)
 		htbs_policy_set_head(&dev->policy, &res->flow,
 				     htbs_rq_start(rq), htbs_rq_due(rq),
-				     htbs_rq_flag(rq, HTBS_RQ_CONFORMS));
+				     htbs_rq_flag(rq, HTBS_RQ_CONFORMS),
+				     op_is_write(rq->cmd_flags));
 }
 
 /**
  * htbs_queue_charge() - charge for bytes that have no tag of their own
  * @dev: the device, locked
  * @res: the reservation
- * @bytes: what a merge added, or a request that goes past the policy
+ * @bytes: what a merge added
  */
 void htbs_queue_charge(struct htbs_device *dev, struct htbs_reservation *res,
 		       u32 bytes)
@@ -81,6 +128,21 @@ void htbs_queue_charge(struct htbs_device *dev, struct htbs_reservation *res,
 
 	htbs_policy_charge(&dev->policy, &res->flow, now, bytes);
 	htbs_trace_charge(dev, res, now, bytes);
+}
+
+/**
+ * htbs_queue_bypass() - charge for a request that goes past the policy
+ * @dev: the device, locked
+ * @res: its reservation
+ * @cost: what it is charged, bytes
+ */
+void htbs_queue_bypass(struct htbs_device *dev, struct htbs_reservation *res,
+		       u32 cost)
+{
+	u64 now = ktime_get_ns();
+
+	htbs_policy_bypass(&dev->policy, &res->flow, now, cost);
+	htbs_trace_charge(dev, res, now, cost);
 }
 
 /**
@@ -212,8 +274,9 @@ void htbs_requests_merged(struct request_queue *q, struct request *rq,
 		return;
 	}
 
-	if (res == other && htbs_before(htbs_rq_start(next),
-					htbs_rq_start(rq))) {
+	if (res == other &&
+	    htbs_before(htbs_flow_start(&res->flow, htbs_rq_start(next)),
+			htbs_flow_start(&res->flow, htbs_rq_start(rq)))) {
 		list_move(&rq->queuelist, &next->queuelist);
 		htbs_rq_set_start(rq, htbs_rq_start(next));
 	}

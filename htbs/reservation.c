@@ -223,14 +223,32 @@ static void htbs_pd_init(struct blkg_policy_data *pd)
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
+/* What was promised is no more: nor is the weight. */
+static void htbs_reservation_end(struct htbs_reservation *res,
+				 struct htbs_device *dev)
+{
+	lockdep_assert_held(&dev->lock);
+
+	if (!res->flow.share.weight)
+		return;
+	htbs_policy_weigh(&dev->policy, &res->flow, 0);
+	htbs_trace_share(dev, res, ktime_get_ns());
+}
+
 /* Under queue_lock.  What was saved for a disk that is gone is of no use. */
 static void htbs_pd_offline(struct blkg_policy_data *pd)
 {
 	struct htbs_group *group = htbs_pd_group(pd);
 	struct gendisk *disk = pd->blkg->q->disk;
+	struct htbs_device *dev = group->dev;
+	unsigned long flags;
 
-	if (group->dev)
-		htbs_promise_end(&group->dev->promises, &group->promise);
+	if (dev) {
+		htbs_promise_end(&dev->promises, &group->promise);
+		spin_lock_irqsave(&dev->lock, flags);
+		htbs_reservation_end(&group->reservation, dev);
+		htbs_device_unlock(dev, flags);
+	}
 	if (disk && test_bit(GD_DEAD, &disk->state))
 		htbs_saved_drop(pd->blkg);
 }
@@ -419,6 +437,7 @@ void htbs_reservation_change(struct htbs_reservation *res,
 {
 	struct htbs_policy *policy = &dev->policy;
 	u64 now = ktime_get_ns();
+	u32 weight = res->flow.share.weight;
 	struct request *rq;
 	u64 start, due;
 
@@ -434,6 +453,8 @@ void htbs_reservation_change(struct htbs_reservation *res,
 		htbs_rq_set_due(rq, due);
 	}
 	htbs_queue_update_head(dev, res);
+	if (weight != params->weight)
+		htbs_trace_share(dev, res, now);
 	htbs_trace_config(dev, res, now);
 }
 
@@ -466,7 +487,7 @@ static bool htbs_params_equal(const struct htbs_params *a,
 			      const struct htbs_params *b)
 {
 	return a->bw == b->bw && a->burst == b->burst &&
-	       a->latency == b->latency;
+	       a->latency == b->latency && a->weight == b->weight;
 }
 
 /**
@@ -534,6 +555,8 @@ int htbs_group_reset(struct htbs_group *group)
 	if (root)
 		htbs_reservation_change(&group->reservation, dev,
 					&dev->defaults);
+	else
+		htbs_reservation_end(&group->reservation, dev);
 	htbs_device_unlock(dev, flags);
 	return 0;
 }

@@ -24,9 +24,6 @@
 #include <htbs/curve.h>
 #include <htbs/slack.h>
 
-/* So many of those whose deadlines come first are looked at: O(1). */
-#define HTBS_SLACK_HEADS	16
-
 /* The weight of a time in the fading maximum, when it is below. */
 #define HTBS_SEEK_FADE		1024
 

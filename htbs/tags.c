@@ -3,8 +3,20 @@
  * Tags: by which time they are given, and what is charged without one.  A pure
  * room.
  *
- * The time is the device's virtual clock.  In an overload, under the rule of
- * slack, it is held back to the oldest pending start tag: see policy.c.
+ * The time is the device's virtual clock, which never lags behind all that is
+ * pending: when every backlogged reservation's oldest start tag lies in the
+ * future, nobody who conforms is waiting, and the clock jumps to the nearest.
+ * This is what makes the use of spare capacity free.  The paper tests for it at
+ * each arrival.  A synchronous reader alone is never backlogged when it arrives,
+ * though, and would run up a debt for capacity that nobody else wanted; so we
+ * test before each choice as well.  Where the rest goes by weights nobody is
+ * charged for it, and the clock need not jump.
+ *
+ * In an overload all requests would conform, so that who asks more would get
+ * more.  Under the rule of slack the time by which tags are given is then held
+ * back to the oldest pending start tag (start-time fair queueing): shares are in
+ * proportion to bandwidths.  Whether a request conforms and when it is due is told
+ * by the virtual clock as ever.
  */
 #include <linux/string.h>
 
@@ -32,9 +44,9 @@ void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 {
 	memset(flow, 0, sizeof(*flow));
 	RB_CLEAR_NODE(&flow->node.rb);
+	htbs_share_init(&flow->share);
 	flow->idle_since = now;
-	htbs_curve_init(&flow->curve, params, &policy->clock,
-			htbs_policy_time(policy, now));
+	htbs_policy_configure(policy, flow, params, now);
 }
 
 /**
@@ -43,7 +55,8 @@ void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
  * @now: real time, ns
  *
  * The paper's check_and_adjust_tags().  In an overload the time that is held back
- * moves on to the oldest pending start tag.
+ * moves on to the oldest pending start tag.  Where the rest goes by weights nobody
+ * owes anything for it, and time needs no jump.
  *
  * Return: how far the virtual clock jumped, ns.
  */
@@ -51,7 +64,7 @@ u64 htbs_policy_adjust(struct htbs_policy *policy, u64 now)
 {
 	u64 jump = 0, oldest;
 
-	if (!htbs_tree_empty(&policy->tree)) {
+	if (!htbs_tree_empty(&policy->tree) && !htbs_policy_weighs(policy)) {
 		oldest = htbs_tree_min_start(&policy->tree);
 		jump = htbs_clock_advance(&policy->clock, now, oldest);
 		if (htbs_before(policy->v, oldest))
@@ -85,13 +98,34 @@ u64 htbs_policy_due(struct htbs_policy *policy,
  * @policy: the policy
  * @flow: the reservation they are charged to
  * @now: real time, ns
- * @bytes: what a merge added to a request, or what goes past the policy
+ * @bytes: what a merge added to a request
  */
 void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
 			u64 now, u32 bytes)
 {
 	htbs_curve_arrive(&flow->curve, &policy->clock,
 			  htbs_policy_time(policy, now), bytes);
+}
+
+/**
+ * htbs_policy_bypass() - a request goes past the policy
+ * @policy: the policy
+ * @flow: its reservation
+ * @now: real time, ns
+ * @cost: what it is charged, bytes
+ *
+ * If the rest goes by weights and it isn't entitled, it is served from that.
+ */
+void htbs_policy_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
+			u64 now, u32 cost)
+{
+	u64 v = htbs_policy_time(policy, now);
+
+	if (htbs_policy_weighs(policy) && flow != policy->background &&
+	    !htbs_curve_allows(&flow->curve, &policy->clock, v, cost))
+		htbs_share_charge(policy, flow, cost);
+	else
+		htbs_curve_arrive(&flow->curve, &policy->clock, v, cost);
 }
 
 /**
@@ -109,6 +143,7 @@ void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 {
 	htbs_curve_init(&flow->curve, params, &policy->clock,
 			htbs_policy_time(policy, now));
+	htbs_policy_weigh(policy, flow, params->weight);
 }
 
 /**
@@ -117,21 +152,21 @@ void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
  * @flow: its reservation, just configured
  * @now: real time, ns
  * @cost: what it is charged, bytes
- * @start: its start tag, virtual ns
+ * @kept: its start tag as it is kept, virtual ns
  * @due: when it is due, real ns
  *
  * No request loses by a change, so a tag only moves back; two rising
  * sequences have a rising minimum, so the order stands.
  */
 void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
-		       u64 now, u32 cost, u64 *start, u64 *due)
+		       u64 now, u32 cost, u64 *kept, u64 *due)
 {
 	u64 fresh = htbs_curve_arrive(&flow->curve, &policy->clock,
 				      htbs_policy_time(policy, now), cost);
 	u64 fresh_due = htbs_policy_due(policy, flow, now, fresh);
 
-	if (htbs_before(fresh, *start))
-		*start = fresh;
+	if (htbs_before(fresh, htbs_flow_start(flow, *kept)))
+		*kept = fresh + flow->share.spared;
 	if (htbs_before(fresh_due, *due))
 		*due = fresh_due;
 }

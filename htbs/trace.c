@@ -52,7 +52,8 @@ void __htbs_trace_tag(struct htbs_device *dev, struct htbs_reservation *res,
 	trace_htbs_tag(dev->devt, res->id, htbs_rq_id(rq), now, arrival->v,
 		       arrival->start,
 		       arrival->start + res->flow.curve.params.latency,
-		       blk_rq_pos(rq), bytes, htbs_cost(bytes),
+		       blk_rq_pos(rq), bytes, op_is_write(rq->cmd_flags),
+		       htbs_cost(bytes),
 		       res->flow.pending);
 	blk_add_trace_msg(dev->queue, "htbs tag %llu %llu start %lld",
 			  res->id, (u64)blk_rq_pos(rq),
@@ -98,8 +99,11 @@ void __htbs_trace_choice(struct htbs_device *dev,
 		htbs_trace_overload(dev, now);
 	htbs_trace_jump(dev, now, choice->jump);
 	if (choice->held)
-		trace_htbs_hold(dev->devt, now, dev->policy.in_flight,
-				dev->policy.window.limit / HTBS_WINDOW_ONE);
+		trace_htbs_hold(dev->devt, now,
+				htbs_policy_in_flight(&dev->policy, false),
+				htbs_policy_in_flight(&dev->policy, true),
+				htbs_window_size(&dev->policy.window[false]),
+				htbs_window_size(&dev->policy.window[true]));
 	if (choice->wait_began) {
 		trace_htbs_wait_begin(dev->devt,
 				      htbs_flow_id(dev->policy.active), now,
@@ -117,14 +121,14 @@ void __htbs_trace_choice(struct htbs_device *dev,
 
 void __htbs_trace_dispatch(struct htbs_device *dev,
 			   struct htbs_reservation *res, struct request *rq,
-			   u64 now, bool tagged)
+			   u64 now, enum htbs_order order)
 {
 	u64 id = res ? res->id : 0;
 
 	trace_htbs_dispatch(dev->devt, id, htbs_rq_id(rq), now,
-			    tagged ? htbs_rq_start(rq) : 0,
+			    order == HTBS_ORDER_NONE ? 0 : htbs_rq_start(rq),
 			    blk_rq_pos(rq), blk_rq_bytes(rq),
-			    op_is_sync(rq->cmd_flags), tagged, dev->policy.run,
+			    op_is_sync(rq->cmd_flags), order, dev->policy.run,
 			    res ? res->flow.pending : 0,
 			    res ? res->flow.in_flight : 0);
 	blk_add_trace_msg(dev->queue, "htbs dispatch %llu %llu run %u", id,
@@ -224,6 +228,20 @@ void htbs_trace_config(struct htbs_device *dev, struct htbs_reservation *res,
 }
 
 /**
+ * htbs_trace_share() - a reservation has another weight
+ * @dev: the device, locked
+ * @res: the reservation
+ * @now: real time, ns
+ */
+void htbs_trace_share(struct htbs_device *dev, struct htbs_reservation *res,
+		      u64 now)
+{
+	trace_htbs_share(dev->devt, res->id, now, res->flow.share.weight);
+	blk_add_trace_msg(dev->queue, "htbs share %llu weight %u", res->id,
+			  res->flow.share.weight);
+}
+
+/**
  * htbs_trace_join() - a group has a reservation from now on
  * @dev: the device, locked
  * @res: the reservation, new
@@ -234,6 +252,8 @@ void htbs_trace_join(struct htbs_device *dev, struct htbs_reservation *res)
 
 	trace_htbs_join(dev->devt, res->id, res->flow.idle_since, params->bw,
 			params->burst, params->latency);
+	if (params->weight)
+		htbs_trace_share(dev, res, res->flow.idle_since);
 }
 
 /**

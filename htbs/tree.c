@@ -90,3 +90,32 @@ void htbs_tree_remove(struct htbs_tree *tree, struct htbs_node *node)
 	rb_erase_augmented_cached(&node->rb, &tree->root,
 				  &htbs_tree_callbacks);
 }
+
+/**
+ * htbs_tree_entitled() - who owns the smallest finish tag of those entitled
+ * @tree: the backlogged reservations
+ * @v: virtual time
+ *
+ * Return: the first node with a start tag that is not after @v, or NULL if there
+ * is none.  O(log n).
+ */
+struct htbs_node *htbs_tree_entitled(const struct htbs_tree *tree, u64 v)
+{
+	struct rb_node *rb = tree->root.rb_root.rb_node;
+	struct htbs_node *node, *left;
+
+	if (!rb || htbs_before(v, rb_entry(rb, struct htbs_node, rb)->min_start))
+		return NULL;
+	/* One is at or below rb, and none stands before those. */
+	for (;;) {
+		node = rb_entry(rb, struct htbs_node, rb);
+		left = rb_entry_safe(rb->rb_left, struct htbs_node, rb);
+		if (left && !htbs_before(v, left->min_start)) {
+			rb = rb->rb_left;
+			continue;
+		}
+		if (!htbs_before(v, node->start))
+			return node;
+		rb = rb->rb_right;
+	}
+}

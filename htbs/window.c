@@ -17,7 +17,7 @@
  * in time to make up for one that was not, so that about one in 4 * w takes more
  * than half of its time, and those that take all of it are much fewer.
  *
- * Who conforms isn't bound by the window.  When nobody has for a second there is
+ * Who conforms isn't bound by a window.  When nobody has for a second there is
  * none.
  *
  * A disk that picks what it reaches first may besides go past a conforming

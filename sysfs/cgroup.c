@@ -19,6 +19,8 @@ enum {
 	HTBS_KEY_BW,
 	HTBS_KEY_BURST,
 	HTBS_KEY_LATENCY,
+	HTBS_KEY_WEIGHT,
+	HTBS_KEY_NO_WEIGHT,
 	HTBS_KEY_NONE,
 	HTBS_KEY_UNKNOWN,
 };
@@ -27,6 +29,8 @@ static const match_table_t htbs_keys = {
 	{ HTBS_KEY_BW,		"bw=%s" },
 	{ HTBS_KEY_BURST,	"burst=%s" },
 	{ HTBS_KEY_LATENCY,	"latency=%s" },
+	{ HTBS_KEY_NO_WEIGHT,	"weight=default" },
+	{ HTBS_KEY_WEIGHT,	"weight=%s" },
 	{ HTBS_KEY_NONE,	"none" },
 	{ HTBS_KEY_UNKNOWN,	NULL },
 };
@@ -73,6 +77,19 @@ static int htbs_parse_size(const char *text, bool suffix, u64 *value)
 	return 0;
 }
 
+static int htbs_parse_weight(const char *text, u32 *weight)
+{
+	u64 value;
+	int err = htbs_parse_size(text, false, &value);
+
+	if (err)
+		return err;
+	if (value < HTBS_WEIGHT_MIN || value > HTBS_WEIGHT_MAX)
+		return -EINVAL;
+	*weight = value;
+	return 0;
+}
+
 static int htbs_parse_key(char *word, struct htbs_conf_line *line)
 {
 	substring_t args[MAX_OPT_ARGS];
@@ -93,6 +110,13 @@ static int htbs_parse_key(char *word, struct htbs_conf_line *line)
 			    HTBS_LATENCY_MAX / NSEC_PER_USEC)
 			err = -EINVAL;
 		line->params.latency *= NSEC_PER_USEC;
+		break;
+	case HTBS_KEY_WEIGHT:
+		err = htbs_parse_weight(args[0].from, &line->params.weight);
+		break;
+	case HTBS_KEY_NO_WEIGHT:
+		line->params.weight = 0;
+		err = 0;
 		break;
 	case HTBS_KEY_NONE:
 		line->none = true;
@@ -192,11 +216,12 @@ static u64 htbs_show_params(struct seq_file *sf, struct blkg_policy_data *pd,
 	params = source->reservation.flow.curve.params;
 	spin_unlock(&group->dev->lock);
 
-	seq_printf(sf, "%s bw=%llu burst=%llu latency=%llu%s\n", name,
-		   params.bw, params.burst,
-		   div_u64(params.latency, NSEC_PER_USEC),
-		   group->configured ? "" :
-		   source->configured ? " inherited" : " default");
+	seq_printf(sf, "%s bw=%llu burst=%llu latency=%llu", name, params.bw,
+		   params.burst, div_u64(params.latency, NSEC_PER_USEC));
+	if (params.weight)
+		seq_printf(sf, " weight=%u", params.weight);
+	seq_puts(sf, group->configured ? "\n" :
+		     source->configured ? " inherited\n" : " default\n");
 	return 0;
 }
 

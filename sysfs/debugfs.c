@@ -37,11 +37,15 @@ static int htbs_state_show(void *data, struct seq_file *sf)
 	seq_printf(sf, "overload        %s; a seek takes up to %llu us\n",
 		   policy->overload.now ? "yes" : "no",
 		   policy->service.seek / NSEC_PER_USEC);
-	seq_printf(sf, "window          %u, %s; %u in flight, %u urgent%s\n",
-		   policy->window.limit / HTBS_WINDOW_ONE,
-		   htbs_before(ktime_get_ns(), policy->window.until) ?
-		   "up" : "not up", policy->in_flight, policy->urgent.count,
+	seq_printf(sf, "windows         %u reads, %u writes, %s; %u and %u in flight, %u urgent%s\n",
+		   htbs_window_size(&policy->window[false]),
+		   htbs_window_size(&policy->window[true]),
+		   htbs_before(ktime_get_ns(), policy->window[false].until) ?
+		   "up" : "not up", htbs_policy_in_flight(policy, false),
+		   htbs_policy_in_flight(policy, true), policy->urgent.count,
 		   policy->held ? "; a request is held back" : "");
+	seq_printf(sf, "rest            by %s\n",
+		   htbs_policy_weighs(policy) ? "weight" : "bandwidth");
 	seq_printf(sf, "kept idle       %s\n", htbs_wait_names[policy->wait]);
 	seq_printf(sf, "unscheduled     %s\n",
 		   list_empty(&dev->dispatch) ? "none" : "pending");

@@ -21,6 +21,8 @@
 #define HTBS_BURST_MAX		0x100000000ULL		/* bytes: 4 GiB */
 #define HTBS_LATENCY_MIN	1000ULL			/* ns: 1 us */
 #define HTBS_LATENCY_MAX	100000000000ULL		/* ns: 100 s */
+#define HTBS_WEIGHT_MIN		1U
+#define HTBS_WEIGHT_MAX		10000U
 
 /* What the smallest request is charged: the seek it causes isn't free. */
 #define HTBS_COST_MIN		4096U			/* bytes */
@@ -30,11 +32,13 @@
  * @bw: reserved bandwidth (rho), bytes/s
  * @burst: largest burst above the steady rate (sigma), bytes
  * @latency: bound from arrival to completion of a conforming request (delta), ns
+ * @weight: share of what is not reserved; 0: none is given
  */
 struct htbs_params {
 	u64 bw;
 	u64 burst;
 	u64 latency;
+	u32 weight;
 };
 
 /**
@@ -97,6 +101,9 @@ void htbs_curve_init(struct htbs_curve *curve, const struct htbs_params *params,
 		     const struct htbs_clock *clock, u64 v);
 u64 htbs_curve_arrive(struct htbs_curve *curve, const struct htbs_clock *clock,
 		      u64 v, u32 cost);
+bool htbs_curve_allows(const struct htbs_curve *curve,
+		       const struct htbs_clock *clock, u64 v, u32 cost);
 void htbs_curve_charge(struct htbs_curve *curve, u32 bytes);
+u64 htbs_curve_refund(struct htbs_curve *curve, u32 bytes);
 
 #endif /* HTBS_CURVE_H */

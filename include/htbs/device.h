@@ -67,7 +67,7 @@ struct htbs_stats {
  * struct htbs_reservation - a reservation and the requests charged to it
  * @flow: what the policy knows of it
  * @fifo: its pending requests in order of arrival, so of their tags
- * @by_pos: the same requests by position, to find merges
+ * @by_pos: the same requests by position, for merges and sweeps
  * @stats: what it got
  * @blkg: the group it belongs to (constant); NULL for the background
  * @id: that group's cgroup id, for the traces (constant)

@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 #include <htbs/curve.h>
+#include <htbs/share.h>
 #include <htbs/tree.h>
 
 /* A request this far ahead of the last one still counts as sequential. */
@@ -21,10 +22,12 @@
  * struct htbs_flow - what the policy knows of a reservation
  * @curve: its arrival curve
  * @node: its place in the tree while it is backlogged
+ * @share: its share of what is not reserved
  * @pending: requests waiting in the scheduler
  * @in_flight: requests dispatched and not completed
  * @cost: what its last request was charged, bytes
  * @next_pos: sector after the end of the last request dispatched
+ * @sweep: sector from which on the next by position is looked for
  * @idle_since: when its last request completed, or it began, ns
  * @think: mean time from there to its next request, ns
  * @history: one bit for each of the last 8 dispatched requests, 1: sequential
@@ -34,10 +37,12 @@
 struct htbs_flow {
 	struct htbs_curve curve;
 	struct htbs_node node;
+	struct htbs_share share;
 	u32 pending;
 	u32 in_flight;
 	u32 cost;
 	u64 next_pos;
+	u64 sweep;
 	u64 idle_since;
 	u64 think;
 	u8 history;
@@ -49,13 +54,26 @@ struct htbs_flow {
  * struct htbs_extent - what the policy must know of a dispatched request
  * @pos: first sector
  * @sectors: length
+ * @cost: what it was charged, bytes
  * @sync: somebody waits for it: a read or REQ_SYNC
  */
 struct htbs_extent {
 	u64 pos;
 	u32 sectors;
+	u32 cost;
 	bool sync;
 };
+
+/**
+ * htbs_flow_busy() - has a reservation requests pending or in flight
+ * @flow: the reservation
+ *
+ * Return: true if it has.
+ */
+static inline bool htbs_flow_busy(const struct htbs_flow *flow)
+{
+	return flow->pending || flow->in_flight;
+}
 
 bool htbs_flow_learn(struct htbs_flow *flow, const struct htbs_extent *extent);
 void htbs_flow_think(struct htbs_flow *flow, u64 now, u64 t_wait);

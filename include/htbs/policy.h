@@ -11,12 +11,16 @@
 
 #include <htbs/curve.h>
 #include <htbs/flow.h>
+#include <htbs/share.h>
 #include <htbs/slack.h>
 #include <htbs/tree.h>
 #include <htbs/window.h>
 
 /* Once in this time the background gets a request, whoever else is pending. */
 #define HTBS_BACKGROUND_AGE	1000000000ULL	/* ns: 1 s */
+
+/* No run is longer, so that nothing waits for ever.  Under the rule of slack. */
+#define HTBS_RUN_MAX		1000000000ULL	/* ns: 1 s */
 
 /**
  * enum htbs_rule - what bounds a run and a wait
@@ -54,6 +58,18 @@ enum htbs_outcome {
 };
 
 /**
+ * enum htbs_order - which of a reservation's requests it is
+ * @HTBS_ORDER_NONE: one that goes past the policy, before all others
+ * @HTBS_ORDER_OLDEST: the oldest one
+ * @HTBS_ORDER_NEAREST: the next one by position
+ */
+enum htbs_order {
+	HTBS_ORDER_NONE,
+	HTBS_ORDER_OLDEST,
+	HTBS_ORDER_NEAREST,
+};
+
+/**
  * struct htbs_policy - the policy's state for one device
  * @tree: the backlogged reservations
  * @clock: the device's virtual clock
@@ -70,12 +86,16 @@ enum htbs_outcome {
  * @run_since: when @active became active, ns
  * @pending: requests waiting in the scheduler, of all reservations
  * @in_flight: requests dispatched and not completed, of all reservations
+ * @busy: reservations that have requests pending or in flight
  * @service: how long the device takes for a request
  * @overload: do turns come too late
- * @window: bounds @in_flight
+ * @writes: those of @in_flight that write
+ * @window: bounds them, [true], and the others, [false]
  * @held: what was to be dispatched is held back until something changes
- * @reorders: the device serves first what it reaches first: it seeks (constant)
+ * @reorders: the device seeks, and serves first what it reaches first (constant)
  * @urgent: those of @in_flight that conform, if @reorders
+ * @order: which of its reservation's requests was chosen
+ * @shares: of what is not reserved
  */
 struct htbs_policy {
 	struct htbs_tree tree;
@@ -93,17 +113,22 @@ struct htbs_policy {
 	u64 run_since;
 	u32 pending;
 	u32 in_flight;
+	u32 busy;
 	struct htbs_service service;
 	struct htbs_overload overload;
-	struct htbs_window window;
+	u32 writes;
+	struct htbs_window window[2];
 	bool held;
 	bool reorders;
 	struct htbs_urgent urgent;
+	enum htbs_order order;
+	struct htbs_shares shares;
 };
 
 /**
  * struct htbs_arrival - what the policy made of an arrival
  * @start: start tag S, virtual ns
+ * @kept: the same to keep, see htbs_flow_start()
  * @v: virtual time of the arrival, after the jump
  * @due: when it is due, real ns: had it come when the curve entitles it, it
  *	would be due then
@@ -114,6 +139,7 @@ struct htbs_policy {
  */
 struct htbs_arrival {
 	u64 start;
+	u64 kept;
 	u64 v;
 	u64 due;
 	u64 jump;
@@ -124,8 +150,10 @@ struct htbs_arrival {
 
 /**
  * struct htbs_choice - whom to serve
- * @flow: dispatch the oldest request of this one; NULL: of none
+ * @flow: dispatch a request of this one; NULL: of none
  * @jump: how far the virtual clock jumped first, ns
+ * @order: the oldest, or the next one by position: from flow->sweep on, and then
+ *	from the first sector on
  * @switched: @flow has just become the active reservation
  * @wait_began: the device is kept idle as from now
  * @timed_out: a wait ended without its request
@@ -135,6 +163,7 @@ struct htbs_arrival {
 struct htbs_choice {
 	struct htbs_flow *flow;
 	u64 jump;
+	enum htbs_order order;
 	bool switched;
 	bool wait_began;
 	bool timed_out;
@@ -147,12 +176,27 @@ struct htbs_choice {
  * @at: when it got it, ns
  * @due: when it is due, real ns
  * @conforms: it did when it arrived
+ * @write: it writes
  */
 struct htbs_sent {
 	u64 at;
 	u64 due;
 	bool conforms;
+	bool write;
 };
+
+/**
+ * htbs_policy_in_flight() - how many requests of a kind the device has
+ * @policy: the policy
+ * @write: those that write, or the others
+ *
+ * Return: requests.
+ */
+static inline u32 htbs_policy_in_flight(const struct htbs_policy *policy,
+					bool write)
+{
+	return write ? policy->writes : policy->in_flight - policy->writes;
+}
 
 /**
  * htbs_policy_overloaded() - is an overload dealt with
@@ -165,6 +209,36 @@ static inline bool htbs_policy_overloaded(const struct htbs_policy *policy)
 	return policy->rule == HTBS_RULE_SLACK && policy->overload.now;
 }
 
+/**
+ * htbs_policy_weighs() - does the rest go by weights
+ * @policy: the policy
+ *
+ * Return: true if a weight is given, but for an overload.
+ */
+static inline bool htbs_policy_weighs(const struct htbs_policy *policy)
+{
+	return policy->shares.given && !htbs_policy_overloaded(policy);
+}
+
+/* share.c */
+void htbs_share_init(struct htbs_share *share);
+void htbs_share_link(struct htbs_policy *policy, struct htbs_flow *flow);
+void htbs_share_unlink(struct htbs_policy *policy, struct htbs_flow *flow);
+void htbs_policy_weigh(struct htbs_policy *policy, struct htbs_flow *flow,
+		       u32 weight);
+u64 htbs_flow_start(const struct htbs_flow *flow, u64 kept);
+bool htbs_policy_spare(const struct htbs_policy *policy,
+		       const struct htbs_flow *flow);
+struct htbs_flow *htbs_policy_next(const struct htbs_policy *policy);
+bool htbs_policy_renews(const struct htbs_policy *policy,
+			const struct htbs_flow *flow);
+bool htbs_policy_in_share(struct htbs_policy *policy,
+			  const struct htbs_flow *flow);
+void htbs_share_charge(struct htbs_policy *policy, struct htbs_flow *flow,
+		       u32 cost);
+void htbs_policy_spend(struct htbs_policy *policy, struct htbs_flow *flow,
+		       u32 cost);
+
 /* tags.c */
 void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 		    const struct htbs_params *params, u64 now);
@@ -173,33 +247,56 @@ u64 htbs_policy_due(struct htbs_policy *policy,
 		    const struct htbs_flow *flow, u64 now, u64 start);
 void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
 			u64 now, u32 bytes);
+void htbs_policy_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
+			u64 now, u32 cost);
 void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 			   const struct htbs_params *params, u64 now);
 void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
-		       u64 now, u32 cost, u64 *start, u64 *due);
+		       u64 now, u32 cost, u64 *kept, u64 *due);
+
+/* sweep.c */
+bool htbs_policy_sweeps(const struct htbs_policy *policy, u64 now);
+
+/* run.c */
+bool htbs_policy_in_time(const struct htbs_policy *policy, u64 now);
+bool htbs_policy_limit_wait(struct htbs_policy *policy);
+void htbs_policy_await(struct htbs_policy *policy, struct htbs_flow *flow);
+bool htbs_policy_stays(struct htbs_policy *policy, u64 now);
+bool htbs_policy_cancel_wait(struct htbs_policy *policy);
+bool htbs_policy_timeout(struct htbs_policy *policy, u64 now);
+
+/* flight.c */
+void htbs_policy_begin(struct htbs_policy *policy, struct htbs_flow *flow,
+		       const struct htbs_sent *sent, bool streaming);
+void htbs_policy_finish(struct htbs_policy *policy, struct htbs_flow *flow,
+			const struct htbs_sent *sent);
+void htbs_policy_judge(struct htbs_policy *policy, u64 now,
+		       const struct htbs_sent *sent);
+bool htbs_policy_lets(struct htbs_policy *policy,
+		      const struct htbs_flow *flow, u64 now);
+struct htbs_flow *htbs_policy_passes(struct htbs_policy *policy, u64 now);
 
 /* policy.c */
 void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 		      u32 b_max, u64 t_wait);
 
 void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
-			u64 now, u32 cost, struct htbs_arrival *arrival);
+			u64 now, u32 cost, bool write,
+			struct htbs_arrival *arrival);
 void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 			struct htbs_choice *choice);
 bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 now, const struct htbs_extent *extent);
+			  const struct htbs_extent *extent,
+			  const struct htbs_sent *sent);
 void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 start, u64 due, bool conforms);
+			  u64 kept, u64 due, bool conforms, bool write);
 bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_sent *sent);
 bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow,
 			 const struct htbs_sent *sent);
 void htbs_policy_resume(struct htbs_policy *policy, struct htbs_flow *flow,
 			const struct htbs_sent *sent);
-
-bool htbs_policy_timeout(struct htbs_policy *policy, u64 now);
-bool htbs_policy_cancel_wait(struct htbs_policy *policy);
 bool htbs_policy_forget(struct htbs_policy *policy, struct htbs_flow *flow);
 
 /**

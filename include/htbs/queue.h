@@ -23,10 +23,14 @@ void htbs_queue_add(struct htbs_device *dev, struct htbs_reservation *res,
 		    struct request *rq);
 void htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
 		     struct request *rq);
+struct request *htbs_queue_nearest(struct htbs_reservation *res);
+void htbs_queue_pass(struct htbs_reservation *res, struct request *rq);
 void htbs_queue_update_head(struct htbs_device *dev,
 			    struct htbs_reservation *res);
 void htbs_queue_charge(struct htbs_device *dev, struct htbs_reservation *res,
 		       u32 bytes);
+void htbs_queue_bypass(struct htbs_device *dev, struct htbs_reservation *res,
+		       u32 cost);
 
 bool htbs_allow_merge(struct request_queue *q, struct request *rq,
 		      struct bio *bio);

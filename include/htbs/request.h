@@ -4,14 +4,15 @@
  * lends to its elevator:
  *
  *	elv.priv[0]	the reservation it is charged to, and flags
- *	elv.priv[1]	while it is pending: its start tag, virtual ns;
+ *	elv.priv[1]	while it is pending: its start tag as it is kept, see
+ *			htbs_flow_start(), virtual ns;
  *			once dispatched: when it is due, real ns
  *	elv.icq		once dispatched: when, real ns.  Only bfq has it point
  *			to what its name says
  *	fifo_time	while it is pending: when it is due.  Then 6.1 has
  *			another use for the place: completion by another CPU
  *	queuelist	the reservation's FIFO, or the device's dispatch list
- *	rb_node		the reservation's requests by position, for merges
+ *	rb_node		the reservation's requests by position
  *
  * Nothing is allocated, so nothing can fail.  Three 64-bit numbers live in
  * unsigned longs, which is why Kconfig's 64BIT is required.
@@ -86,6 +87,13 @@ static inline u64 htbs_rq_due(struct request *rq)
 static inline void htbs_rq_set_due(struct request *rq, u64 due)
 {
 	rq->fifo_time = due;
+}
+
+/* Two pending requests change places in the order of tags. */
+static inline void htbs_rq_swap_tags(struct request *one, struct request *other)
+{
+	swap(one->elv.priv[1], other->elv.priv[1]);
+	swap(one->fifo_time, other->fifo_time);
 }
 
 /* The request is dispatched: its start tag has done its duty. */

@@ -35,6 +35,8 @@ void htbs_trace_late(struct htbs_device *dev, struct htbs_reservation *res,
 void htbs_trace_overload(struct htbs_device *dev, u64 now);
 void htbs_trace_config(struct htbs_device *dev, struct htbs_reservation *res,
 		       u64 now);
+void htbs_trace_share(struct htbs_device *dev, struct htbs_reservation *res,
+		      u64 now);
 void htbs_trace_join(struct htbs_device *dev, struct htbs_reservation *res);
 void htbs_trace_leave(struct htbs_device *dev, struct htbs_reservation *res,
 		      bool waited);
@@ -63,7 +65,7 @@ void __htbs_trace_choice(struct htbs_device *dev,
 			 const struct htbs_flow *was_active, u64 now);
 void __htbs_trace_dispatch(struct htbs_device *dev,
 			   struct htbs_reservation *res, struct request *rq,
-			   u64 now, bool tagged);
+			   u64 now, enum htbs_order order);
 void __htbs_trace_complete(struct htbs_device *dev,
 			   struct htbs_reservation *res, struct request *rq,
 			   u64 now, bool waits);
@@ -111,14 +113,15 @@ static inline void htbs_trace_choice(struct htbs_device *dev,
  * @res: its reservation, or NULL
  * @rq: the request
  * @now: real time, ns
- * @tagged: the policy chose it; else it went first
+ * @order: which of its reservation's requests it is
  */
 static inline void htbs_trace_dispatch(struct htbs_device *dev,
 				       struct htbs_reservation *res,
-				       struct request *rq, u64 now, bool tagged)
+				       struct request *rq, u64 now,
+				       enum htbs_order order)
 {
 	if (tracepoint_enabled(htbs_dispatch) || htbs_blktraced(dev))
-		__htbs_trace_dispatch(dev, res, rq, now, tagged);
+		__htbs_trace_dispatch(dev, res, rq, now, order);
 }
 
 /**

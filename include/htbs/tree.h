@@ -26,6 +26,7 @@ struct htbs_tree {
  * @due: when that request is due, real ns
  * @count: how many requests may be due with it
  * @conforms: that request does
+ * @write: it moves data to the device, or discards
  */
 struct htbs_node {
 	struct rb_node rb;
@@ -35,11 +36,13 @@ struct htbs_node {
 	u64 due;
 	u32 count;
 	bool conforms;
+	bool write;
 };
 
 void htbs_tree_init(struct htbs_tree *tree);
 void htbs_tree_insert(struct htbs_tree *tree, struct htbs_node *node);
 void htbs_tree_remove(struct htbs_tree *tree, struct htbs_node *node);
+struct htbs_node *htbs_tree_entitled(const struct htbs_tree *tree, u64 v);
 
 static inline bool htbs_tree_empty(const struct htbs_tree *tree)
 {

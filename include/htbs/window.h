@@ -29,6 +29,17 @@ struct htbs_window {
 	bool full;
 };
 
+/**
+ * htbs_window_size() - how large is it
+ * @window: the window
+ *
+ * Return: whole requests.
+ */
+static inline u32 htbs_window_size(const struct htbs_window *window)
+{
+	return window->limit / HTBS_WINDOW_ONE;
+}
+
 /* So many conforming requests in flight are known by their deadlines. */
 #define HTBS_URGENT_MAX		32
 

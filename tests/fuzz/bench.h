@@ -19,6 +19,7 @@
  * @start: start tag, virtual ns
  * @due: when it is due, real ns
  * @conforms: it did when it arrived
+ * @write: it writes
  * @cost: bytes charged
  * @extent: where it is
  */
@@ -26,6 +27,7 @@ struct request {
 	u128 start;
 	u64 due;
 	bool conforms;
+	bool write;
 	u32 cost;
 	struct htbs_extent extent;
 };
@@ -44,6 +46,7 @@ struct request {
  * @history: one bit for each of the last 8 dispatched, 1: sequential
  * @end: where the last one ended
  * @known: there was one
+ * @sweep: where the last one that went by position ended
  * @idle_since: when its last request completed, ns
  */
 struct flow {
@@ -59,6 +62,7 @@ struct flow {
 	u8 history;
 	u64 end;
 	bool known;
+	u64 sweep;
 	u64 idle_since;
 };
 
@@ -116,7 +120,10 @@ static inline bool sequential(const struct flow *flow)
 void check_jump(struct bench *bench, u64 jump);
 void check_arrival(struct bench *bench, struct flow *flow,
 		   struct request *request, const struct htbs_arrival *arrival);
-void check_stay(struct bench *bench, const struct flow *flow);
+void check_stay(struct bench *bench, const struct flow *flow,
+		enum htbs_order order);
+void check_order(const struct bench *bench, const struct flow *was,
+		 const struct flow *flow, enum htbs_order order);
 void check_wait(struct bench *bench);
 const struct flow *whose_turn(const struct bench *bench);
 void check_turn(struct bench *bench, const struct flow *was,
@@ -126,7 +133,9 @@ void add_sent(struct bench *bench, struct flow *flow, const struct htbs_sent *se
 void complete(struct bench *bench, struct flow *flow);
 void requeue(struct bench *bench, struct flow *flow);
 void resume(struct bench *bench, struct flow *flow);
+u32 in_flight(const struct bench *bench);
 bool has_room(const struct bench *bench);
+bool held_back(const struct bench *bench, const struct flow *flow);
 void check_hold(const struct bench *bench, const struct flow *was);
 void check_go(const struct bench *bench, const struct flow *flow);
 

@@ -7,7 +7,8 @@
  */
 #include "bench.h"
 
-static u32 in_flight(const struct bench *bench)
+/* How many requests the device has. */
+u32 in_flight(const struct bench *bench)
 {
 	u32 sum = 0;
 	int i;
@@ -108,14 +109,26 @@ void resume(struct bench *bench, struct flow *flow)
 	add_sent(bench, flow, &flow->returned);
 }
 
-static bool window_full(const struct bench *bench)
+/* How many of them write, or don't. */
+static u32 of_kind(const struct bench *bench, bool write)
 {
-	const struct htbs_window *window = &bench->policy.window;
+	u32 at, sum = 0;
+	int i;
+
+	for (i = 0; i < FLOWS; i++)
+		for (at = 0; at < bench->flow[i].in_flight; at++)
+			sum += bench->flow[i].sent[at].write == write;
+	return sum;
+}
+
+static bool window_full(const struct bench *bench, bool write)
+{
+	const struct htbs_window *window = &bench->policy.window[write];
 
 	must(window->limit >= HTBS_WINDOW_ONE);
 	must(window->limit <= HTBS_WINDOW_MAX * HTBS_WINDOW_ONE);
 	return (s64)(bench->window_until - (u64)bench->now) > 0 &&
-	       in_flight(bench) * HTBS_WINDOW_ONE >= window->limit;
+	       of_kind(bench, write) * HTBS_WINDOW_ONE >= window->limit;
 }
 
 /* If the device got one more, might it make another late? */
@@ -137,29 +150,34 @@ static bool endangers(const struct bench *bench)
 	return some && bench->policy.reorders;
 }
 
-static bool head_conforms(const struct flow *flow)
+/* Does anything speak against a reservation's next request? */
+bool held_back(const struct bench *bench, const struct flow *flow)
 {
-	return flow->pending && flow->queue[0].conforms;
+	if (by_paper(bench) || flow->queue[0].conforms)
+		return false;
+	return window_full(bench, flow->queue[0].write) || endangers(bench);
 }
 
-/* A request is held back: the active one's or that whose turn it is. */
+/*
+ * A request is held back: the active one's or that whose turn it is.  If the
+ * device doesn't seek nobody else may go, either.
+ */
 void check_hold(const struct bench *bench, const struct flow *was)
 {
 	bool may_stay = was && was->pending && sequential(was) &&
 			bench->run < bench->policy.b_max;
+	int i;
 
-	must(!by_paper(bench));
 	must(in_flight(bench));
-	must(!head_conforms(whose_turn(bench)) ||
-	     (may_stay && !head_conforms(was)));
-	must(window_full(bench) || endangers(bench));
+	must(held_back(bench, whose_turn(bench)) ||
+	     (may_stay && held_back(bench, was)));
+	for (i = 0; i < FLOWS - 1 && !bench->policy.reorders; i++)
+		must(!bench->flow[i].pending ||
+		     held_back(bench, &bench->flow[i]));
 }
 
-/* One goes: if it doesn't conform, nothing may speak against it. */
+/* One goes: nothing may speak against it. */
 void check_go(const struct bench *bench, const struct flow *flow)
 {
-	if (by_paper(bench) || head_conforms(flow))
-		return;
-	must(!window_full(bench));
-	must(bench->unsure || !endangers(bench));
+	must(bench->unsure || !held_back(bench, flow));
 }

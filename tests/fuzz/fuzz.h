@@ -88,7 +88,7 @@ static inline u64 input_within(struct input *in, u64 low, u64 high)
 
 static inline struct htbs_params input_params(struct input *in)
 {
-	struct htbs_params params;
+	struct htbs_params params = {};
 
 	params.bw = input_within(in, HTBS_BW_MIN, HTBS_BW_MAX);
 	params.burst = input_within(in, HTBS_BURST_MIN, HTBS_BURST_MAX);

@@ -4,6 +4,9 @@
  */
 #include "bench.h"
 
+/* Each so many requests of a run one is the oldest. */
+#define SWEEP		16
+
 /* The oldest start tag of all reservations; false if none is backlogged. */
 static bool oldest_start(const struct bench *bench, u128 *start)
 {
@@ -21,8 +24,8 @@ static bool oldest_start(const struct bench *bench, u128 *start)
 	return any;
 }
 
-/* The smallest finish tag; among equals who came first. */
-static const struct flow *smallest_finish(const struct bench *bench)
+/* The smallest finish tag of all, or of who may go; among equals who came first. */
+static const struct flow *smallest_finish(const struct bench *bench, bool free)
 {
 	const struct flow *first = NULL;
 	int i;
@@ -30,7 +33,7 @@ static const struct flow *smallest_finish(const struct bench *bench)
 	for (i = 0; i < FLOWS - 1; i++) {
 		const struct flow *flow = &bench->flow[i];
 
-		if (!flow->pending)
+		if (!flow->pending || (free && held_back(bench, flow)))
 			continue;
 		if (!first || finish(flow) < finish(first) ||
 		    (finish(flow) == finish(first) &&
@@ -104,13 +107,34 @@ static bool another_overdue(const struct bench *bench, const struct flow *but)
 }
 
 /* The active one keeps the device: it must be entitled to. */
-void check_stay(struct bench *bench, const struct flow *flow)
+void check_stay(struct bench *bench, const struct flow *flow,
+		enum htbs_order order)
 {
 	must(flow);
 	must(bench->run < bench->policy.b_max);
-	must(sequential(flow));
+	must(sequential(flow) || order == HTBS_ORDER_NEAREST);
 	if (!by_paper(bench) && !bench->policy.overload.now)
 		must(!another_overdue(bench, flow));
+}
+
+/*
+ * Which of its requests goes.  By position only in a run, on a seeking device
+ * that has nothing else, and not all the time; nor before one that conforms if
+ * that or another's is overdue.
+ */
+void check_order(const struct bench *bench, const struct flow *was,
+		 const struct flow *flow, enum htbs_order order)
+{
+	const struct htbs_policy *policy = &bench->policy;
+	bool may = !by_paper(bench) && policy->reorders && flow == was &&
+		   policy->run && flow->pending > 1 && !in_flight(bench) &&
+		   bench->run % SWEEP;
+	bool bound = flow->queue[0].conforms && !policy->overload.now;
+
+	if (order == HTBS_ORDER_NEAREST)
+		must(may && !(bound && another_overdue(bench, NULL)));
+	else
+		must(order == HTBS_ORDER_OLDEST && (!may || bound));
 }
 
 void check_wait(struct bench *bench)
@@ -119,7 +143,7 @@ void check_wait(struct bench *bench)
 	const struct flow *flow = active(bench);
 	u64 until = policy->wait_until;
 
-	check_stay(bench, flow);
+	check_stay(bench, flow, HTBS_ORDER_OLDEST);
 	must(!flow->pending);
 	must(flow->c.sync);
 	must(flow->c.think < policy->t_wait);
@@ -157,7 +181,7 @@ static bool has_to_stay(const struct bench *bench, const struct flow *flow)
 const struct flow *whose_turn(const struct bench *bench)
 {
 	const struct flow *background = &bench->flow[FLOWS - 1];
-	const struct flow *first = smallest_finish(bench);
+	const struct flow *first = smallest_finish(bench, false);
 
 	if (background->pending &&
 	    (!first || (s64)(bench->background_due - (u64)bench->now) <= 0))
@@ -169,8 +193,11 @@ const struct flow *whose_turn(const struct bench *bench)
 void check_turn(struct bench *bench, const struct flow *was,
 		const struct flow *flow)
 {
+	bool passes = !by_paper(bench) && !bench->policy.reorders;
+
 	must(!has_to_stay(bench, was));
-	must(flow == whose_turn(bench));
+	if (flow != whose_turn(bench))
+		must(passes && flow == smallest_finish(bench, true));
 	if (is_background(bench, flow)) {
 		must(!bench->policy.active);
 		bench->background_due = bench->now + HTBS_BACKGROUND_AGE;

@@ -7,7 +7,8 @@
  * through all reservations; and what it must never do: let the clock jump while
  * a conforming request waits, leave the device idle for nothing or longer than
  * T_wait, hold back who conforms, exceed B_max, or, by the rule of slack, go on
- * with one reservation while another's request is overdue.
+ * with one reservation while another's request is overdue, or pass its oldest
+ * request again and again.
  */
 #include "bench.h"
 
@@ -19,7 +20,8 @@ static void set_head(struct bench *bench, struct flow *flow)
 	if (flow->pending)
 		htbs_policy_set_head(&bench->policy, &flow->c,
 				     flow->queue[0].start, flow->queue[0].due,
-				     flow->queue[0].conforms);
+				     flow->queue[0].conforms,
+				     flow->queue[0].write);
 }
 
 static void drop(struct flow *flow, int at)
@@ -48,6 +50,7 @@ static void place(struct flow *flow, struct request *request, struct input *in)
 	request->extent.pos = pos;
 	request->extent.sectors = 8;
 	request->extent.sync = shape & 0x20 || shape < 0x10;
+	request->write = shape & 0x08;
 }
 
 static void arrive(struct bench *bench, struct flow *flow, struct input *in)
@@ -61,7 +64,7 @@ static void arrive(struct bench *bench, struct flow *flow, struct input *in)
 	place(flow, &request, in);
 	request.cost = htbs_cost(input_within(in, 0, 1 << 20));
 	htbs_policy_arrive(&bench->policy, &flow->c, bench->now, request.cost,
-			   &arrival);
+			   request.write, &arrival);
 	must(arrival.hit == waited);
 	check_arrival(bench, flow, &request, &arrival);
 	bench->held = false;
@@ -74,23 +77,62 @@ static void arrive(struct bench *bench, struct flow *flow, struct input *in)
 	flow->queue[flow->pending++] = request;
 }
 
-static void dispatch(struct bench *bench, struct flow *flow)
+/* Which comes next by position, from where the sweep is; the first of equals. */
+static int nearest(const struct flow *flow)
 {
-	const struct htbs_extent extent = flow->queue[0].extent;
-	const struct htbs_sent sent = {
-		bench->now, flow->queue[0].due, flow->queue[0].conforms,
-	};
-	bool follows = flow->known && extent.pos >= flow->end &&
-		       extent.pos - flow->end <= HTBS_SEQ_GAP;
+	int at, found = 0;
 
-	htbs_policy_dispatch(&bench->policy, &flow->c, bench->now, &extent);
+	for (at = 1; at < flow->pending; at++)
+		if (flow->queue[at].extent.pos - flow->sweep <
+		    flow->queue[found].extent.pos - flow->sweep)
+			found = at;
+	return found;
+}
+
+static void swap_tags(struct request *one, struct request *other)
+{
+	struct request was = *one;
+
+	one->start = other->start;
+	one->due = other->due;
+	other->start = was.start;
+	other->due = was.due;
+}
+
+/* It is pending no more.  Those that don't conform leave with the oldest's tags. */
+static struct request take(struct flow *flow, int at)
+{
+	struct request request = flow->queue[at];
+	int older = at;
+
+	while (older-- && !request.conforms && !flow->queue[older].conforms)
+		swap_tags(&request, &flow->queue[older]);
+	drop(flow, at);
+	return request;
+}
+
+static void dispatch(struct bench *bench, struct flow *flow,
+		     enum htbs_order order)
+{
+	bool sweeps = order == HTBS_ORDER_NEAREST;
+	const struct request request = take(flow, sweeps ? nearest(flow) : 0);
+	const struct htbs_extent *extent = &request.extent;
+	const struct htbs_sent sent = {
+		bench->now, request.due, request.conforms, request.write,
+	};
+	bool follows = flow->known && extent->pos >= flow->end &&
+		       extent->pos - flow->end <= HTBS_SEQ_GAP;
+
+	htbs_policy_dispatch(&bench->policy, &flow->c, extent, &sent);
 	flow->history = flow->history << 1 | follows;
-	flow->end = extent.pos + extent.sectors;
+	flow->end = extent->pos + extent->sectors;
 	flow->known = true;
+	if (sweeps)
+		flow->sweep = flow->end;
+	must(flow->c.sweep == flow->sweep);
 	add_sent(bench, flow, &sent);
 	if (active(bench) == flow)
 		bench->run++;
-	drop(flow, 0);
 	flow->entered = ++bench->entries;
 	set_head(bench, flow);
 }
@@ -138,14 +180,15 @@ static struct flow *serve(struct bench *bench)
 	}
 	must(flow && flow->pending);
 	check_go(bench, flow);
+	check_order(bench, was, flow, choice.order);
 	if (flow == was && policy->run) {
-		check_stay(bench, flow);
+		check_stay(bench, flow, choice.order);
 		must(!choice.switched);
 	} else {
 		must(choice.switched == (active(bench) != was));
 		check_turn(bench, was, flow);
 	}
-	dispatch(bench, flow);
+	dispatch(bench, flow, choice.order);
 	return flow;
 }
 
@@ -324,7 +367,9 @@ static void check(struct bench *bench)
 static void begin(struct bench *bench, struct input *in)
 {
 	static const struct htbs_params least = {
-		HTBS_BW_MIN, HTBS_BURST_MIN, HTBS_LATENCY_MIN,
+		.bw = HTBS_BW_MIN,
+		.burst = HTBS_BURST_MIN,
+		.latency = HTBS_LATENCY_MIN,
 	};
 	struct htbs_policy *policy = &bench->policy;
 	u8 knobs = input_byte(in);

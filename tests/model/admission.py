@@ -10,7 +10,7 @@ from tests.model.htbs import SECOND, Params
 def due(promises: Sequence[Params], t: int) -> Fraction:
     """Bytes that must have been served t ns after all reservations began a burst at once."""
     return sum((Fraction(bw * (t - latency), SECOND) + burst
-                for bw, burst, latency in promises if t >= latency), Fraction(0))
+                for bw, burst, latency, *_ in promises if t >= latency), Fraction(0))
 
 
 def shortfall(promises: Sequence[Params], capacity: int,
@@ -20,11 +20,11 @@ def shortfall(promises: Sequence[Params], capacity: int,
     The left side of the test changes its slope at the deadlines only; the worst of them is told,
     the earliest if there are several.
     """
-    excess = sum(bw for bw, _, _ in promises) - capacity
+    excess = sum(promise.bw for promise in promises) - capacity
     if excess > 0:
         return excess, 0, 0
     worst, when = 0, 0
-    for t in sorted({latency for _, _, latency in promises}):
+    for t in sorted({promise.latency for promise in promises}):
         missing = ceil(due(promises, t) + c_max - Fraction(capacity * t, SECOND))
         if missing > worst:
             worst, when = missing, t
@@ -38,6 +38,6 @@ def left(promises: Sequence[Params], t: int, capacity: int, c_max: int) -> int:
 
 def least_capacity(promises: Sequence[Params], c_max: int) -> int:
     """The smallest capacity, in bytes/s, at which all can be honoured."""
-    return max([sum(bw for bw, _, _ in promises),
+    return max([sum(promise.bw for promise in promises),
                 *(ceil((due(promises, p.latency) + c_max) * SECOND / p.latency)
                   for p in promises)])

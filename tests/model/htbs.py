@@ -7,6 +7,8 @@ Units: bytes, bytes per second, nanoseconds, sectors. A tag is a whole number of
 the curve gives a fraction, tat and tau are each rounded down before they are subtracted.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
@@ -14,9 +16,10 @@ from typing import NamedTuple
 
 from tests.model.slack import (
     HEADS,
-    OVERLOAD_RUN,
     RUN_MAX,
     SECOND,
+    SHORT_RUN,
+    SWEEP,
     Overload,
     Service,
     bearable,
@@ -26,15 +29,18 @@ from tests.model.window import URGENT_MAX, Window
 COST_MIN = 4096  # the smallest request is charged this much
 SEQ_GAP = 128  # sectors that a sequential request may leave out
 SEQ_LAST, SEQ_MIN = 8, 5  # sequential: at least 5 of the last 8 requests were
+WEIGHT_DEFAULT = 100  # of who was given none, while others were
+WEIGHT_RATE = 65536  # bytes a second of the time of shares, for a weight of 1
 BACKGROUND_AGE = SECOND  # the background gets one request in this time, whoever else is pending
 
 
 class Params(NamedTuple):
-    """What a reservation promises: rho, sigma, delta."""
+    """What a reservation promises: rho, sigma, delta; its weight, 0 if none is given."""
 
     bw: int
     burst: int
     latency: int
+    weight: int = 0
 
 
 class Arrival(NamedTuple):
@@ -59,6 +65,7 @@ class Choice(NamedTuple):
     timed_out: bool
     relieved: bool = False
     held: bool = False
+    nearest: bool = False
 
 
 @dataclass(eq=False)
@@ -75,6 +82,9 @@ class Request:
     due: int = 0
     conforming: bool = False
     sent: int = 0  # when the device got it
+    write: bool = False
+    placed: int = 0  # when it came to its position; the later of two stands behind
+    data: bool = True  # it moves data; one that does not costs the least, however long it is
 
     @property
     def sectors(self) -> int:
@@ -84,7 +94,7 @@ class Request:
     @property
     def cost(self) -> int:
         """Bytes charged for it."""
-        return max(self.size, COST_MIN)
+        return max(self.size, COST_MIN) if self.data else COST_MIN
 
 
 class Reservation:
@@ -93,11 +103,14 @@ class Reservation:
     def __init__(self, params: Params, v: int, now: int):
         self.params = params
         self.tat = Fraction(v)
+        self.share = Fraction(0)  # share tag, ns of the time of shares
         self.queue: list[Request] = []
         self.entered = 0  # when its place among the backlogged ones was last assigned
+        self.joined = 0  # the same of its place by share tags
         self.in_flight = 0
         self.history = [False] * SEQ_LAST
         self.next_pos: int | None = None  # after its last request, once there was one
+        self.sweep = 0  # from where on the next by position is looked for
         self.sync = False
         self.idle_since = now
         self.think = 0
@@ -105,16 +118,26 @@ class Reservation:
 
     def tag(self, v: int, cost: int) -> int:
         """S of a request of `cost` bytes that arrives at v."""
-        bw, burst, _ = self.params
-        tau = max(0, burst - cost) * SECOND // bw
+        start = self.start(v, cost)
         self.tat = max(self.tat, Fraction(v))
-        start = max(v, floor(self.tat) - tau)
         self.charge(cost)
         return start
+
+    def start(self, v: int, cost: int) -> int:
+        """S of such a request, if it came."""
+        tau = max(0, self.params.burst - cost) * SECOND // self.params.bw
+        return max(v, floor(self.tat) - tau)
 
     def charge(self, size: int) -> None:
         """Take bytes."""
         self.tat += Fraction(size * SECOND, self.params.bw)
+
+    def refund(self, size: int, v: int) -> None:
+        """Give bytes back: start tags move back by as much, though not before v."""
+        before = floor(self.tat)
+        self.charge(-size)
+        for request in self.queue:
+            request.start = max(request.start - (before - floor(self.tat)), v)
 
     def min_start(self) -> int:
         """MinS."""
@@ -135,6 +158,30 @@ class Reservation:
         """Are its requests so mostly."""
         return sum(self.history) >= SEQ_MIN
 
+    def nearest(self) -> Request:
+        """The next of its pending requests by position, going round."""
+        return nearest(self.queue, self.sweep)
+
+
+def nearest(queue: list[Request], sweep: int) -> Request:
+    """The first from the sector `sweep` on; behind the last one comes the first of all."""
+    return min(queue, key=lambda request: (request.pos < sweep, request.pos, request.placed))
+
+
+def take(queue: list[Request], request: Request) -> None:
+    """A request is pending no more. If it passes older ones its tags may be others'.
+
+    Those that don't conform, back to the first that does, have their tags in the order of
+    arrival whoever of them goes: it takes the oldest's, and each the next one's.
+    """
+    place = queue.index(request)
+    older = queue[:place]
+    while older and not request.conforming and not older[-1].conforming:
+        other = older.pop()
+        request.start, other.start = other.start, request.start
+        request.due, other.due = other.due, request.due
+    del queue[place]
+
 
 class Policy:
     """The scheduler of one device. `now` is real time and never falls."""
@@ -152,19 +199,83 @@ class Policy:
         self.run_since = 0
         self.in_flight = 0
         self.urgent: list[int] = []  # when those of them that conform are due; not of too many
-        self.window = Window()
+        self.writes = 0  # of those in flight
+        self.windows = [Window(), Window()]  # of those that don't write, of those that do
         self.held = False  # a request is held back until something changes
         self.service = Service(seek)
         self.overload = Overload()
         self.wait: str | None = None  # "service", then "arrival"
         self.wait_until = 0
+        self.by_position = False  # what was chosen is not the oldest request but the nearest
         self.entries = 0
+        self.places = 0
+        self.joins = 0
+        self.shared = 0  # the smallest share tag when one was last served from the rest
+        self.turn = False  # the active one has its turn by share
 
     def add(self, params: Params, now: int) -> Reservation:
         """A new reservation starts with a full burst."""
         flow = Reservation(params, self._time(now), now)
-        self.flows.append(flow)
+        with self._reweighing():
+            self.flows.append(flow)
         return flow
+
+    # Shares of the rest.
+
+    def _given(self) -> bool:
+        """Is there a weight."""
+        return any(flow.params.weight for flow in self.flows)
+
+    def weighs(self) -> bool:
+        """Does the rest go by weights, which in an overload it does not."""
+        return self._given() and not self._overloaded()
+
+    @contextmanager
+    def _reweighing(self) -> Iterator[None]:
+        """A weight may change. With the first one all who are backlogged join, in their order."""
+        backlogged = self._backlogged() if not self._given() else []
+        yield
+        if self._given():
+            for flow in backlogged:
+                self._join(flow)
+
+    def _join(self, flow: Reservation) -> None:
+        """It stands behind those with the same share tag, which is not in the past."""
+        self.joins += 1
+        flow.joined = self.joins
+        if self._given() and flow.queue:
+            flow.share = max(flow.share, Fraction(self.shared))
+
+    def _spare(self, flow: Reservation) -> bool:
+        """Would it be served from the rest, by weight, as it is not entitled."""
+        return self.weighs() and flow is not self.background and flow.min_start() > self.v
+
+    def _by_share(self) -> list[Reservation]:
+        """Those with pending requests, the smallest share tag first."""
+        return sorted((flow for flow in self.flows if flow.queue),
+                      key=lambda flow: (floor(flow.share), flow.joined))
+
+    def _in_share(self, flow: Reservation) -> bool:
+        """May the active reservation go on, or be waited for: by right, or by its share."""
+        if not self.weighs() or self.turn:
+            return True
+        start = flow.min_start() if flow.queue else flow.start(self.v, flow.cost)
+        if start <= self.v:
+            return True
+        self.turn = self._is_first(flow)
+        return self.turn
+
+    def _is_first(self, flow: Reservation) -> bool:
+        """Would the rest go to it next, whether or not its request is there."""
+        return all(floor(flow.share) <= floor(other.share) for other in self._by_share())
+
+    def _charge_share(self, flow: Reservation, cost: int) -> None:
+        """Something of it was served from the rest."""
+        smallest = min(floor(each.share) for each in [flow, *self._by_share()])
+        self.shared = max(self.shared, smallest)
+        weight = flow.params.weight or WEIGHT_DEFAULT
+        flow.share = max(flow.share, Fraction(self.shared))
+        flow.share += Fraction(cost * SECOND, weight * WEIGHT_RATE)
 
     # The paper's add_request().
 
@@ -190,8 +301,10 @@ class Policy:
         conforming = flow is not self.background and request.start <= v
         request.conforming = conforming
         if conforming:
-            self.window.hold(now)
+            for window in self.windows:
+                window.hold(now)
         flow.queue.append(request)
+        self.place(request)
         flow.cost = request.cost
         if len(flow.queue) == 1:
             self._enter(flow)
@@ -223,8 +336,9 @@ class Policy:
         """check_and_adjust_tags(): if nobody who is backlogged conforms, virtual time jumps.
 
         In an overload, that by which tags are given moves on to the oldest pending start tag.
+        By weights nobody owes for the rest that he used, and there is no jump.
         """
-        starts = [flow.min_start() for flow in self.flows if flow.queue]
+        starts = [flow.min_start() for flow in self.flows if flow.queue and not self.weighs()]
         jump = max(0, min(starts) - (now + self.drift)) if starts else 0
         self.drift += jump
         self.v = max([self.v, *([min(starts)] if starts else [])])
@@ -235,6 +349,7 @@ class Policy:
         """It stands behind those that have the same finish tag."""
         self.entries += 1
         flow.entered = self.entries
+        self._join(flow)
 
     # The paper's dispatch_request().
 
@@ -251,16 +366,21 @@ class Policy:
         if self.wait:
             return Choice(None, jump, False, True, timed_out, relieved)
         chosen = self.active if stays else self._first(now)
-        self.held = not self._lets(chosen, now)
+        if not self._lets(chosen, now):
+            chosen, stays = self._passes(now), False
+        self.held = chosen is None
         if self.held:
             return Choice(None, jump, False, False, timed_out, relieved, True)
+        self.by_position = stays and self._sweeps(now)
         switched = not stays and self._grant(chosen, now)
-        return Choice(chosen, jump, switched, False, timed_out, relieved)
+        return Choice(chosen, jump, switched, False, timed_out, relieved,
+                      nearest=self.by_position)
 
     def _grant(self, flow: Reservation, now: int) -> bool:
         """The device is another's from now on, or nobody's if the background has it."""
         if flow is self.background:
             self.background_due = now + BACKGROUND_AGE
+        self.turn = self._spare(flow)
         active = None if flow is self.background else flow
         switched = active is not self.active
         self.active, self.run, self.run_since = active, 0, now
@@ -277,7 +397,20 @@ class Policy:
         worst = now + (self.in_flight + 1) * self.service.seek
         if any(due < worst for due in self.urgent):
             return False
-        return self.window.open(self.in_flight, now)
+        write = flow.queue[0].write
+        return self.windows[write].open(self._of_kind(write), now)
+
+    def _of_kind(self, write: bool) -> int:
+        """How many of those in flight write, or don't."""
+        return self.writes if write else self.in_flight - self.writes
+
+    def _passes(self, now: int) -> Reservation | None:
+        """Who goes while whose turn it is, is held back: the next who isn't.
+
+        Not on a device that seeks, where it would end runs.
+        """
+        others = [] if self.reorders else self._turns(HEADS)
+        return next((flow for flow in others if self._lets(flow, now)), None)
 
     def work(self) -> bool:
         """Is anything pending and not held back, and the device not kept idle."""
@@ -285,11 +418,22 @@ class Policy:
             flow.queue for flow in [*self.flows, self.background])
 
     def _first(self, now: int) -> Reservation:
-        """The smallest F, among equals who came first; or the background, if it is its turn."""
-        backlogged = self._backlogged()
-        if self.background.queue and (not backlogged or now >= self.background_due):
+        """Whose turn it is next, or the background if it is its."""
+        turns = self._turns()
+        if self.background.queue and (not turns or now >= self.background_due):
             return self.background
-        return backlogged[0]
+        return turns[0]
+
+    def _turns(self, most: int | None = None) -> list[Reservation]:
+        """Who goes before whom: the smallest F, among equals who came first; look at so many.
+
+        By weights, the smallest F of those who are entitled, and then the smallest share tag.
+        """
+        backlogged = self._backlogged()[:most]
+        if not self.weighs():
+            return backlogged
+        entitled = [flow for flow in backlogged if flow.min_start() <= self.v]
+        return [*entitled, *self._by_share()[:most]]
 
     def _backlogged(self) -> list[Reservation]:
         """Those with pending requests, the smallest F first."""
@@ -299,13 +443,38 @@ class Policy:
     def _stays(self, now: int) -> bool:
         """May the active reservation keep the device? Sets `wait` if it has nothing pending."""
         flow = self.active
-        if flow is None or self.run >= self.b_max or not flow.sequential() or (
-                self.rule == "slack" and now >= self._leave()):
+        if flow is None:
             return False
-        return bool(flow.queue) or self._waits(flow, now)
+        if self.run >= self.b_max or (
+                self.rule == "slack" and now >= self.run_since + self._long()):
+            if not (self.weighs() and self.turn and self._is_first(flow)):
+                return False
+            self.run, self.run_since = 0, now
+        if self.rule == "slack" and now >= self._leave():
+            return False
+        if not flow.sequential() and not self._sweeps(now):
+            return False
+        return self._in_share(flow) and (bool(flow.queue) or self._waits(flow, now))
+
+    def _sweeps(self, now: int) -> bool:
+        """Does the active reservation's next request by position go before its oldest.
+
+        It is nearer if the device seeks, and if that has others it chooses itself. The oldest goes
+        first, and then each sixteenth time, and if it conforms as long as anybody could be late.
+        """
+        flow = self.active
+        if self.rule == "paper" or not self.reorders or self.in_flight:
+            return False
+        if len(flow.queue) < 2 or self.run % SWEEP == 0:
+            return False
+        if self._overloaded() or not flow.queue[0].conforming:
+            return True
+        return now < self._bearable(self._backlogged()[:HEADS], now + RUN_MAX)
 
     def _waits(self, flow: Reservation, now: int) -> bool:
         """Is the device kept for it, though it has nothing pending? Sets `wait` if so."""
+        if not flow.sequential():
+            return False
         if not flow.sync or flow.in_flight > 1 or flow.think >= self.t_wait:
             return False
         if flow.in_flight:
@@ -319,15 +488,23 @@ class Policy:
 
     def _leave(self) -> int:
         """Before when the active reservation's next request must begin, by the rule of slack."""
-        if self._overloaded():
-            return self.run_since + OVERLOAD_RUN * self.service.seek
-        return self._slack(self.run_since + RUN_MAX)
+        end = self.run_since + self._long()
+        return end if self._overloaded() else self._slack(end)
+
+    def _long(self) -> int:
+        """How long a run is at most, by the rule of slack."""
+        short = self._overloaded() or self.weighs()
+        return SHORT_RUN * self.service.seek if short else RUN_MAX
 
     def _slack(self, end: int) -> int:
         """Until when the others can wait."""
-        others = [(flow.queue[0].due, flow.burst()) for flow in self._backlogged()[:HEADS]
-                  if flow is not self.active]
-        return bearable(others, self.service.seek, self.in_flight, end)
+        return self._bearable([flow for flow in self._backlogged()[:HEADS]
+                               if flow is not self.active], end)
+
+    def _bearable(self, flows: list[Reservation], end: int) -> int:
+        """Until when these can wait."""
+        heads = [(flow.queue[0].due, flow.burst()) for flow in flows]
+        return bearable(heads, self.service.seek, self.in_flight, end)
 
     def _in_time(self, now: int) -> bool:
         """Can all that is pending be served in time."""
@@ -350,19 +527,32 @@ class Policy:
         self.wait, self.wait_until = "arrival", flow.idle_since + self._patience(flow)
         self._hurry()
 
+    def pick(self, flow: Reservation) -> Request:
+        """The request of the chosen reservation that goes."""
+        return flow.nearest() if self.by_position else flow.queue[0]
+
     def dispatch(self, flow: Reservation, now: int) -> tuple[Request, bool]:
-        """Its oldest request goes to the device. Also, did an overload begin."""
-        request = flow.queue.pop(0)
+        """The request that was picked goes to the device. Also, did an overload begin."""
+        request = self.pick(flow)
+        spare = self._spare(flow)
+        take(flow.queue, request)
         follows = flow.next_pos is not None and 0 <= request.pos - flow.next_pos <= SEQ_GAP
         flow.history = [*flow.history[1:], follows]
         flow.next_pos = request.pos + request.sectors
+        if self.by_position:
+            flow.sweep = flow.next_pos
         flow.sync = request.sync
         turn = flow is not self.background and not self.run
-        self._begin(flow, request, now, follows and flow is self.active and self.run > 0)
+        near = follows or self.by_position
+        self._begin(flow, request, now, near and flow is self.active and self.run > 0)
         if flow is self.active:
             self.run += 1
+        overload = turn and self.overload.learn(request.due < now)
+        if spare and self.weighs():
+            self._charge_share(flow, request.cost)
+            flow.refund(request.cost, self.v)
         self._enter(flow)
-        return request, turn and self.overload.learn(request.due < now)
+        return request, overload
 
     def _begin(self, flow: Reservation, request: Request, now: int, streaming: bool) -> None:
         """The device has one request more."""
@@ -371,6 +561,7 @@ class Policy:
             self.service.begin(now, streaming)
         self.in_flight += 1
         flow.in_flight += 1
+        self.writes += request.write
         if self.reorders and request.conforming and len(self.urgent) < URGENT_MAX:
             self.urgent.append(request.due)
 
@@ -379,7 +570,9 @@ class Policy:
     def complete(self, flow: Reservation, request: Request, now: int) -> bool:
         """A dispatched request completed. True if the device is kept idle from now on."""
         if request.conforming and request.sent < request.due:
-            self.window.judge(self.in_flight, now - request.sent, request.due - request.sent)
+            for write, window in enumerate(self.windows):
+                window.judge(self._of_kind(bool(write)), now - request.sent,
+                             request.due - request.sent)
         self._end(flow, request)
         self.service.end(now)
         flow.idle_since = now
@@ -392,6 +585,7 @@ class Policy:
         """The device has one request less."""
         self.in_flight -= 1
         flow.in_flight -= 1
+        self.writes -= request.write
         if self.reorders and request.conforming and request.due in self.urgent:
             self.urgent.remove(request.due)
         if not self.in_flight:
@@ -414,22 +608,37 @@ class Policy:
         return True
 
     def merge(self, flow: Reservation, kept: Request, gone: Request) -> None:
-        """One pending request swallows another; the earlier place is its own from now on."""
-        place = min(flow.queue.index(kept), flow.queue.index(gone))
+        """One pending request swallows another; if that had earlier tags, its place is its own."""
+        if gone.start < kept.start:
+            flow.queue.remove(kept)
+            flow.queue.insert(flow.queue.index(gone), kept)
         kept.start, kept.due = min(kept.start, gone.start), min(kept.due, gone.due)
         kept.conforming |= gone.conforming
-        flow.queue.remove(kept)
         self.remove(flow, gone)
-        flow.queue.insert(place, kept)
 
     def remove(self, flow: Reservation, gone: Request) -> None:
         """A pending request is pending no more: a request of another reservation swallowed it."""
         flow.queue.remove(gone)
         self._enter(flow)
 
+    def place(self, request: Request) -> None:
+        """It comes to its position, where it stands behind others."""
+        self.places += 1
+        request.placed = self.places
+
     def charge(self, flow: Reservation, size: int, now: int) -> None:
-        """Bytes without a tag: merged into a pending request, or sent past us."""
+        """Bytes without a tag: merged into a pending request."""
         flow.tag(self._time(now), size)
+
+    def bypass(self, flow: Reservation, size: int, now: int) -> None:
+        """A request without a tag is sent past us: by right, or from the rest."""
+        v = self._time(now)
+        if not self.weighs() or flow is self.background or flow.start(v, size) <= v:
+            flow.tag(v, size)
+            return
+        self._charge_share(flow, size)
+        if flow.queue:
+            self._join(flow)
 
     def requeue(self, flow: Reservation, request: Request) -> bool:
         """The driver gave a request back; nothing is held for it. True if a wait ended."""
@@ -446,6 +655,7 @@ class Policy:
         """It promises something else: a fresh curve, on which no pending request loses."""
         before = (flow.min_start(), flow.finish()) if flow.queue else None
         v = self._time(now)
+        self.weigh(flow, params.weight)
         flow.params, flow.tat = params, Fraction(v)
         for request in flow.queue:
             start = flow.tag(v, request.cost)
@@ -453,6 +663,13 @@ class Policy:
             request.due = min(request.due, self._due(flow, start, now))
         if flow.queue and before != (flow.min_start(), flow.finish()):
             self._enter(flow)
+
+    def weigh(self, flow: Reservation, weight: int) -> None:
+        """It gets another weight, or none: 0."""
+        if weight != flow.params.weight:
+            flow.share = Fraction(floor(flow.share))
+        with self._reweighing():
+            flow.params = flow.params._replace(weight=weight)
 
     def forget(self, flow: Reservation) -> bool:
         """It goes away, with nothing pending or in flight. True if a wait ended."""

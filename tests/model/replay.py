@@ -195,7 +195,7 @@ class Device:
 
     def _on_tag(self, event: Event) -> list[Expected]:
         flow, now = self._flow(event), event.now
-        request = Traced(event.bytes, event.sector, number=event.request)
+        request = Traced(event.bytes, event.sector, write=bool(event.write), number=event.request)
         self._given_back.pop(event.request, None)
         arrival = self._policy.arrive(flow, request, now)
         self._pending[event.request] = request
@@ -219,6 +219,8 @@ class Device:
             flow = self._swallow(flow, kept, gone)
         if added:
             self._grown = (charged, added)
+        if kept.pos != event.sector:
+            self._policy.place(kept)
         kept.size, kept.pos = event.bytes, event.sector
         fields = {"group": self._group(flow), "pending": len(flow.queue)}
         if flow.queue and flow is not self._policy.background:
@@ -241,16 +243,17 @@ class Device:
         """One request less; whose it was."""
         other = self._owner(gone)
         kept.conforming |= gone.conforming
-        if flow is other and gone.start < kept.start:
+        if flow is other:
             self._policy.merge(flow, kept, gone)
-        else:  # among equal tags no place is earlier
+        else:
             kept.due = min(kept.due, gone.due)
             self._policy.remove(other, gone)
         return other
 
     def _on_charge(self, event: Event) -> list[Expected]:
         """For what a merge added, or for a request at the head, which has no event of its own."""
-        self._policy.charge(self._flow(event), event.bytes, event.now)
+        charge = self._policy.charge if self._grown else self._policy.bypass
+        charge(self._flow(event), event.bytes, event.now)
         group, size = self._grown or (event.group, event.bytes)
         self._grown = None
         return [Expected("charge", {"group": group, "bytes": size})]
@@ -272,10 +275,10 @@ class Device:
         expected, flow = self._choose(event)
         if flow is None:
             return expected
-        request = flow.queue[0]
+        request = policy.pick(flow)
         request.sync = bool(event.sync)
         if not request.size:  # it moves no data, so its length was not known
-            request.pos, request.size = event.sector, event.bytes
+            request.pos, request.size, request.data = event.sector, event.bytes, False
         _, overload = policy.dispatch(flow, event.now)
         if overload:
             expected.append(Expected("overload", {"now": event.now, "begins": 1}))
@@ -284,8 +287,8 @@ class Device:
         return [*expected, Expected("dispatch", {
             "group": self._group(flow), "request": request.number, "now": event.now,
             "start": request.start, "sector": request.pos, "bytes": request.size,
-            "tagged": 1, "run": policy.run, "pending": len(flow.queue),
-            "in_flight": flow.in_flight,
+            "tagged": 1, "nearest": int(policy.by_position), "run": policy.run,
+            "pending": len(flow.queue), "in_flight": flow.in_flight,
         })]  # fmt: skip
 
     def _choose(self, event: Event) -> tuple[list[Expected], Reservation | None]:
@@ -298,7 +301,9 @@ class Device:
         expected += self._drift(now, choice.jump)
         if choice.held:
             expected.append(Expected("hold", {
-                "now": now, "in_flight": policy.in_flight, "window": policy.window.limit // ONE,
+                "now": now, "reads": policy.in_flight - policy.writes, "writes": policy.writes,
+                "read_window": policy.windows[False].limit // ONE,
+                "write_window": policy.windows[True].limit // ONE,
             }))  # fmt: skip
         if choice.wait_began:
             expected.append(Expected("wait_begin", {
@@ -311,10 +316,11 @@ class Device:
     def _unscheduled(self, event: Event) -> list[Expected]:
         """Requeued or inserted at the head, or without a reservation: then none is in flight."""
         flow = self._flow(event)
-        fields = {"start": 0, "run": self._policy.run, "pending": 0}
+        fields = {"start": 0, "nearest": 0, "run": self._policy.run, "pending": 0}
         if event.in_flight:
+            # At the head, of what has a reservation, come only writes between two flushes.
             request = self._given_back.pop(event.request, None) or Traced(
-                event.bytes, number=event.request
+                event.bytes, write=True, number=event.request
             )
             self._policy.resume(flow, request, event.now)
             self._in_flight[event.request] = (event.group, request)
@@ -378,8 +384,14 @@ class Device:
         return [Expected("join", {})]
 
     def _on_config(self, event: Event) -> list[Expected]:
-        self._policy.configure(self._flow(event), _params(event), event.now)
+        flow = self._flow(event)
+        params = _params(event)._replace(weight=flow.params.weight)
+        self._policy.configure(flow, params, event.now)
         return [Expected("config", {})]
+
+    def _on_share(self, event: Event) -> list[Expected]:
+        self._policy.weigh(self._flow(event), event.weight)
+        return [Expected("share", {})]
 
     def _on_leave(self, event: Event) -> list[Expected]:
         """A group that is unknown is left from the device's last stay with htbs."""

@@ -10,7 +10,8 @@ SECOND = 10**9
 HEADS = 16  # so many of those whose deadlines come first are looked at
 SEEK_MAX = SECOND
 RUN_MAX = SECOND
-OVERLOAD_RUN = 8  # seeks
+SHORT_RUN = 8  # seeks
+SWEEP = 16  # of a run's requests the first of so many is the oldest, wherever it is
 
 
 @dataclass

@@ -2,19 +2,25 @@
 
 from dataclasses import replace
 
+from tests.model.htbs import Params
 from tests.sim.loads import (
     FLASH_READ,
+    FLASH_WRITE,
     MIXED,
     OVERLOAD_MIXED,
     OVERLOAD_RANDOM,
     PAIR,
+    REST,
     boundary,
+    poisson,
     queueing_disk,
+    scattered_writer,
 )
 from tests.sim.sim import MS, PAPER, SECOND, SLACK, Client, Knobs, Run, run
 
 RULES = {"pClock": Knobs("paper", 1, 0), "paper, B_max 20": PAPER,
-         "paper, B_max 4096": Knobs("paper", 4096), "slack": SLACK}
+         "paper, B_max 4096": Knobs("paper", 4096), "slack, by age": Knobs(seeks=False),
+         "slack": SLACK}
 HEAD = ("load", "rule", "MB/s", "late", "conforming", "longest ms", "overload", "got/reserved")
 ROW = "{:29}{:18}{:>7}{:>7}{:>12}{:>12}{:>10}{:>14}"
 
@@ -47,8 +53,14 @@ def main() -> None:
     for greedy, bunch in ((0, 1), (1, 1), (2, 1), (0, 8), (2, 8)):
         sets = [boundary(seed, 10, bunch, greedy) for seed in range(100)]
         loads[f"admitted, {greedy} greedy, {bunch} by {bunch}"] = sets, 10
+    loads["scattered writes"] = [[scattered_writer()]], 120
+    loads["and a reader"] = [[Client(Params(160 << 10, 4096, 100 * MS), region=36,
+                                     times=poisson(20, 120)), scattered_writer()]], 120
     loads["queueing disk"] = [queueing_disk(60)], 60, "nearline"
+    weighed = queueing_disk(60, REST._replace(weight=1), REST._replace(weight=200))
+    loads["queueing disk, 1 : 200"] = [weighed], 60, "nearline"
     loads["flash, reads"] = [FLASH_READ], 2, "tlc"
+    loads["flash, writes"] = [FLASH_WRITE], 4, "tlc"
     print(ROW.format(*HEAD))
     for load, arguments in loads.items():
         for rule in RULES:

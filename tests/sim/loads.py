@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from tests.model.admission import shortfall
 from tests.model.htbs import COST_MIN, SECOND, Params
-from tests.sim.sim import MS, Client, worst_read
+from tests.sim.sim import MS, REGION, Client, worst_read
 
 REGIONS = 37  # of 2 GiB, which the disk of 80 GB has
 
@@ -49,9 +49,20 @@ def queueing_disk(seconds: int, writer: Params = REST, reader: Params = REST) ->
             Client(reader, sequential=True, size=1 << 20, depth=8, region=10)]
 
 
+def scattered_writer(promise: Params = REST, depth: int = 32) -> Client:
+    """One who writes all over the disk, with many requests under way."""
+    return Client(promise, size=64 << 10, depth=depth, write=True, region=0,
+                  span=(REGIONS - 1) * REGION)
+
+
 # A reader who wants each block within a millisecond, and four who want all that the drive has.
 FLASH_READ = [Client(Params(8 << 20, 4096, MS)),
               *[Client(REST, depth=64, think=2000, region=i) for i in range(4)]]
+
+
+# The same reader, in no such hurry, and one whose writes make the drive collect garbage.
+FLASH_WRITE = [Client(Params(8 << 20, 4096, 2 * MS)),
+               Client(REST, size=128 << 10, depth=64, write=True, think=2000)]
 
 
 def until(clients: Sequence[Client], seconds: float) -> list[Client]:

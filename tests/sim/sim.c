@@ -41,6 +41,7 @@ struct sim_setup {
 	u64 seek;		/* what it is believed to take at first, ns */
 	u64 seconds;
 	u64 seed;
+	bool seeks;		/* known of the drive, if it does */
 };
 
 struct sim_outcome {
@@ -113,6 +114,11 @@ static u64 next_arrival(const struct sim_flow *of, u32 *slot)
 	return at < client->end ? at : NEVER;
 }
 
+static struct sim_request *pending(struct sim_flow *of, u32 place)
+{
+	return &of->queue[(of->head + place) % SIM_QUEUE];
+}
+
 static void arrive(struct sim_flow *of, u64 now, u32 slot)
 {
 	struct sim_client *client = of->client;
@@ -128,12 +134,12 @@ static void arrive(struct sim_flow *of, u64 now, u32 slot)
 	}
 
 	htbs_policy_arrive(&policy, &of->flow, now, htbs_cost(client->size),
-			   &arrival);
+			   client->write, &arrival);
 	out->hits += arrival.hit;
-	request = &of->queue[(of->head + of->pending++) % SIM_QUEUE];
+	request = pending(of, of->pending++);
 	request->sector = client->base + offset;
 	request->arrived = now;
-	request->start = arrival.start;
+	request->start = arrival.kept;
 	request->due = arrival.due;
 	request->conforming = arrival.conforming;
 	client->conforming += arrival.conforming;
@@ -192,8 +198,8 @@ static void note_overload(u64 now)
 	}
 }
 
-static void serve(struct sim_flow *of, u64 now,
-		  const struct sim_request *request)
+static u32 serve(struct sim_flow *of, u64 now,
+		 const struct sim_request *request)
 {
 	u32 nr = 0;
 
@@ -204,19 +210,67 @@ static void serve(struct sim_flow *of, u64 now,
 	service[nr].sent.at = now;
 	service[nr].sent.due = request->due;
 	service[nr].sent.conforms = request->conforming;
+	service[nr].sent.write = of->client->write;
 	service[nr].done = NEVER;
 	serving++;
 	sim_drive_submit(nr, now, of->client->write, request->sector,
 			 of->client->size / 512);
+	return nr;
+}
+
+/* Which comes next by position, from where the last one ended; 0: the oldest. */
+static u32 nearest(struct sim_flow *of)
+{
+	u64 from = of->flow.sweep, least = NEVER;
+	u32 place, found = 0;
+
+	for (place = 0; place < of->pending; place++) {
+		/* Those behind it come last. */
+		u64 distance = pending(of, place)->sector - from;
+
+		if (distance < least) {
+			least = distance;
+			found = place;
+		}
+	}
+	return found;
+}
+
+/* A request goes before an older one that doesn't conform: with that one's tags. */
+static void swap_tags(struct sim_request *one, struct sim_request *other)
+{
+	u64 start = one->start, due = one->due;
+
+	one->start = other->start;
+	one->due = other->due;
+	other->start = start;
+	other->due = due;
+}
+
+/* One of those pending is pending no more. */
+static struct sim_request take(struct sim_flow *of, u32 place)
+{
+	struct sim_request request = *pending(of, place);
+	bool passes = !request.conforming;
+
+	for (; place; place--) {
+		passes &= !pending(of, place - 1)->conforming;
+		if (passes)
+			swap_tags(&request, pending(of, place - 1));
+		*pending(of, place) = *pending(of, place - 1);
+	}
+	of->head = (of->head + 1) % SIM_QUEUE;
+	of->pending--;
+	return request;
 }
 
 static bool dispatch(u64 now)
 {
+	struct sim_request request, *head;
 	struct htbs_choice choice;
 	struct htbs_extent extent;
-	struct sim_client *client;
-	struct sim_request *head;
 	struct sim_flow *of;
+	u32 nr;
 
 	htbs_policy_choose(&policy, now, &choice);
 	if (choice.relieved)
@@ -227,20 +281,20 @@ static bool dispatch(u64 now)
 		return false;
 
 	of = (struct sim_flow *)choice.flow;
-	client = of->client;
-	head = &of->queue[of->head];
-	of->head = (of->head + 1) % SIM_QUEUE;
-	of->pending--;
-	extent.pos = head->sector;
-	extent.sectors = client->size / 512;
-	extent.sync = !client->write;
-	if (htbs_policy_dispatch(&policy, choice.flow, now, &extent))
+	request = take(of, choice.order == HTBS_ORDER_NEAREST ? nearest(of) : 0);
+	extent.pos = request.sector;
+	extent.sectors = of->client->size / 512;
+	extent.cost = htbs_cost(of->client->size);
+	extent.sync = !of->client->write;
+	nr = serve(of, now, &request);
+	if (htbs_policy_dispatch(&policy, choice.flow, &extent,
+				 &service[nr].sent))
 		note_overload(now);
-	serve(of, now, head);
-	head = &of->queue[of->head];
+	head = pending(of, 0);
 	if (of->pending)
 		htbs_policy_set_head(&policy, choice.flow, head->start,
-				     head->due, head->conforming);
+				     head->due, head->conforming,
+				     of->client->write);
 	return true;
 }
 
@@ -271,8 +325,11 @@ static u64 drive_event(u64 now, u32 *nr)
 static void set_up(const struct sim_setup *setup, struct sim_client *clients,
 		   u32 count)
 {
-	const struct htbs_params least = { HTBS_BW_MIN, HTBS_BURST_MIN,
-					   HTBS_LATENCY_MIN };
+	const struct htbs_params least = {
+		.bw = HTBS_BW_MIN,
+		.burst = HTBS_BURST_MIN,
+		.latency = HTBS_LATENCY_MIN,
+	};
 	u32 i, slot;
 
 	seed = setup->seed;
@@ -284,7 +341,7 @@ static void set_up(const struct sim_setup *setup, struct sim_client *clients,
 	htbs_flow_init(&background, &policy, &least, 0);
 	htbs_service_init(&policy.service, setup->seek);
 	policy.rule = setup->rule;
-	policy.reorders = setup->drive != SIM_TLC;
+	policy.reorders = setup->seeks && setup->drive != SIM_TLC;
 
 	memset(flows, 0, sizeof(flows));
 	for (i = 0; i < count; i++) {

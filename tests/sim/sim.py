@@ -38,7 +38,7 @@ class CSetup(Structure):
     """struct sim_setup."""
 
     _fields_ = [("drive", c_uint32), ("rule", c_uint32), ("b_max", c_uint32), ("t_wait", c_uint64),
-                ("seek", c_uint64), ("seconds", c_uint64), ("seed", c_uint64)]
+                ("seek", c_uint64), ("seconds", c_uint64), ("seed", c_uint64), ("seeks", c_bool)]
 
 
 class COutcome(Structure):
@@ -67,16 +67,21 @@ class Client:
     begin: int = 0
     end: int = EVER
     region: int | None = None  # which; by default, the place in the list of clients
+    span: int = REGION  # bytes from there on
 
 
 @dataclass(frozen=True)
 class Knobs:
-    """The policy's tunables and what a seek is believed to take, as the elevator sets them."""
+    """The policy's tunables and what a seek is believed to take, as the elevator sets them.
+
+    Without `seeks` a disk is taken for a drive that doesn't: nobody is served by position.
+    """
 
     rule: str = "slack"
     b_max: int = 4096
     t_wait: int = 10 * MS
     seek: int = 20 * MS
+    seeks: bool = True
 
 
 PAPER = Knobs("paper", 20)
@@ -144,7 +149,7 @@ def run(clients: Sequence[Client], knobs: Knobs = SLACK, seconds: int = 60, seed
     lib = library()
     inside = (CClient * len(clients))(*(c_client(client, i) for i, client in enumerate(clients)))
     setup = CSetup(DRIVES.index(drive), RULES.index(knobs.rule), knobs.b_max, knobs.t_wait,
-                   knobs.seek, seconds, seed)
+                   knobs.seek, seconds, seed, knobs.seeks)
     outcome = COutcome()
     if lib.sim_run(byref(setup), inside, len(clients), byref(outcome)):
         raise OverflowError("more requests are under way than the simulation has room for: "
@@ -158,6 +163,6 @@ def c_client(client: Client, place: int) -> CClient:
     times = (c_uint64 * len(client.times))(*client.times) if client.times is not None else None
     period = client.size * SECOND // client.rate if client.rate else 0
     return CClient(promise=CParams(*client.promise), base=region * REGION // 512,
-                   span=REGION // 512, begin=client.begin, end=client.end, think=client.think,
+                   span=client.span // 512, begin=client.begin, end=client.end, think=client.think,
                    period=period, times=times, count=len(times or ()), size=client.size,
                    depth=client.depth, sequential=client.sequential, write=client.write)

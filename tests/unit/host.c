@@ -36,6 +36,8 @@ struct host_policy_view {
 	u64 wait;
 	u64 wait_until;
 	u64 work;
+	u64 shared;
+	u64 busy;
 };
 
 struct host_flow_view {
@@ -43,6 +45,8 @@ struct host_flow_view {
 	u64 in_flight;
 	u64 think;
 	u64 burst;
+	u64 sweep;
+	u64 share;
 };
 
 void host_policy_view(const struct htbs_policy *policy,
@@ -53,6 +57,8 @@ void host_policy_view(const struct htbs_policy *policy,
 	view->wait = policy->wait;
 	view->wait_until = policy->wait_until;
 	view->work = htbs_policy_has_work(policy);
+	view->shared = policy->shares.clock.drift;
+	view->busy = policy->busy;
 }
 
 void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)
@@ -61,6 +67,8 @@ void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)
 	view->in_flight = flow->in_flight;
 	view->think = flow->think;
 	view->burst = flow->node.count;
+	view->sweep = flow->sweep;
+	view->share = flow->share.curve.tat;
 }
 
 struct htbs_clock *host_policy_clock(struct htbs_policy *policy)
@@ -80,7 +88,7 @@ struct htbs_overload *host_policy_overload(struct htbs_policy *policy)
 
 struct htbs_window *host_policy_window(struct htbs_policy *policy)
 {
-	return &policy->window;
+	return policy->window;
 }
 
 void host_policy_set_reorders(struct htbs_policy *policy, bool reorders)

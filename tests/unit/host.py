@@ -22,24 +22,27 @@ from ctypes import (
 from pathlib import Path
 from types import SimpleNamespace
 
-from tests.model.htbs import Arrival, Choice, Params, Request
+from tests.model.htbs import Arrival, Choice, Params, Request, nearest, take
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build/linux-source/tools"
 LIBRARY = ROOT / "build/host/libhtbs.so"
-ROOMS = ("curve", "tree", "slack", "flow", "window", "tags", "policy", "admission")
+ROOMS = ("curve", "tree", "slack", "flow", "window", "tags", "sweep", "flight",
+         "share", "run", "policy", "admission")
 FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-Werror")
 
 WRAP = 1 << 64
 WAITS = (None, "service", "arrival")
 RULES = ("paper", "slack")
+NEAREST = 2  # enum htbs_order
 
 
 class CParams(Structure):
     """struct htbs_params."""
 
-    _fields_ = [("bw", c_uint64), ("burst", c_uint64), ("latency", c_uint64)]
+    _fields_ = [("bw", c_uint64), ("burst", c_uint64), ("latency", c_uint64),
+                ("weight", c_uint32)]
 
 
 class CClock(Structure):
@@ -57,14 +60,14 @@ class CCurve(Structure):
 class CArrival(Structure):
     """struct htbs_arrival."""
 
-    _fields_ = [("start", c_uint64), ("v", c_uint64), ("due", c_uint64), ("jump", c_uint64),
-                ("conforming", c_bool), ("hit", c_bool), ("hurry", c_bool)]
+    _fields_ = [("start", c_uint64), ("kept", c_uint64), ("v", c_uint64), ("due", c_uint64),
+                ("jump", c_uint64), ("conforming", c_bool), ("hit", c_bool), ("hurry", c_bool)]
 
 
 class CChoice(Structure):
     """struct htbs_choice."""
 
-    _fields_ = [("flow", c_void_p), ("jump", c_uint64), ("switched", c_bool),
+    _fields_ = [("flow", c_void_p), ("jump", c_uint64), ("order", c_int), ("switched", c_bool),
                 ("wait_began", c_bool), ("timed_out", c_bool), ("relieved", c_bool),
                 ("held", c_bool)]
 
@@ -72,13 +75,13 @@ class CChoice(Structure):
 class CExtent(Structure):
     """struct htbs_extent."""
 
-    _fields_ = [("pos", c_uint64), ("sectors", c_uint32), ("sync", c_bool)]
+    _fields_ = [("pos", c_uint64), ("sectors", c_uint32), ("cost", c_uint32), ("sync", c_bool)]
 
 
 class CSent(Structure):
     """struct htbs_sent."""
 
-    _fields_ = [("at", c_uint64), ("due", c_uint64), ("conforms", c_bool)]
+    _fields_ = [("at", c_uint64), ("due", c_uint64), ("conforms", c_bool), ("write", c_bool)]
 
 
 class CWindow(Structure):
@@ -122,14 +125,15 @@ class PolicyView(Structure):
     """struct host_policy_view."""
 
     _fields_ = [("active", c_void_p), ("run", c_uint64), ("wait", c_uint64),
-                ("wait_until", c_uint64), ("work", c_uint64)]
+                ("wait_until", c_uint64), ("work", c_uint64), ("shared", c_uint64),
+                ("busy", c_uint64)]
 
 
 class FlowView(Structure):
     """struct host_flow_view."""
 
     _fields_ = [("pending", c_uint64), ("in_flight", c_uint64), ("think", c_uint64),
-                ("burst", c_uint64)]
+                ("burst", c_uint64), ("sweep", c_uint64), ("share", c_uint64)]
 
 
 MIRRORS = {"params": CParams, "clock": CClock, "curve": CCurve, "arrival": CArrival,
@@ -143,6 +147,7 @@ PROTOTYPES = {
     "htbs_clock_advance": (c_uint64, c_void_p, c_uint64, c_uint64),
     "htbs_curve_init": (None, POINTER(CCurve), POINTER(CParams), c_void_p, c_uint64),
     "htbs_curve_arrive": (c_uint64, c_void_p, c_void_p, c_uint64, c_uint32),
+    "htbs_curve_refund": (c_uint64, c_void_p, c_uint32),
     "htbs_curve_charge": (None, c_void_p, c_uint32),
     "htbs_service_init": (None, POINTER(CService), c_uint64),
     "htbs_service_begin": (None, POINTER(CService), c_uint64, c_bool),
@@ -153,17 +158,20 @@ PROTOTYPES = {
     "htbs_tree_init": (None, c_void_p),
     "htbs_tree_insert": (None, c_void_p, c_void_p),
     "htbs_tree_remove": (None, c_void_p, c_void_p),
+    "htbs_tree_entitled": (c_void_p, c_void_p, c_uint64),
     "htbs_policy_init": (None, c_void_p, c_void_p, c_uint32, c_uint64),
     "htbs_flow_init": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
-    "htbs_policy_arrive": (None, c_void_p, c_void_p, c_uint64, c_uint32, POINTER(CArrival)),
+    "htbs_policy_arrive": (None, c_void_p, c_void_p, c_uint64, c_uint32, c_bool,
+                           POINTER(CArrival)),
     "htbs_policy_choose": (None, c_void_p, c_uint64, POINTER(CChoice)),
-    "htbs_policy_dispatch": (c_bool, c_void_p, c_void_p, c_uint64, POINTER(CExtent)),
+    "htbs_policy_dispatch": (c_bool, c_void_p, c_void_p, POINTER(CExtent), POINTER(CSent)),
     "htbs_policy_remove": (None, c_void_p, c_void_p),
-    "htbs_policy_set_head": (None, c_void_p, c_void_p, c_uint64, c_uint64, c_bool),
+    "htbs_policy_set_head": (None, c_void_p, c_void_p, c_uint64, c_uint64, c_bool, c_bool),
     "htbs_policy_complete": (c_bool, c_void_p, c_void_p, c_uint64, POINTER(CSent)),
     "htbs_policy_requeue": (c_bool, c_void_p, c_void_p, POINTER(CSent)),
     "htbs_policy_resume": (None, c_void_p, c_void_p, POINTER(CSent)),
     "htbs_policy_charge": (None, c_void_p, c_void_p, c_uint64, c_uint32),
+    "htbs_policy_bypass": (None, c_void_p, c_void_p, c_uint64, c_uint32),
     "htbs_window_init": (None, POINTER(CWindow)),
     "htbs_window_hold": (None, POINTER(CWindow), c_uint64),
     "htbs_window_open": (c_bool, POINTER(CWindow), c_uint32, c_uint64),
@@ -171,6 +179,8 @@ PROTOTYPES = {
     "htbs_policy_configure": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
     "htbs_policy_retag": (None, c_void_p, c_void_p, c_uint64, c_uint32, POINTER(c_uint64),
                           POINTER(c_uint64)),
+    "htbs_policy_weigh": (None, c_void_p, c_void_p, c_uint32),
+    "htbs_flow_start": (c_uint64, c_void_p, c_uint64),
     "htbs_policy_timeout": (c_bool, c_void_p, c_uint64),
     "htbs_policy_cancel_wait": (c_bool, c_void_p),
     "htbs_policy_forget": (c_bool, c_void_p, c_void_p),
@@ -241,6 +251,10 @@ class Flow:
         self.curve = lib.host_flow_curve(address).contents
         self.queue: list[Request] = []
 
+    def start(self, request: Request) -> int:
+        """The start tag of a pending request as it is now."""
+        return self.lib.htbs_flow_start(self.address, request.start)
+
     def view(self) -> FlowView:
         """What the policy knows of it."""
         view = FlowView()
@@ -264,7 +278,10 @@ class Device:
         self.service = lib.host_policy_service(self.policy).contents
         self.overload = lib.host_policy_overload(self.policy).contents
         lib.htbs_service_init(byref(self.service), seek)
-        self.window = lib.host_policy_window(self.policy).contents
+        windows = lib.host_policy_window(self.policy)
+        self.windows = (windows[False], windows[True])
+        self.by_position = False
+        self.places = 0
         self.set_rule(rule)
 
     def set_reorders(self, reorders: bool) -> None:
@@ -284,10 +301,13 @@ class Device:
         return flow
 
     def arrive(self, flow: Flow, request: Request, now: int) -> Arrival:
-        """A request arrives."""
+        """A request arrives. Its start tag is kept, see `Flow.start()`."""
         out = CArrival()
-        self.lib.htbs_policy_arrive(self.policy, flow.address, now % WRAP, request.cost, byref(out))
-        request.start, request.due, request.conforming = out.start, out.due, out.conforming
+        self.lib.htbs_policy_arrive(self.policy, flow.address, now % WRAP, request.cost,
+                                    request.write, byref(out))
+        request.start, request.due, request.conforming = out.kept, out.due, out.conforming
+        self.places += 1
+        request.placed = self.places
         flow.queue.append(request)
         return Arrival(out.start, out.v, out.due, out.jump, out.conforming, out.hit,
                        out.hurry)
@@ -297,23 +317,25 @@ class Device:
         out = CChoice()
         self.lib.htbs_policy_choose(self.policy, now % WRAP, byref(out))
         flow = self.flows[out.flow] if out.flow else None
+        self.by_position = out.order == NEAREST
         return Choice(flow, out.jump, out.switched, out.wait_began, out.timed_out,
-                      out.relieved, out.held)
+                      out.relieved, out.held, self.by_position)
 
     def dispatch(self, flow: Flow, now: int) -> tuple[Request, bool]:
-        """Dispatch the oldest request; also, did an overload begin."""
-        request = flow.queue.pop(0)
-        request.sent = now
-        extent = CExtent(request.pos, request.sectors, request.sync)
-        changed = self.lib.htbs_policy_dispatch(self.policy, flow.address, now % WRAP,
-                                                byref(extent))
+        """Dispatch the request that was chosen; also, did an overload begin."""
+        request = nearest(flow.queue, flow.view().sweep) if self.by_position else flow.queue[0]
+        take(flow.queue, request)
+        request.sent, request.start = now, flow.start(request)
+        extent = CExtent(request.pos, request.sectors, request.cost, request.sync)
+        changed = self.lib.htbs_policy_dispatch(self.policy, flow.address, byref(extent),
+                                                byref(self._sent(request)))
         self._set_head(flow)
         return request, changed
 
     def merge(self, flow: Flow, kept: Request, gone: Request) -> None:
-        """One pending request swallows another; the earlier place is its own from now on."""
-        queue = flow.queue
-        if queue.index(gone) < queue.index(kept):
+        """One pending request swallows another; if that had earlier tags, its place is its own."""
+        queue, start = flow.queue, flow.start(gone)
+        if start != flow.start(kept) and self._earlier(start, flow.start(kept)) == start:
             queue.remove(kept)
             queue[queue.index(gone)] = kept
             kept.start = gone.start
@@ -327,6 +349,10 @@ class Device:
     def charge(self, flow: Flow, size: int, now: int) -> None:
         """Bytes without a tag of their own."""
         self.lib.htbs_policy_charge(self.policy, flow.address, now % WRAP, size)
+
+    def bypass(self, flow: Flow, size: int, now: int) -> None:
+        """A request that is dispatched past the policy."""
+        self.lib.htbs_policy_bypass(self.policy, flow.address, now % WRAP, size)
 
     def complete(self, flow: Flow, request: Request, now: int) -> bool:
         """A dispatched request completed."""
@@ -344,7 +370,7 @@ class Device:
 
     @staticmethod
     def _sent(request: Request) -> CSent:
-        return CSent(request.sent % WRAP, request.due % WRAP, request.conforming)
+        return CSent(request.sent % WRAP, request.due % WRAP, request.conforming, request.write)
 
     def configure(self, flow: Flow, params: Params, now: int) -> None:
         """A reservation promises something else."""
@@ -356,6 +382,10 @@ class Device:
                                   byref(start), byref(due))
             request.start, request.due = start.value, due.value
         self._set_head(flow)
+
+    def weigh(self, flow: Flow, weight: int) -> None:
+        """A reservation gets another weight, or none: 0."""
+        self.lib.htbs_policy_weigh(self.policy, flow.address, weight)
 
     def timeout(self, now: int) -> bool:
         """Has the wait lasted long enough."""
@@ -380,13 +410,13 @@ class Device:
         self.lib.host_policy_view(self.policy, byref(view))
         return SimpleNamespace(active=self.flows[view.active] if view.active else None,
                                run=view.run, wait=WAITS[view.wait], wait_until=view.wait_until,
-                               work=bool(view.work))
+                               work=bool(view.work), shared=view.shared, busy=view.busy)
 
     def _set_head(self, flow: Flow) -> None:
         if flow.queue:
             head = flow.queue[0]
             self.lib.htbs_policy_set_head(self.policy, flow.address, head.start, head.due,
-                                          head.conforming)
+                                          head.conforming, head.write)
 
     @staticmethod
     def _earlier(a: int, b: int) -> int:

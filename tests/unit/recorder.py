@@ -27,8 +27,8 @@ class Numbered(Request):
 class Recorder:
     """A device and the lines that ftrace has of it. Its public methods are the events."""
 
-    def __init__(self, lib, rng: random.Random, rule: str):
-        self.rng, self.lines = rng, []
+    def __init__(self, lib, rng: random.Random, rule: str, weights: bool):
+        self.rng, self.lines, self.weights = rng, [], weights
         self.now = rng.randrange(SECOND)
         b_max, t_wait, seek = rng.choice([2, 5, 20]), rng.choice([MS, 10 * MS]), 5 * MS
         reorders = rng.choice([False, True])
@@ -55,12 +55,19 @@ class Recorder:
     def _join(self, group: int) -> None:
         promise = self._promise()
         self.flows[group] = self.device.add(promise, self.now)
-        self._tell("join", group=group, now=self.now, **promise._asdict())
+        self._promised("join", group, promise)
+        if promise.weight:
+            self._tell("share", group=group, now=self.now, weight=promise.weight)
+
+    def _promised(self, name: str, group: int, promise: Params) -> None:
+        self._tell(name, group=group, now=self.now, bw=promise.bw, burst=promise.burst,
+                   latency=promise.latency)
 
     def _promise(self) -> Params:
         rng = self.rng
         return Params(rng.choice([200_000, 800_000, 3_000_001]), rng.choice([4096, 8192, 65536]),
-                      rng.choice([20 * MS, 50 * MS, SECOND]))
+                      rng.choice([20 * MS, 50 * MS, SECOND]),
+                      rng.choice([1, 50, 100, 1000]) if self.weights else 0)
 
     def _drift(self, jump: int) -> None:
         if jump:
@@ -76,7 +83,8 @@ class Recorder:
         flow, size = self.flows[group], rng.choice([4 * KIB, 4 * KIB, 16 * KIB, 512])
         self._requests += 1
         pos = self._ends[group] if rng.random() < 0.9 else rng.randrange(1 << 30)
-        request = Numbered(size, pos, rng.random() < 0.9, number=self._requests, group=group)
+        sync, write = rng.random() < 0.9, group == GROUPS
+        request = Numbered(size, pos, sync, write=write, number=self._requests, group=group)
         self._ends[group] = pos + request.sectors
         arrival = self.device.arrive(flow, request, self.now)
         if arrival.hit:
@@ -84,7 +92,8 @@ class Recorder:
         self._drift(arrival.jump)
         self._tell("tag", group=group, request=request.number, now=self.now, v=arrival.v,
                    start=arrival.start, finish=arrival.start + flow.curve.params.latency,
-                   sector=pos, bytes=size, cost=request.cost, pending=len(flow.queue))
+                   sector=pos, bytes=size, write=int(write), cost=request.cost,
+                   pending=len(flow.queue))
 
     def ask(self) -> None:
         """The driver asks for a request."""
@@ -99,8 +108,11 @@ class Recorder:
             self._tell("overload", now=self.now, begins=0)
         self._drift(choice.jump)
         if choice.held:
-            self._tell("hold", now=self.now, in_flight=len(self._in_flight),
-                       window=self.device.window.limit // ONE)
+            writes = sum(request.write for request in self._in_flight)
+            reads, window = self.device.windows
+            self._tell("hold", now=self.now, reads=len(self._in_flight) - writes,
+                       read_window=reads.limit // ONE, writes=writes,
+                       write_window=window.limit // ONE)
         view = self.device.view()
         if choice.wait_began:
             self._tell("wait_begin", group=self._group(view.active), now=self.now,
@@ -127,7 +139,8 @@ class Recorder:
         state = flow.view()
         self._tell("dispatch", group=request.group, request=request.number, now=self.now,
                    start=start, sector=request.pos, bytes=request.size, sync=int(request.sync),
-                   tagged=tagged, run=self.device.view().run, pending=state.pending,
+                   tagged=tagged, nearest=int(tagged and self.device.by_position),
+                   run=self.device.view().run, pending=state.pending,
                    in_flight=state.in_flight)
 
     def complete(self) -> None:
@@ -163,7 +176,8 @@ class Recorder:
             gone, kept.size = other.number, kept.size + other.size
             self.device.merge(flow, kept, other)
         self._tell("merge", group=group, request=kept.number, gone=gone, sector=kept.pos,
-                   bytes=kept.size, pending=len(flow.queue), oldest=flow.queue[0].start)
+                   bytes=kept.size, pending=len(flow.queue),
+                   oldest=flow.start(flow.queue[0]))
         self.device.charge(flow, added, self.now)
         self._tell("charge", group=group, now=self.now, bytes=added)
 
@@ -179,8 +193,13 @@ class Recorder:
     def configure(self) -> None:
         """Somebody writes to io.htbs."""
         group, promise = self.rng.choice(list(self.flows)), self._promise()
+        if self.weights and self.rng.random() < 0.5:
+            promise = promise._replace(weight=0)
+        was = self.flows[group].curve.params.weight
         self.device.configure(self.flows[group], promise, self.now)
-        self._tell("config", group=group, now=self.now, **promise._asdict())
+        if promise.weight != was:
+            self._tell("share", group=group, now=self.now, weight=promise.weight)
+        self._promised("config", group, promise)
 
     def let_pass(self) -> None:
         """Nothing happens for a while."""
@@ -191,10 +210,11 @@ USUAL = ("arrive", "arrive", "ask", "ask", "complete", "complete", "complete", "
 RARE = ("merge", "expire", "configure")
 
 
-def record(lib, seed: int, rule: str = "paper", events: int = 1500) -> list[str]:
-    """The lines of a recording."""
+def record(lib, seed: int, rule: str = "paper", weights: bool = False,
+           events: int = 1500) -> list[str]:
+    """The lines of a recording; with weights or without."""
     rng = random.Random(seed)
-    recorder = Recorder(lib, rng, rule)
+    recorder = Recorder(lib, rng, rule, weights)
     while len(recorder.lines) < events:
         getattr(recorder, rng.choice(RARE if rng.random() < 0.05 else USUAL))()
     return recorder.lines

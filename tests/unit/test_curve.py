@@ -97,6 +97,16 @@ def test_no_step_is_inexact(lib, promise, tat, rem, size):
     assert 0 <= curve.rem < bw
 
 
+@given(params, within(0, WRAP - 1), st.integers(0, BW[1]), within(0, (1 << 32) - 1, 4096))
+def test_what_is_given_back_was_charged(lib, promise, tat, rem, size):
+    """A refund undoes a charge, and says how far tat moved."""
+    curve = CCurve(CParams(*promise), tat, rem % promise.bw, 0)
+    lib.htbs_curve_charge(byref(curve), size)
+    charged = curve.tat
+    assert lib.htbs_curve_refund(byref(curve), size) == (charged - tat) % WRAP
+    assert (curve.tat, curve.rem) == (tat, rem % promise.bw)
+
+
 @pytest.mark.parametrize("bw", [4097, 3 * 10**8 + 7, BW[1]])
 def test_no_error_adds_up(lib, bw):
     """Three million requests of growing size, against one multiplication."""
@@ -156,3 +166,10 @@ def test_range_of_parameters(lib, name, low, high):
                          (0, False), (WRAP - 1, False)):
         promise = PLAIN._replace(**{name: value})
         assert lib.htbs_params_valid(byref(CParams(*promise))) == valid
+
+
+@pytest.mark.parametrize(("weight", "valid"), [(0, True), (1, True), (10_000, True),
+                                               (10_001, False), ((1 << 32) - 1, False)])
+def test_range_of_weights(lib, weight, valid):
+    """0 is none."""
+    assert lib.htbs_params_valid(byref(CParams(*PLAIN._replace(weight=weight)))) == valid

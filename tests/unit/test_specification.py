@@ -7,6 +7,7 @@ nothing, so that every script is valid and a failing one shrinks well.
 """
 
 from copy import copy
+from math import floor
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from tests.unit.strategies import (
     BURST,
     BW,
     LATENCY,
+    WEIGHT,
     b_maxs,
     clocks,
     lists,
@@ -38,10 +40,11 @@ pauses = st.sampled_from([0, 1, 10**6, 10**7, 3 * 10**7, 5 * 10**7, 10**9])
 places = st.integers(0, 7)
 
 events = st.one_of(
-    st.tuples(st.just("arrive"), which, sizes, gaps, st.booleans()),
+    st.tuples(st.just("arrive"), which, sizes, gaps, st.booleans(), st.booleans()),
     st.tuples(st.just("read_on"), which, st.integers(1, 12)),
     st.tuples(st.just("expect"), which, which, pauses),
-    st.tuples(st.just("burst"), which, st.integers(2, 8)),
+    st.tuples(st.just("burst"), which, st.integers(2, 8), st.booleans()),
+    st.tuples(st.just("sweep"), which, st.integers(2, 24)),
     st.tuples(st.just("struggle"), pauses, st.integers(1, 20)),
     st.tuples(st.just("struggle"), st.just(10**9), st.integers(10, 20)),
     st.tuples(st.just("serve"), st.booleans()),
@@ -53,7 +56,9 @@ events = st.one_of(
     st.tuples(st.just("resume"), which),
     st.tuples(st.just("merge"), which, places, places),
     st.tuples(st.just("charge"), which, sizes),
+    st.tuples(st.just("bypass"), which, sizes),
     st.tuples(st.just("configure"), which, params),
+    st.tuples(st.just("weigh"), which, st.sampled_from(WEIGHT)),
     st.tuples(st.just("replace"), which, params),
     st.tuples(st.just("cancel_wait")),
     st.tuples(st.just("set_rule"), rules),
@@ -94,9 +99,11 @@ class Lockstep:
         assert self._index(view.active) == self._index(self.spec.active)
         assert view.wait == self.spec.wait
         assert view.work == self.spec.work()
+        assert view.busy == sum(bool(spec.queue or spec.in_flight) for _, spec in self._pairs)
         if view.active:
             assert view.run == self.spec.run
         self._compare_service()
+        assert view.shared == self.spec.shared % WRAP
         if view.wait == "arrival":
             assert view.wait_until == self.spec.wait_until % WRAP
             assert self.spec.wait_until - self.now <= self.spec.t_wait
@@ -107,15 +114,17 @@ class Lockstep:
             assert state.think == spec.think
             if spec.queue and spec is not self.spec.background:
                 assert state.burst == spec.burst()
-            assert [r.start for r in c.queue] == [r.start % WRAP for r in spec.queue]
+                if self.spec.weighs():
+                    assert state.share == floor(spec.share) % WRAP
+            assert [c.start(r) for r in c.queue] == [r.start % WRAP for r in spec.queue]
             assert [r.due for r in c.queue] == [r.due % WRAP for r in spec.queue]
 
     def _compare_service(self) -> None:
         assert self.c.service.seek == self.spec.service.seek
         got, want = self.c.overload, self.spec.overload
         assert (got.late, got.now) == (want.late, want.now)
-        got, want = self.c.window, self.spec.window
-        assert (got.limit, got.full) == (want.limit, want.full)
+        for got, want in zip(self.c.windows, self.spec.windows, strict=True):
+            assert (got.limit, got.full) == (want.limit, want.full)
 
     def _both(self, name, i=None, *arguments):
         """The same call on both sides, with the same result."""
@@ -126,11 +135,11 @@ class Lockstep:
     def _busy(self) -> list[int]:
         return [i for i, (_, spec) in enumerate(self._pairs) if spec.in_flight]
 
-    def arrive(self, i, size, gap=0, sync=True) -> None:
+    def arrive(self, i, size, gap=0, sync=True, write=False) -> None:
         """A request arrives, `gap` sectors after the end of the one before."""
         c, spec = self._pairs[i]
         before = spec.queue[-1].start if spec.queue else None
-        request = Request(size, max(0, self._ends[i] + gap), sync)
+        request = Request(size, max(0, self._ends[i] + gap), sync, write=write)
         self._ends[i] = request.pos + request.sectors
         want = self.spec.arrive(spec, copy(request), self.now)
         got = self.c.arrive(c, request, self.now)
@@ -165,10 +174,17 @@ class Lockstep:
             self.arrive(i, 4096)
             self.serve(True)
 
-    def burst(self, i, count) -> None:
+    def burst(self, i, count, write) -> None:
         """Some requests, here and there, at once."""
         for _ in range(count):
-            self.arrive(i, 4096, gap=1 << 20)
+            self.arrive(i, 4096, gap=1 << 20, write=write)
+
+    def sweep(self, i, count) -> None:
+        """Some requests to and fro at once, which are served one by one."""
+        for n in range(count):
+            self.arrive(i, 4096, gap=(n % 3 - 1) << 20)
+        for _ in range(count):
+            self.serve(True)
 
     def expect(self, i, other, pause) -> None:
         """Sequential reads; the last one takes its time, and another one's request waits."""
@@ -233,13 +249,22 @@ class Lockstep:
             self.spec.merge(spec, spec.queue[kept], spec.queue[gone])
 
     def charge(self, i, size) -> None:
-        """Bytes without a tag: a pending request swallows a bio, a request goes past us."""
+        """Bytes without a tag: a pending request swallows a bio."""
         self._both("charge", i, size, self.now)
+
+    def bypass(self, i, size) -> None:
+        """Bytes without a tag: a request goes past us."""
+        self._both("bypass", i, size, self.now)
 
     def configure(self, i, promise: Params) -> None:
         """A reservation promises something else."""
         if i != BACKGROUND:
             self._both("configure", i, promise, self.now)
+
+    def weigh(self, i, weight) -> None:
+        """A reservation gets another weight."""
+        if i != BACKGROUND:
+            self._both("weigh", i, weight)
 
     def replace(self, i, promise: Params) -> None:
         """A reservation goes and another one comes."""
@@ -249,8 +274,11 @@ class Lockstep:
             self._pairs[i] = (self.c.add(promise, self.now), self.spec.add(promise, self.now))
 
     def jump(self, length, times) -> None:
-        """Other reservations took the virtual clock ahead, while none of ours was backlogged."""
-        if not any(spec.queue for _, spec in self._pairs):
+        """Other reservations took the virtual clock ahead, while none of ours was backlogged.
+
+        In an overload they would have taken the time that is held back ahead with it.
+        """
+        if not self.spec.overload.now and not any(spec.queue for _, spec in self._pairs):
             for _ in range(times):
                 self._both("jump", None, self.now + self.spec.drift + length, self.now)
 
@@ -276,7 +304,8 @@ def test_same_near_wrap(lib, set_up, clock, script):
     Lockstep(lib, clock, knobs, promises).play(script)
 
 
-at_limits = st.builds(Params, st.sampled_from(BW), st.sampled_from(BURST), st.sampled_from(LATENCY))
+at_limits = st.builds(Params, st.sampled_from(BW), st.sampled_from(BURST), st.sampled_from(LATENCY),
+                      st.sampled_from(WEIGHT))
 
 
 @settings(max_examples=150)
@@ -286,3 +315,27 @@ def test_same_at_the_limits(lib, set_up, promises, script):
     """Parameters at their limits."""
     clock, knobs, _ = set_up
     Lockstep(lib, clock, knobs, promises).play(script)
+
+
+# Those who ask for much more than they reserved, so that most is served from the rest.
+greedy = st.builds(Params, st.sampled_from([4096, 200_000]), st.sampled_from([4096, 65536]),
+                   st.sampled_from([50 * 10**6, 10**9]), st.sampled_from([0, 1, 200]))
+floods = lists(st.one_of(
+    st.tuples(st.just("sweep"), which, st.integers(2, 24)),
+    st.tuples(st.just("burst"), which, st.integers(2, 8), st.booleans()),
+    st.tuples(st.just("serve"), st.booleans()),
+    st.tuples(st.just("complete"), which),
+    st.tuples(st.just("let_pass"), pauses),
+    st.tuples(st.just("merge"), which, places, places),
+    st.tuples(st.just("bypass"), which, sizes),
+    st.tuples(st.just("configure"), which, greedy),
+    st.tuples(st.just("weigh"), which, st.sampled_from(WEIGHT)),
+), 40)
+
+
+@settings(max_examples=200)
+@given(clock=clocks, device=st.tuples(st.sampled_from([0, 10**6]), st.booleans()),
+       promises=st.lists(greedy, min_size=FLOWS, max_size=FLOWS), script=floods)
+def test_same_by_weight_and_position(lib, clock, device, promises, script):
+    """What is served from the rest goes by position on a device that seeks."""
+    Lockstep(lib, clock, (20, 10**7, "slack", *device), promises).play(script)

@@ -44,6 +44,13 @@ class Tree:
         if inside:
             smallest = min(start for start, _, _ in self.like) % WRAP
             assert self.lib.host_tree_min_start(self.tree) == smallest
+            self._check_entitled()
+
+    def _check_entitled(self) -> None:
+        """At each start tag and just before, the first of those that are not after it."""
+        for v in {start - early for start, _, _ in self.like for early in (0, 1)}:
+            entitled = [ctypes.addressof(node) for start, _, node in self.like if start <= v]
+            assert self.lib.htbs_tree_entitled(self.tree, v % WRAP) == next(iter(entitled), None)
 
 
 @settings(max_examples=300)

@@ -78,13 +78,18 @@ class Drive:
         self.go(self.tight)
         self.come(self.greedy)
         self.device.complete(self.greedy, self.go(self.greedy), 0)
-        self.device.window.limit = 2 * ONE
+        self.windows(2 * ONE)
         for _ in range(10):
             self.come(self.greedy)
 
-    def come(self, flow, now=0) -> Request:
+    def windows(self, limit) -> None:
+        """Both windows have that size."""
+        for window in self.device.windows:
+            window.limit = limit
+
+    def come(self, flow, now=0, write=False) -> Request:
         """A request arrives."""
-        request = Request(COST_MIN)
+        request = Request(COST_MIN, write=write)
         self.device.arrive(flow, request, now)
         return request
 
@@ -103,6 +108,55 @@ def test_the_greedy_are_held_back(lib):
     drive.device.complete(drive.greedy, request, 2)
     assert drive.device.view().work
     drive.go(drive.greedy, 3)
+
+
+def test_reads_and_writes_have_windows_apart(lib):
+    """The window of those that read is full, that of those that write is not."""
+    drive = Drive(lib)
+    drive.go(drive.greedy)
+    writer = drive.device.add(GREEDY._replace(bw=1 << 20), 0)
+    drive.come(writer, write=True)
+    drive.device.complete(writer, drive.go(writer), 0)
+    drive.windows(2 * ONE)
+    for _ in range(5):
+        drive.come(writer, write=True)
+    drive.go(writer)
+    drive.go(writer)
+    assert drive.device.choose(1).held
+
+
+@pytest.mark.parametrize("reorders", [False, True])
+def test_who_is_held_back_holds_nobody_up(lib, reorders):
+    """But on a disk that seeks: there it is better to wait than to go elsewhere."""
+    drive = Drive(lib, reorders=reorders)
+    writer = drive.device.add(GREEDY, 0)
+    drive.go(drive.greedy)
+    drive.come(writer, write=True)
+    choice = drive.device.choose(1)
+    assert choice.held == reorders
+    assert choice.flow is (None if reorders else writer)
+
+
+def test_who_passes_by_weight(lib):
+    """The first by share tags, as nobody is entitled, though another's finish tag is smaller."""
+    drive = Drive(lib)
+    drive.go(drive.greedy)
+    light, heavy = (drive.device.add(GREEDY._replace(weight=weight), 0) for weight in (1, 200))
+    for _ in range(2):
+        for writer in (light, heavy):
+            drive.come(writer, write=True)
+            drive.device.complete(writer, drive.go(writer), 0)
+            drive.windows(2 * ONE)
+    drive.come(light, write=True)
+    drive.come(heavy, write=True)
+    assert drive.device.choose(1).flow is heavy
+
+
+def test_a_late_one_speaks_against_both(lib):
+    """Nobody can tell whose fault it was."""
+    drive = Drive(lib)
+    drive.device.complete(drive.tight, drive.first, 9 * MS)
+    assert [window.limit for window in drive.device.windows] == [ONE, ONE]
 
 
 def test_who_conforms_goes_all_the_same(lib):
@@ -126,7 +180,7 @@ def test_a_device_that_reorders_goes_past_nobody_who_is_urgent(lib, later):
     """With two in flight a third may let the first wait for three seeks; it is due in 10 ms."""
     drive = Drive(lib, reorders=True)
     drive.go(drive.greedy)
-    drive.device.window.limit = MAX
+    drive.windows(MAX)
     now = 10 * MS - 3 * drive.device.service.seek + later
     assert drive.device.choose(now).held == bool(later)
 
@@ -141,7 +195,7 @@ def test_more_than_fit_are_not_known_of(lib):
     for flow, request in [*gone, (drive.tight, drive.first)]:
         assert drive.device.choose(9 * MS).held or flow is drive.tight
         drive.device.complete(flow, request, 9 * MS)
-    drive.device.window.limit = MAX
+    drive.windows(MAX)
     drive.go(drive.greedy, 9 * MS)
 
 
@@ -150,11 +204,11 @@ def test_one_that_is_done_is_not_urgent(lib):
     for gone in ("complete", "requeue"):
         drive = Drive(lib, reorders=True)
         drive.go(drive.greedy)
-        drive.device.window.limit = MAX
+        drive.windows(MAX)
         assert drive.device.choose(9 * MS).held
         arguments = (9 * MS,) if gone == "complete" else ()
         getattr(drive.device, gone)(drive.tight, drive.first, *arguments)
-        drive.device.window.limit = MAX
+        drive.windows(MAX)
         drive.go(drive.greedy, 9 * MS)
 
 
@@ -163,6 +217,6 @@ def test_an_idle_device_has_nothing_urgent(lib):
     drive = Drive(lib, reorders=True)
     drive.first.due += MS
     drive.device.complete(drive.tight, drive.first, 9 * MS)
-    drive.device.window.limit = MAX
+    drive.windows(MAX)
     drive.go(drive.greedy, 20 * MS)
     drive.go(drive.greedy, 20 * MS)

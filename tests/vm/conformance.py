@@ -108,7 +108,7 @@ def mix(clock: str, seed: int) -> str:
     lines += _changes(rng, disks, seconds)
     lines += ["ended", "left c/d a b c"]
     lines += [f"scheduler {disk} none" for disk in disks]
-    return "\n".join(lines) + "\n"
+    return "\n".join(_weighted(seed, line) for line in lines) + "\n"
 
 
 def _changes(rng: random.Random, disks: tuple[str, ...], seconds: int) -> Iterator[str]:
@@ -133,6 +133,14 @@ def _reserve(rng: random.Random, group: str, disk: str) -> str:
     burst = rng.choice([4 * KIB, 8 * KIB, 100_000, MIB])
     latency = rng.choice([1, 5_000, 50_000, 1_000_000])
     return f"reserve {group} {disk} bw={bw} burst={burst} latency={latency}"
+
+
+def _weighted(seed: int, line: str) -> str:
+    """Where the seed is even, most reservations have weights."""
+    if seed % 2 or not line.startswith("reserve ") or line.endswith(" none"):
+        return line
+    weight = random.Random(f"{seed} {line}").choice(["default", 1, 100, 1000, 10_000])
+    return f"{line} weight={weight}"
 
 
 def _tune(rng: random.Random, disk: str) -> str:

@@ -1,5 +1,6 @@
 """The initramfs of a guest on the virtual clock: the same bytes for the same content."""
 
+import hashlib
 import lzma
 import os
 import stat
@@ -62,10 +63,14 @@ def put() -> Path:
 
 @cache
 def static_program(name: str, *sources: Path) -> Path:
-    """Build a program that runs in both kinds of guest."""
-    binary = BUILD / "guest" / name
-    newest = max(source.stat().st_mtime for source in sources)
-    if not binary.exists() or binary.stat().st_mtime < newest:
+    """Build a program that runs in both kinds of guest; its directory tells what it is built of.
+
+    Times would not: a tree that was copied with its build/ has sources that look old.
+    """
+    headers = sorted({header for source in sources for header in source.parent.glob("*.h")})
+    content = b"".join(path.read_bytes() for path in [*sources, *headers])
+    binary = BUILD / "guest" / hashlib.sha256(content).hexdigest()[:16] / name
+    if not binary.exists():
         binary.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=binary.parent) as directory:
             # Two sessions may do this at once: others see all of it or nothing.

@@ -27,7 +27,7 @@ def test_all_that_can_be_decided_was(result: Result) -> None:
     events = replay.read([result.text("trace")])
     assert {event.name for event in events} >= {
         "tag", "merge", "charge", "drift", "switch", "dispatch", "wait_begin", "wait_end",
-        "complete", "late", "join", "config", "leave", "tunables",
+        "complete", "late", "join", "config", "leave", "tunables", "share",
     }  # fmt: skip
     assert {event.policy for event in events if event.name == "tunables"} == {"paper", "slack"}
     ends = {event.outcome for event in events if event.name == "wait_end"}

@@ -39,7 +39,7 @@ RESERVATIONS = {
     "@htbs BW=1M": "EINVAL",
     "@htbs 1M": "EINVAL",
     "@htbs bw=1M rate=2M": "EINVAL",
-    "@htbs weight=100": "EINVAL",
+    "@htbs Weight=100": "EINVAL",
     "@htbs None": "EINVAL",
     "@htbs none bw=1M": "EINVAL",
     "@htbs bw=1M none": "EINVAL",
@@ -79,6 +79,15 @@ RESERVATIONS = {
     f"@htbs bw=1M burst={2**32 + 1}": "EINVAL",
     "@htbs bw=1M latency=0": "EINVAL",
     "@htbs bw=1M latency=100000001": "EINVAL",
+    "@htbs bw=1M weight=0": "EINVAL",
+    "@htbs bw=1M weight=10001": "EINVAL",
+    "@htbs bw=1M weight=-1": "EINVAL",
+    "@htbs bw=1M weight=1K": "EINVAL",
+    "@htbs bw=1M weight=": "EINVAL",
+    "@htbs bw=1M weight=none": "EINVAL",
+    "@htbs bw=1M weight=defaults": "EINVAL",
+    f"@htbs bw=1M weight={2**32 + 100}": "EINVAL",
+    f"@htbs bw=1M weight={2**64 + 100}": "EINVAL",
     # a good key beside a bad one
     "@htbs latency=7000 bw=0": "EINVAL",
     "@htbs bw=2M burst=128K latency=0": "EINVAL",
@@ -96,6 +105,8 @@ RESERVATIONS = {
 FIRST_NAMES_BW = {
     "@htbs burst=64K": "EINVAL",
     "@htbs latency=5000": "EINVAL",
+    "@htbs weight=100": "EINVAL",
+    "@htbs weight=default": "EINVAL",
     "@htbs burst=64K latency=5000": "EINVAL",
 }
 
@@ -109,6 +120,10 @@ GOOD_RESERVATIONS = {
     "bw=1M bw=2M": f"bw={2**21} burst={2**32} latency=1",
     "bw=1g": f"bw={2**30} burst={2**32} latency=1",
     "  latency=50000   burst=64k  bw=2m  ": "bw=2097152 burst=65536 latency=50000",
+    "weight=10000": "bw=2097152 burst=65536 latency=50000 weight=10000",
+    "latency=1": "bw=2097152 burst=65536 latency=1 weight=10000",
+    "weight=1 weight=7": "bw=2097152 burst=65536 latency=1 weight=7",
+    "weight=default": "bw=2097152 burst=65536 latency=1",
 }
 
 

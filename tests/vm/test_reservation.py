@@ -42,6 +42,16 @@ def test_spare_capacity_is_shared_by_bandwidth(result: Result) -> None:
     assert two / one == pytest.approx(2, rel=0.1)
 
 
+def test_the_rest_is_shared_by_weight(result: Result) -> None:
+    """Beyond the five requests a second that each has reserved."""
+    one, three, other = (
+        _iops(result, "weights", group) - 5 for group in ("flood1", "flood3", "rest")
+    )
+    assert one + three + other > 45, "the disk's random reads"
+    assert three / one == pytest.approx(3, rel=0.1)
+    assert other / one == pytest.approx(1, rel=0.1)
+
+
 def test_idle_class_alone_has_the_disk(result: Result) -> None:
     assert _iops(result, "idle-alone", "idle") > 60
 
@@ -66,3 +76,12 @@ def test_flood_leaves_tags_to_others(result: Result) -> None:
     assert _latency_ms(result, "tags", "app") < 50
     assert _iops(result, "tags", "greedy") > 1000
     assert htbs_stat(result.text("tags-app.stat"))["missed"] == 0
+
+
+def test_four_floods_leave_tags_to_others(result: Result) -> None:
+    """A quarter of the tags for each would be all of them."""
+    floods = ("greedy", "flood1", "flood3", "rest")
+    assert _latency_ms(result, "tags-of-four", "app", "mean") < 40
+    assert _latency_ms(result, "tags-of-four", "app") < 50
+    assert sum(_iops(result, "tags-of-four", flood) for flood in floods) > 1000
+    assert htbs_stat(result.text("tags-of-four-app.stat"))["missed"] == 0

@@ -16,9 +16,10 @@
 /* A request got its tags.  It conforms if start == v. */
 TRACE_EVENT(htbs_tag,
 	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u64 v, u64 start,
-		 u64 finish, u64 sector, u32 bytes, u32 cost, u32 pending),
+		 u64 finish, u64 sector, u32 bytes, bool write, u32 cost,
+		 u32 pending),
 	TP_ARGS(dev, group, request, now, v, start, finish, sector, bytes,
-		cost, pending),
+		write, cost, pending),
 
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
@@ -30,6 +31,7 @@ TRACE_EVENT(htbs_tag,
 		__field(u64, finish)
 		__field(u64, sector)
 		__field(u32, bytes)
+		__field(bool, write)
 		__field(u32, cost)
 		__field(u32, pending)
 	),
@@ -44,14 +46,15 @@ TRACE_EVENT(htbs_tag,
 		__entry->finish = finish;
 		__entry->sector = sector;
 		__entry->bytes = bytes;
+		__entry->write = write;
 		__entry->cost = cost;
 		__entry->pending = pending;
 	),
 
-	TP_printk("%u:%u group=%llu request=%d now=%llu v=%llu start=%llu finish=%llu sector=%llu bytes=%u cost=%u pending=%u",
+	TP_printk("%u:%u group=%llu request=%d now=%llu v=%llu start=%llu finish=%llu sector=%llu bytes=%u write=%d cost=%u pending=%u",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
 		  __entry->request, __entry->now, __entry->v, __entry->start, __entry->finish,
-		  __entry->sector, __entry->bytes, __entry->cost,
+		  __entry->sector, __entry->bytes, __entry->write, __entry->cost,
 		  __entry->pending)
 );
 
@@ -119,9 +122,9 @@ TRACE_EVENT(htbs_charge,
 /* A request goes to the driver; tagged is 0 if it went first, unscheduled. */
 TRACE_EVENT(htbs_dispatch,
 	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u64 start,
-		 u64 sector, u32 bytes, bool sync, bool tagged, u32 run,
+		 u64 sector, u32 bytes, bool sync, int order, u32 run,
 		 u32 pending, u32 in_flight),
-	TP_ARGS(dev, group, request, now, start, sector, bytes, sync, tagged,
+	TP_ARGS(dev, group, request, now, start, sector, bytes, sync, order,
 		run, pending, in_flight),
 
 	TP_STRUCT__entry(
@@ -134,6 +137,7 @@ TRACE_EVENT(htbs_dispatch,
 		__field(u32, bytes)
 		__field(bool, sync)
 		__field(bool, tagged)
+		__field(bool, nearest)
 		__field(u32, run)
 		__field(u32, pending)
 		__field(u32, in_flight)
@@ -148,18 +152,19 @@ TRACE_EVENT(htbs_dispatch,
 		__entry->sector = sector;
 		__entry->bytes = bytes;
 		__entry->sync = sync;
-		__entry->tagged = tagged;
+		__entry->tagged = order != HTBS_ORDER_NONE;
+		__entry->nearest = order == HTBS_ORDER_NEAREST;
 		__entry->run = run;
 		__entry->pending = pending;
 		__entry->in_flight = in_flight;
 	),
 
-	TP_printk("%u:%u group=%llu request=%d now=%llu start=%llu sector=%llu bytes=%u sync=%d tagged=%d run=%u pending=%u in_flight=%u",
+	TP_printk("%u:%u group=%llu request=%d now=%llu start=%llu sector=%llu bytes=%u sync=%d tagged=%d nearest=%d run=%u pending=%u in_flight=%u",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
 		  __entry->request, __entry->now, __entry->start,
 		  __entry->sector, __entry->bytes, __entry->sync,
-		  __entry->tagged, __entry->run, __entry->pending,
-		  __entry->in_flight)
+		  __entry->tagged, __entry->nearest, __entry->run,
+		  __entry->pending, __entry->in_flight)
 );
 
 /*
@@ -326,26 +331,32 @@ TRACE_EVENT(htbs_late,
 
 /* The next request is held back until the device has less. */
 TRACE_EVENT(htbs_hold,
-	TP_PROTO(dev_t dev, u64 now, u32 in_flight, u32 window),
-	TP_ARGS(dev, now, in_flight, window),
+	TP_PROTO(dev_t dev, u64 now, u32 reads, u32 writes, u32 read_window,
+		 u32 write_window),
+	TP_ARGS(dev, now, reads, writes, read_window, write_window),
 
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
 		__field(u64, now)
-		__field(u32, in_flight)
-		__field(u32, window)
+		__field(u32, reads)
+		__field(u32, writes)
+		__field(u32, read_window)
+		__field(u32, write_window)
 	),
 
 	TP_fast_assign(
 		__entry->dev = dev;
 		__entry->now = now;
-		__entry->in_flight = in_flight;
-		__entry->window = window;
+		__entry->reads = reads;
+		__entry->writes = writes;
+		__entry->read_window = read_window;
+		__entry->write_window = write_window;
 	),
 
-	TP_printk("%u:%u now=%llu in_flight=%u window=%u",
+	TP_printk("%u:%u now=%llu reads=%u writes=%u read_window=%u write_window=%u",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->now,
-		  __entry->in_flight, __entry->window)
+		  __entry->reads, __entry->writes, __entry->read_window,
+		  __entry->write_window)
 );
 
 /* More is reserved than the device can do; or no longer. */
@@ -407,6 +418,30 @@ DEFINE_EVENT(htbs_promise, htbs_join,
 DEFINE_EVENT(htbs_promise, htbs_config,
 	TP_PROTO(dev_t dev, u64 group, u64 now, u64 bw, u64 burst, u64 latency),
 	TP_ARGS(dev, group, now, bw, burst, latency)
+);
+
+/* A reservation has a weight from now on; 0: it has none. */
+TRACE_EVENT(htbs_share,
+	TP_PROTO(dev_t dev, u64 group, u64 now, u32 weight),
+	TP_ARGS(dev, group, now, weight),
+
+	TP_STRUCT__entry(
+		__field(dev_t, dev)
+		__field(u64, group)
+		__field(u64, now)
+		__field(u32, weight)
+	),
+
+	TP_fast_assign(
+		__entry->dev = dev;
+		__entry->group = group;
+		__entry->now = now;
+		__entry->weight = weight;
+	),
+
+	TP_printk("%u:%u group=%llu now=%llu weight=%u",
+		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
+		  __entry->now, __entry->weight)
 );
 
 /* A group is gone from the device. */

@@ -34,8 +34,8 @@ def _cases(name: str, drive: Drive, every: tuple[Scheduler, ...], seconds: int) 
 
 
 CASES = (
-    *_cases("disk", drives.PAPER, ways.ALL, 10),
-    *_cases("nearline", drives.NEARLINE, ways.ALL, 5),
+    *_cases("disk", drives.PAPER, ways.ALL, 5),
+    *_cases("nearline", drives.NEARLINE, ways.ALL, 3),
     *_cases("flash", drives.FLASH, ways.without_waits(*ways.ALL), 1),
 )
 
@@ -50,7 +50,7 @@ STUDY = Study(
     title="One group alone",
     asked="""
 One group without a reservation has the drive to itself. It reads on in blocks of 128 KB, 8 under
-way at a time, or 4k blocks at random, 32 under way. 10 seconds on the paper's disk, 5 on the
+way at a time, or 4k blocks at random, 32 under way. 5 seconds on the paper's disk, 3 on the
 nearline disk, one on flash.
 """,
     cases=CASES,

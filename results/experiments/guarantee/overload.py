@@ -4,6 +4,8 @@ No promise can be kept. What is asked is that throughput does not fall into seek
 gets what his reservation is in proportion, and that nobody waits for ever.
 """
 
+from dataclasses import replace
+
 from results.experiments import drives
 from results.experiments.guarantee import ways
 from results.lab import figure, table, words
@@ -43,9 +45,13 @@ MIXED = (
 )
 
 
+# As many requests as all want to have under way: with fewer, who asks first has most of them.
+_DRIVE = replace(drives.PAPER, queue={"nr_requests": 256})
+
+
 def _case(name: str, title: str, jobs: tuple[Job, ...]) -> Case:
     def experiment(seed: int) -> Experiment:
-        return Experiment(name, jobs, ways.ALL, drives.PAPER, _SECONDS, seed)
+        return Experiment(name, jobs, ways.ALL, _DRIVE, _SECONDS, seed)
 
     return Case(title, experiment)
 
@@ -105,7 +111,7 @@ STUDY = Study(
 Ten groups that all want all there is have reserved twice what the disk can do, with
 requests deep enough that it is never idle: all at random, or half of them in sequence. No promise
 can be kept then. What becomes of throughput, of the shares, and of the one who waits longest? 60
-seconds.
+seconds, with room in the queue for all requests (`nr_requests` 256).
 """,
     cases=CASES,
     claims=lambda runs: [claim for case in CASES for claim in _claims(case, runs)],

@@ -119,6 +119,16 @@ scheduler nullb0 htbs
 expect "bw=2097152 burst=131072 latency=30000 inherited" "$(in_force top/mid nullb0)"
 charges top/mid/leaf top
 
+# A weight is inherited and survives with the rest, until it is taken back.
+reserve top nullb0 weight=300
+scheduler nullb0 none
+scheduler nullb0 htbs
+expect "bw=2097152 burst=131072 latency=30000 weight=300" "$(in_force top nullb0)"
+expect "bw=2097152 burst=131072 latency=30000 weight=300 inherited" "$(in_force top/mid nullb0)"
+charges top/mid/leaf top
+reserve top nullb0 weight=default
+expect "bw=2097152 burst=131072 latency=30000 inherited" "$(in_force top/mid nullb0)"
+
 # It goes with its cgroup, ...
 reserve top/mid/leaf nullb0 bw=8M
 rmdir $CG/top/mid/leaf

@@ -46,15 +46,18 @@ null_disk nullb0 memory_backed=1 discard=1 completion_nsec=10000000
 target nullb0
 disk=nvme0n1
 scheduler $disk htbs
-cg one two
+cg one two three
 reserve one $disk bw=1M burst=64K latency=50000
 reserve two $disk bw=1G burst=1M latency=50000
+reserve three $disk bw=4K burst=4K latency=1000000
 
 job one --rw=randrw --size=2m --iodepth=32 --verify=crc32c
 settled one $disk
 
-# Eight discards of 4 KiB, the first four adjacent, that meet behind somebody's reads. A block
-# device takes one at a time, so each comes from a partition of its own.
+# Eight discards of 4 KiB, the first four adjacent, that meet behind somebody's reads: theirs is the
+# smallest of reservations. A block device takes one at a time, so each comes from a partition of
+# its own.
+echo 128 >/sys/block/$disk/queue/nr_requests
 [ "$(cat /sys/block/$disk/queue/max_discard_segments)" -gt 1 ] || fail "no ranges"
 tr '\0' x </dev/zero | dd of=/dev/$disk bs=64k count=4 oflag=direct iflag=fullblock status=none
 part=0
@@ -69,7 +72,7 @@ wait_for 5 grep -q '^ *[1-9]' /sys/block/$disk/inflight
 sleep 0.1
 pids=
 for part in 1 2 3 4 5 6 7 8; do
-	in_cg one blkdiscard /dev/${disk}p$part &
+	in_cg three blkdiscard /dev/${disk}p$part &
 	pids="$pids $!"
 done
 for pid in $reads $pids; do
@@ -79,7 +82,7 @@ after=$(discards)
 ios=$((${after% *} - ${before% *})) merges=$((${after#* } - ${before#* }))
 expect 8 $((ios + merges)) "discards and merges"
 [ $merges -ge 2 ] || fail "$merges merges of discards"
-settled one $disk
+settled three $disk
 settled two $disk
 # Those blocks and no others are gone.
 for block in $(seq 0 39); do

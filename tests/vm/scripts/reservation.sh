@@ -60,6 +60,20 @@ job rest 10 --rw=randread --iodepth=16 --offset=4g &
 wait
 stats flood1 flood3
 
+# The same three with as much reserved each, and weights 1 : 3 : 1, of which the last is the default.
+run=weights
+reserve flood1 sim0 bw=20K weight=100
+reserve flood3 sim0 bw=20K weight=300
+expect_put OK 20480 /sys/block/sim0/queue/iosched/default_bw
+job flood1 10 --rw=randread --iodepth=16 &
+job flood3 10 --rw=randread --iodepth=16 --offset=2g &
+job rest 10 --rw=randread --iodepth=16 --offset=4g &
+wait
+reserve flood1 sim0 weight=default
+reserve flood3 sim0 weight=default
+expect "bw=20480 burst=8192 latency=100000" "$(in_force flood1 sim0)"
+expect_put OK 40960 /sys/block/sim0/queue/iosched/default_bw
+
 # The idle class alone, ...
 run=idle-alone
 job idle 2 --rw=randread --ioengine=psync --prioclass=3
@@ -90,5 +104,17 @@ job greedy 1 --rw=randread --iodepth=64 --thread --numjobs=16 --group_reporting 
 job app 1 --rw=randread --ioengine=psync
 wait
 stats app .
+
+# The flood comes from four groups with reservations, 256 from each.
+run=tags-of-four
+for group in greedy flood1 flood3 rest; do
+	reserve "$group" nullb0 bw=1M burst=64K latency=1000000
+done
+for group in greedy flood1 flood3 rest; do
+	job "$group" 1 --rw=randread --iodepth=64 --thread --numjobs=4 --group_reporting &
+done
+job app 1 --rw=randread --ioengine=psync
+wait
+stats app
 scheduler nullb0 none
 rmmod htbs

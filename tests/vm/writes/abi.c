@@ -96,6 +96,13 @@ static bool take_word(struct state *next, const char *word, bool *bw)
 		return take_size(word + 6, true, &next->burst);
 	if (!strncmp(word, "latency=", 8))
 		return take_size(word + 8, false, &next->latency);
+	if (!strcmp(word, "weight=default")) {
+		next->weight = 0;
+		return true;
+	}
+	if (!strncmp(word, "weight=", 7))
+		return take_size(word + 7, false, &next->weight) &&
+		       next->weight >= 1 && next->weight <= 10000;
 	return false;
 }
 
@@ -129,6 +136,7 @@ static bool take_reservation(struct state *next, char *text)
 		next->bw = next->number[DEFAULT_BW];
 		next->burst = next->number[DEFAULT_BURST];
 		next->latency = next->number[DEFAULT_LATENCY];
+		next->weight = 0;
 	}
 	while ((word = strsep(&text, " \t"))) {
 		if (!*word)
@@ -174,11 +182,13 @@ void expected(const struct state *state, int file, char *text)
 	} else if (file == RESERVATION) {
 		const unsigned long long *n = state->number;
 
-		add(text, "%s bw=%llu burst=%llu latency=%llu%s\n", device,
+		add(text, "%s bw=%llu burst=%llu latency=%llu", device,
 		    state->own ? state->bw : n[DEFAULT_BW],
 		    state->own ? state->burst : n[DEFAULT_BURST],
-		    state->own ? state->latency : n[DEFAULT_LATENCY],
-		    state->own ? "" : " default");
+		    state->own ? state->latency : n[DEFAULT_LATENCY]);
+		if (state->own && state->weight)
+			add(text, " weight=%llu", state->weight);
+		add(text, state->own ? "\n" : " default\n");
 	} else {
 		add(text, "%llu\n", state->number[file]);
 	}

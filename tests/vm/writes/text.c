@@ -111,7 +111,12 @@ static void add_reservation(char *text)
 			add_number(text, 1, US_MAX);
 			break;
 		default:
-			add(text, one_in(2) ? "weight=100" : "bw");
+			if (one_in(8)) {
+				add(text, one_in(2) ? "weight=default" : "bw");
+				break;
+			}
+			add(text, "weight=");
+			add_number(text, 1, 10000);
 			break;
 		}
 	}

@@ -62,6 +62,7 @@ struct state {
 	unsigned long long bw;
 	unsigned long long burst;
 	unsigned long long latency;
+	unsigned long long weight;	/* 0: none */
 };
 
 /* The disk, MAJ:MIN. */

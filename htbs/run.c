@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Runs and waits: how long the active reservation keeps the device.  A pure room.
+ *
+ * The paper trades everybody's latency for throughput by one number, B_max.  With
+ * the rule of slack (slack.c) the active reservation also gives way, or is waited
+ * for no longer, when another's deadline calls for it or its run has lasted
+ * HTBS_RUN_MAX, so that B_max may be large.  It is waited for as long as its think
+ * time makes sense of, at most T_wait.
+ *
+ * In an overload, where turns come late anyway, that rule would end every run at
+ * once and thrash.  Then a run lasts as long as some seeks, whatever the deadlines.
+ */
+#include <htbs/policy.h>
+
+/* In an overload, or by weights, a run lasts as long as so many seeks. */
+#define HTBS_SHORT_RUN		8
+
+/* Until when can the others wait? */
+static u64 htbs_policy_slack(const struct htbs_policy *policy, u64 end)
+{
+	const struct htbs_node *active = NULL;
+
+	if (policy->active)
+		active = &policy->active->node;
+	return htbs_slack_end(&policy->service, &policy->tree, active,
+			      policy->in_flight, end);
+}
+
+/**
+ * htbs_policy_in_time() - can all that is pending be served in time
+ * @policy: the policy
+ * @now: real time, ns
+ *
+ * Return: true if it can.
+ */
+bool htbs_policy_in_time(const struct htbs_policy *policy, u64 now)
+{
+	const struct htbs_flow *flow = policy->active;
+
+	if (flow && flow->pending && htbs_before(flow->node.due, now))
+		return false;
+	return htbs_before(now, htbs_policy_slack(policy, now + HTBS_RUN_MAX));
+}
+
+/*
+ * How long a run is at most.  In an overload as long as some seeks; by weights,
+ * too, as who has little would make up for a long one for minutes.
+ */
+static u64 htbs_policy_run(const struct htbs_policy *policy)
+{
+	if (htbs_policy_overloaded(policy) || htbs_policy_weighs(policy))
+		return HTBS_SHORT_RUN * policy->service.seek;
+	return HTBS_RUN_MAX;
+}
+
+/* Before when the active reservation's next request has to be dispatched. */
+static u64 htbs_policy_leave(const struct htbs_policy *policy)
+{
+	u64 end = policy->run_since + htbs_policy_run(policy);
+
+	if (htbs_policy_overloaded(policy))
+		return end;
+	return htbs_policy_slack(policy, end);
+}
+
+static u64 htbs_policy_patience(const struct htbs_policy *policy,
+				const struct htbs_flow *flow)
+{
+	if (policy->rule == HTBS_RULE_PAPER)
+		return policy->t_wait;
+	return htbs_flow_patience(flow, policy->t_wait);
+}
+
+/**
+ * htbs_policy_limit_wait() - a wait is no longer than the others can bear
+ * @policy: the policy
+ *
+ * Return: true if it ends earlier than was thought.
+ */
+bool htbs_policy_limit_wait(struct htbs_policy *policy)
+{
+	u64 leave;
+
+	if (policy->rule == HTBS_RULE_PAPER ||
+	    policy->wait != HTBS_WAIT_ARRIVAL)
+		return false;
+	leave = htbs_policy_leave(policy);
+	if (!htbs_before(leave, policy->wait_until))
+		return false;
+	policy->wait_until = leave;
+	return true;
+}
+
+/**
+ * htbs_policy_await() - keep the idle device for the active reservation
+ * @policy: the policy
+ * @flow: that reservation
+ */
+void htbs_policy_await(struct htbs_policy *policy, struct htbs_flow *flow)
+{
+	policy->wait = HTBS_WAIT_ARRIVAL;
+	policy->wait_until = flow->idle_since +
+			     htbs_policy_patience(policy, flow);
+	htbs_policy_limit_wait(policy);
+}
+
+/* Nothing of the active reservation is pending: keep the device idle for it? */
+static bool htbs_policy_waits(struct htbs_policy *policy, u64 now)
+{
+	struct htbs_flow *flow = policy->active;
+
+	if (!htbs_flow_anticipates(flow, policy->t_wait))
+		return false;
+
+	if (flow->in_flight) {
+		/* A lost request must not take the device with it. */
+		policy->wait = HTBS_WAIT_SERVICE;
+		policy->wait_until = now + flow->curve.params.latency +
+				     policy->t_wait;
+		return true;
+	}
+
+	if (!htbs_before(now, flow->idle_since +
+			      htbs_policy_patience(policy, flow)))
+		return false;
+	htbs_policy_await(policy, flow);
+	return true;
+}
+
+/* Has the active reservation had as long a run as it may have, whatever others do? */
+static bool htbs_policy_run_over(const struct htbs_policy *policy, u64 now)
+{
+	return policy->run >= policy->b_max ||
+	       (policy->rule == HTBS_RULE_SLACK &&
+		!htbs_before(now, policy->run_since + htbs_policy_run(policy)));
+}
+
+/**
+ * htbs_policy_stays() - may the active reservation keep the device
+ * @policy: the policy; its time is up to date
+ * @now: real time, ns
+ *
+ * If it may and has nothing pending, policy->wait says what is waited for.
+ *
+ * Return: true if there is one, and it may.
+ */
+bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
+{
+	struct htbs_flow *flow = policy->active;
+
+	if (!flow)
+		return false;
+	if (htbs_policy_run_over(policy, now)) {
+		if (!htbs_policy_renews(policy, flow))
+			return false;
+		policy->run = 0;
+		policy->run_since = now;
+	}
+	if (policy->rule == HTBS_RULE_SLACK &&
+	    !htbs_before(now, htbs_policy_leave(policy)))
+		return false;
+	if (!htbs_flow_sequential(flow) && !htbs_policy_sweeps(policy, now))
+		return false;
+	if (!htbs_policy_in_share(policy, flow))
+		return false;
+	return flow->pending || htbs_policy_waits(policy, now);
+}
+
+/**
+ * htbs_policy_cancel_wait() - wait no longer
+ * @policy: the policy
+ *
+ * Return: true if a wait ended.
+ */
+bool htbs_policy_cancel_wait(struct htbs_policy *policy)
+{
+	policy->held = false;
+	if (policy->wait == HTBS_WAIT_NONE)
+		return false;
+
+	policy->wait = HTBS_WAIT_NONE;
+	policy->active = NULL;
+	return true;
+}
+
+/**
+ * htbs_policy_timeout() - has the wait lasted long enough
+ * @policy: the policy
+ * @now: real time, ns
+ *
+ * Return: true if a wait ended; nobody is active then.
+ */
+bool htbs_policy_timeout(struct htbs_policy *policy, u64 now)
+{
+	if (policy->wait == HTBS_WAIT_NONE ||
+	    htbs_before(now, policy->wait_until))
+		return false;
+	return htbs_policy_cancel_wait(policy);
+}

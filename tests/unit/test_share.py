@@ -1,0 +1,221 @@
+"""Shares of the rest, on a device of constant rate: who gets what is not reserved, and who pays.
+
+`Server` checks at every dispatch that no conforming request's deadline has moved.
+"""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.model.admission import least_capacity
+from tests.model.htbs import SECOND, Params, Request, Reservation
+from tests.unit.host import Device, Flow
+from tests.unit.server import Job, Server
+from tests.unit.strategies import lists, rules
+from tests.unit.test_guarantees import C_MAX, ROUNDING, Load, loads, serve, sizes
+
+MS = 10**6
+BLOCK = 4096
+CAPACITY = 1000 * BLOCK  # bytes/s
+SMALL = Params(10 * BLOCK, BLOCK, SECOND)  # a hundredth of it
+
+weights = st.sampled_from([0, 1, 100, 300, 10_000])
+weighted = st.builds(lambda load, weight: replace(load, promise=load.promise._replace(
+    weight=weight)), loads, weights)
+
+
+class Greedy:
+    """Some who always have a few blocks pending, each for a time of his own."""
+
+    def __init__(self, server: Server, size: int = BLOCK):
+        self.server, self.size = server, size
+        self.ends: dict[Flow, int] = {}
+        server.on_complete = self._again
+
+    def join(self, promise: Params, seconds: int, flow: Flow | None = None) -> Flow:
+        """One more, for so long from now on."""
+        flow = flow or self.server.add(promise)
+        self.ends[flow] = self.server.now + seconds * SECOND
+        return flow
+
+    def run(self) -> list[Job]:
+        """Until all are done."""
+        return self.server.run((self.server.now, flow, self._request())
+                               for flow, end in self.ends.items() if end > self.server.now
+                               for _ in range(4))
+
+    def _request(self) -> Request:
+        return Request(self.size, sync=False)
+
+    def _again(self, job: Job):
+        if self.server.now < self.ends.get(job.flow, 0):
+            return [(self.server.now, job.flow, self._request())]
+        return []
+
+
+def rates(jobs: list[Job], flows: list[Flow], seconds: int, since: int = 0) -> list[float]:
+    """What each got, bytes/s."""
+    return [sum(job.request.size for job in jobs
+                if job.flow is flow and since <= job.completed < since + seconds * SECOND)
+            / seconds for flow in flows]
+
+
+def share(lib, promises: list[Params], seconds: int = 20, rule: str = "paper",
+          **knobs: int) -> list[float]:
+    """What greedy ones get, bytes/s."""
+    greedy = Greedy(Server(lib, CAPACITY, rule=rule, **knobs))
+    flows = [greedy.join(promise, seconds) for promise in promises]
+    return rates(greedy.run(), flows, seconds)
+
+
+@pytest.mark.parametrize("rule", ["paper", "slack"])
+@pytest.mark.parametrize("given", [(100, 100), (100, 300), (1, 9), (7, 100, 893), (10_000, 10_000)])
+def test_the_rest_goes_by_weight(lib, given, rule):
+    """To each what he reserved, and of the rest in proportion to the weights."""
+    promises = [SMALL._replace(bw=SMALL.bw * (1 + i), weight=weight)
+                for i, weight in enumerate(given)]
+    got = share(lib, promises, rule=rule)
+    rest = CAPACITY - sum(promise.bw for promise in promises)
+    for rate, promise in zip(got, promises, strict=True):
+        assert rate == pytest.approx(promise.bw + rest * promise.weight / sum(given), rel=0.02)
+
+
+def test_runs_do_not_change_that(lib):
+    """Requests of 64 KiB in runs of up to 20."""
+    promises = [SMALL._replace(weight=100), SMALL._replace(weight=300)]
+    server = Server(lib, 10 * CAPACITY, 20, 10 * MS)
+    greedy = Greedy(server, 16 * BLOCK)
+    flows = [greedy.join(promise, 60) for promise in promises]
+    one, three = (rate - SMALL.bw for rate in rates(greedy.run(), flows, 60))
+    assert three / one == pytest.approx(3, rel=0.02)
+
+
+def test_without_a_weight_one_counts_100(lib):
+    """If another has one; else the rest goes by bandwidths."""
+    twice = SMALL._replace(bw=2 * SMALL.bw)
+    one, other = share(lib, [SMALL._replace(weight=300), twice])
+    assert (one - SMALL.bw) / (other - twice.bw) == pytest.approx(3, rel=0.02)
+    one, other = share(lib, [SMALL, twice])
+    assert other / one == pytest.approx(2, rel=0.02)
+
+
+def test_the_last_weight_taken_back(lib):
+    """It goes by bandwidths again, as if there had never been one."""
+    server = Server(lib, CAPACITY)
+    greedy = Greedy(server)
+    promises = [SMALL._replace(weight=900), SMALL._replace(bw=2 * SMALL.bw)]
+    flows = [greedy.join(promise, 5) for promise in promises]
+    greedy.run()
+    server.device.weigh(flows[0], 0)
+    begin = server.now
+    for flow in flows:
+        greedy.join(SMALL, 20, flow)
+    one, other = rates(greedy.run(), flows, 20, begin)
+    assert other / one == pytest.approx(2, rel=0.02)
+
+
+def test_who_was_idle_has_saved_nothing(lib):
+    """He gets his share from now on, and the other hers: neither has to make up for before."""
+    server = Server(lib, CAPACITY)
+    greedy = Greedy(server)
+    busy, idle = SMALL._replace(weight=100), SMALL._replace(weight=300)
+    flows = [greedy.join(busy, 30), server.add(idle)]
+    greedy.run()
+    begin = server.now
+    for flow in flows:
+        greedy.join(SMALL, 10, flow)
+    one, three = (rate - SMALL.bw for rate in rates(greedy.run(), flows, 10, begin))
+    assert three / one == pytest.approx(3, rel=0.02)
+
+
+def test_no_start_tag_in_the_past(lib):
+    """64 KiB are served from the rest, just before they are entitled: the next 4 KiB are now."""
+    device = Device(lib, 1, 0)
+    flow = device.add(Params(4_096_000, 65536, SECOND, 100), 0)
+    for size in (65536, 65536, BLOCK):
+        device.arrive(flow, Request(size), 0)
+    assert [flow.start(request) for request in flow.queue] == [0, 16 * MS, 17 * MS]
+    for now in (0, 15 * MS):
+        assert device.choose(now).flow is flow
+        device.dispatch(flow, now)
+    assert flow.start(flow.queue[0]) == 15 * MS
+    device.arrive(flow, Request(BLOCK), 15 * MS)
+    assert flow.start(flow.queue[1]) == 15 * MS
+
+
+def test_what_goes_past_the_policy_is_of_the_rest(lib):
+    """Flushed data, say: it isn't owed, so that the reservation is kept for what comes later."""
+    device = Device(lib, 1, 0)
+    flow = device.add(SMALL._replace(weight=100), 0)
+    other = device.add(SMALL, 0)
+    for _ in range(100):
+        device.bypass(flow, BLOCK, 0)
+    device.bypass(other, BLOCK, 0)
+    assert [device.arrive(each, Request(BLOCK), 100 * MS).conforming
+            for each in (flow, other)] == [True, True]
+
+
+def test_overload_goes_by_bandwidth(lib):
+    """When more is reserved than there is, no rest is left, whatever the weights."""
+    much = Params(CAPACITY, BLOCK, MS)
+    one, other = share(lib, [much._replace(weight=10_000),
+                             much._replace(bw=2 * CAPACITY, weight=1)], rule="slack")
+    assert other / one == pytest.approx(2, rel=0.05)
+
+
+@settings(max_examples=150)
+@given(st.lists(weighted, min_size=1, max_size=4), st.booleans(), rules)
+def test_conforming_requests_are_on_time(lib, some, spare, rule):
+    """As without weights: admitted, constant rate, never late by more than a largest request."""
+    c_max = C_MAX if spare else 0
+    capacity = least_capacity([load.promise for load in some], c_max)
+    late = 0 if spare else C_MAX * SECOND // capacity
+    server = Server(lib, capacity, rule=rule)
+    for job in serve(server, some):
+        if job.conforming:
+            due = job.arrived + server.params[job.flow].latency
+            assert job.completed <= due + late + ROUNDING
+
+
+@settings(max_examples=100)
+@given(weighted, st.lists(weighted, max_size=3), st.sampled_from([1, 5, 20]), rules)
+def test_who_conforms_alone_conforms(lib, load: Load, others, b_max, rule):
+    """What conforms to (bw, burst) in real time conforms, whatever the others and the weights."""
+    load.closed = False
+    curve = Reservation(load.promise, 0, 0)
+    time, alone = 0, []
+    for pause, request in load.requests():
+        time += pause
+        alone.append(curve.tag(time, request.cost) == time)
+    load.pos = 0
+
+    server = Server(lib, 10**6, b_max, rule=rule)
+    jobs = serve(server, [load, *others])
+    here = [job for job in jobs if job.flow is list(server.params)[0]]
+    for conforms, job in zip(alone, here, strict=True):
+        assert job.conforming or not conforms
+
+
+@settings(max_examples=100)
+@given(weighted, st.lists(weighted, max_size=2), rules, lists(sizes, 10))
+def test_the_rest_costs_nothing_later(lib, load: Load, floods, rule, afterwards):
+    """Who had the device for himself owes nothing: at his rate every request conforms at once."""
+    load.promise = load.promise._replace(weight=max(1, load.promise.weight))
+    server = Server(lib, 10**8, rule=rule)
+    serve(server, [load])
+    flow = next(iter(server.params))
+
+    begin, arrivals = server.now, []
+    for flood in floods:
+        other = server.add(flood.promise)
+        arrivals += [(begin, other, request) for _, request in flood.requests()]
+    time = begin
+    for wanted in afterwards:
+        size = min(wanted, load.promise.burst)
+        time += -(-size * SECOND // load.promise.bw)
+        arrivals.append((time, flow, Request(size)))
+    jobs = [job for job in server.run(arrivals) if job.flow is flow]
+    assert len(jobs) == len(afterwards)
+    assert all(job.conforming for job in jobs)

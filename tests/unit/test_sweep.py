@@ -1,0 +1,151 @@
+"""Who of a reservation goes first: by position or by age, worked out by hand."""
+
+import pytest
+
+from tests.model.htbs import SECOND, Params
+from tests.model.slack import SWEEP
+from tests.unit.test_policy import MS, Desk
+from tests.unit.test_slack import SEEK, overload
+
+GREEDY = Params(40_960, 4096, SECOND)  # one request conforms
+SOON = Params(4_096_000, 8192, 100 * MS)  # two do
+FAR = 1 << 20
+
+
+class Seeker(Desk):
+    """A disk that takes one request at a time; positions are in units of FAR sectors."""
+
+    def __init__(self, lib, rule="slack", seeks=True):
+        super().__init__(lib, b_max=1 << 20, rule=rule, seek=SEEK)
+        self.device.set_reorders(seeks)
+
+    def come(self, flow, *places):
+        """So many requests arrive."""
+        for place in places:
+            self.arrive(flow, place * FAR)
+
+    def go(self, count=1, took=MS):
+        """So many are served one after the other: where they were."""
+        return [self._go(took) for _ in range(count)]
+
+    def _go(self, took):
+        flow = self.device.choose(self.now).flow
+        request, _ = self.device.dispatch(flow, self.now)
+        self.now += took
+        self.device.complete(flow, request, self.now)
+        return request.pos // FAR
+
+
+@pytest.fixture
+def disk(lib):
+    """By the rule of slack, with a seek that takes 10 ms."""
+    return Seeker(lib)
+
+
+def test_the_oldest_then_by_position(disk):
+    """From the first sector on."""
+    writer = disk.add(GREEDY)
+    disk.come(writer, 5, 8, 4, 9, 2)
+    assert disk.go(5) == [5, 2, 4, 8, 9]
+
+
+def test_in_one_direction(disk):
+    """What comes behind the sweep waits for the next one."""
+    writer = disk.add(GREEDY)
+    disk.come(writer, 5, 8, 4, 9, 2)
+    assert disk.go(3) == [5, 2, 4]
+    disk.come(writer, 3, 6)
+    assert disk.go(4) == [6, 8, 9, 3]
+
+
+def test_among_equals_who_came_first(disk):
+    """At one position, which may be where the one before ended."""
+    writer = disk.add(GREEDY)
+    for pos in (9 * FAR, 8, 0, 8):
+        disk.arrive(writer, pos)
+    _, one, none, other = writer.queue
+    disk.go(1)
+    for left in ([one, other], [other], []):
+        disk.go(1)
+        assert writer.queue == left
+    assert none.pos == 0
+
+
+@pytest.mark.parametrize("kind", [{"rule": "paper"}, {"seeks": False}])
+def test_elsewhere_by_age(lib, kind):
+    """The paper knows no sweep, and where nothing seeks none is of use."""
+    disk = Seeker(lib, **kind)
+    writer = disk.add(GREEDY)
+    disk.come(writer, 5, 8, 4, 9, 2)
+    assert disk.go(5) == [5, 8, 4, 9, 2]
+
+
+def test_a_device_with_more_to_do_orders_it_itself(disk):
+    """It has the oldest."""
+    writer = disk.add(GREEDY)
+    disk.come(writer, 5, 8, 4, 2)
+    first, _ = disk.device.dispatch(disk.device.choose(0).flow, 0)
+    assert disk.go(1) == [8]
+    disk.device.complete(writer, first, disk.now)
+    assert disk.go(2) == [2, 4]
+
+
+def test_each_sixteenth_is_the_oldest(disk):
+    """After it the sweep goes on where it was."""
+    writer = disk.add(GREEDY)
+    disk.come(writer, 7, 51, 71, *range(0, 80, 2))
+    served = disk.go(43)
+    assert [served.pop(place) for place in (2 * SWEEP, SWEEP, 0)] == [71, 51, 7]
+    assert served == list(range(0, 80, 2))
+
+
+def test_the_oldest_goes_first_if_it_cannot_wait(disk):
+    """Two are due within 100 ms: with a seek for each and one more they wait for 70 ms."""
+    writer = disk.add(SOON)
+    disk.come(writer, 5, 8, 4, 9, 2)
+    assert disk.go(3, took=35 * MS) == [5, 2, 8]
+
+
+def test_the_others_wait_no_longer_than_they_can(disk):
+    """With a seek for it and one for the sweep it waits for 80 ms."""
+    writer, other = disk.add(GREEDY), disk.add(SOON)
+    disk.come(writer, *range(30, 0, -1))
+    disk.go(1)
+    disk.come(other, 77)
+    assert disk.go(11, took=9 * MS) == [*range(1, 10), 77, 29]
+
+
+def test_tags_are_used_in_the_order_of_arrival(disk):
+    """Who doesn't conform takes the oldest's of those who don't, and leaves them his own."""
+    writer = disk.add(SOON)
+    disk.come(writer, 5, 8, 4, 9, 2, 7)
+    starts = [request.start for request in writer.queue]
+    assert starts == [0, 0, MS, 2 * MS, 3 * MS, 4 * MS]
+    dues = [request.due for request in writer.queue]
+    disk.go(1, took=0)
+    last = writer.queue[-2]
+    assert disk.go(1, took=0) == [2]
+    assert (last.start, last.due) == (starts[2], dues[2])
+    assert [request.start for request in writer.queue] == [starts[1], *starts[3:]]
+    assert [request.due for request in writer.queue] == [dues[1], *dues[3:]]
+
+
+def test_who_conforms_keeps_the_tags(disk):
+    """Also if it passes others."""
+    writer = disk.add(Params(4_096_000, 65536, SECOND))
+    disk.come(writer, 5, 8, 4)
+    disk.now = 5 * MS
+    disk.come(writer, 2)
+    last = writer.queue[-1]
+    assert disk.go(2, took=0) == [5, 2]
+    assert (last.start, last.due) == (5 * MS, 5 * MS + SECOND)
+    assert [request.start for request in writer.queue] == [0, 0]
+
+
+def test_in_an_overload_deadlines_are_lost_anyway(disk):
+    """The sweep goes on though all are late."""
+    writer, *others = (disk.add(SOON) for _ in range(3))
+    overload(disk, others)
+    disk.come(writer, 5, 8, 4, 9, 2)
+    disk.now += SECOND
+    assert disk.go(5) == [5, 2, 4, 8, 9]
