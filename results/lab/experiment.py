@@ -26,7 +26,8 @@ class Job:
 
     rw: fio's pattern; offset, size: its region of the drive, bytes; reservation: None for one that
     nothing is promised to; block: of one request, bytes; options: more of fio's, by name; stage:
-    those of a stage run at once, one stage after the other.
+    those of a stage run at once, one stage after the other; ahead: it has the guest's only CPU
+    before the others, so that what is measured is the drive's time and not that until its turn.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Job:
     block: int = 4 * KIB
     options: Mapping[str, object] = field(default_factory=dict)
     stage: int = 0
+    ahead: bool = False
 
 
 def io_htbs(job: Job) -> dict[str, str]:
@@ -78,13 +80,15 @@ class Drive:
     """A simulated drive.
 
     parameters: that its module is loaded with; none: its default. title: for people; size: bytes;
-    queue: files of its queue with what is written to them when the scheduler is there.
+    queue: files of its queue with what is written to them when the scheduler is there; scheduled:
+    the same, but for none, which has the drive's own requests and no others.
     """
 
     parameters: Mapping[str, int | str] = field(default_factory=dict)
     title: str = "7200 rpm disk"
     size: int = 80_026_361_856
     queue: Mapping[str, int | str] = field(default_factory=dict)
+    scheduled: Mapping[str, int | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,9 @@ def script(experiment: Experiment, scheduler: Scheduler) -> str:
     lines = [_load("simdisk", experiment.drive.parameters)]
     lines += ["load htbs"] if scheduler.reserves else []
     lines += [f"scheduler {DISK} {scheduler.elevator}", f"dev=$(cat /sys/block/{DISK}/dev)"]
-    lines += [_put(value, f"{QUEUE}/{name}") for name, value in experiment.drive.queue.items()]
+    queue = dict(experiment.drive.queue)
+    queue |= experiment.drive.scheduled if scheduler.elevator != "none" else {}
+    lines += [_put(value, f"{QUEUE}/{name}") for name, value in queue.items()]
     lines += [_put(value, f"{QUEUE}/iosched/{name}") for name, value in scheduler.tunables.items()]
     lines += [_put(value, f"{CGROUPS}/{name}") for name, value in scheduler.root.items()]
     for job in experiment.jobs:
@@ -88,7 +90,7 @@ def _fio(experiment: Experiment, job: Job) -> str:
         **job.options,
     }
     words = " ".join(f"--{name}={value}" for name, value in options.items())
-    return f"in_cg {job.name} fio {words}"
+    return f"in_cg {job.name} {'chrt --fifo 1 ' if job.ahead else ''}fio {words}"
 
 
 def _ticker(seconds: int) -> str:

@@ -17,6 +17,7 @@ from results.lab.experiment import Experiment, Scheduler
 from results.lab.progress import Progress
 from results.lab.reduce import Numbers, Request
 from tests.vm import Guest, modules
+from tests.vm.guest import PROGRAMS
 from tests.vm.kernels import REPO, Kernel
 
 # Wall-clock seconds that a guest may take: to boot, and for a second of its own time. The slowest
@@ -173,6 +174,7 @@ def run_one(
         files=files_for(scheduler, files),
         name=run_name(experiment, scheduler),
         timeout=_BOOT_SECONDS + _SLOWEST * experiment.seconds,
+        programs=(*PROGRAMS, "chrt"),
         arguments=ARGUMENTS,
     )
     advance(0)

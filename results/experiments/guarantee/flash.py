@@ -16,15 +16,30 @@ from results.lab.words import ms
 
 MIB = 1 << 20
 WAYS = ways.without_waits(*ways.ALL)
-HTBS = WAYS[0]
+HTBS, PAPER, *_ = WAYS
+
+# Of the drive (tests/simdisk/flash.c): its dies, their time for a read and an erasure.
+_DIES = 8
+_READ_US = 75
+_ERASE_MS = 3.8
+
+
+def _mean_us(deep: int) -> float:
+    """How long a read takes, with so many under way at random places."""
+    return (deep + _DIES - 1) * _READ_US / _DIES
+
+
+# As many as keep the dies busy for 95 % of the time.
+_DEEP = 19 * (_DIES - 1)
 
 # As much as one who waits for each block can read, so that all of it is promised.
 _ALL_IT_CAN = 64 * MIB
 
 
 def reader(latency_us: int) -> Job:
-    """One block at a time."""
-    return Job("reader", "randread", 0, 1024 * MIB, Reservation(_ALL_IT_CAN, 4 * KIB, latency_us))
+    """One block at a time; the CPU is busy with the others, but is not what is examined."""
+    promise = Reservation(_ALL_IT_CAN, 4 * KIB, latency_us)
+    return Job("reader", "randread", 0, 1024 * MIB, promise, ahead=True)
 
 
 def _deep(depth: int) -> dict[str, object]:
@@ -86,6 +101,7 @@ def study(  # noqa: PLR0913, PLR0917
     jobs: tuple[Job, ...],
     seconds: int,
     decide: Callable[[Case, Runs], list[Claim]],
+    limits: Callable[[Study, Runs], str],
     drive: Drive = drives.FLASH,
 ) -> Study:
     """The reader, the first of the jobs, beside the others."""
@@ -102,8 +118,47 @@ def study(  # noqa: PLR0913, PLR0917
         claims=lambda runs: decide(case, runs),
         figure=figure.promises,
         table=table.per_job,
-        words=words.promises,
+        words=limits,
     )
+
+
+def limits_of_cpu(study: Study, runs: Runs) -> str:
+    """What is missing although nothing is held back."""
+    [case] = study.cases
+    free, none = (ways.total(runs, case, way) for way in (PAPER, schedulers.NONE))
+    return f"""\
+{words.promises(study, runs)}
+
+What is possible: {PAPER.title} holds nothing back on flash, and the drive does {free / none:.0%} of
+what it does with {schedulers.NONE.title}. That much is the price of the scheduler on the guest's
+CPU, which does an instruction a nanosecond and is never idle here."""
+
+
+def limits_of_reads(study: Study, runs: Runs) -> str:
+    """Why the two bars can't both be met: because of the CPU, and of the drive."""
+    return f"""\
+{limits_of_cpu(study, runs)} The drive, too, sets a limit: {_DIES} dies that take {_READ_US} us for
+a read do, with N reads under way at random places, N / (N + {_DIES - 1}) of what they can do at
+most (a closed network of equal servers). For 95 % N is {_DEEP}, and each read then takes
+{_mean_us(_DEEP) / 1000:.1f} ms in the mean, more than the reader has."""
+
+
+def limits_of_writes(study: Study, runs: Runs) -> str:
+    """What makes the reader late, and who avoids it by what."""
+    [case] = study.cases
+    found = runs[case.name][HTBS.name][case.first.jobs[0].name]
+    none = ways.total(runs, case, schedulers.NONE, (WRITER,))
+    written = {
+        way.title: f"{ways.total(runs, case, way, (WRITER,)) / none:.0%}"
+        for way in case.first.schedulers
+    }
+    return f"""\
+{words.promises(study, runs)}
+
+The drive takes {_ERASE_MS} ms to erase a block, and what comes to that die waits for it. So waited
+the {found["missed"]:,} of {found["conforming"]:,} conforming requests that were late. There are as
+many erasures as the writes need, so that a scheduler can only let the writer write less. Of what it
+writes with {schedulers.NONE.title}, it writes: {ways.beside(written)}."""
 
 
 def _reads(case: Case, runs: Runs) -> list[Claim]:
@@ -121,11 +176,13 @@ READ = study(
     "A reader beside deep readers on flash",
     """
 A reader of one 4k block at a time has reserved each within 1 ms. Beside it four without a
-reservation read 4k blocks, 64 under way each. A second.
+reservation read 4k blocks, 64 under way each. The guest has one CPU, which the reader has before
+the others, under each scheduler: what is asked is how long the drive takes. A second.
 """,
     (reader(1_000), *READERS),
     1,
     _reads,
+    limits_of_reads,
 )
 
 WRITE = study(
@@ -138,6 +195,7 @@ The same reader, with 2 ms, beside one without a reservation that writes blocks 
     (reader(2_000), WRITER),
     2,
     _writes,
+    limits_of_writes,
 )
 
 
@@ -151,6 +209,7 @@ give (`nr_requests`): does the flood take them all? A second.
     (reader(1_000), FLOOD),
     1,
     _reads,
+    limits_of_cpu,
     replace(drives.FLASH, queue={"nr_requests": 64}),
 )
 

@@ -21,7 +21,13 @@ def _reads_on(block: int) -> Job:
 
 
 def _at_random(size: int, block: int) -> Job:
-    options = {"ioengine": "libaio", "iodepth": 32, "norandommap": 1}
+    options = {
+        "ioengine": "libaio",
+        "iodepth": 32,
+        "iodepth_batch_submit": 8,
+        "iodepth_batch_complete_max": 8,
+        "norandommap": 1,
+    }
     return Job("randread", "randread", 0, size, None, block, options)
 
 

@@ -46,7 +46,7 @@ MIXED = (
 
 
 # As many requests as all want to have under way: with fewer, who asks first has most of them.
-_DRIVE = replace(drives.PAPER, queue={"nr_requests": 256})
+_DRIVE = replace(drives.PAPER, scheduled={"nr_requests": 256})
 
 
 def _case(name: str, title: str, jobs: tuple[Job, ...]) -> Case:
