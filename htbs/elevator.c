@@ -28,7 +28,7 @@
 #include <htbs/trace.h>
 
 /* The defaults; the ABI page tells when to change them. */
-#define HTBS_B_MAX		20
+#define HTBS_B_MAX		4096
 #define HTBS_T_WAIT_ROTATIONAL	(10 * NSEC_PER_MSEC)
 #define HTBS_T_WAIT_FLASH	0
 
@@ -551,6 +551,7 @@ static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 	htbs_promises_init(&dev->promises);
 	htbs_policy_init(&dev->policy, &dev->background.flow, HTBS_B_MAX,
 			 flash ? HTBS_T_WAIT_FLASH : HTBS_T_WAIT_ROTATIONAL);
+	dev->policy.rule = HTBS_RULE_SLACK;
 	dev->policy.reorders = !flash;
 	htbs_service_init(&dev->policy.service,
 			  flash ? HTBS_SEEK_FLASH : HTBS_SEEK_ROTATIONAL);

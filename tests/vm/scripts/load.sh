@@ -52,11 +52,11 @@ cd /sys/block/nullb0/queue/iosched
 expect "b_max capacity_bw capacity_request default_burst default_bw default_latency_us policy promised_bw t_wait_us" "$(echo *)"
 for bad in fast papers "slack paper" 1; do
 	expect_put EINVAL "$bad" policy
-	expect paper "$(cat policy)" "policy"
+	expect slack "$(cat policy)" "policy"
 done
-expect_put OK slack policy
-expect slack "$(cat policy)" "policy"
 expect_put OK paper policy
+expect paper "$(cat policy)" "policy"
+expect_put OK slack policy
 cd "$OUT"
 [ -r $CG/io.htbs ] && [ -r $CG/io.htbs.stat ] || fail "no io.htbs in the root"
 cat /sys/kernel/debug/block/nullb0/sched/*
