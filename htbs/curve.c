@@ -39,6 +39,8 @@ bool htbs_params_valid(const struct htbs_params *params)
 	       params->burst <= HTBS_BURST_MAX &&
 	       params->latency >= HTBS_LATENCY_MIN &&
 	       params->latency <= HTBS_LATENCY_MAX &&
+	       params->max <= HTBS_BW_MAX &&
+	       (!params->max || params->max >= params->bw) &&
 	       params->weight <= HTBS_WEIGHT_MAX;
 }
 

@@ -7,7 +7,7 @@
  * reservation's FIFO.  Whenever the driver can take a request, the policy says
  * whose goes next and if it is the oldest, or that the device is better kept idle
  * for a moment; then a timer ends the wait if the request that is waited for does
- * not come.
+ * not come.  What a cap holds up is pending all the same: release.c.
  *
  * Not everything is scheduled.  Flushes don't come by here at all, and hardly
  * any passthrough request does; what has no data, is inserted at the head or
@@ -23,6 +23,7 @@
 
 #include <htbs/elevator.h>
 #include <htbs/queue.h>
+#include <htbs/release.h>
 #include <htbs/request.h>
 #include <htbs/reservation.h>
 #include <htbs/trace.h>
@@ -43,17 +44,8 @@ static const struct htbs_params htbs_defaults = {
 };
 
 /*
- * Waiting.  The timer is armed whenever a wait begins and checks with the policy
- * when it goes off, so nobody needs to disarm it.
+ * Waiting.
  */
-
-static void htbs_arm_wait_timer(struct htbs_device *dev)
-{
-	lockdep_assert_held(&dev->lock);
-
-	hrtimer_start(&dev->wait_timer, ns_to_ktime(dev->policy.wait_until),
-		      HRTIMER_MODE_ABS);
-}
 
 static enum hrtimer_restart htbs_wait_expired(struct hrtimer *timer)
 {
@@ -229,6 +221,7 @@ static void htbs_insert_requests(struct blk_mq_hw_ctx *hctx,
 		list_del_init(&rq->queuelist);
 		htbs_insert(dev, rq, at_head, &free);
 	}
+	htbs_release_arm(dev);
 	htbs_device_unlock(dev, flags);
 
 	list_for_each_entry_safe(rq, next, &free, queuelist) {
@@ -311,6 +304,7 @@ static void htbs_tell_dispatch(struct htbs_device *dev,
 			       struct htbs_reservation *res,
 			       struct request *rq, u64 now)
 {
+	const u64 due = htbs_flow_due(&res->flow, htbs_rq_due(rq));
 	const struct htbs_extent extent = {
 		.pos		= blk_rq_pos(rq),
 		.sectors	= blk_rq_sectors(rq),
@@ -319,12 +313,13 @@ static void htbs_tell_dispatch(struct htbs_device *dev,
 	};
 	const struct htbs_sent sent = {
 		.at		= now,
-		.due		= htbs_rq_due(rq),
+		.due		= due,
 		.conforms	= htbs_rq_flag(rq, HTBS_RQ_CONFORMS),
 		.write		= op_is_write(rq->cmd_flags),
 	};
 
 	htbs_rq_set_start(rq, htbs_flow_start(&res->flow, htbs_rq_start(rq)));
+	htbs_rq_set_due(rq, due);
 	if (htbs_policy_dispatch(&dev->policy, &res->flow, &extent, &sent))
 		htbs_trace_overload(dev, now);
 	htbs_queue_update_head(dev, res);
@@ -338,6 +333,7 @@ static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
 	struct htbs_choice choice;
 	struct request *rq;
 
+	htbs_release_due(dev, now);
 	htbs_policy_choose(&dev->policy, now, &choice);
 	htbs_trace_choice(dev, &choice, was_active, now);
 	if (choice.wait_began) {
@@ -351,6 +347,7 @@ static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
 	rq = htbs_take_chosen(dev, res, choice.order);
 	htbs_tell_dispatch(dev, res, rq, now);
 	htbs_start_request(dev, res, rq, now);
+	htbs_release_arm(dev);
 	return rq;
 }
 
@@ -557,6 +554,7 @@ static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 			  flash ? HTBS_SEEK_FLASH : HTBS_SEEK_ROTATIONAL);
 	htbs_reservation_init(&dev->background, dev, &htbs_defaults);
 	htbs_setup_timer(&dev->wait_timer, htbs_wait_expired);
+	htbs_release_init(dev);
 	return dev;
 }
 
@@ -594,8 +592,9 @@ static void htbs_exit_sched(struct elevator_queue *eq)
 	struct htbs_device *dev = eq->elevator_data;
 
 	WARN_ON_ONCE(!list_empty(&dev->dispatch));
-	WARN_ON_ONCE(htbs_policy_has_work(&dev->policy));
+	WARN_ON_ONCE(dev->policy.pending);
 
+	htbs_release_cancel(dev);
 	hrtimer_cancel(&dev->wait_timer);
 	htbs_wbt_enable(eq, dev->queue);
 	htbs_reservations_detach(dev);

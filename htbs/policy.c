@@ -53,14 +53,44 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	htbs_window_init(&policy->window[true]);
 }
 
-static void htbs_policy_unlink(struct htbs_policy *policy,
-			       struct htbs_flow *flow)
+/**
+ * htbs_policy_link() - a reservation becomes backlogged, unless its cap stops it
+ * @policy: the policy
+ * @flow: the reservation, with the tags of its oldest request
+ */
+void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow)
 {
-	if (RB_EMPTY_NODE(&flow->node.rb))
+	if (flow->cap.stopped) {
+		htbs_cap_link(policy, flow);
 		return;
+	}
+	htbs_tree_insert(&policy->tree, &flow->node);
+	htbs_share_link(policy, flow);
+}
+
+static bool htbs_flow_linked(const struct htbs_flow *flow)
+{
+	return !RB_EMPTY_NODE(&flow->node.rb) || !RB_EMPTY_NODE(&flow->cap.rb);
+}
+
+/**
+ * htbs_policy_unlink() - it is backlogged, or stopped, no more
+ * @policy: the policy
+ * @flow: the reservation
+ *
+ * Return: true if it was.
+ */
+bool htbs_policy_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
+{
+	bool linked = htbs_flow_linked(flow);
+
+	htbs_cap_unlink(policy, flow);
+	if (RB_EMPTY_NODE(&flow->node.rb))
+		return linked;
 	htbs_tree_remove(&policy->tree, &flow->node);
 	RB_CLEAR_NODE(&flow->node.rb);
 	htbs_share_unlink(policy, flow);
+	return linked;
 }
 
 /**
@@ -117,6 +147,7 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 		flow->node.count = htbs_flow_burst(flow);
 	} else {
 		flow->share.moved = false;
+		flow->cap.stopped = htbs_cap_stops(policy, flow, now);
 		htbs_policy_set_head(policy, flow, arrival->kept, arrival->due,
 				     arrival->conforming, write);
 	}
@@ -142,18 +173,17 @@ void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 	if (flow == policy->background)
 		return;
 	flow->share.moved &= start == flow->share.since;
-	flow->node.due = due;
+	flow->node.due = htbs_flow_due(flow, due);
 	flow->node.conforms = conforms;
 	flow->node.count = htbs_flow_burst(flow);
-	if (!RB_EMPTY_NODE(&flow->node.rb) && flow->node.start == start &&
+	if (htbs_flow_linked(flow) && flow->node.start == start &&
 	    flow->node.finish == finish)
 		return;
 
 	htbs_policy_unlink(policy, flow);
 	flow->node.start = start;
 	flow->node.finish = finish;
-	htbs_tree_insert(&policy->tree, &flow->node);
-	htbs_share_link(policy, flow);
+	htbs_policy_link(policy, flow);
 }
 
 /* Whose turn is it?  Or is it the background's? */
@@ -191,6 +221,8 @@ static bool htbs_policy_grant(struct htbs_policy *policy,
  * @policy: the policy
  * @now: real time, ns
  * @choice: the decision
+ *
+ * Who is stopped is not chosen: htbs_policy_release() goes before.
  *
  * If no reservation is chosen, nothing is pending or policy->wait says what
  * is waited for, until policy->wait_until.
@@ -237,7 +269,7 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
  * @policy: the policy
  * @flow: the reservation, as chosen
  * @extent: the request, as chosen
- * @sent: the same; sent->at is the real time, ns
+ * @sent: the same; sent->at is the real time, ns; for sent->due see htbs_flow_due()
  *
  * If more requests are pending, htbs_policy_set_head() must follow.
  *
@@ -264,6 +296,7 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 					       htbs_before(sent->due, sent->at));
 	htbs_policy_remove(policy, flow);
 	htbs_policy_spend(policy, flow, extent->cost);
+	htbs_cap_charge(policy, flow, sent->at, extent->cost);
 	return overload;
 }
 

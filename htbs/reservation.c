@@ -27,6 +27,7 @@
 #include <linux/wait.h>
 
 #include <htbs/queue.h>
+#include <htbs/release.h>
 #include <htbs/request.h>
 #include <htbs/reservation.h>
 #include <htbs/trace.h>
@@ -223,16 +224,25 @@ static void htbs_pd_init(struct blkg_policy_data *pd)
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-/* What was promised is no more: nor is the weight. */
+/* What was promised is no more: nor is the weight, nor the cap. */
 static void htbs_reservation_end(struct htbs_reservation *res,
 				 struct htbs_device *dev)
 {
+	u64 now = ktime_get_ns();
+
 	lockdep_assert_held(&dev->lock);
 
-	if (!res->flow.share.weight)
-		return;
-	htbs_policy_weigh(&dev->policy, &res->flow, 0);
-	htbs_trace_share(dev, res, ktime_get_ns());
+	if (res->flow.share.weight) {
+		htbs_policy_weigh(&dev->policy, &res->flow, 0);
+		htbs_trace_share(dev, res, now);
+	}
+	if (res->flow.cap.curve.params.bw) {
+		htbs_policy_cap(&dev->policy, &res->flow, 0, now);
+		htbs_queue_update_head(dev, res);
+		if (res->flow.pending)
+			htbs_release_now(dev);
+		htbs_trace_cap(dev, res, now);
+	}
 }
 
 /* Under queue_lock.  What was saved for a disk that is gone is of no use. */
@@ -437,6 +447,7 @@ void htbs_reservation_change(struct htbs_reservation *res,
 {
 	struct htbs_policy *policy = &dev->policy;
 	u64 now = ktime_get_ns();
+	u64 max = res->flow.cap.curve.params.bw;
 	u32 weight = res->flow.share.weight;
 	struct request *rq;
 	u64 start, due;
@@ -453,8 +464,12 @@ void htbs_reservation_change(struct htbs_reservation *res,
 		htbs_rq_set_due(rq, due);
 	}
 	htbs_queue_update_head(dev, res);
+	if (max && res->flow.pending)
+		htbs_release_now(dev);
 	if (weight != params->weight)
 		htbs_trace_share(dev, res, now);
+	if (max != params->max)
+		htbs_trace_cap(dev, res, now);
 	htbs_trace_config(dev, res, now);
 }
 
@@ -487,7 +502,8 @@ static bool htbs_params_equal(const struct htbs_params *a,
 			      const struct htbs_params *b)
 {
 	return a->bw == b->bw && a->burst == b->burst &&
-	       a->latency == b->latency && a->weight == b->weight;
+	       a->latency == b->latency && a->weight == b->weight &&
+	       a->max == b->max;
 }
 
 /**

@@ -149,7 +149,7 @@ bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *flow = policy->active;
 
-	if (!flow)
+	if (!flow || htbs_cap_stops(policy, flow, now))
 		return false;
 	if (htbs_policy_run_over(policy, now)) {
 		if (!htbs_policy_renews(policy, flow))

@@ -44,6 +44,7 @@ void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 {
 	memset(flow, 0, sizeof(*flow));
 	RB_CLEAR_NODE(&flow->node.rb);
+	RB_CLEAR_NODE(&flow->cap.rb);
 	htbs_share_init(&flow->share);
 	flow->idle_since = now;
 	htbs_policy_configure(policy, flow, params, now);
@@ -126,6 +127,8 @@ void htbs_policy_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
 		htbs_share_charge(policy, flow, cost);
 	else
 		htbs_curve_arrive(&flow->curve, &policy->clock, v, cost);
+	if (flow->cap.curve.params.bw)
+		htbs_cap_bypass(policy, flow, now, cost);
 }
 
 /**
@@ -144,6 +147,7 @@ void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 	htbs_curve_init(&flow->curve, params, &policy->clock,
 			htbs_policy_time(policy, now));
 	htbs_policy_weigh(policy, flow, params->weight);
+	htbs_policy_cap(policy, flow, params->max, now);
 }
 
 /**

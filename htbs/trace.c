@@ -49,6 +49,8 @@ void __htbs_trace_tag(struct htbs_device *dev, struct htbs_reservation *res,
 	if (arrival->hit)
 		htbs_trace_wait_end(dev, &res->flow, now, HTBS_WAIT_HIT);
 	htbs_trace_jump(dev, now, arrival->jump);
+	if (res->flow.pending == 1 && res->flow.cap.stopped)
+		htbs_trace_stop(dev, res, now);
 	trace_htbs_tag(dev->devt, res->id, htbs_rq_id(rq), now, arrival->v,
 		       arrival->start,
 		       arrival->start + res->flow.curve.params.latency,
@@ -125,6 +127,9 @@ void __htbs_trace_dispatch(struct htbs_device *dev,
 {
 	u64 id = res ? res->id : 0;
 
+	if (order != HTBS_ORDER_NONE && res->flow.pending &&
+	    res->flow.cap.stopped)
+		htbs_trace_stop(dev, res, now);
 	trace_htbs_dispatch(dev->devt, id, htbs_rq_id(rq), now,
 			    order == HTBS_ORDER_NONE ? 0 : htbs_rq_start(rq),
 			    blk_rq_pos(rq), blk_rq_bytes(rq),
@@ -210,6 +215,49 @@ void htbs_trace_overload(struct htbs_device *dev, u64 now)
 }
 
 /**
+ * htbs_trace_stop() - a reservation's cap holds up what it has pending
+ * @dev: the device, locked
+ * @res: the reservation
+ * @now: real time, ns
+ */
+void htbs_trace_stop(struct htbs_device *dev, struct htbs_reservation *res,
+		     u64 now)
+{
+	u64 until = htbs_cap_end(&res->flow.cap);
+
+	trace_htbs_stop(dev->devt, res->id, now, until);
+	blk_add_trace_msg(dev->queue, "htbs stop %llu %llu", res->id,
+			  until - now);
+}
+
+/**
+ * htbs_trace_go() - and no longer
+ * @dev: the device, locked
+ * @res: the reservation
+ * @now: real time, ns
+ */
+void htbs_trace_go(struct htbs_device *dev, struct htbs_reservation *res,
+		   u64 now)
+{
+	trace_htbs_go(dev->devt, res->id, now);
+	blk_add_trace_msg(dev->queue, "htbs go %llu", res->id);
+}
+
+/**
+ * htbs_trace_drain() - the queue has to be emptied, or no longer
+ * @dev: the device, locked
+ * @now: real time, ns
+ */
+void htbs_trace_drain(struct htbs_device *dev, u64 now)
+{
+	bool begins = dev->policy.drains;
+
+	trace_htbs_drain(dev->devt, now, begins);
+	blk_add_trace_msg(dev->queue, "htbs drain %s",
+			  begins ? "begins" : "ends");
+}
+
+/**
  * htbs_trace_config() - a reservation promises something else
  * @dev: the device, locked
  * @res: the reservation
@@ -242,6 +290,21 @@ void htbs_trace_share(struct htbs_device *dev, struct htbs_reservation *res,
 }
 
 /**
+ * htbs_trace_cap() - a reservation has another cap
+ * @dev: the device, locked
+ * @res: the reservation
+ * @now: real time, ns
+ */
+void htbs_trace_cap(struct htbs_device *dev, struct htbs_reservation *res,
+		    u64 now)
+{
+	u64 max = res->flow.cap.curve.params.bw;
+
+	trace_htbs_cap(dev->devt, res->id, now, max);
+	blk_add_trace_msg(dev->queue, "htbs cap %llu max %llu", res->id, max);
+}
+
+/**
  * htbs_trace_join() - a group has a reservation from now on
  * @dev: the device, locked
  * @res: the reservation, new
@@ -254,6 +317,8 @@ void htbs_trace_join(struct htbs_device *dev, struct htbs_reservation *res)
 			params->burst, params->latency);
 	if (params->weight)
 		htbs_trace_share(dev, res, res->flow.idle_since);
+	if (params->max)
+		htbs_trace_cap(dev, res, res->flow.idle_since);
 }
 
 /**

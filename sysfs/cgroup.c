@@ -21,6 +21,8 @@ enum {
 	HTBS_KEY_LATENCY,
 	HTBS_KEY_WEIGHT,
 	HTBS_KEY_NO_WEIGHT,
+	HTBS_KEY_MAX,
+	HTBS_KEY_NO_MAX,
 	HTBS_KEY_NONE,
 	HTBS_KEY_UNKNOWN,
 };
@@ -31,6 +33,8 @@ static const match_table_t htbs_keys = {
 	{ HTBS_KEY_LATENCY,	"latency=%s" },
 	{ HTBS_KEY_NO_WEIGHT,	"weight=default" },
 	{ HTBS_KEY_WEIGHT,	"weight=%s" },
+	{ HTBS_KEY_NO_MAX,	"max=max" },
+	{ HTBS_KEY_MAX,		"max=%s" },
 	{ HTBS_KEY_NONE,	"none" },
 	{ HTBS_KEY_UNKNOWN,	NULL },
 };
@@ -90,10 +94,37 @@ static int htbs_parse_weight(const char *text, u32 *weight)
 	return 0;
 }
 
+/* A cap of 0 would be none, which is to be said by its name. */
+static int htbs_parse_max(const char *text, u64 *max)
+{
+	u64 value;
+	int err = htbs_parse_size(text, true, &value);
+
+	if (err)
+		return err;
+	if (!value)
+		return -EINVAL;
+	*max = value;
+	return 0;
+}
+
+static int htbs_parse_latency(const char *text, u64 *latency)
+{
+	u64 value;
+	int err = htbs_parse_size(text, false, &value);
+
+	if (err)
+		return err;
+	if (value > HTBS_LATENCY_MAX / NSEC_PER_USEC)
+		return -EINVAL;
+	*latency = value * NSEC_PER_USEC;
+	return 0;
+}
+
 static int htbs_parse_key(char *word, struct htbs_conf_line *line)
 {
 	substring_t args[MAX_OPT_ARGS];
-	int err;
+	int err = 0;
 
 	switch (match_token(word, htbs_keys, args)) {
 	case HTBS_KEY_BW:
@@ -104,19 +135,19 @@ static int htbs_parse_key(char *word, struct htbs_conf_line *line)
 		err = htbs_parse_size(args[0].from, true, &line->params.burst);
 		break;
 	case HTBS_KEY_LATENCY:
-		err = htbs_parse_size(args[0].from, false,
-				      &line->params.latency);
-		if (!err && line->params.latency >
-			    HTBS_LATENCY_MAX / NSEC_PER_USEC)
-			err = -EINVAL;
-		line->params.latency *= NSEC_PER_USEC;
+		err = htbs_parse_latency(args[0].from, &line->params.latency);
 		break;
 	case HTBS_KEY_WEIGHT:
 		err = htbs_parse_weight(args[0].from, &line->params.weight);
 		break;
 	case HTBS_KEY_NO_WEIGHT:
 		line->params.weight = 0;
-		err = 0;
+		break;
+	case HTBS_KEY_MAX:
+		err = htbs_parse_max(args[0].from, &line->params.max);
+		break;
+	case HTBS_KEY_NO_MAX:
+		line->params.max = 0;
 		break;
 	case HTBS_KEY_NONE:
 		line->none = true;
@@ -220,6 +251,8 @@ static u64 htbs_show_params(struct seq_file *sf, struct blkg_policy_data *pd,
 		   params.burst, div_u64(params.latency, NSEC_PER_USEC));
 	if (params.weight)
 		seq_printf(sf, " weight=%u", params.weight);
+	if (params.max)
+		seq_printf(sf, " max=%llu", params.max);
 	seq_puts(sf, group->configured ? "\n" :
 		     source->configured ? " inherited\n" : " default\n");
 	return 0;

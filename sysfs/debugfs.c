@@ -18,6 +18,29 @@ static const char *const htbs_wait_names[] = {
 	[HTBS_WAIT_ARRIVAL]	= "for the next request",
 };
 
+/* Is what is pending held up by caps?  The stall detector of tests/faults asks. */
+static void htbs_show_stopped(struct seq_file *sf, struct htbs_device *dev)
+{
+	struct htbs_policy *policy = &dev->policy;
+	bool some = !htbs_tree_empty(&policy->tree) ||
+		    policy->background->pending || !list_empty(&dev->dispatch);
+	s64 left;
+	u64 at;
+
+	if (!htbs_policy_alarm(policy, &at)) {
+		seq_puts(sf, "stopped by caps nothing\n");
+		return;
+	}
+	left = at - ktime_get_ns();
+	if (left < 0)
+		seq_printf(sf, "stopped by caps overdue by %lld us\n",
+			   -left / NSEC_PER_USEC);
+	else
+		seq_printf(sf, "stopped by caps %s, for %lld us\n",
+			   some ? "some of what is pending" :
+			   "all that is pending", left / NSEC_PER_USEC);
+}
+
 static int htbs_state_show(void *data, struct seq_file *sf)
 {
 	struct request_queue *q = data;
@@ -47,6 +70,7 @@ static int htbs_state_show(void *data, struct seq_file *sf)
 	seq_printf(sf, "rest            by %s\n",
 		   htbs_policy_weighs(policy) ? "weight" : "bandwidth");
 	seq_printf(sf, "kept idle       %s\n", htbs_wait_names[policy->wait]);
+	htbs_show_stopped(sf, dev);
 	seq_printf(sf, "unscheduled     %s\n",
 		   list_empty(&dev->dispatch) ? "none" : "pending");
 	seq_printf(sf, "background      %u pending, %u in flight\n",
@@ -62,6 +86,14 @@ static void htbs_backlog_line(struct seq_file *sf, struct htbs_flow *flow,
 		   htbs_flow_owner(flow)->id, flow->pending, flow->in_flight,
 		   (s64)(flow->node.start - v) / NSEC_PER_USEC,
 		   (s64)(flow->node.finish - v) / NSEC_PER_USEC);
+}
+
+static void htbs_stopped_line(struct seq_file *sf, struct htbs_flow *flow)
+{
+	seq_printf(sf, "group %llu: %u pending, %u in flight, stopped by its cap for %lld us\n",
+		   htbs_flow_owner(flow)->id, flow->pending, flow->in_flight,
+		   (s64)(htbs_cap_end(&flow->cap) - ktime_get_ns()) /
+		   NSEC_PER_USEC);
 }
 
 static int htbs_backlog_show(void *data, struct seq_file *sf)
@@ -83,6 +115,9 @@ static int htbs_backlog_show(void *data, struct seq_file *sf)
 		htbs_backlog_line(sf, rb_entry(rb, struct htbs_flow, node.rb),
 				  v);
 	}
+	for (rb = rb_first_cached(&dev->policy.stopped);
+	     rb && listed < HTBS_LIST_MAX; rb = rb_next(rb), listed++)
+		htbs_stopped_line(sf, rb_entry(rb, struct htbs_flow, cap.rb));
 	spin_unlock_irq(&dev->lock);
 	return 0;
 }

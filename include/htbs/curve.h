@@ -33,12 +33,14 @@
  * @burst: largest burst above the steady rate (sigma), bytes
  * @latency: bound from arrival to completion of a conforming request (delta), ns
  * @weight: share of what is not reserved; 0: none is given
+ * @max: what it may have at most, bytes/s; 0: as much as there is
  */
 struct htbs_params {
 	u64 bw;
 	u64 burst;
 	u64 latency;
 	u32 weight;
+	u64 max;
 };
 
 /**

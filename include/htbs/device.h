@@ -88,6 +88,7 @@ struct htbs_reservation {
  * @dispatch: requests that go first: inserted at the head, or requeued
  * @has_work: is there something to dispatch; read without the lock
  * @wait_timer: ends a wait for an arrival
+ * @release_timer: lets go of who was stopped by a cap
  * @queue: the queue (constant)
  * @devt: its disk's number, for the traces (constant): a group may outlive the
  *	disk
@@ -103,6 +104,7 @@ struct htbs_device {
 	struct list_head dispatch;
 	bool has_work;
 	struct hrtimer wait_timer;
+	struct hrtimer release_timer;
 	struct request_queue *queue;
 	dev_t devt;
 	struct htbs_params defaults;
@@ -119,6 +121,18 @@ static inline struct htbs_device *htbs_device_of(struct request_queue *q)
 static inline struct htbs_reservation *htbs_flow_owner(struct htbs_flow *flow)
 {
 	return container_of(flow, struct htbs_reservation, flow);
+}
+
+/*
+ * The timer is armed whenever a wait begins, or is to end earlier, and checks with
+ * the policy when it goes off, so nobody needs to disarm it.
+ */
+static inline void htbs_arm_wait_timer(struct htbs_device *dev)
+{
+	lockdep_assert_held(&dev->lock);
+
+	hrtimer_start(&dev->wait_timer, ns_to_ktime(dev->policy.wait_until),
+		      HRTIMER_MODE_ABS);
 }
 
 /*

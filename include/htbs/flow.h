@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 
+#include <htbs/cap.h>
 #include <htbs/curve.h>
 #include <htbs/share.h>
 #include <htbs/tree.h>
@@ -23,6 +24,7 @@
  * @curve: its arrival curve
  * @node: its place in the tree while it is backlogged
  * @share: its share of what is not reserved
+ * @cap: what it may have at most
  * @pending: requests waiting in the scheduler
  * @in_flight: requests dispatched and not completed
  * @cost: what its last request was charged, bytes
@@ -38,6 +40,7 @@ struct htbs_flow {
 	struct htbs_curve curve;
 	struct htbs_node node;
 	struct htbs_share share;
+	struct htbs_cap cap;
 	u32 pending;
 	u32 in_flight;
 	u32 cost;

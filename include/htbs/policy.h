@@ -96,6 +96,8 @@ enum htbs_order {
  * @urgent: those of @in_flight that conform, if @reorders
  * @order: which of its reservation's requests was chosen
  * @shares: of what is not reserved
+ * @stopped: those with requests pending that their caps stop; not in @tree
+ * @drains: the queue has to be emptied: caps stop nobody
  */
 struct htbs_policy {
 	struct htbs_tree tree;
@@ -123,6 +125,8 @@ struct htbs_policy {
 	struct htbs_urgent urgent;
 	enum htbs_order order;
 	struct htbs_shares shares;
+	struct rb_root_cached stopped;
+	bool drains;
 };
 
 /**
@@ -239,6 +243,22 @@ void htbs_share_charge(struct htbs_policy *policy, struct htbs_flow *flow,
 void htbs_policy_spend(struct htbs_policy *policy, struct htbs_flow *flow,
 		       u32 cost);
 
+/* cap.c */
+bool htbs_cap_stops(const struct htbs_policy *policy,
+		    const struct htbs_flow *flow, u64 now);
+void htbs_cap_link(struct htbs_policy *policy, struct htbs_flow *flow);
+void htbs_cap_unlink(struct htbs_policy *policy, struct htbs_flow *flow);
+void htbs_cap_charge(const struct htbs_policy *policy, struct htbs_flow *flow,
+		     u64 now, u32 cost);
+void htbs_cap_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
+		     u64 now, u32 cost);
+u64 htbs_flow_due(const struct htbs_flow *flow, u64 due);
+void htbs_policy_cap(struct htbs_policy *policy, struct htbs_flow *flow,
+		     u64 max, u64 now);
+bool htbs_policy_alarm(const struct htbs_policy *policy, u64 *at);
+struct htbs_flow *htbs_policy_release(struct htbs_policy *policy, u64 now);
+bool htbs_policy_drain(struct htbs_policy *policy, bool drains);
+
 /* tags.c */
 void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 		    const struct htbs_params *params, u64 now);
@@ -288,6 +308,8 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			  const struct htbs_extent *extent,
 			  const struct htbs_sent *sent);
+void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow);
+bool htbs_policy_unlink(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 kept, u64 due, bool conforms, bool write);
@@ -303,13 +325,13 @@ bool htbs_policy_forget(struct htbs_policy *policy, struct htbs_flow *flow);
  * htbs_policy_has_work() - would a choice find something to serve
  * @policy: the policy
  *
- * Return: true if requests are pending, none is held back, and the device isn't
- * kept idle.
+ * Return: true if requests are pending of one that isn't stopped, none is held
+ * back, and the device isn't kept idle.
  */
 static inline bool htbs_policy_has_work(const struct htbs_policy *policy)
 {
 	return policy->wait == HTBS_WAIT_NONE && !policy->held &&
-	       policy->pending;
+	       (!htbs_tree_empty(&policy->tree) || policy->background->pending);
 }
 
 #endif /* HTBS_POLICY_H */

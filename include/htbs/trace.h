@@ -14,6 +14,7 @@
 DECLARE_TRACEPOINT(htbs_tag);
 DECLARE_TRACEPOINT(htbs_drift);
 DECLARE_TRACEPOINT(htbs_hold);
+DECLARE_TRACEPOINT(htbs_stop);
 DECLARE_TRACEPOINT(htbs_switch);
 DECLARE_TRACEPOINT(htbs_wait_begin);
 DECLARE_TRACEPOINT(htbs_wait_end);
@@ -37,6 +38,13 @@ void htbs_trace_config(struct htbs_device *dev, struct htbs_reservation *res,
 		       u64 now);
 void htbs_trace_share(struct htbs_device *dev, struct htbs_reservation *res,
 		      u64 now);
+void htbs_trace_stop(struct htbs_device *dev, struct htbs_reservation *res,
+		     u64 now);
+void htbs_trace_go(struct htbs_device *dev, struct htbs_reservation *res,
+		   u64 now);
+void htbs_trace_drain(struct htbs_device *dev, u64 now);
+void htbs_trace_cap(struct htbs_device *dev, struct htbs_reservation *res,
+		    u64 now);
 void htbs_trace_join(struct htbs_device *dev, struct htbs_reservation *res);
 void htbs_trace_leave(struct htbs_device *dev, struct htbs_reservation *res,
 		      bool waited);
@@ -84,7 +92,8 @@ static inline void htbs_trace_tag(struct htbs_device *dev,
 				  const struct htbs_arrival *arrival)
 {
 	if (tracepoint_enabled(htbs_tag) || tracepoint_enabled(htbs_drift) ||
-	    tracepoint_enabled(htbs_wait_end) || htbs_blktraced(dev))
+	    tracepoint_enabled(htbs_wait_end) ||
+	    tracepoint_enabled(htbs_stop) || htbs_blktraced(dev))
 		__htbs_trace_tag(dev, res, rq, now, arrival);
 }
 
@@ -120,7 +129,8 @@ static inline void htbs_trace_dispatch(struct htbs_device *dev,
 				       struct request *rq, u64 now,
 				       enum htbs_order order)
 {
-	if (tracepoint_enabled(htbs_dispatch) || htbs_blktraced(dev))
+	if (tracepoint_enabled(htbs_dispatch) ||
+	    tracepoint_enabled(htbs_stop) || htbs_blktraced(dev))
 		__htbs_trace_dispatch(dev, res, rq, now, order);
 }
 

@@ -3,7 +3,7 @@
 #
 # watch.sh FILE: the stall detector. A disk that has requests, none of them with the driver, and
 # completes nothing for 10 s has been forgotten by somebody: print its state and end the process
-# group whose id is in FILE.
+# group whose id is in FILE. Unless caps hold up all that it has, and will let it go.
 
 LIMIT=10
 debug=/sys/kernel/debug/block
@@ -34,7 +34,8 @@ while sleep 1; do
 		# A disk may go at any moment.
 		{ read -r reads writes <"/sys/block/$disk/inflight" && completed "$disk"; } 2>/dev/null ||
 			continue
-		if [[ $reads != 0 || $writes != 0 || ${done_before[$disk]-} != "$completed" ]]; then
+		if [[ $reads != 0 || $writes != 0 || ${done_before[$disk]-} != "$completed" ]] ||
+			grep -qs '^stopped by caps all' $debug/"$disk"/sched/state; then
 			idle[$disk]=0
 			done_before[$disk]=$completed
 		elif ((++idle[$disk] == LIMIT)); then

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The policy under test and what is known beside it (policy.c), of what the
- * device has, too (flight.c); what is checked of its decisions (judge.c).
+ * device has (flight.c) and of caps (cap.c), too; what is checked of its decisions
+ * (judge.c).
  */
 #ifndef HTBS_FUZZ_BENCH_H
 #define HTBS_FUZZ_BENCH_H
@@ -11,6 +12,7 @@
 #include "fuzz.h"
 
 #define FLOWS		5	/* the last is the background */
+#define CAP_STEPS	3	/* kinds of steps that are about caps */
 #define PENDING_MAX	16
 #define SENT_MAX	64	/* of one flow; more than HTBS_URGENT_MAX */
 
@@ -36,6 +38,8 @@ struct request {
  * struct flow - a reservation and what is known of it beside the policy
  * @c: the policy's part
  * @exact: its arrival curve
+ * @cap: its cap, in real time; its bw: 0: none
+ * @stopped: that stops it
  * @queue: its pending requests, oldest first
  * @pending: how many they are
  * @sent: requests dispatched and not completed, oldest first
@@ -52,6 +56,8 @@ struct request {
 struct flow {
 	struct htbs_flow c;
 	struct reference exact;
+	struct reference cap;
+	bool stopped;
 	struct request queue[PENDING_MAX];
 	int pending;
 	struct htbs_sent sent[SENT_MAX];
@@ -77,6 +83,7 @@ struct flow {
  * @background_due: when the background is served whoever else is pending, ns
  * @window_until: the window is up until then, ns
  * @held: what was to be dispatched is held back
+ * @drains: the queue has to be emptied
  * @unsure: the policy doesn't know of all conforming requests in flight
  */
 struct bench {
@@ -89,6 +96,7 @@ struct bench {
 	u64 background_due;
 	u64 window_until;
 	bool held;
+	bool drains;
 	bool unsure;
 };
 
@@ -110,6 +118,12 @@ static inline struct flow *active(struct bench *bench)
 static inline u128 finish(const struct flow *flow)
 {
 	return flow->queue[0].start + flow->c.curve.params.latency;
+}
+
+/* Something of it is pending, and its cap doesn't hold it up. */
+static inline bool backlogged(const struct flow *flow)
+{
+	return flow->pending && !flow->stopped;
 }
 
 static inline bool sequential(const struct flow *flow)
@@ -138,5 +152,14 @@ bool has_room(const struct bench *bench);
 bool held_back(const struct bench *bench, const struct flow *flow);
 void check_hold(const struct bench *bench, const struct flow *was);
 void check_go(const struct bench *bench, const struct flow *flow);
+
+bool stops(const struct bench *bench, const struct flow *flow);
+void cap_begin(struct bench *bench, struct flow *flow);
+void cap_charge(struct bench *bench, struct flow *flow, u32 cost);
+void set_cap(struct bench *bench, struct flow *flow, u64 max);
+u64 due(const struct flow *flow);
+void release(struct bench *bench);
+void cap_step(struct bench *bench, struct flow *flow, struct input *in, int what);
+void set_head(struct bench *bench, struct flow *flow);
 
 #endif /* HTBS_FUZZ_BENCH_H */

@@ -164,7 +164,7 @@ bool held_back(const struct bench *bench, const struct flow *flow)
  */
 void check_hold(const struct bench *bench, const struct flow *was)
 {
-	bool may_stay = was && was->pending && sequential(was) &&
+	bool may_stay = was && backlogged(was) && sequential(was) &&
 			bench->run < bench->policy.b_max;
 	int i;
 
@@ -172,7 +172,7 @@ void check_hold(const struct bench *bench, const struct flow *was)
 	must(held_back(bench, whose_turn(bench)) ||
 	     (may_stay && held_back(bench, was)));
 	for (i = 0; i < FLOWS - 1 && !bench->policy.reorders; i++)
-		must(!bench->flow[i].pending ||
+		must(!backlogged(&bench->flow[i]) ||
 		     held_back(bench, &bench->flow[i]));
 }
 

@@ -16,7 +16,8 @@ static bool oldest_start(const struct bench *bench, u128 *start)
 	for (i = 0; i < FLOWS - 1; i++) {
 		const struct flow *flow = &bench->flow[i];
 
-		if (!flow->pending || (any && flow->queue[0].start >= *start))
+		if (!backlogged(flow) ||
+		    (any && flow->queue[0].start >= *start))
 			continue;
 		*start = flow->queue[0].start;
 		any = true;
@@ -33,7 +34,7 @@ static const struct flow *smallest_finish(const struct bench *bench, bool free)
 	for (i = 0; i < FLOWS - 1; i++) {
 		const struct flow *flow = &bench->flow[i];
 
-		if (!flow->pending || (free && held_back(bench, flow)))
+		if (!backlogged(flow) || (free && held_back(bench, flow)))
 			continue;
 		if (!first || finish(flow) < finish(first) ||
 		    (finish(flow) == finish(first) &&
@@ -99,8 +100,8 @@ static bool another_overdue(const struct bench *bench, const struct flow *but)
 	for (i = 0; i < FLOWS - 1; i++) {
 		const struct flow *flow = &bench->flow[i];
 
-		if (flow != but && flow->pending &&
-		    (s64)(flow->queue[0].due - (u64)bench->now) <= 0)
+		if (flow != but && backlogged(flow) &&
+		    (s64)(due(flow) - (u64)bench->now) <= 0)
 			return true;
 	}
 	return false;
@@ -111,6 +112,7 @@ void check_stay(struct bench *bench, const struct flow *flow,
 		enum htbs_order order)
 {
 	must(flow);
+	must(!flow->pending || !flow->stopped);
 	must(bench->run < bench->policy.b_max);
 	must(sequential(flow) || order == HTBS_ORDER_NEAREST);
 	if (!by_paper(bench) && !bench->policy.overload.now)
@@ -166,7 +168,7 @@ static bool has_to_stay(const struct bench *bench, const struct flow *flow)
 	const struct htbs_policy *policy = &bench->policy;
 
 	if (!by_paper(bench) || !flow || bench->run >= policy->b_max ||
-	    !sequential(flow))
+	    !sequential(flow) || stops(bench, flow))
 		return false;
 	if (flow->pending)
 		return true;

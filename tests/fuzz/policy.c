@@ -8,14 +8,14 @@
  * a conforming request waits, leave the device idle for nothing or longer than
  * T_wait, hold back who conforms, exceed B_max, or, by the rule of slack, go on
  * with one reservation while another's request is overdue, or pass its oldest
- * request again and again.
+ * request again and again.  Who is stopped by a cap, for how long, and who is not.
  */
 #include "bench.h"
 
 /* What passes between two events; virtual time may also jump. */
 #define STEP_MAX	1000000000000000ULL	/* ns: 11 days */
 
-static void set_head(struct bench *bench, struct flow *flow)
+void set_head(struct bench *bench, struct flow *flow)
 {
 	if (flow->pending)
 		htbs_policy_set_head(&bench->policy, &flow->c,
@@ -70,6 +70,7 @@ static void arrive(struct bench *bench, struct flow *flow, struct input *in)
 	bench->held = false;
 
 	if (!flow->pending) {
+		cap_begin(bench, flow);
 		flow->entered = ++bench->entries;
 		if (is_background(bench, flow))
 			bench->background_due = bench->now + HTBS_BACKGROUND_AGE;
@@ -118,7 +119,8 @@ static void dispatch(struct bench *bench, struct flow *flow,
 	const struct request request = take(flow, sweeps ? nearest(flow) : 0);
 	const struct htbs_extent *extent = &request.extent;
 	const struct htbs_sent sent = {
-		bench->now, request.due, request.conforms, request.write,
+		bench->now, htbs_flow_due(&flow->c, request.due),
+		request.conforms, request.write,
 	};
 	bool follows = flow->known && extent->pos >= flow->end &&
 		       extent->pos - flow->end <= HTBS_SEQ_GAP;
@@ -133,6 +135,7 @@ static void dispatch(struct bench *bench, struct flow *flow,
 	add_sent(bench, flow, &sent);
 	if (active(bench) == flow)
 		bench->run++;
+	cap_charge(bench, flow, extent->cost);
 	flow->entered = ++bench->entries;
 	set_head(bench, flow);
 }
@@ -142,20 +145,22 @@ static int pending(const struct bench *bench)
 	int i, sum = 0;
 
 	for (i = 0; i < FLOWS; i++)
-		sum += bench->flow[i].pending;
+		if (backlogged(&bench->flow[i]))
+			sum += bench->flow[i].pending;
 	return sum;
 }
 
 static struct flow *serve(struct bench *bench)
 {
 	struct htbs_policy *policy = &bench->policy;
-	bool waited = policy->wait != HTBS_WAIT_NONE;
-	bool over = (s64)(policy->wait_until - (u64)bench->now) <= 0;
+	bool waited = policy->wait != HTBS_WAIT_NONE, over;
 	struct flow *was = active(bench), *flow;
 	struct htbs_choice choice;
 
 	if (!has_room(bench))
 		return NULL;
+	release(bench);
+	over = (s64)(policy->wait_until - (u64)bench->now) <= 0;
 	htbs_policy_choose(policy, bench->now, &choice);
 	must(choice.timed_out == (waited && over));
 	if (choice.timed_out)
@@ -178,7 +183,7 @@ static struct flow *serve(struct bench *bench)
 			check_wait(bench);
 		return NULL;
 	}
-	must(flow && flow->pending);
+	must(flow && backlogged(flow));
 	check_go(bench, flow);
 	check_order(bench, was, flow, choice.order);
 	if (flow == was && policy->run) {
@@ -235,6 +240,7 @@ static void configure(struct bench *bench, struct flow *flow, struct input *in)
 		was_start = flow->queue[0].start;
 	}
 	htbs_policy_configure(&bench->policy, &flow->c, &params, bench->now);
+	set_cap(bench, flow, 0);
 	reference_init(&flow->exact, &params, v);
 	for (i = 0; i < flow->pending; i++) {
 		struct request *request = &flow->queue[i];
@@ -309,6 +315,10 @@ static void step(struct bench *bench, struct input *in)
 	u8 what = input_byte(in);
 	struct flow *flow = &bench->flow[what % FLOWS], *served;
 
+	if (what / FLOWS >= 48) {
+		cap_step(bench, flow, in, what / FLOWS);
+		return;
+	}
 	switch (what / FLOWS % 16) {
 	case 0 ... 3:
 		arrive(bench, flow, in);

@@ -31,16 +31,19 @@ SEQ_GAP = 128  # sectors that a sequential request may leave out
 SEQ_LAST, SEQ_MIN = 8, 5  # sequential: at least 5 of the last 8 requests were
 WEIGHT_DEFAULT = 100  # of who was given none, while others were
 WEIGHT_RATE = 65536  # bytes a second of the time of shares, for a weight of 1
+CAP_AHEAD = SECOND // 100  # so far may one be ahead of what it may have at most
+CAP_DEBT = 3600 * SECOND  # so far ahead at most does what can't be stopped take it
 BACKGROUND_AGE = SECOND  # the background gets one request in this time, whoever else is pending
 
 
 class Params(NamedTuple):
-    """What a reservation promises: rho, sigma, delta; its weight, 0 if none is given."""
+    """What a reservation promises: rho, sigma, delta; its weight and its cap, 0: none."""
 
     bw: int
     burst: int
     latency: int
     weight: int = 0
+    max: int = 0
 
 
 class Arrival(NamedTuple):
@@ -104,6 +107,8 @@ class Reservation:
         self.params = params
         self.tat = Fraction(v)
         self.share = Fraction(0)  # share tag, ns of the time of shares
+        self.cap = Fraction(now)  # what it had, over what it may have at most: ns of real time
+        self.stopped = False  # it had too much when something of it was last dispatched
         self.queue: list[Request] = []
         self.entered = 0  # when its place among the backlogged ones was last assigned
         self.joined = 0  # the same of its place by share tags
@@ -138,6 +143,16 @@ class Reservation:
         self.charge(-size)
         for request in self.queue:
             request.start = max(request.start - (before - floor(self.tat)), v)
+
+    def go_on(self) -> int:
+        """When it may, if it is stopped."""
+        return floor(self.cap) - CAP_AHEAD
+
+    def due(self, request: Request) -> int:
+        """When a request is due, given that the cap held it up."""
+        if not self.params.max:
+            return request.due
+        return max(request.due, self.go_on() + self.params.latency)
 
     def min_start(self) -> int:
         """MinS."""
@@ -212,6 +227,7 @@ class Policy:
         self.joins = 0
         self.shared = 0  # the smallest share tag when one was last served from the rest
         self.turn = False  # the active one has its turn by share
+        self.drains = False  # the queue has to be emptied: caps stop nobody
 
     def add(self, params: Params, now: int) -> Reservation:
         """A new reservation starts with a full burst."""
@@ -243,7 +259,7 @@ class Policy:
         """It stands behind those with the same share tag, which is not in the past."""
         self.joins += 1
         flow.joined = self.joins
-        if self._given() and flow.queue:
+        if self._given() and flow.queue and not flow.stopped:
             flow.share = max(flow.share, Fraction(self.shared))
 
     def _spare(self, flow: Reservation) -> bool:
@@ -252,7 +268,7 @@ class Policy:
 
     def _by_share(self) -> list[Reservation]:
         """Those with pending requests, the smallest share tag first."""
-        return sorted((flow for flow in self.flows if flow.queue),
+        return sorted((flow for flow in self.flows if flow.queue and not flow.stopped),
                       key=lambda flow: (floor(flow.share), flow.joined))
 
     def _in_share(self, flow: Reservation) -> bool:
@@ -307,6 +323,7 @@ class Policy:
         self.place(request)
         flow.cost = request.cost
         if len(flow.queue) == 1:
+            flow.stopped = self._stops(flow, now)
             self._enter(flow)
         hurry = flow is not self.background and self._hurry()
         return Arrival(request.start, v, request.due, jump, conforming, hit, hurry)
@@ -338,7 +355,7 @@ class Policy:
         In an overload, that by which tags are given moves on to the oldest pending start tag.
         By weights nobody owes for the rest that he used, and there is no jump.
         """
-        starts = [flow.min_start() for flow in self.flows if flow.queue and not self.weighs()]
+        starts = [flow.min_start() for flow in self._backlogged() if not self.weighs()]
         jump = max(0, min(starts) - (now + self.drift)) if starts else 0
         self.drift += jump
         self.v = max([self.v, *([min(starts)] if starts else [])])
@@ -350,6 +367,57 @@ class Policy:
         self.entries += 1
         flow.entered = self.entries
         self._join(flow)
+
+    # Caps.
+
+    def _stops(self, flow: Reservation, now: int) -> bool:
+        """Does its cap keep it from going on."""
+        return flow.stopped and not self.drains and now < flow.go_on()
+
+    def _charge_cap(self, flow: Reservation, cost: int, now: int) -> None:
+        """Something of it is dispatched."""
+        if not flow.params.max:
+            return
+        flow.cap = max(flow.cap, Fraction(now)) + Fraction(cost * SECOND, flow.params.max)
+        if floor(flow.cap) > now + CAP_DEBT:
+            flow.cap = Fraction(now + CAP_DEBT)
+        flow.stopped = not self.drains and now < flow.go_on()
+
+    def _stopped(self) -> list[Reservation]:
+        """Those with pending requests that their caps stop, who may go on soonest first."""
+        return sorted((flow for flow in self.flows if flow.queue and flow.stopped),
+                      key=lambda flow: (floor(flow.cap), flow.entered))
+
+    def alarm(self) -> int | None:
+        """When the first of those who are stopped may go on."""
+        return next((flow.go_on() for flow in self._stopped()), None)
+
+    def release(self, now: int) -> Reservation | None:
+        """One that was stopped for long enough goes on."""
+        for flow in self._stopped()[:1]:
+            if not self._stops(flow, now):
+                self._let_go(flow)
+                return flow
+        return None
+
+    def _let_go(self, flow: Reservation) -> None:
+        """It is stopped no longer; if another is waited for, no longer than it bears."""
+        flow.stopped = False
+        self._enter(flow)
+        self.held = False
+        self._hurry()
+
+    def cap(self, flow: Reservation, most: int, now: int) -> None:
+        """It gets another cap, or none: 0. It goes on at once."""
+        if flow.queue and flow.stopped:
+            self._let_go(flow)
+        flow.params = flow.params._replace(max=most)
+        flow.cap, flow.stopped = Fraction(now), False
+
+    def drain(self, drains: bool) -> bool:
+        """The queue has to be emptied, or no longer. True if that is news."""
+        before, self.drains = self.drains, drains
+        return before != drains
 
     # The paper's dispatch_request().
 
@@ -415,7 +483,7 @@ class Policy:
     def work(self) -> bool:
         """Is anything pending and not held back, and the device not kept idle."""
         return self.wait is None and not self.held and any(
-            flow.queue for flow in [*self.flows, self.background])
+            flow.queue and not flow.stopped for flow in [*self.flows, self.background])
 
     def _first(self, now: int) -> Reservation:
         """Whose turn it is next, or the background if it is its."""
@@ -437,13 +505,13 @@ class Policy:
 
     def _backlogged(self) -> list[Reservation]:
         """Those with pending requests, the smallest F first."""
-        return sorted((flow for flow in self.flows if flow.queue),
+        return sorted((flow for flow in self.flows if flow.queue and not flow.stopped),
                       key=lambda flow: (flow.finish(), flow.entered))
 
     def _stays(self, now: int) -> bool:
         """May the active reservation keep the device? Sets `wait` if it has nothing pending."""
         flow = self.active
-        if flow is None:
+        if flow is None or self._stops(flow, now):
             return False
         if self.run >= self.b_max or (
                 self.rule == "slack" and now >= self.run_since + self._long()):
@@ -503,13 +571,13 @@ class Policy:
 
     def _bearable(self, flows: list[Reservation], end: int) -> int:
         """Until when these can wait."""
-        heads = [(flow.queue[0].due, flow.burst()) for flow in flows]
+        heads = [(flow.due(flow.queue[0]), flow.burst()) for flow in flows]
         return bearable(heads, self.service.seek, self.in_flight, end)
 
     def _in_time(self, now: int) -> bool:
         """Can all that is pending be served in time."""
         active = self.active
-        late = active is not None and active.queue and active.queue[0].due < now
+        late = active is not None and active.queue and active.due(active.queue[0]) < now
         return not late and now < self._slack(now + RUN_MAX)
 
     def _patience(self, flow: Reservation) -> int:
@@ -536,6 +604,7 @@ class Policy:
         request = self.pick(flow)
         spare = self._spare(flow)
         take(flow.queue, request)
+        request.due = flow.due(request)
         follows = flow.next_pos is not None and 0 <= request.pos - flow.next_pos <= SEQ_GAP
         flow.history = [*flow.history[1:], follows]
         flow.next_pos = request.pos + request.sectors
@@ -551,6 +620,7 @@ class Policy:
         if spare and self.weighs():
             self._charge_share(flow, request.cost)
             flow.refund(request.cost, self.v)
+        self._charge_cap(flow, request.cost, now)
         self._enter(flow)
         return request, overload
 
@@ -635,10 +705,13 @@ class Policy:
         v = self._time(now)
         if not self.weighs() or flow is self.background or flow.start(v, size) <= v:
             flow.tag(v, size)
-            return
-        self._charge_share(flow, size)
-        if flow.queue:
-            self._join(flow)
+        else:
+            self._charge_share(flow, size)
+            if flow.queue:
+                self._join(flow)
+        if flow.params.max:
+            self._charge_cap(flow, size, now)
+            self._enter(flow)
 
     def requeue(self, flow: Reservation, request: Request) -> bool:
         """The driver gave a request back; nothing is held for it. True if a wait ended."""
@@ -656,6 +729,7 @@ class Policy:
         before = (flow.min_start(), flow.finish()) if flow.queue else None
         v = self._time(now)
         self.weigh(flow, params.weight)
+        self.cap(flow, params.max, now)
         flow.params, flow.tat = params, Fraction(v)
         for request in flow.queue:
             start = flow.tag(v, request.cost)

@@ -32,7 +32,7 @@ _EVENT = re.compile(r" (\d+)(?:\.(\d+))?: htbs_(\w+): (\d+:\d+) ?(.*)$")
 _LOST = re.compile(r"\[LOST (\d+) EVENTS\]")
 _BUFFER = re.compile(r"entries-in-buffer/entries-written: (\d+)/(\d+)")
 # They tell something of what the next event is about.
-_ANNOUNCEMENTS = {"drift", "switch", "overload", "late"}
+_ANNOUNCEMENTS = {"drift", "switch", "overload", "late", "stop"}
 _LAST = 10
 
 
@@ -191,6 +191,12 @@ class Device:
             return []
         return [Expected("drift", {"now": now, "jump": jump, "drift": self._policy.drift})]
 
+    def _stop(self, flow: Reservation, now: int) -> list[Expected]:
+        """What it has pending is held up by its cap."""
+        if not flow.queue or not flow.stopped:
+            return []
+        return [Expected("stop", {"group": self._group(flow), "now": now, "until": flow.go_on()})]
+
     # Requests come.
 
     def _on_tag(self, event: Event) -> list[Expected]:
@@ -206,7 +212,8 @@ class Device:
         }  # fmt: skip
         if flow is not self._policy.background:  # which has no deadline
             fields["finish"] = arrival.start + flow.params.latency
-        return [*hit, *self._drift(now, arrival.jump), Expected("tag", fields)]
+        stop = self._stop(flow, now) if len(flow.queue) == 1 else []
+        return [*hit, *self._drift(now, arrival.jump), *stop, Expected("tag", fields)]
 
     def _on_merge(self, event: Event) -> list[Expected]:
         kept = self._request(event, event.request)
@@ -253,10 +260,12 @@ class Device:
     def _on_charge(self, event: Event) -> list[Expected]:
         """For what a merge added, or for a request at the head, which has no event of its own."""
         charge = self._policy.charge if self._grown else self._policy.bypass
-        charge(self._flow(event), event.bytes, event.now)
+        flow = self._flow(event)
+        charge(flow, event.bytes, event.now)
+        stop = [] if self._grown else self._stop(flow, event.now)
         group, size = self._grown or (event.group, event.bytes)
         self._grown = None
-        return [Expected("charge", {"group": group, "bytes": size})]
+        return [*stop, Expected("charge", {"group": group, "bytes": size})]
 
     def _uncharged(self, event: Event) -> list[Expected]:
         """A merge is charged at once for what it added, if it did."""
@@ -282,6 +291,7 @@ class Device:
         _, overload = policy.dispatch(flow, event.now)
         if overload:
             expected.append(Expected("overload", {"now": event.now, "begins": 1}))
+        expected += self._stop(flow, event.now)
         del self._pending[request.number]
         self._in_flight[request.number] = (self._group(flow), request)
         return [*expected, Expected("dispatch", {
@@ -294,8 +304,9 @@ class Device:
     def _choose(self, event: Event) -> tuple[list[Expected], Reservation | None]:
         """What the driver's question brings about, and who is chosen."""
         policy, now, was_active = self._policy, event.now, self._policy.active
+        expected = self._on_go(event)  # who had to be told of before
         choice = policy.choose(now)
-        expected = [self._end(was_active, "timeout", now=now)] if choice.timed_out else []
+        expected += [self._end(was_active, "timeout", now=now)] if choice.timed_out else []
         if choice.relieved:
             expected.append(Expected("overload", {"now": now, "begins": 0}))
         expected += self._drift(now, choice.jump)
@@ -350,6 +361,17 @@ class Device:
 
     # Waits.
 
+    def _on_go(self, event: Event) -> list[Expected]:
+        """The timer's doing, or the driver's question's."""
+        flow = self._policy.release(event.now)
+        if flow is None:
+            return []
+        return [Expected("go", {"group": self._group(flow), "now": event.now})]
+
+    def _on_drain(self, event: Event) -> list[Expected]:
+        news = self._policy.drain(bool(event.begins))
+        return [Expected("drain", {})] if news else []
+
     def _on_hold(self, event: Event) -> list[Expected]:
         return self._choose(event)[0]
 
@@ -385,13 +407,17 @@ class Device:
 
     def _on_config(self, event: Event) -> list[Expected]:
         flow = self._flow(event)
-        params = _params(event)._replace(weight=flow.params.weight)
+        params = _params(event)._replace(weight=flow.params.weight, max=flow.params.max)
         self._policy.configure(flow, params, event.now)
         return [Expected("config", {})]
 
     def _on_share(self, event: Event) -> list[Expected]:
         self._policy.weigh(self._flow(event), event.weight)
         return [Expected("share", {})]
+
+    def _on_cap(self, event: Event) -> list[Expected]:
+        self._policy.cap(self._flow(event), event.max, event.now)
+        return [Expected("cap", {})]
 
     def _on_leave(self, event: Event) -> list[Expected]:
         """A group that is unknown is left from the device's last stay with htbs."""

@@ -47,6 +47,8 @@ struct host_flow_view {
 	u64 burst;
 	u64 sweep;
 	u64 share;
+	u64 until;
+	u64 stopped;
 };
 
 void host_policy_view(const struct htbs_policy *policy,
@@ -69,6 +71,8 @@ void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)
 	view->burst = flow->node.count;
 	view->sweep = flow->sweep;
 	view->share = flow->share.curve.tat;
+	view->until = htbs_cap_end(&flow->cap);
+	view->stopped = flow->cap.stopped;
 }
 
 struct htbs_clock *host_policy_clock(struct htbs_policy *policy)

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build/linux-source/tools"
 LIBRARY = ROOT / "build/host/libhtbs.so"
 ROOMS = ("curve", "tree", "slack", "flow", "window", "tags", "sweep", "flight",
-         "share", "run", "policy", "admission")
+         "share", "cap", "run", "policy", "admission")
 FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-Werror")
 
@@ -42,7 +42,7 @@ class CParams(Structure):
     """struct htbs_params."""
 
     _fields_ = [("bw", c_uint64), ("burst", c_uint64), ("latency", c_uint64),
-                ("weight", c_uint32)]
+                ("weight", c_uint32), ("max", c_uint64)]
 
 
 class CClock(Structure):
@@ -133,7 +133,8 @@ class FlowView(Structure):
     """struct host_flow_view."""
 
     _fields_ = [("pending", c_uint64), ("in_flight", c_uint64), ("think", c_uint64),
-                ("burst", c_uint64), ("sweep", c_uint64), ("share", c_uint64)]
+                ("burst", c_uint64), ("sweep", c_uint64), ("share", c_uint64),
+                ("until", c_uint64), ("stopped", c_uint64)]
 
 
 MIRRORS = {"params": CParams, "clock": CClock, "curve": CCurve, "arrival": CArrival,
@@ -181,6 +182,11 @@ PROTOTYPES = {
                           POINTER(c_uint64)),
     "htbs_policy_weigh": (None, c_void_p, c_void_p, c_uint32),
     "htbs_flow_start": (c_uint64, c_void_p, c_uint64),
+    "htbs_flow_due": (c_uint64, c_void_p, c_uint64),
+    "htbs_policy_cap": (None, c_void_p, c_void_p, c_uint64, c_uint64),
+    "htbs_policy_drain": (c_bool, c_void_p, c_bool),
+    "htbs_policy_release": (c_void_p, c_void_p, c_uint64),
+    "htbs_policy_alarm": (c_bool, c_void_p, POINTER(c_uint64)),
     "htbs_policy_timeout": (c_bool, c_void_p, c_uint64),
     "htbs_policy_cancel_wait": (c_bool, c_void_p),
     "htbs_policy_forget": (c_bool, c_void_p, c_void_p),
@@ -326,6 +332,7 @@ class Device:
         request = nearest(flow.queue, flow.view().sweep) if self.by_position else flow.queue[0]
         take(flow.queue, request)
         request.sent, request.start = now, flow.start(request)
+        request.due = self.lib.htbs_flow_due(flow.address, request.due % WRAP)
         extent = CExtent(request.pos, request.sectors, request.cost, request.sync)
         changed = self.lib.htbs_policy_dispatch(self.policy, flow.address, byref(extent),
                                                 byref(self._sent(request)))
@@ -386,6 +393,25 @@ class Device:
     def weigh(self, flow: Flow, weight: int) -> None:
         """A reservation gets another weight, or none: 0."""
         self.lib.htbs_policy_weigh(self.policy, flow.address, weight)
+
+    def cap(self, flow: Flow, most: int, now: int) -> None:
+        """A reservation gets another cap, or none: 0."""
+        self.lib.htbs_policy_cap(self.policy, flow.address, most, now % WRAP)
+        self._set_head(flow)
+
+    def drain(self, drains: bool) -> bool:
+        """The queue has to be emptied, or no longer."""
+        return self.lib.htbs_policy_drain(self.policy, drains)
+
+    def release(self, now: int) -> Flow | None:
+        """One that was stopped for long enough goes on."""
+        address = self.lib.htbs_policy_release(self.policy, now % WRAP)
+        return self.flows[address] if address else None
+
+    def alarm(self) -> int | None:
+        """When the first of those who are stopped may go on."""
+        at = c_uint64()
+        return at.value if self.lib.htbs_policy_alarm(self.policy, byref(at)) else None
 
     def timeout(self, now: int) -> bool:
         """Has the wait lasted long enough."""

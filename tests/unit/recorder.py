@@ -27,8 +27,8 @@ class Numbered(Request):
 class Recorder:
     """A device and the lines that ftrace has of it. Its public methods are the events."""
 
-    def __init__(self, lib, rng: random.Random, rule: str, weights: bool):
-        self.rng, self.lines, self.weights = rng, [], weights
+    def __init__(self, lib, rng: random.Random, rule: str, weights: bool, caps: bool):
+        self.rng, self.lines, self.weights, self.caps = rng, [], weights, caps
         self.now = rng.randrange(SECOND)
         b_max, t_wait, seek = rng.choice([2, 5, 20]), rng.choice([MS, 10 * MS]), 5 * MS
         reorders = rng.choice([False, True])
@@ -58,6 +58,8 @@ class Recorder:
         self._promised("join", group, promise)
         if promise.weight:
             self._tell("share", group=group, now=self.now, weight=promise.weight)
+        if promise.max:
+            self._tell("cap", group=group, now=self.now, max=promise.max)
 
     def _promised(self, name: str, group: int, promise: Params) -> None:
         self._tell(name, group=group, now=self.now, bw=promise.bw, burst=promise.burst,
@@ -65,9 +67,16 @@ class Recorder:
 
     def _promise(self) -> Params:
         rng = self.rng
-        return Params(rng.choice([200_000, 800_000, 3_000_001]), rng.choice([4096, 8192, 65536]),
-                      rng.choice([20 * MS, 50 * MS, SECOND]),
-                      rng.choice([1, 50, 100, 1000]) if self.weights else 0)
+        bw = rng.choice([200_000, 800_000, 3_000_001])
+        return Params(bw, rng.choice([4096, 8192, 65536]), rng.choice([20 * MS, 50 * MS, SECOND]),
+                      rng.choice([1, 50, 100, 1000]) if self.weights else 0,
+                      rng.choice([0, bw, 2 * bw]) if self.caps else 0)
+
+    def _stop(self, flow: Flow) -> None:
+        """Is what it has pending held up by its cap."""
+        state = flow.view()
+        if flow.queue and state.stopped:
+            self._tell("stop", group=self._group(flow), now=self.now, until=state.until)
 
     def _drift(self, jump: int) -> None:
         if jump:
@@ -90,6 +99,8 @@ class Recorder:
         if arrival.hit:
             self._wait_ended(flow, "hit")
         self._drift(arrival.jump)
+        if len(flow.queue) == 1:
+            self._stop(flow)
         self._tell("tag", group=group, request=request.number, now=self.now, v=arrival.v,
                    start=arrival.start, finish=arrival.start + flow.curve.params.latency,
                    sector=pos, bytes=size, write=int(write), cost=request.cost,
@@ -100,6 +111,7 @@ class Recorder:
         if self._returned:
             self._resume()
             return
+        self._release()
         was_active = self.device.view().active
         choice = self.device.choose(self.now)
         if choice.timed_out:
@@ -126,6 +138,7 @@ class Recorder:
         request, overload = self.device.dispatch(flow, self.now)
         if overload:
             self._tell("overload", now=self.now, begins=1)
+        self._stop(flow)
         self._dispatched(request, flow, request.start, 1)
 
     def _resume(self) -> None:
@@ -181,6 +194,35 @@ class Recorder:
         self.device.charge(flow, added, self.now)
         self._tell("charge", group=group, now=self.now, bytes=added)
 
+    def bypass(self) -> None:
+        """The data of a write between two flushes goes first."""
+        group = self.rng.choice(list(self.flows))
+        flow, size = self.flows[group], 64 * KIB
+        self._requests += 1
+        self.device.bypass(flow, size, self.now)
+        self._stop(flow)
+        self._tell("charge", group=group, now=self.now, bytes=size)
+        self._returned.append(Numbered(size, write=True, number=self._requests, group=group))
+
+    def _release(self) -> None:
+        """Who was stopped for long enough goes on."""
+        while (flow := self.device.release(self.now)) is not None:
+            self._tell("go", group=self._group(flow), now=self.now)
+
+    def go_on(self) -> None:
+        """The timer goes off when a cap lets somebody go on."""
+        at = self.device.alarm()
+        if at is not None:
+            self.now = max(self.now, at)
+        self._release()
+
+    def drain(self) -> None:
+        """Somebody waits until the queue is empty, or no longer."""
+        begins = self.rng.random() < 0.3
+        if self.device.drain(begins):
+            self._tell("drain", now=self.now, begins=int(begins))
+        self._release()
+
     def expire(self) -> None:
         """The timer goes off when a wait is over."""
         view = self.device.view()
@@ -195,10 +237,13 @@ class Recorder:
         group, promise = self.rng.choice(list(self.flows)), self._promise()
         if self.weights and self.rng.random() < 0.5:
             promise = promise._replace(weight=0)
-        was = self.flows[group].curve.params.weight
+        was = self.flows[group].curve.params
+        weight, most = was.weight, was.max
         self.device.configure(self.flows[group], promise, self.now)
-        if promise.weight != was:
+        if promise.weight != weight:
             self._tell("share", group=group, now=self.now, weight=promise.weight)
+        if promise.max != most:
+            self._tell("cap", group=group, now=self.now, max=promise.max)
         self._promised("config", group, promise)
 
     def let_pass(self) -> None:
@@ -208,13 +253,16 @@ class Recorder:
 
 USUAL = ("arrive", "arrive", "ask", "ask", "complete", "complete", "complete", "let_pass")
 RARE = ("merge", "expire", "configure")
+CAPPED = (*RARE, "bypass", "go_on", "go_on", "drain")
+EVENTS = 1500
 
 
 def record(lib, seed: int, rule: str = "paper", weights: bool = False,
-           events: int = 1500) -> list[str]:
-    """The lines of a recording; with weights or without."""
+           caps: bool = False) -> list[str]:
+    """The lines of a recording; with weights and caps or without."""
     rng = random.Random(seed)
-    recorder = Recorder(lib, rng, rule, weights)
-    while len(recorder.lines) < events:
-        getattr(recorder, rng.choice(RARE if rng.random() < 0.05 else USUAL))()
+    recorder = Recorder(lib, rng, rule, weights, caps)
+    rare, often = (CAPPED, 0.15) if caps else (RARE, 0.05)
+    while len(recorder.lines) < EVENTS:
+        getattr(recorder, rng.choice(rare if rng.random() < often else USUAL))()
     return recorder.lines

@@ -51,13 +51,13 @@ class Server:
         self._dispatches = 0
         self._out_of_order = 0  # dispatches in a row that were not of the smallest F
         self._overloaded = False  # so that tags have been given by a time that is held back
-        self._by_weight = False  # so that the order isn't that of finish tags
+        self._by_finish = True  # the order is that of finish tags: neither weights nor caps
 
     def add(self, params: Params) -> Flow:
         """A reservation."""
         flow = self.device.add(params, self.now)
         self.params[flow] = params
-        self._by_weight |= params.weight > 0
+        self._by_finish &= not params.weight and not params.max
         return flow
 
     def run(self, arrivals: Arrivals) -> list[Job]:
@@ -101,14 +101,12 @@ class Server:
         return self.b_max * (ahead + 1)
 
     def _dispatch(self) -> None:
+        while self.device.release(self.now):
+            pass
         choice = self.device.choose(self.now)
         if choice.flow is None:
             if self._pending:
-                view = self.device.view()
-                assert view.wait == "arrival", "idle for nothing"
-                assert view.wait_until <= self.now + self.t_wait, "a wait beyond T_wait"
-                self._nothing_urgent(view.wait_until)
-                self._at(view.wait_until, lambda: None)
+                self._keep_idle()
             return
 
         smallest = min(job.finish for job in self._pending.values())
@@ -116,23 +114,40 @@ class Server:
         request, overload = self.device.dispatch(choice.flow, self.now)
         self._overloaded |= self.rule == "slack" and overload
         job = self._pending.pop(request)
-        assert self.now - idle_since <= self.t_wait, "waited longer than T_wait"
-        assert not job.conforming or self.device.clock.drift == job.drift, "its deadline moved"
-        in_order = not self._overloaded and not self._by_weight
+        waited = self.now - idle_since
+        assert not self._by_finish or waited <= self.t_wait, "waited longer than T_wait"
+        stands = job.conforming and not self.params[choice.flow].max
+        assert not stands or self.device.clock.drift == job.drift, "its deadline moved"
+        in_order = not self._overloaded and self._by_finish
         assert not in_order or self._dispatches - job.before <= job.bound, "starved"
         self._dispatches += 1
         self._out_of_order = 0 if job.finish == smallest else self._out_of_order + 1
-        assert self._by_weight or self._out_of_order < self.b_max, "a run longer than B_max"
+        assert not self._by_finish or self._out_of_order < self.b_max, "a run longer than B_max"
 
         self._serving = job
         self._at(self.now + job.request.cost * SECOND // self.capacity, self._complete)
+
+    def _keep_idle(self) -> None:
+        """Nothing is chosen: one is waited for, or all that is pending is stopped by caps."""
+        alarm, view = self.device.alarm(), self.device.view()
+        if alarm is not None:
+            assert alarm > self.now, "who may go on was not let go"
+            self._at(alarm, lambda: None)
+        if view.wait is None:
+            stopped = {job.flow.view().stopped for job in self._pending.values()}
+            assert stopped == {True}, "idle for nothing"
+            return
+        assert view.wait == "arrival", "idle for nothing"
+        assert view.wait_until <= self.now + self.t_wait, "a wait beyond T_wait"
+        self._nothing_urgent(view.wait_until)
+        self._at(view.wait_until, lambda: None)
 
     def _nothing_urgent(self, until: int) -> None:
         """By the rule of slack: after the wait there is time for each head, and for its seek."""
         if self.rule == "paper" or self.device.overload.now:
             return
         for request, job in self._pending.items():
-            if request is job.flow.queue[0]:
+            if request is job.flow.queue[0] and not self.params[job.flow].max:
                 assert until + self.device.service.seek <= job.due, "a wait while one was urgent"
 
     def _complete(self) -> None:

@@ -12,6 +12,7 @@ BW = (4096, 1 << 40)
 BURST = (4096, 1 << 32)
 LATENCY = (1000, 100 * 10**9)
 WEIGHT = (0, 1, 10_000)  # 0: none
+CAP = (0, 0, 0, 4096, 200_000, 10**7, 1 << 40)  # 0: none
 
 
 def load_profile() -> None:
@@ -37,7 +38,7 @@ def lists(elements: st.SearchStrategy, longest: int) -> st.SearchStrategy[list]:
 
 params = st.builds(Params, within(*BW, 200_000, 800_000, 10**9, 3 * 10**8 + 7),
                    within(*BURST, 4097, 65536), within(*LATENCY, 50 * 10**6, 100 * 10**6),
-                   st.sampled_from([0, 0, *WEIGHT, 200]))
+                   st.sampled_from([0, 0, *WEIGHT, 200]), st.sampled_from(CAP))
 
 # Real time and the virtual clock's drift; the specification's real time starts below 2^64.
 clocks = st.tuples(within(0, (1 << 64) - 1, 1 << 62, (1 << 64) - 10**7, (1 << 63) - 1),

@@ -173,3 +173,12 @@ def test_range_of_parameters(lib, name, low, high):
 def test_range_of_weights(lib, weight, valid):
     """0 is none."""
     assert lib.htbs_params_valid(byref(CParams(*PLAIN._replace(weight=weight)))) == valid
+
+
+@pytest.mark.parametrize(("most", "valid"), [
+    (0, True), (PLAIN.bw, True), (1 << 40, True),
+    (1, False), (PLAIN.bw - 1, False), ((1 << 40) + 1, False), (WRAP - 1, False),
+])
+def test_range_of_caps(lib, most, valid):
+    """0 is none; else no less than the bandwidth."""
+    assert lib.htbs_params_valid(byref(CParams(*PLAIN._replace(max=most)))) == valid

@@ -28,7 +28,7 @@ ROUNDING = 20  # ns: tags and service times are whole nanoseconds
 promises = st.builds(Params, bw=st.sampled_from([10**4, 10**5, 2 * 10**5, 10**6, 10**7]),
                      burst=st.sampled_from([4096, 8192, 65536, 262144]),
                      latency=st.sampled_from([MS, 5 * MS, 20 * MS, 50 * MS, 200 * MS]),
-                     weight=st.just(0))
+                     weight=st.just(0), max=st.just(0))
 sizes = st.sampled_from([4096, 4096, 8192, 16384, C_MAX])
 pauses = st.sampled_from([0, 0, 0, 1000, MS, 4_096_000, 20 * MS, 100 * MS, SECOND])
 

@@ -37,6 +37,12 @@ def recording(lib) -> list[str]:
     return record(lib, SEED, RULE)
 
 
+@pytest.fixture(scope="module")
+def capped(lib) -> list[str]:
+    """The same of reservations with caps."""
+    return record(lib, SEED, RULE, caps=True)
+
+
 def name_of(line: str) -> str:
     """The event's name."""
     return re.search(r" htbs_(\w+): ", line)[1]
@@ -59,12 +65,13 @@ def refused(lines: list[str]) -> bool:
     return False
 
 
+@pytest.mark.parametrize("caps", [False, True])
 @pytest.mark.parametrize("weights", [False, True])
 @pytest.mark.parametrize("rule", ["paper", "slack"])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_is_as_specified_is_accepted(lib, seed, rule, weights):
+def test_what_is_as_specified_is_accepted(lib, seed, rule, weights, caps):
     """Tags, choices, waits and drifts of the C, in the words of the tracepoints."""
-    assert not refused(record(lib, seed, rule, weights))
+    assert not refused(record(lib, seed, rule, weights, caps))
 
 
 def test_requests_are_held_back(lib):
@@ -94,6 +101,24 @@ def test_an_event_that_did_not_happen(recording, name):
     """A decision that is missing, such as a merge's charge, is found."""
     for place in some(recording, name):
         assert refused([*recording[:place], *recording[place + 1:]]), recording[place]
+
+
+@pytest.mark.parametrize(("name", "field"), [
+    ("stop", "group"), ("stop", "until"), ("go", "group"), ("cap", "max"),
+])
+@pytest.mark.parametrize("by", [1, -1])
+def test_a_cap_that_is_off_by_one(capped, name, field, by):
+    """Who is stopped, until when, and who goes on."""
+    for place in some(capped, name):
+        line = re.sub(rf"\b{field}=(\d+)", lambda m: f"{field}={int(m[1]) + by}", capped[place])
+        assert refused([*capped[:place], line, *capped[place + 1:]]), line
+
+
+@pytest.mark.parametrize("name", ["stop", "go", "cap", "drain"])
+def test_a_cap_that_is_not_told_of(capped, name):
+    """One who went on too late, say: when nobody told that he might."""
+    for place in some(capped, name):
+        assert refused([*capped[:place], *capped[place + 1:]]), capped[place]
 
 
 @pytest.mark.parametrize("name", ["drift", "switch", "wait_begin", "wait_end", "late", "hold"])

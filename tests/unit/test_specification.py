@@ -17,6 +17,7 @@ from tests.unit.host import WRAP, Device
 from tests.unit.strategies import (
     BURST,
     BW,
+    CAP,
     LATENCY,
     WEIGHT,
     b_maxs,
@@ -60,6 +61,9 @@ events = st.one_of(
     st.tuples(st.just("configure"), which, params),
     st.tuples(st.just("weigh"), which, st.sampled_from(WEIGHT)),
     st.tuples(st.just("replace"), which, params),
+    st.tuples(st.just("cap"), which, st.sampled_from(CAP)),
+    st.tuples(st.just("go_on"), st.integers(-1, 1)),
+    st.tuples(st.just("drain"), st.sampled_from([False, False, True])),
     st.tuples(st.just("cancel_wait")),
     st.tuples(st.just("set_rule"), rules),
     st.tuples(st.just("jump"), st.integers(0, ERA - (1 << 51)), st.integers(1, 5)),
@@ -103,6 +107,8 @@ class Lockstep:
         if view.active:
             assert view.run == self.spec.run
         self._compare_service()
+        alarm = self.spec.alarm()
+        assert self.c.alarm() == (None if alarm is None else alarm % WRAP)
         assert view.shared == self.spec.shared % WRAP
         if view.wait == "arrival":
             assert view.wait_until == self.spec.wait_until % WRAP
@@ -112,6 +118,9 @@ class Lockstep:
             assert state.pending == len(spec.queue) == len(c.queue)
             assert state.in_flight == spec.in_flight
             assert state.think == spec.think
+            assert state.stopped == spec.stopped
+            if spec.params.max:
+                assert state.until == spec.go_on() % WRAP
             if spec.queue and spec is not self.spec.background:
                 assert state.burst == spec.burst()
                 if self.spec.weighs():
@@ -149,6 +158,7 @@ class Lockstep:
 
     def serve(self, complete) -> None:
         """Choose and, if anybody is chosen, dispatch; perhaps complete at once."""
+        self._release()
         got, want = self.c.choose(self.now), self.spec.choose(self.now)
         i = self._index(want.flow)
         assert got._replace(flow=self._index(got.flow)) == want._replace(flow=i)
@@ -231,6 +241,29 @@ class Lockstep:
         if timer:
             self._both("timeout", None, self.now)
 
+    def go_on(self, later) -> None:
+        """One that its cap stopped may soon go on, or may now; the timer fires."""
+        at = self.spec.alarm()
+        if at is not None:
+            self.now = max(self.now, at + later)
+        self._release()
+
+    def _release(self) -> None:
+        """Who was stopped for long enough goes on."""
+        while (want := self.spec.release(self.now)) is not None:
+            assert self._index(self.c.release(self.now)) == self._index(want)
+        assert self.c.release(self.now) is None
+
+    def drain(self, drains) -> None:
+        """The queue has to be emptied, or no longer."""
+        self._both("drain", None, drains)
+        self._release()
+
+    def cap(self, i, most) -> None:
+        """A reservation gets another cap, or none."""
+        if i != BACKGROUND:
+            self._both("cap", i, most, self.now)
+
     def cancel_wait(self) -> None:
         """A tunable changes."""
         self._both("cancel_wait")
@@ -305,7 +338,7 @@ def test_same_near_wrap(lib, set_up, clock, script):
 
 
 at_limits = st.builds(Params, st.sampled_from(BW), st.sampled_from(BURST), st.sampled_from(LATENCY),
-                      st.sampled_from(WEIGHT))
+                      st.sampled_from(WEIGHT), st.sampled_from(CAP))
 
 
 @settings(max_examples=150)
@@ -319,13 +352,15 @@ def test_same_at_the_limits(lib, set_up, promises, script):
 
 # Those who ask for much more than they reserved, so that most is served from the rest.
 greedy = st.builds(Params, st.sampled_from([4096, 200_000]), st.sampled_from([4096, 65536]),
-                   st.sampled_from([50 * 10**6, 10**9]), st.sampled_from([0, 1, 200]))
+                   st.sampled_from([50 * 10**6, 10**9]), st.sampled_from([0, 1, 200]),
+                   st.sampled_from([0, 0, 200_000, 10**6]))
 floods = lists(st.one_of(
     st.tuples(st.just("sweep"), which, st.integers(2, 24)),
     st.tuples(st.just("burst"), which, st.integers(2, 8), st.booleans()),
     st.tuples(st.just("serve"), st.booleans()),
     st.tuples(st.just("complete"), which),
     st.tuples(st.just("let_pass"), pauses),
+    st.tuples(st.just("go_on"), st.integers(-1, 1)),
     st.tuples(st.just("merge"), which, places, places),
     st.tuples(st.just("bypass"), which, sizes),
     st.tuples(st.just("configure"), which, greedy),

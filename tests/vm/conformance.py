@@ -8,6 +8,7 @@ queues.
 
 import argparse
 import random
+import re
 import sys
 from collections.abc import Iterable, Iterator
 
@@ -20,6 +21,8 @@ KIB, MIB = 1 << 10, 1 << 20
 # The demonstration's pair (results/demo.py), some seconds of it.
 DEMO = """
 scheduler sim0 htbs
+tune sim0 policy paper
+tune sim0 b_max 20
 cg random sequential
 reserve random sim0 bw=200K burst=8K latency=50000
 reserve sequential sim0 bw=800K burst=8K latency=100000
@@ -27,6 +30,24 @@ job random sim0 --rw=randread --bs=4k --size=2g --runtime=2
 job sequential sim0 --rw=read --bs=4k --offset=2g --size=2g --runtime=2
 ended
 left random sequential
+scheduler sim0 none
+"""
+
+# On a disk that reorders: a reader on time, for whose sake a writer is held back.
+HELD = """
+rmmod simdisk
+load simdisk profile=nearline size_mb=4096
+scheduler sim0 htbs
+cg reader writer
+reserve reader sim0 bw=160K burst=4K latency=60000
+job reader sim0 --rw=randread --bs=4k --size=2g --ioengine=libaio --iodepth=8 --rate_iops=20 \\
+	--rate_process=poisson --runtime=2
+job writer sim0 --rw=randwrite --bs=64k --offset=2g --size=2g --ioengine=libaio --iodepth=32 \\
+	--runtime=2
+ended
+settled reader sim0
+settled writer sim0
+left reader writer
 scheduler sim0 none
 """
 
@@ -84,6 +105,7 @@ def recording(clock: str, seeds: Iterable[int]) -> Boot:
     """The guest that records the mixes of some seeds, one after the other."""
     mixes = [_FUNCTIONS, DEMO] if clock == "virtual" else [_FUNCTIONS]
     mixes += [mix(clock, seed) for seed in seeds]
+    mixes += [HELD] if clock == "virtual" else []
     return Boot(
         _SCRIPTS[clock],
         clock=clock,
@@ -108,7 +130,7 @@ def mix(clock: str, seed: int) -> str:
     lines += _changes(rng, disks, seconds)
     lines += ["ended", "left c/d a b c"]
     lines += [f"scheduler {disk} none" for disk in disks]
-    return "\n".join(_weighted(seed, line) for line in lines) + "\n"
+    return "\n".join(_shared(seed, line) for line in lines) + "\n"
 
 
 def _changes(rng: random.Random, disks: tuple[str, ...], seconds: int) -> Iterator[str]:
@@ -135,12 +157,17 @@ def _reserve(rng: random.Random, group: str, disk: str) -> str:
     return f"reserve {group} {disk} bw={bw} burst={burst} latency={latency}"
 
 
-def _weighted(seed: int, line: str) -> str:
-    """Where the seed is even, most reservations have weights."""
-    if seed % 2 or not line.startswith("reserve ") or line.endswith(" none"):
+def _shared(seed: int, line: str) -> str:
+    """Where the seed is even, most reservations have weights; where it is odd, caps."""
+    if not line.startswith("reserve ") or line.endswith(" none"):
         return line
-    weight = random.Random(f"{seed} {line}").choice(["default", 1, 100, 1000, 10_000])
-    return f"{line} weight={weight}"
+    rng = random.Random(f"{seed} {line}")
+    if seed % 2 == 0:
+        return f"{line} weight={rng.choice(['default', 1, 100, 1000, 10_000])}"
+    # No smaller ones: what is under way when a job ends is waited for.
+    cap = rng.choice([0, 4 * MIB, 16 * MIB])
+    bw = int(re.search(r" bw=(\d+)", line)[1])
+    return f"{line} max={max(bw, cap) if cap else 'max'}"
 
 
 def _tune(rng: random.Random, disk: str) -> str:

@@ -88,6 +88,18 @@ RESERVATIONS = {
     "@htbs bw=1M weight=defaults": "EINVAL",
     f"@htbs bw=1M weight={2**32 + 100}": "EINVAL",
     f"@htbs bw=1M weight={2**64 + 100}": "EINVAL",
+    "@htbs bw=4096 max=0": "EINVAL",
+    "@htbs bw=4096 max=0K": "EINVAL",
+    "@htbs bw=4096 max=4095": "EINVAL",
+    "@htbs bw=4096 max=-1": "EINVAL",
+    "@htbs bw=4096 max=": "EINVAL",
+    "@htbs bw=4096 max=none": "EINVAL",
+    "@htbs bw=4096 max=maxi": "EINVAL",
+    f"@htbs bw=4096 max={2**40 + 1}": "EINVAL",
+    f"@htbs bw=4096 max={2**64 + 4096}": "EINVAL",
+    # less than is reserved
+    "@htbs bw=2M max=1M": "EINVAL",
+    "@htbs bw=1M max=2M bw=4M": "EINVAL",
     # a good key beside a bad one
     "@htbs latency=7000 bw=0": "EINVAL",
     "@htbs bw=2M burst=128K latency=0": "EINVAL",
@@ -107,6 +119,8 @@ FIRST_NAMES_BW = {
     "@htbs latency=5000": "EINVAL",
     "@htbs weight=100": "EINVAL",
     "@htbs weight=default": "EINVAL",
+    "@htbs max=1M": "EINVAL",
+    "@htbs max=max": "EINVAL",
     "@htbs burst=64K latency=5000": "EINVAL",
 }
 
@@ -124,6 +138,10 @@ GOOD_RESERVATIONS = {
     "latency=1": "bw=2097152 burst=65536 latency=1 weight=10000",
     "weight=1 weight=7": "bw=2097152 burst=65536 latency=1 weight=7",
     "weight=default": "bw=2097152 burst=65536 latency=1",
+    "max=4M": "bw=2097152 burst=65536 latency=1 max=4194304",
+    "bw=4M weight=7": "bw=4194304 burst=65536 latency=1 weight=7 max=4194304",
+    "weight=default max=1T": f"bw=4194304 burst=65536 latency=1 max={2**40}",
+    "max=5M max=max": "bw=4194304 burst=65536 latency=1",
 }
 
 

@@ -202,8 +202,7 @@ TRACE_EVENT(htbs_complete,
 		  __entry->in_flight, __entry->until)
 );
 
-/* Another reservation is active; group 0 is the background, unbounded. */
-TRACE_EVENT(htbs_switch,
+DECLARE_EVENT_CLASS(htbs_group,
 	TP_PROTO(dev_t dev, u64 group, u64 now),
 	TP_ARGS(dev, group, now),
 
@@ -224,8 +223,19 @@ TRACE_EVENT(htbs_switch,
 		  __entry->now)
 );
 
-/* The device is kept for a reservation, until then at the latest. */
-TRACE_EVENT(htbs_wait_begin,
+/* Another reservation is active; group 0 is the background, unbounded. */
+DEFINE_EVENT(htbs_group, htbs_switch,
+	TP_PROTO(dev_t dev, u64 group, u64 now),
+	TP_ARGS(dev, group, now)
+);
+
+/* A reservation that its cap stopped may go on. */
+DEFINE_EVENT(htbs_group, htbs_go,
+	TP_PROTO(dev_t dev, u64 group, u64 now),
+	TP_ARGS(dev, group, now)
+);
+
+DECLARE_EVENT_CLASS(htbs_until,
 	TP_PROTO(dev_t dev, u64 group, u64 now, u64 until),
 	TP_ARGS(dev, group, now, until),
 
@@ -246,6 +256,18 @@ TRACE_EVENT(htbs_wait_begin,
 	TP_printk("%u:%u group=%llu now=%llu until=%llu",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
 		  __entry->now, __entry->until)
+);
+
+/* The device is kept for a reservation, until then at the latest. */
+DEFINE_EVENT(htbs_until, htbs_wait_begin,
+	TP_PROTO(dev_t dev, u64 group, u64 now, u64 until),
+	TP_ARGS(dev, group, now, until)
+);
+
+/* What a reservation has pending is held up by its cap until then. */
+DEFINE_EVENT(htbs_until, htbs_stop,
+	TP_PROTO(dev_t dev, u64 group, u64 now, u64 until),
+	TP_ARGS(dev, group, now, until)
 );
 
 TRACE_DEFINE_ENUM(HTBS_WAIT_HIT);
@@ -359,8 +381,7 @@ TRACE_EVENT(htbs_hold,
 		  __entry->write_window)
 );
 
-/* More is reserved than the device can do; or no longer. */
-TRACE_EVENT(htbs_overload,
+DECLARE_EVENT_CLASS(htbs_phase,
 	TP_PROTO(dev_t dev, u64 now, bool begins),
 	TP_ARGS(dev, now, begins),
 
@@ -379,6 +400,18 @@ TRACE_EVENT(htbs_overload,
 	TP_printk("%u:%u now=%llu begins=%d",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->now,
 		  __entry->begins)
+);
+
+/* More is reserved than the device can do; or no longer. */
+DEFINE_EVENT(htbs_phase, htbs_overload,
+	TP_PROTO(dev_t dev, u64 now, bool begins),
+	TP_ARGS(dev, now, begins)
+);
+
+/* The queue has to be emptied, so that caps stop nobody; or no longer. */
+DEFINE_EVENT(htbs_phase, htbs_drain,
+	TP_PROTO(dev_t dev, u64 now, bool begins),
+	TP_ARGS(dev, now, begins)
 );
 
 DECLARE_EVENT_CLASS(htbs_promise,
@@ -442,6 +475,30 @@ TRACE_EVENT(htbs_share,
 	TP_printk("%u:%u group=%llu now=%llu weight=%u",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
 		  __entry->now, __entry->weight)
+);
+
+/* A reservation has a cap from now on; 0: it has none. */
+TRACE_EVENT(htbs_cap,
+	TP_PROTO(dev_t dev, u64 group, u64 now, u64 max),
+	TP_ARGS(dev, group, now, max),
+
+	TP_STRUCT__entry(
+		__field(dev_t, dev)
+		__field(u64, group)
+		__field(u64, now)
+		__field(u64, max)
+	),
+
+	TP_fast_assign(
+		__entry->dev = dev;
+		__entry->group = group;
+		__entry->now = now;
+		__entry->max = max;
+	),
+
+	TP_printk("%u:%u group=%llu now=%llu max=%llu",
+		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
+		  __entry->now, __entry->max)
 );
 
 /* A group is gone from the device. */

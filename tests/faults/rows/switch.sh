@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # From scheduler to scheduler every 200 ms, on two disks: hardware queues of two CPUs; a cache that
-# wants flushes, and completions on the CPU that submitted, by an interrupt if need be.
+# wants flushes, completions on the CPU that submitted, by an interrupt if need be, and a cap.
 
 disk nullb0 discard=1
 null_disk nullb1 memory_backed=1 cache_size=8 irqmode=1
@@ -11,7 +11,7 @@ load htbs
 scheduler nullb0 htbs
 scheduler nullb1 htbs
 load_disk nullb0
-reserve a nullb1 bw=1M
+reserve a nullb1 bw=64K max=256K
 load_from a nullb1 524288 --rw=randwrite --bs=4k --ioengine=libaio --iodepth=8 --fdatasync=8 \
 	--thinktime=10000
 while more 1; do

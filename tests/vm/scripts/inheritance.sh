@@ -119,14 +119,14 @@ scheduler nullb0 htbs
 expect "bw=2097152 burst=131072 latency=30000 inherited" "$(in_force top/mid nullb0)"
 charges top/mid/leaf top
 
-# A weight is inherited and survives with the rest, until it is taken back.
-reserve top nullb0 weight=300
+# A weight and a cap are inherited and survive with the rest, until they are taken back.
+reserve top nullb0 weight=300 max=3M
 scheduler nullb0 none
 scheduler nullb0 htbs
-expect "bw=2097152 burst=131072 latency=30000 weight=300" "$(in_force top nullb0)"
-expect "bw=2097152 burst=131072 latency=30000 weight=300 inherited" "$(in_force top/mid nullb0)"
+expect "bw=2097152 burst=131072 latency=30000 weight=300 max=3145728" "$(in_force top nullb0)"
+expect "bw=2097152 burst=131072 latency=30000 weight=300 max=3145728 inherited" "$(in_force top/mid nullb0)"
 charges top/mid/leaf top
-reserve top nullb0 weight=default
+reserve top nullb0 weight=default max=max
 expect "bw=2097152 burst=131072 latency=30000 inherited" "$(in_force top/mid nullb0)"
 
 # It goes with its cgroup, ...

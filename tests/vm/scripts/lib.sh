@@ -69,3 +69,23 @@ recorded()
 	echo 0 >/sys/kernel/tracing/events/htbs/enable
 	cat /sys/kernel/tracing/trace >trace
 }
+
+# job CGROUP SECONDS OPTION…: fio in the cgroup, under the cgroup's name, with $JOB; JSON to
+# $run-CGROUP.json.
+job()
+{
+	_group=$1 _seconds=$2
+	shift 2
+	# shellcheck disable=SC2086
+	in_cg "$_group" fio --name="$_group" --direct=1 --eta=never --output-format=json --bs=4k \
+		--output="$run-$_group.json" $JOB --runtime="$_seconds" "$@"
+}
+
+# stats CGROUP…: keep their numbers of $disk.
+stats()
+{
+	for _group in "$@"; do
+		[ "$_group" = . ] || settled "$_group" "$disk"
+		cp "$CG/$_group/io.htbs.stat" "$run-$_group.stat"
+	done
+}

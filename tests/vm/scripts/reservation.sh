@@ -10,25 +10,6 @@ scheduler sim0 htbs
 cg app greedy flood1 flood3 rest idle
 export JOB="--size=2g --time_based --ioengine=libaio"
 
-# job CGROUP SECONDS OPTION…: fio in the cgroup, under the cgroup's name; JSON to $run-CGROUP.json.
-job()
-{
-	_group=$1 _seconds=$2
-	shift 2
-	# shellcheck disable=SC2086
-	in_cg "$_group" fio --name="$_group" --direct=1 --eta=never --output-format=json --bs=4k \
-		--output="$run-$_group.json" $JOB --runtime="$_seconds" "$@"
-}
-
-# stats RUN CGROUP…: keep their numbers.
-stats()
-{
-	for _group in "$@"; do
-		[ "$_group" = . ] || settled "$_group" "$disk"
-		cp "$CG/$_group/io.htbs.stat" "$run-$_group.stat"
-	done
-}
-
 disk=sim0
 JOB="--filename=/dev/sim0 $JOB"
 

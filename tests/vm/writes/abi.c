@@ -95,7 +95,8 @@ static bool take_word(struct state *next, const char *word, bool *bw)
 	if (!strncmp(word, "burst=", 6))
 		return take_size(word + 6, true, &next->burst);
 	if (!strncmp(word, "latency=", 8))
-		return take_size(word + 8, false, &next->latency);
+		return take_size(word + 8, false, &next->latency) &&
+		       next->latency <= US_MAX;
 	if (!strcmp(word, "weight=default")) {
 		next->weight = 0;
 		return true;
@@ -103,6 +104,12 @@ static bool take_word(struct state *next, const char *word, bool *bw)
 	if (!strncmp(word, "weight=", 7))
 		return take_size(word + 7, false, &next->weight) &&
 		       next->weight >= 1 && next->weight <= 10000;
+	if (!strcmp(word, "max=max")) {
+		next->max = 0;
+		return true;
+	}
+	if (!strncmp(word, "max=", 4))
+		return take_size(word + 4, true, &next->max) && next->max;
 	return false;
 }
 
@@ -111,7 +118,12 @@ static char *after_device(char *text)
 {
 	size_t len = strlen(device);
 
-	if (strncmp(text, device, len) || !space(text[len]))
+	if (strncmp(text, device, len))
+		return NULL;
+	/* A zero may have more of them. */
+	while (!strcmp(device + strlen(device) - 2, ":0") && text[len] == '0')
+		len++;
+	if (!space(text[len]))
 		return NULL;
 	for (text += len; space(*text); text++)
 		;
@@ -137,6 +149,7 @@ static bool take_reservation(struct state *next, char *text)
 		next->burst = next->number[DEFAULT_BURST];
 		next->latency = next->number[DEFAULT_LATENCY];
 		next->weight = 0;
+		next->max = 0;
 	}
 	while ((word = strsep(&text, " \t"))) {
 		if (!*word)
@@ -154,7 +167,9 @@ static bool take_reservation(struct state *next, char *text)
 	return none ||
 	       (next->bw >= 4096 && next->bw <= 1ULL << 40 &&
 		next->burst >= 4096 && next->burst <= 1ULL << 32 &&
-		next->latency >= 1 && next->latency <= US_MAX);
+		next->latency >= 1 && next->latency <= US_MAX &&
+		(!next->max ||
+		 (next->max >= next->bw && next->max <= 1ULL << 40)));
 }
 
 bool take(struct state *next, int file, char *text)
@@ -188,6 +203,8 @@ void expected(const struct state *state, int file, char *text)
 		    state->own ? state->latency : n[DEFAULT_LATENCY]);
 		if (state->own && state->weight)
 			add(text, " weight=%llu", state->weight);
+		if (state->own && state->max)
+			add(text, " max=%llu", state->max);
 		add(text, state->own ? "\n" : " default\n");
 	} else {
 		add(text, "%llu\n", state->number[file]);

@@ -79,6 +79,36 @@ static void add_size(char *text, unsigned long long max)
 	add(text, "%c", units[unit]);
 }
 
+static void add_key(char *text)
+{
+	switch (rnd(10)) {
+	case 0 ... 3:
+		add(text, "bw=");
+		add_size(text, 1ULL << 40);
+		break;
+	case 4 ... 5:
+		add(text, "burst=");
+		add_size(text, 1ULL << 32);
+		break;
+	case 6:
+		add(text, "latency=");
+		add_number(text, 1, US_MAX);
+		break;
+	case 7:
+		add(text, "weight=");
+		add_number(text, 1, 10000);
+		break;
+	case 8:
+		add(text, "max=");
+		add_size(text, 1ULL << 40);
+		break;
+	default:
+		add(text, one_in(2) ? "weight=default" :
+			  one_in(8) ? "bw" : "max=max");
+		break;
+	}
+}
+
 static void add_reservation(char *text)
 {
 	static const char *const nowhere[] = {
@@ -97,28 +127,7 @@ static void add_reservation(char *text)
 	}
 	while (words--) {
 		add(text, "%s", gaps[one_in(8) ? rnd(5) : rnd(2)]);
-		switch (rnd(8)) {
-		case 0 ... 3:
-			add(text, "bw=");
-			add_size(text, 1ULL << 40);
-			break;
-		case 4 ... 5:
-			add(text, "burst=");
-			add_size(text, 1ULL << 32);
-			break;
-		case 6:
-			add(text, "latency=");
-			add_number(text, 1, US_MAX);
-			break;
-		default:
-			if (one_in(8)) {
-				add(text, one_in(2) ? "weight=default" : "bw");
-				break;
-			}
-			add(text, "weight=");
-			add_number(text, 1, 10000);
-			break;
-		}
+		add_key(text);
 	}
 }
 

@@ -63,6 +63,7 @@ struct state {
 	unsigned long long burst;
 	unsigned long long latency;
 	unsigned long long weight;	/* 0: none */
+	unsigned long long max;		/* 0: none */
 };
 
 /* The disk, MAJ:MIN. */

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Caps: who is stopped, until when, and that nobody else is.
+ */
+#include <htbs/cap.h>
+
+#include "bench.h"
+
+/* When it may go on, plus HTBS_CAP_AHEAD, so that it isn't before time began. */
+static u128 end(const struct flow *flow)
+{
+	return reference_tat(&flow->cap);
+}
+
+/* Is it kept from going on? */
+bool stops(const struct bench *bench, const struct flow *flow)
+{
+	return flow->stopped && !bench->drains &&
+	       bench->now + HTBS_CAP_AHEAD < end(flow);
+}
+
+/* A request came: it was idle. */
+void cap_begin(struct bench *bench, struct flow *flow)
+{
+	flow->stopped = stops(bench, flow);
+}
+
+/* Something of it went. */
+void cap_charge(struct bench *bench, struct flow *flow, u32 cost)
+{
+	struct reference *cap = &flow->cap;
+	u128 most = bench->now + HTBS_CAP_DEBT;
+
+	if (!cap->params.bw)
+		return;
+	reference_arrive(cap, bench->now, cost);
+	if (reference_tat(cap) > most)
+		cap->ticks = most * cap->params.bw;
+	flow->stopped = true;
+	flow->stopped = stops(bench, flow);
+}
+
+/* When its oldest request is due. */
+u64 due(const struct flow *flow)
+{
+	u64 due = flow->queue[0].due, least;
+
+	if (!flow->cap.params.bw)
+		return due;
+	least = end(flow) - HTBS_CAP_AHEAD + flow->c.curve.params.latency;
+	must(htbs_flow_due(&flow->c, due) ==
+	     ((s64)(due - least) < 0 ? least : due));
+	return (s64)(due - least) < 0 ? least : due;
+}
+
+static void let_go(struct bench *bench, struct flow *flow)
+{
+	flow->stopped = false;
+	flow->entered = ++bench->entries;
+	bench->held = false;
+}
+
+void set_cap(struct bench *bench, struct flow *flow, u64 max)
+{
+	if (flow->pending && flow->stopped)
+		let_go(bench, flow);
+	flow->stopped = false;
+	flow->cap.params.bw = max;
+	flow->cap.ticks = bench->now * max;
+}
+
+/* The first who may go on, of those with the same moment who came first. */
+static struct flow *first_stopped(struct bench *bench)
+{
+	struct flow *first = NULL;
+	int i;
+
+	for (i = 0; i < FLOWS; i++) {
+		struct flow *flow = &bench->flow[i];
+
+		if (!flow->pending || !flow->stopped)
+			continue;
+		if (!first || end(flow) < end(first) ||
+		    (end(flow) == end(first) && flow->entered < first->entered))
+			first = flow;
+	}
+	return first;
+}
+
+/* Who was stopped for long enough goes on, one after the other, and nobody else. */
+void release(struct bench *bench)
+{
+	struct flow *first = first_stopped(bench);
+	u64 at = 0;
+
+	must(htbs_policy_alarm(&bench->policy, &at) == !!first);
+	if (first)
+		must(at == (u64)(end(first) - HTBS_CAP_AHEAD));
+	for (; first && !stops(bench, first); first = first_stopped(bench)) {
+		must(htbs_policy_release(&bench->policy, bench->now) ==
+		     &first->c);
+		let_go(bench, first);
+	}
+	must(!htbs_policy_release(&bench->policy, bench->now));
+}
+
+/* Until one may go on, or 1 ns before or after that. */
+static void stop_out(struct bench *bench, struct input *in)
+{
+	const struct flow *first = first_stopped(bench);
+	u128 at = bench->now + HTBS_CAP_AHEAD;
+
+	if (first && end(first) + 1 > at)
+		bench->now += end(first) + input_byte(in) % 3 - at;
+}
+
+static void change(struct bench *bench, struct flow *flow, struct input *in)
+{
+	u64 max = input_byte(in) & 3 ?
+		  input_within(in, HTBS_BW_MIN, HTBS_BW_MAX) : 0;
+
+	htbs_policy_cap(&bench->policy, &flow->c, max, bench->now);
+	set_cap(bench, flow, max);
+	set_head(bench, flow);
+}
+
+/* A request that is not held up, and counts. */
+static void bypass(struct bench *bench, struct flow *flow, struct input *in)
+{
+	u32 cost = htbs_cost(input_within(in, 0, 1 << 20));
+
+	htbs_policy_bypass(&bench->policy, &flow->c, bench->now, cost);
+	reference_arrive(&flow->exact, bench->now + bench->drift, cost);
+	cap_charge(bench, flow, cost);
+	if (flow->pending && flow->cap.params.bw)
+		flow->entered = ++bench->entries;
+}
+
+/* Something that is about caps; the background has none. */
+void cap_step(struct bench *bench, struct flow *flow, struct input *in, int what)
+{
+	if (is_background(bench, flow)) {
+		bench->drains = what & 1;
+		htbs_policy_drain(&bench->policy, bench->drains);
+	} else if (what % CAP_STEPS == 0) {
+		change(bench, flow, in);
+	} else if (what % CAP_STEPS == 1) {
+		bypass(bench, flow, in);
+	} else {
+		stop_out(bench, in);
+	}
+	release(bench);
+}

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# Who has a cap, on the simulated disk. test_cap.py judges.
+
+load simdisk
+load htbs
+scheduler sim0 htbs
+cg app greedy
+disk=sim0
+export JOB="--filename=/dev/sim0 --size=2g --time_based --ioengine=libaio"
+
+# Alone on the disk, ...
+run=alone
+reserve app sim0 bw=200K burst=64K latency=100000 max=1M
+job app 5 --rw=read --iodepth=1 --bs=64k
+stats app .
+# ... beside one that takes what is left, ...
+expect_put OK paper /sys/block/sim0/queue/iosched/policy
+expect_put OK 20 /sys/block/sim0/queue/iosched/b_max
+run=without
+job greedy 3 --rw=randread --iodepth=32 --offset=2g
+run=beside
+expect_put OK 40960 /sys/block/sim0/queue/iosched/default_bw
+expect_put OK 8192 /sys/block/sim0/queue/iosched/default_burst
+reserve app sim0 bw=40K burst=4K max=80K
+job greedy 5 --rw=randread --iodepth=32 --offset=2g &
+job app 5 --rw=randread --iodepth=1
+wait
+stats app .
+
+expect_put OK slack /sys/block/sim0/queue/iosched/policy
+
+# served CGROUP: requests so far.
+served()
+{
+	stat_of "$1" sim0 completed
+}
+
+# held_up RUN: 32 reads wait for a cap of one in a second.
+held_up()
+{
+	run=$1
+	reserve app sim0 bw=4K max=4K
+	begin=$(served app)
+	job app 2 --rw=randread --iodepth=32 &
+	reader=$!
+	sleep 1
+	[ $(($(served app) - begin)) -le 3 ] || fail "$run: the cap does not hold"
+}
+
+# ... until it is taken back. What was held up is served at once, ...
+held_up back
+cp /sys/kernel/debug/block/sim0/sched/state held.state
+cp /sys/kernel/debug/block/sim0/sched/backlog held.backlog
+reserve app sim0 max=max
+sleep 0.8
+[ $(($(served app) - begin)) -ge 32 ] || fail "the cap still holds"
+wait $reader
+stats app .
+# ... also when the reservation is taken back, and new requests are the root's.
+held_up none
+begin=$(served .)
+reserve app sim0 none
+sleep 0.8
+[ $(($(served .) - begin)) -ge 10 ] || fail "the cap outlives its reservation"
+wait $reader
+# Another scheduler doesn't wait for the cap, and loses nothing.
+held_up switch
+cut -d' ' -f1 /proc/uptime >switch.times
+scheduler sim0 none
+cut -d' ' -f1 /proc/uptime >>switch.times
+wait $reader
+scheduler sim0 htbs
+expect "bw=4096 burst=8192 latency=1000000 max=4096" "$(in_force app sim0)"
+reserve app sim0 none
+scheduler sim0 none
+rmmod htbs

@@ -1,0 +1,39 @@
+"""A cap holds, costs others nothing, and keeps nobody waiting who need not. In virtual time."""
+
+import re
+
+import pytest
+
+from tests.vm import Result
+from tests.vm.functional import Boot, fio_side
+
+pytestmark = pytest.mark.guest
+
+GUEST = Boot("cap")
+
+
+def _iops(result: Result, run: str, group: str) -> float:
+    return fio_side(result, f"{run}-{group}")["iops"]
+
+
+def test_a_cap_holds_on_an_idle_disk(result: Result) -> None:
+    assert fio_side(result, "alone-app")["bw_bytes"] == pytest.approx(2**20, rel=0.02)
+
+
+def test_a_cap_leaves_the_rest_to_others(result: Result) -> None:
+    """By bandwidth the capped one would have half, with the paper's short runs."""
+    capped, free = (_iops(result, "beside", group) for group in ("app", "greedy"))
+    assert capped == pytest.approx(20, rel=0.02)
+    assert capped + free >= 0.95 * _iops(result, "without", "greedy")
+
+
+def test_what_a_cap_holds_up_can_be_seen(result: Result) -> None:
+    assert re.search(r"^stopped by caps all .*, for \d+ us$", result.text("held.state"), re.M)
+    assert "32 pending, 0 in flight, stopped by its cap for" in result.text("held.backlog")
+
+
+def test_another_scheduler_does_not_wait_for_a_cap(result: Result) -> None:
+    """32 reads, one a second, are served before it; fio got them all."""
+    before, after = map(float, result.text("switch.times").split())
+    assert after - before < 2
+    assert fio_side(result, "switch-app")["total_ios"] > 32
