@@ -22,11 +22,13 @@
 #include <linux/slab.h>
 
 #include <htbs/elevator.h>
+#include <htbs/limit.h>
 #include <htbs/queue.h>
 #include <htbs/release.h>
 #include <htbs/request.h>
 #include <htbs/reservation.h>
 #include <htbs/trace.h>
+#include <htbs/wait.h>
 
 /* The defaults; the ABI page tells when to change them. */
 #define HTBS_B_MAX		4096
@@ -42,91 +44,6 @@ static const struct htbs_params htbs_defaults = {
 	.burst		= 1024 * 1024,
 	.latency	= NSEC_PER_SEC,
 };
-
-/*
- * Waiting.
- */
-
-static enum hrtimer_restart htbs_wait_expired(struct hrtimer *timer)
-{
-	struct htbs_device *dev = container_of(timer, struct htbs_device,
-					       wait_timer);
-	struct htbs_flow *active;
-	unsigned long flags;
-	u64 now;
-
-	spin_lock_irqsave(&dev->lock, flags);
-	now = ktime_get_ns();
-	active = dev->policy.active;
-	if (htbs_policy_timeout(&dev->policy, now))
-		htbs_trace_wait_end(dev, active, now, HTBS_WAIT_TIMEOUT);
-	htbs_device_unlock(dev, flags);
-
-	if (READ_ONCE(dev->has_work))
-		blk_mq_run_hw_queues(dev->queue, true);
-	return HRTIMER_NORESTART;
-}
-
-/* A tunable changed: what is waited for may no longer be worth it. */
-static void htbs_cancel_wait(struct htbs_device *dev)
-{
-	struct htbs_flow *active = dev->policy.active;
-
-	lockdep_assert_held(&dev->lock);
-
-	if (htbs_policy_cancel_wait(&dev->policy))
-		htbs_trace_wait_end(dev, active, ktime_get_ns(),
-				    HTBS_WAIT_CANCELLED);
-	htbs_trace_tunables(dev, false);
-}
-
-/**
- * htbs_device_set_b_max() - the longest run of one reservation
- * @dev: the device
- * @b_max: requests, at least 1
- */
-void htbs_device_set_b_max(struct htbs_device *dev, u32 b_max)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&dev->lock, flags);
-	WRITE_ONCE(dev->policy.b_max, b_max);
-	htbs_cancel_wait(dev);
-	htbs_device_unlock(dev, flags);
-	blk_mq_run_hw_queues(dev->queue, true);
-}
-
-/**
- * htbs_device_set_t_wait() - the longest wait for one reservation
- * @dev: the device
- * @t_wait: ns; 0: never wait
- */
-void htbs_device_set_t_wait(struct htbs_device *dev, u64 t_wait)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&dev->lock, flags);
-	WRITE_ONCE(dev->policy.t_wait, t_wait);
-	htbs_cancel_wait(dev);
-	htbs_device_unlock(dev, flags);
-	blk_mq_run_hw_queues(dev->queue, true);
-}
-
-/**
- * htbs_device_set_rule() - what bounds runs and waits
- * @dev: the device
- * @rule: the rule
- */
-void htbs_device_set_rule(struct htbs_device *dev, enum htbs_rule rule)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&dev->lock, flags);
-	WRITE_ONCE(dev->policy.rule, rule);
-	htbs_cancel_wait(dev);
-	htbs_device_unlock(dev, flags);
-	blk_mq_run_hw_queues(dev->queue, true);
-}
 
 /*
  * Insertion.
@@ -487,43 +404,6 @@ static void htbs_finish_request(struct request *rq)
 		htbs_blkg_put(res->blkg);
 }
 
-/*
- * Has it had its share of the last quarter of the tags?  Whose request it will be
- * isn't known yet: the task's cgroup is asked.
- */
-static bool htbs_task_had_share(struct htbs_device *dev, u32 tags)
-{
-	u32 share = tags / 4 / (READ_ONCE(dev->policy.busy) + 1);
-	struct htbs_reservation *res;
-	u32 held;
-
-	/* Nobody has more than all have together, which is told sooner. */
-	held = READ_ONCE(dev->policy.pending) +
-	       READ_ONCE(dev->policy.in_flight);
-	if (!held || held < share)
-		return false;
-
-	rcu_read_lock();
-	res = htbs_reservation_of_task(dev);
-	held = READ_ONCE(res->flow.pending) + READ_ONCE(res->flow.in_flight);
-	rcu_read_unlock();
-	return held && held >= share;
-}
-
-/*
- * Scheduler tags.  However many flood the device, others must find a tag: who
- * does asynchronous I/O leaves the last quarter to the rest, and so does who has
- * its share of that quarter, which would leave one for another who comes.  Asking
- * the task is right for direct I/O; write-back, where it is wrong, is
- * asynchronous.
- */
-static void htbs_limit_tags(blk_opf_t opf, struct blk_mq_alloc_data *data)
-{
-	if (!op_is_sync(opf) || htbs_task_had_share(htbs_device_of(data->q),
-						    htbs_tags(data->q)))
-		htbs_limit_depth(data);
-}
-
 HTBS_DEFINE_DEPTH_UPDATED(htbs_depth_updated, htbs_announce_limit)
 
 /*
@@ -553,7 +433,7 @@ static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 	htbs_service_init(&dev->policy.service,
 			  flash ? HTBS_SEEK_FLASH : HTBS_SEEK_ROTATIONAL);
 	htbs_reservation_init(&dev->background, dev, &htbs_defaults);
-	htbs_setup_timer(&dev->wait_timer, htbs_wait_expired);
+	htbs_wait_init(dev);
 	htbs_release_init(dev);
 	return dev;
 }
@@ -595,7 +475,7 @@ static void htbs_exit_sched(struct elevator_queue *eq)
 	WARN_ON_ONCE(dev->policy.pending);
 
 	htbs_release_cancel(dev);
-	hrtimer_cancel(&dev->wait_timer);
+	htbs_wait_disarm(dev);
 	htbs_wbt_enable(eq, dev->queue);
 	htbs_reservations_detach(dev);
 	htbs_device_put(dev);

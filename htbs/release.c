@@ -15,6 +15,7 @@
 
 #include <htbs/release.h>
 #include <htbs/trace.h>
+#include <htbs/wait.h>
 
 /* How long a queue that has to be emptied goes unnoticed at the most. */
 #define HTBS_RELEASE_LOOK	(100 * NSEC_PER_MSEC)

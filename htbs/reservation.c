@@ -30,19 +30,8 @@
 #include <htbs/release.h>
 #include <htbs/request.h>
 #include <htbs/reservation.h>
+#include <htbs/saved.h>
 #include <htbs/trace.h>
-
-/**
- * struct htbs_cgroup - a cgroup, whatever the devices
- * @cpd: blk-cgroup's part; first, as it demands
- * @lock: guards @saved; taken below queue_lock, interrupts off
- * @saved: its reservations, a struct htbs_saved for each disk
- */
-struct htbs_cgroup {
-	struct blkcg_policy_data cpd;
-	spinlock_t lock; /* guards saved */
-	struct list_head saved;
-};
 
 static atomic_t htbs_groups_alive = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(htbs_groups_gone);
@@ -53,14 +42,6 @@ static DECLARE_WAIT_QUEUE_HEAD(htbs_groups_gone);
 static struct htbs_group *htbs_pd_group(struct blkg_policy_data *pd)
 {
 	return pd ? container_of(pd, struct htbs_group, pd) : NULL;
-}
-
-static struct htbs_cgroup *htbs_cgroup_of(struct blkcg *blkcg)
-{
-	struct blkcg_policy_data *cpd =
-		htbs_blkcg_to_cpd(blkcg, &htbs_blkcg_policy);
-
-	return cpd ? container_of(cpd, struct htbs_cgroup, cpd) : NULL;
 }
 
 /**
@@ -86,100 +67,6 @@ static void htbs_device_release(struct kref *ref)
 void htbs_device_put(struct htbs_device *dev)
 {
 	kref_put(&dev->ref, htbs_device_release);
-}
-
-/*
- * Saved reservations, by cgroup and disk.
- */
-
-static struct htbs_saved *htbs_saved_find(struct htbs_cgroup *cgroup,
-					  u64 diskseq)
-{
-	struct htbs_saved *saved;
-
-	lockdep_assert_held(&cgroup->lock);
-
-	list_for_each_entry(saved, &cgroup->saved, node)
-		if (saved->diskseq == diskseq)
-			return saved;
-	return NULL;
-}
-
-static bool htbs_saved_get(struct blkcg_gq *blkg, struct htbs_params *params)
-{
-	struct htbs_cgroup *cgroup = htbs_cgroup_of(blkg->blkcg);
-	struct htbs_saved *saved;
-	unsigned long flags;
-
-	if (!cgroup || !blkg->q->disk)
-		return false;
-
-	spin_lock_irqsave(&cgroup->lock, flags);
-	saved = htbs_saved_find(cgroup, blkg->q->disk->diskseq);
-	if (saved)
-		*params = saved->params;
-	spin_unlock_irqrestore(&cgroup->lock, flags);
-	return saved;
-}
-
-/* Takes *@fresh and sets it to NULL if there is nothing saved to overwrite. */
-static void htbs_saved_set(struct blkcg_gq *blkg,
-			   const struct htbs_params *params,
-			   struct htbs_saved **fresh)
-{
-	struct htbs_cgroup *cgroup = htbs_cgroup_of(blkg->blkcg);
-	u64 diskseq = blkg->q->disk->diskseq;
-	struct htbs_saved *saved;
-	unsigned long flags;
-
-	spin_lock_irqsave(&cgroup->lock, flags);
-	saved = htbs_saved_find(cgroup, diskseq);
-	if (!saved) {
-		saved = *fresh;
-		*fresh = NULL;
-		saved->diskseq = diskseq;
-		list_add(&saved->node, &cgroup->saved);
-	}
-	saved->params = *params;
-	spin_unlock_irqrestore(&cgroup->lock, flags);
-}
-
-static void htbs_saved_drop(struct blkcg_gq *blkg)
-{
-	struct htbs_cgroup *cgroup = htbs_cgroup_of(blkg->blkcg);
-	struct htbs_saved *saved;
-	unsigned long flags;
-
-	if (!cgroup)
-		return;
-
-	spin_lock_irqsave(&cgroup->lock, flags);
-	saved = htbs_saved_find(cgroup, blkg->q->disk->diskseq);
-	if (saved)
-		list_del(&saved->node);
-	spin_unlock_irqrestore(&cgroup->lock, flags);
-	kfree(saved);
-}
-
-static struct blkcg_policy_data *htbs_cpd_alloc(gfp_t gfp)
-{
-	struct htbs_cgroup *cgroup = kzalloc(sizeof(*cgroup), gfp);
-
-	if (!cgroup)
-		return NULL;
-	spin_lock_init(&cgroup->lock);
-	INIT_LIST_HEAD(&cgroup->saved);
-	return &cgroup->cpd;
-}
-
-static void htbs_cpd_free(struct blkcg_policy_data *cpd)
-{
-	struct htbs_cgroup *cgroup = container_of(cpd, struct htbs_cgroup, cpd);
-	struct htbs_saved *saved, *next;
-
-	list_for_each_entry_safe(saved, next, &cgroup->saved, node)
-		kfree(saved);
-	kfree(cgroup);
 }
 
 /*

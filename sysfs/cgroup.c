@@ -13,6 +13,7 @@
 #include <linux/string.h>
 
 #include <htbs/reservation.h>
+#include <htbs/saved.h>
 #include <htbs/sysfs.h>
 
 enum {

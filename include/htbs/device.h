@@ -124,18 +124,6 @@ static inline struct htbs_reservation *htbs_flow_owner(struct htbs_flow *flow)
 }
 
 /*
- * The timer is armed whenever a wait begins, or is to end earlier, and checks with
- * the policy when it goes off, so nobody needs to disarm it.
- */
-static inline void htbs_arm_wait_timer(struct htbs_device *dev)
-{
-	lockdep_assert_held(&dev->lock);
-
-	hrtimer_start(&dev->wait_timer, ns_to_ktime(dev->policy.wait_until),
-		      HRTIMER_MODE_ABS);
-}
-
-/*
  * Let go of dev->lock after anything that may have changed what can be
  * dispatched.  has_work() reads the result without the lock: who inserts,
  * completes or times out runs the queue afterwards, so no change is missed.

@@ -9,6 +9,7 @@
 #include <htbs/device.h>
 
 struct cftype;
+struct htbs_saved;
 
 /**
  * struct htbs_group - a cgroup on a device
@@ -26,24 +27,6 @@ struct htbs_group {
 	struct htbs_promise promise;
 	bool configured;
 	struct rcu_head rcu;
-};
-
-/**
- * struct htbs_saved - a reservation as its operator gave it
- *
- * The policy data of a group and a device ends when the device is switched to
- * another scheduler.  This is what remains, and is found again after a switch
- * back.  It is for one disk, known by its sequence number: one that later gets
- * the same device number is another disk.
- *
- * @node: the cgroup's list
- * @diskseq: the disk
- * @params: what is promised
- */
-struct htbs_saved {
-	struct list_head node;
-	u64 diskseq;
-	struct htbs_params params;
 };
 
 extern struct blkcg_policy htbs_blkcg_policy;

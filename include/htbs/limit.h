@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Scheduler tags: who leaves some to others.
+ */
+#ifndef HTBS_LIMIT_H
+#define HTBS_LIMIT_H
+
+#include <htbs/device.h>
+
+void htbs_limit_tags(blk_opf_t opf, struct blk_mq_alloc_data *data);
+
+#endif /* HTBS_LIMIT_H */
