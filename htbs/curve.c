@@ -96,6 +96,17 @@ void htbs_curve_init(struct htbs_curve *curve, const struct htbs_params *params,
 	curve->era = clock->era;
 }
 
+/* A curve that slept for an era or more is in the past, for sure. */
+static void htbs_curve_wake(struct htbs_curve *curve,
+			    const struct htbs_clock *clock, u64 v)
+{
+	if (htbs_before(curve->tat, v) || clock->era - curve->era > 1) {
+		curve->tat = v;
+		curve->rem = 0;
+	}
+	curve->era = clock->era;
+}
+
 /**
  * htbs_curve_arrive() - the start tag of a request
  * @curve: the curve of its reservation
@@ -112,13 +123,7 @@ u64 htbs_curve_arrive(struct htbs_curve *curve, const struct htbs_clock *clock,
 {
 	u64 burst = curve->params.burst, tau = 0, start;
 
-	/* A curve that slept for an era or more is in the past, for sure. */
-	if (htbs_before(curve->tat, v) || clock->era - curve->era > 1) {
-		curve->tat = v;
-		curve->rem = 0;
-	}
-	curve->era = clock->era;
-
+	htbs_curve_wake(curve, clock, v);
 	if (burst > cost)
 		tau = div64_u64((burst - cost) * HTBS_NSEC_PER_SEC,
 				curve->params.bw);
@@ -129,6 +134,32 @@ u64 htbs_curve_arrive(struct htbs_curve *curve, const struct htbs_clock *clock,
 
 	htbs_curve_charge(curve, cost);
 	return start;
+}
+
+/**
+ * htbs_curve_pass() - charge a request that has no tag
+ * @curve: the curve of its reservation
+ * @clock: the device's virtual clock, read at @v
+ * @v: virtual time of its arrival
+ * @cost: what it is charged, bytes
+ *
+ * It is never pending, so the clock can't jump for its sake.  Others' spare
+ * capacity must not become a debt that those who are pending pay for minutes.
+ */
+void htbs_curve_pass(struct htbs_curve *curve, const struct htbs_clock *clock,
+		     u64 v, u32 cost)
+{
+	u64 limit = v + HTBS_PASS_DEBT;
+
+	htbs_curve_wake(curve, clock, v);
+	if (!htbs_before(curve->tat, limit))
+		return;
+
+	htbs_curve_charge(curve, cost);
+	if (!htbs_before(curve->tat, limit)) {
+		curve->tat = limit;
+		curve->rem = 0;
+	}
 }
 
 /**

@@ -114,10 +114,15 @@ static void htbs_insert(struct htbs_device *dev, struct request *rq,
 		htbs_blkg_get(res->blkg);
 	htbs_rq_set_reservation(rq, res);
 	res->stats.inserted++;
-	if (at_head) {
-		/* The data of a write between two flushes. */
+	/*
+	 * The data of a write between two flushes.  With one behind it only, it
+	 * isn't inserted at the head, but everybody's flushes wait for it, so
+	 * that a cap may not hold it up.
+	 */
+	if (at_head || ((rq->rq_flags & RQF_FLUSH_SEQ) &&
+			res->flow.cap.curve.params.bw)) {
 		htbs_queue_bypass(dev, res, htbs_rq_cost(rq));
-		htbs_insert_first(dev, rq, true);
+		htbs_insert_first(dev, rq, at_head);
 	} else {
 		htbs_insert_tagged(dev, res, rq);
 	}

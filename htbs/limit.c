@@ -4,8 +4,10 @@
  *
  * However many flood the device, others must find a tag: who does asynchronous I/O
  * leaves the last quarter to the rest, and so does who has its share of that
- * quarter, which would leave one for another who comes.  Asking the task is right
- * for direct I/O; write-back, where it is wrong, is asynchronous.
+ * quarter, which would leave one for another who comes.  What a cap holds up keeps
+ * its tags for long, so its owner leaves the last half; else asynchronous I/O of
+ * others would have no more than the cap lets go.  Asking the task is right for
+ * direct I/O; write-back, where it is wrong, is asynchronous.
  */
 #include <linux/blk-mq.h>
 
@@ -13,26 +15,22 @@
 #include <htbs/reservation.h>
 
 /*
- * Has it had its share of the last quarter of the tags?  Whose request it will be
- * isn't known yet: the task's cgroup is asked.
+ * How many quarters of the tags is a reservation to see that has its share of the
+ * last one?  Whose request it will be isn't known yet: the task is asked.
  */
-static bool htbs_task_had_share(struct htbs_device *dev, u32 tags)
+static unsigned int htbs_task_quarters(struct htbs_device *dev, u32 share)
 {
-	u32 share = tags / 4 / (READ_ONCE(dev->policy.busy) + 1);
 	struct htbs_reservation *res;
+	unsigned int quarters = 4;
 	u32 held;
-
-	/* Nobody has more than all have together, which is told sooner. */
-	held = READ_ONCE(dev->policy.pending) +
-	       READ_ONCE(dev->policy.in_flight);
-	if (!held || held < share)
-		return false;
 
 	rcu_read_lock();
 	res = htbs_reservation_of_task(dev);
 	held = READ_ONCE(res->flow.pending) + READ_ONCE(res->flow.in_flight);
+	if (held && held >= share)
+		quarters = READ_ONCE(res->flow.cap.curve.params.bw) ? 2 : 3;
 	rcu_read_unlock();
-	return held && held >= share;
+	return quarters;
 }
 
 /**
@@ -42,7 +40,15 @@ static bool htbs_task_had_share(struct htbs_device *dev, u32 tags)
  */
 void htbs_limit_tags(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
-	if (!op_is_sync(opf) || htbs_task_had_share(htbs_device_of(data->q),
-						    htbs_tags(data->q)))
-		htbs_limit_depth(data);
+	struct htbs_device *dev = htbs_device_of(data->q);
+	u32 share = htbs_tags(data->q) / 4 / (READ_ONCE(dev->policy.busy) + 1);
+	u32 held = READ_ONCE(dev->policy.pending) +
+		   READ_ONCE(dev->policy.in_flight);
+	unsigned int quarters = op_is_sync(opf) ? 4 : 3;
+
+	/* Nobody has more than all have together, which is told sooner. */
+	if (held && held >= share)
+		quarters = min(quarters, htbs_task_quarters(dev, share));
+	if (quarters < 4)
+		htbs_limit_depth(data, quarters);
 }

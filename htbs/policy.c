@@ -386,7 +386,9 @@ bool htbs_policy_forget(struct htbs_policy *policy, struct htbs_flow *flow)
 	if (policy->active != flow)
 		return false;
 
-	waited = htbs_policy_cancel_wait(policy);
+	/* What is held back is others', who are told of the next completion. */
+	waited = policy->wait != HTBS_WAIT_NONE;
+	policy->wait = HTBS_WAIT_NONE;
 	policy->active = NULL;
 	return waited;
 }

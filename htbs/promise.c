@@ -79,10 +79,11 @@ static void htbs_promise_insert(struct htbs_promises *promises,
 
 	promise->params = *params;
 	list_del_init(&promise->node);
-	list_for_each_entry(other, &promises->list, node)
-		if (params->latency <= other->params.latency)
+	/* From the end: all alike, or in order, as when a device comes back, are O(1). */
+	list_for_each_entry_reverse(other, &promises->list, node)
+		if (other->params.latency <= params->latency)
 			break;
-	list_add_tail(&promise->node, &other->node);
+	list_add(&promise->node, &other->node);
 }
 
 /**

@@ -284,6 +284,19 @@ htbs_reservation_in_force(struct htbs_device *dev, struct blkcg_gq *blkg)
 	return group ? &group->reservation : &dev->background;
 }
 
+/* The background goes behind all others, but is no way around a cap. */
+static struct htbs_reservation *
+htbs_reservation_by_class(struct htbs_device *dev, struct blkcg_gq *blkg,
+			  int ioprio)
+{
+	struct htbs_reservation *res = htbs_reservation_in_force(dev, blkg);
+
+	if (IOPRIO_PRIO_CLASS(ioprio) == IOPRIO_CLASS_IDLE &&
+	    !READ_ONCE(res->flow.cap.curve.params.bw))
+		return &dev->background;
+	return res;
+}
+
 /**
  * htbs_reservation_of() - whose request is it
  * @dev: the device
@@ -297,9 +310,7 @@ htbs_reservation_in_force(struct htbs_device *dev, struct blkcg_gq *blkg)
 struct htbs_reservation *htbs_reservation_of(struct htbs_device *dev,
 					     struct bio *bio)
 {
-	if (IOPRIO_PRIO_CLASS(bio->bi_ioprio) == IOPRIO_CLASS_IDLE)
-		return &dev->background;
-	return htbs_reservation_in_force(dev, bio->bi_blkg);
+	return htbs_reservation_by_class(dev, bio->bi_blkg, bio->bi_ioprio);
 }
 
 /**
@@ -316,7 +327,7 @@ struct htbs_reservation *htbs_reservation_of_task(struct htbs_device *dev)
 	struct blkcg *blkcg = htbs_css_to_blkcg(task_css(current, io_cgrp_id));
 	struct blkcg_gq *blkg = htbs_blkg_lookup(blkcg, dev->queue);
 
-	return htbs_reservation_in_force(dev, blkg);
+	return htbs_reservation_by_class(dev, blkg, get_current_ioprio());
 }
 
 /**

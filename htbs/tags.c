@@ -126,7 +126,7 @@ void htbs_policy_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
 	    !htbs_curve_allows(&flow->curve, &policy->clock, v, cost))
 		htbs_share_charge(policy, flow, cost);
 	else
-		htbs_curve_arrive(&flow->curve, &policy->clock, v, cost);
+		htbs_curve_pass(&flow->curve, &policy->clock, v, cost);
 	if (flow->cap.curve.params.bw)
 		htbs_cap_bypass(policy, flow, now, cost);
 }

@@ -120,16 +120,16 @@ static inline unsigned int htbs_tags(struct request_queue *q)
 }
 
 /*
- * Three quarters of a set of tags, as limit_depth says it: older kernels count within
+ * Some quarters of a set of tags, as limit_depth says it: older kernels count within
  * a word of the bitmap, of which there are several, later ones within the whole.
  */
-static inline unsigned int htbs_three_quarters(struct blk_mq_tags *tags)
+static inline unsigned int htbs_quarters(struct blk_mq_tags *tags, unsigned int quarters)
 {
 	unsigned int depth = tags->bitmap_tags.sb.depth;
 
 	if (!HTBS_SHALLOW_DEPTH_OF_MAP)
 		depth = min(depth, 1U << tags->bitmap_tags.sb.shift);
-	return max(depth - depth / 4, 1U);
+	return max(depth - depth * (4 - quarters) / 4, 1U);
 }
 
 /**
@@ -145,16 +145,17 @@ static inline void htbs_announce_limit(struct request_queue *q)
 
 	queue_for_each_hw_ctx(q, hctx, i)
 		sbitmap_queue_min_shallow_depth(&hctx->sched_tags->bitmap_tags,
-						htbs_three_quarters(hctx->sched_tags));
+						htbs_quarters(hctx->sched_tags, 2));
 }
 
 /**
- * htbs_limit_depth - let an allocation have three quarters of the scheduler's tags
+ * htbs_limit_depth - let an allocation have some quarters of the scheduler's tags
  * @data: argument of the limit_depth operation
+ * @quarters: 2 or 3
  */
-static inline void htbs_limit_depth(struct blk_mq_alloc_data *data)
+static inline void htbs_limit_depth(struct blk_mq_alloc_data *data, unsigned int quarters)
 {
-	data->shallow_depth = htbs_three_quarters(data->hctx->sched_tags);
+	data->shallow_depth = htbs_quarters(data->hctx->sched_tags, quarters);
 }
 
 /**

@@ -32,6 +32,7 @@ SEQ_LAST, SEQ_MIN = 8, 5  # sequential: at least 5 of the last 8 requests were
 WEIGHT_DEFAULT = 100  # of who was given none, while others were
 WEIGHT_RATE = 65536  # bytes a second of the time of shares, for a weight of 1
 CAP_AHEAD = SECOND // 100  # so far may one be ahead of what it may have at most
+PASS_DEBT = SECOND  # so far ahead at most does what goes past the policy take a curve
 CAP_DEBT = 3600 * SECOND  # so far ahead at most does what can't be stopped take it
 BACKGROUND_AGE = SECOND  # the background gets one request in this time, whoever else is pending
 
@@ -704,7 +705,10 @@ class Policy:
         """A request without a tag is sent past us: by right, or from the rest."""
         v = self._time(now)
         if not self.weighs() or flow is self.background or flow.start(v, size) <= v:
-            flow.tag(v, size)
+            flow.tat = max(flow.tat, Fraction(v))
+            if flow.tat < v + PASS_DEBT:
+                flow.charge(size)
+                flow.tat = min(flow.tat, Fraction(v + PASS_DEBT))
         else:
             self._charge_share(flow, size)
             if flow.queue:
@@ -750,8 +754,7 @@ class Policy:
         self.flows.remove(flow)
         if flow is not self.active:
             return False
-        waited = self.cancel_wait()
-        self.active = None
+        waited, self.wait, self.active = self.wait is not None, None, None
         return waited
 
     def jump(self, to: int, now: int) -> None:

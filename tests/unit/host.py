@@ -148,6 +148,7 @@ PROTOTYPES = {
     "htbs_clock_advance": (c_uint64, c_void_p, c_uint64, c_uint64),
     "htbs_curve_init": (None, POINTER(CCurve), POINTER(CParams), c_void_p, c_uint64),
     "htbs_curve_arrive": (c_uint64, c_void_p, c_void_p, c_uint64, c_uint32),
+    "htbs_curve_pass": (None, c_void_p, c_void_p, c_uint64, c_uint32),
     "htbs_curve_refund": (c_uint64, c_void_p, c_uint32),
     "htbs_curve_charge": (None, c_void_p, c_uint32),
     "htbs_service_init": (None, POINTER(CService), c_uint64),

@@ -37,6 +37,17 @@ class Curve:
         return self.lib.htbs_curve_arrive(byref(self.c), byref(self.clock), self.v % WRAP, cost)
 
 
+def test_what_has_no_tag_is_a_debt_of_a_second_at_most(lib):
+    """One second of 4096 bytes a millisecond, then no more; what was owed before stays owed."""
+    curve = Curve(lib, PLAIN)
+    for _ in range(3000):
+        lib.htbs_curve_pass(byref(curve.c), byref(curve.clock), 0, 4096)
+    assert curve.c.tat == SECOND
+    curve.arrive(4_096_000)
+    lib.htbs_curve_pass(byref(curve.c), byref(curve.clock), 0, 4096)
+    assert curve.c.tat == 2 * SECOND
+
+
 def test_a_burst_conforms_and_the_rest_follows_at_the_rate(lib):
     """Two requests at once conform; the third is entitled after 1 ms, the fourth after 2 ms."""
     curve = Curve(lib, PLAIN)

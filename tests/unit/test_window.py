@@ -110,6 +110,24 @@ def test_the_greedy_are_held_back(lib):
     drive.go(drive.greedy, 3)
 
 
+def test_who_goes_lets_nobody_else_go(lib):
+    """Another's request that is held back is looked at when the device has less, not before."""
+    drive = Drive(lib)
+    gone = drive.device.add(GREEDY, 0)
+    drive.windows(8 * ONE)
+    drive.come(gone)
+    request = drive.go(drive.greedy)
+    last = drive.device.dispatch(gone, 0)[0] if drive.device.choose(0).flow is gone else None
+    assert last
+    drive.device.complete(gone, last, 1)
+    drive.windows(ONE)
+    assert drive.device.choose(1).held
+    drive.device.forget(gone)
+    assert not drive.device.view().work
+    drive.device.complete(drive.greedy, request, 2)
+    assert drive.device.view().work
+
+
 def test_reads_and_writes_have_windows_apart(lib):
     """The window of those that read is full, that of those that write is not."""
     drive = Drive(lib)

@@ -18,13 +18,14 @@ def _iops(result: Result, run: str, group: str) -> float:
 
 def test_a_cap_holds_on_an_idle_disk(result: Result) -> None:
     assert fio_side(result, "alone-app")["bw_bytes"] == pytest.approx(2**20, rel=0.02)
+    assert fio_side(result, "idle-app")["bw_bytes"] == pytest.approx(2**20, rel=0.02)
 
 
 def test_a_cap_leaves_the_rest_to_others(result: Result) -> None:
     """By bandwidth the capped one would have half, with the paper's short runs."""
     capped, free = (_iops(result, "beside", group) for group in ("app", "greedy"))
     assert capped == pytest.approx(20, rel=0.02)
-    assert capped + free >= 0.95 * _iops(result, "without", "greedy")
+    assert capped + free >= 0.9 * _iops(result, "without", "greedy")
 
 
 def test_what_a_cap_holds_up_can_be_seen(result: Result) -> None:

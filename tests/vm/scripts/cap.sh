@@ -3,7 +3,7 @@
 #
 # Who has a cap, on the simulated disk. test_cap.py judges.
 
-load simdisk
+load simdisk write_cache=1
 load htbs
 scheduler sim0 htbs
 cg app greedy
@@ -15,6 +15,13 @@ run=alone
 reserve app sim0 bw=200K burst=64K latency=100000 max=1M
 job app 5 --rw=read --iodepth=1 --bs=64k
 stats app .
+# ... also with requests that go behind all others', ...
+run=idle
+job app 5 --rw=read --iodepth=1 --bs=64k --prioclass=3
+# ... but for writes that everybody's flushes wait for, ...
+in_cg app timeout 5 fio --name=flushes --filename=/dev/sim0 --rw=write --bs=64k --size=8m --direct=1 \
+	--sync=dsync --ioengine=psync --eta=never >flushes.log || fail "the cap holds up flushes"
+sleep 9
 # ... beside one that takes what is left, ...
 expect_put OK paper /sys/block/sim0/queue/iosched/policy
 expect_put OK 20 /sys/block/sim0/queue/iosched/b_max
