@@ -141,19 +141,9 @@ def test_others_never_move_a_conforming_deadline(lib, load, others, knobs):
             assert job.due <= job.arrived + load.promise.latency
 
 
-@settings(max_examples=100)
-@given(loads, st.lists(loads, max_size=2), knobs, lists(sizes, 10))
-def test_spare_capacity_never_costs_later(lib, load, floods, knobs, afterwards):
-    """Using spare capacity never costs later.
-
-    Who had the device for himself, far beyond his rate, owes nothing afterwards. It is as if he
-    had just used his burst: from there on every request at his reserved rate conforms, at once,
-    and whatever the others do by then.
-    """
-    server = Server(lib, 10**8, *knobs)
-    serve(server, [load])
+def conforms_afterwards(server: Server, load: Load, floods: list[Load], afterwards: list[int]):
+    """At its rate every request of the first one's conforms at once, whatever others do."""
     flow = next(iter(server.params))
-
     begin, arrivals = server.now, []
     for flood in floods:
         other = server.add(flood.promise)
@@ -166,3 +156,17 @@ def test_spare_capacity_never_costs_later(lib, load, floods, knobs, afterwards):
     jobs = [job for job in server.run(arrivals) if job.flow is flow]
     assert len(jobs) == len(afterwards)
     assert all(job.conforming for job in jobs)
+
+
+@settings(max_examples=100)
+@given(loads, st.lists(loads, max_size=2), knobs, lists(sizes, 10))
+def test_spare_capacity_never_costs_later(lib, load, floods, knobs, afterwards):
+    """Using spare capacity never costs later.
+
+    Who had the device for himself, far beyond his rate, owes nothing afterwards. It is as if he
+    had just used his burst: from there on every request at his reserved rate conforms, at once,
+    and whatever the others do by then.
+    """
+    server = Server(lib, 10**8, *knobs)
+    serve(server, [load])
+    conforms_afterwards(server, load, floods, afterwards)

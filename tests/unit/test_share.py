@@ -14,7 +14,15 @@ from tests.model.htbs import SECOND, Params, Request, Reservation
 from tests.unit.host import Device, Flow
 from tests.unit.server import Job, Server
 from tests.unit.strategies import lists, rules
-from tests.unit.test_guarantees import C_MAX, ROUNDING, Load, loads, serve, sizes
+from tests.unit.test_guarantees import (
+    C_MAX,
+    ROUNDING,
+    Load,
+    conforms_afterwards,
+    loads,
+    serve,
+    sizes,
+)
 
 MS = 10**6
 BLOCK = 4096
@@ -205,17 +213,4 @@ def test_the_rest_costs_nothing_later(lib, load: Load, floods, rule, afterwards)
     load.promise = load.promise._replace(weight=max(1, load.promise.weight))
     server = Server(lib, 10**8, rule=rule)
     serve(server, [load])
-    flow = next(iter(server.params))
-
-    begin, arrivals = server.now, []
-    for flood in floods:
-        other = server.add(flood.promise)
-        arrivals += [(begin, other, request) for _, request in flood.requests()]
-    time = begin
-    for wanted in afterwards:
-        size = min(wanted, load.promise.burst)
-        time += -(-size * SECOND // load.promise.bw)
-        arrivals.append((time, flow, Request(size)))
-    jobs = [job for job in server.run(arrivals) if job.flow is flow]
-    assert len(jobs) == len(afterwards)
-    assert all(job.conforming for job in jobs)
+    conforms_afterwards(server, load, floods, afterwards)
