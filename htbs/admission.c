@@ -20,6 +20,43 @@
 
 #define HTBS_GIGA	1000000000U
 
+/**
+ * htbs_admission_rate() - what a reservation takes in the long run
+ * @params: what it promises; valid
+ * @request: the largest request, bytes
+ *
+ * Where bytes don't count, each of its operations may be that large.  Where both
+ * do, the bytes are what it takes: they bound the device's time, operations don't.
+ *
+ * Return: bytes/s.
+ */
+u64 htbs_admission_rate(const struct htbs_params *params, u32 request)
+{
+	return params->bw ? params->bw : (u64)params->iops * request;
+}
+
+/**
+ * htbs_admission_burst() - what may come of it at once
+ * @params: what it promises; valid
+ * @request: the largest request, bytes
+ *
+ * Return: bytes.
+ */
+u64 htbs_admission_burst(const struct htbs_params *params, u32 request)
+{
+	if (params->bw)
+		return params->burst;
+	return params->burst / HTBS_COST_MIN * request;
+}
+
+/* Of two that are no larger than this themselves. */
+static u64 htbs_sum(u64 a, u64 b)
+{
+	u64 sum = a + b;
+
+	return sum < HTBS_ADMISSION_SUM ? sum : HTBS_ADMISSION_SUM;
+}
+
 /* Add what a rate of at most HTBS_CAPACITY_MAX gives in some nanoseconds. */
 static void htbs_volume_flow(struct htbs_volume *volume, u64 rate, u64 ns)
 {
@@ -42,6 +79,7 @@ void htbs_admission_begin(struct htbs_admission *test, u64 capacity, u32 c_max)
 {
 	memset(test, 0, sizeof(*test));
 	test->capacity = capacity;
+	test->request = c_max;
 	test->due.bytes = c_max;
 }
 
@@ -57,18 +95,20 @@ void htbs_admission_add(struct htbs_admission *test,
 			const struct htbs_params *params)
 {
 	struct htbs_shortfall *shortfall = &test->shortfall;
+	u64 rate = htbs_admission_rate(params, test->request);
 	u64 ns = params->latency - test->t, needed;
 
 	/* Beyond its capacity in the long run: nothing else matters. */
 	if (test->rate > test->capacity) {
-		test->rate += params->bw;
+		test->rate = htbs_sum(test->rate, rate);
 		return;
 	}
 	htbs_volume_flow(&test->due, test->rate, ns);
 	htbs_volume_flow(&test->served, test->capacity, ns);
 	test->t = params->latency;
-	test->rate += params->bw;
-	test->due.bytes += params->burst;
+	test->rate = htbs_sum(test->rate, rate);
+	test->due.bytes = htbs_sum(test->due.bytes,
+				   htbs_admission_burst(params, test->request));
 
 	needed = test->due.bytes + (test->due.nano > test->served.nano);
 	if (needed > test->served.bytes + shortfall->bytes) {

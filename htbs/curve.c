@@ -27,20 +27,37 @@
 #define HTBS_ERA_MASK		3
 
 /**
+ * htbs_params_rate() - how many bytes are promised in the long run, at least
+ * @params: what a reservation promises
+ *
+ * Where bytes don't count an operation is taken for the smallest.
+ *
+ * Return: bytes/s.
+ */
+u64 htbs_params_rate(const struct htbs_params *params)
+{
+	return params->bw ? params->bw : (u64)params->iops * HTBS_COST_MIN;
+}
+
+/**
  * htbs_params_valid() - are these numbers within the range we compute with
  * @params: what a reservation is to promise
  *
- * Return: true if each number is within its HTBS_*_MIN and HTBS_*_MAX.
+ * Return: true if each number is within its HTBS_*_MIN and HTBS_*_MAX, and bytes
+ * or operations count.
  */
 bool htbs_params_valid(const struct htbs_params *params)
 {
-	return params->bw >= HTBS_BW_MIN && params->bw <= HTBS_BW_MAX &&
+	u64 rate = htbs_params_rate(params);
+
+	return rate >= HTBS_BW_MIN && rate <= HTBS_BW_MAX &&
+	       params->iops <= HTBS_IOPS_MAX &&
 	       params->burst >= HTBS_BURST_MIN &&
 	       params->burst <= HTBS_BURST_MAX &&
 	       params->latency >= HTBS_LATENCY_MIN &&
 	       params->latency <= HTBS_LATENCY_MAX &&
 	       params->max <= HTBS_BW_MAX &&
-	       (!params->max || params->max >= params->bw) &&
+	       (!params->max || params->max >= rate) &&
 	       params->weight <= HTBS_WEIGHT_MAX;
 }
 
@@ -96,11 +113,25 @@ void htbs_curve_init(struct htbs_curve *curve, const struct htbs_params *params,
 	curve->era = clock->era;
 }
 
-/* A curve that slept for an era or more is in the past, for sure. */
+/**
+ * htbs_curve_full() - has it forgotten all that was charged before
+ * @curve: the curve
+ * @clock: the device's virtual clock, read at @v
+ * @v: virtual time
+ *
+ * Return: true if it would be the same had it been charged nothing.
+ */
+bool htbs_curve_full(const struct htbs_curve *curve,
+		     const struct htbs_clock *clock, u64 v)
+{
+	/* A curve that slept for an era or more is in the past, for sure. */
+	return htbs_before(curve->tat, v) || clock->era - curve->era > 1;
+}
+
 static void htbs_curve_wake(struct htbs_curve *curve,
 			    const struct htbs_clock *clock, u64 v)
 {
-	if (htbs_before(curve->tat, v) || clock->era - curve->era > 1) {
+	if (htbs_curve_full(curve, clock, v)) {
 		curve->tat = v;
 		curve->rem = 0;
 	}

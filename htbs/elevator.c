@@ -68,7 +68,7 @@ static void htbs_insert_tagged(struct htbs_device *dev,
 
 	htbs_policy_arrive(&dev->policy, &res->flow, now, htbs_rq_cost(rq),
 			   op_is_write(rq->cmd_flags), &arrival);
-	htbs_rq_set_start(rq, arrival.kept);
+	htbs_rq_set_tags(rq, &arrival.kept);
 	htbs_rq_set_due(rq, arrival.due);
 	if (arrival.conforming) {
 		htbs_rq_set_flag(rq, HTBS_RQ_CONFORMS);
@@ -227,6 +227,7 @@ static void htbs_tell_dispatch(struct htbs_device *dev,
 			       struct request *rq, u64 now)
 {
 	const u64 due = htbs_flow_due(&res->flow, htbs_rq_due(rq));
+	const struct htbs_tags kept = htbs_rq_tags(rq);
 	const struct htbs_extent extent = {
 		.pos		= blk_rq_pos(rq),
 		.sectors	= blk_rq_sectors(rq),
@@ -240,7 +241,7 @@ static void htbs_tell_dispatch(struct htbs_device *dev,
 		.write		= op_is_write(rq->cmd_flags),
 	};
 
-	htbs_rq_set_start(rq, htbs_flow_start(&res->flow, htbs_rq_start(rq)));
+	htbs_rq_set_start(rq, htbs_flow_start(&res->flow, &kept));
 	htbs_rq_set_due(rq, due);
 	if (htbs_policy_dispatch(&dev->policy, &res->flow, &extent, &sent))
 		htbs_trace_overload(dev, now);

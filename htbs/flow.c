@@ -115,9 +115,10 @@ u64 htbs_flow_patience(const struct htbs_flow *flow, u64 t_wait)
  */
 u32 htbs_flow_burst(const struct htbs_flow *flow)
 {
-	u64 burst = flow->curve.params.burst;
+	const struct htbs_params *params = &flow->curve.params;
+	u32 cost = params->bw ? flow->cost : HTBS_COST_MIN;
 
-	if ((u64)flow->pending * flow->cost <= burst)
+	if ((u64)flow->pending * cost <= params->burst)
 		return flow->pending;
-	return burst > flow->cost ? div64_u64(burst, flow->cost) : 1;
+	return params->burst > cost ? div64_u64(params->burst, cost) : 1;
 }

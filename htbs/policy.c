@@ -103,12 +103,14 @@ bool htbs_policy_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
  * @arrival: what is made of it
  *
  * The caller puts the request behind the reservation's others and keeps its
- * start tag.
+ * start tags.
  */
 void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 			u64 now, u32 cost, bool write,
 			struct htbs_arrival *arrival)
 {
+	struct htbs_tags tags;
+
 	policy->held = false;
 	arrival->hit = false;
 	arrival->hurry = false;
@@ -126,16 +128,16 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 	policy->pending++;
 	if (flow == policy->background) {
 		arrival->start = arrival->v;
-		arrival->kept = arrival->v;
+		arrival->kept.bytes = arrival->v;
+		arrival->kept.ops = arrival->v;
 		if (!flow->pending++) {
 			policy->background_due = now + HTBS_BACKGROUND_AGE;
 			flow->node.write = write;
 		}
 		return;
 	}
-	arrival->start = htbs_curve_arrive(&flow->curve, &policy->clock,
-					   policy->v, cost);
-	arrival->kept = arrival->start + flow->share.spared;
+	arrival->start = htbs_flow_arrive(policy, flow, policy->v, cost, &tags);
+	htbs_flow_keep(flow, &tags, &arrival->kept);
 	arrival->conforming = !htbs_before(arrival->v, arrival->start);
 	arrival->due = htbs_policy_due(policy, flow, now, arrival->start);
 	if (arrival->conforming) {
@@ -148,7 +150,7 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 	} else {
 		flow->share.moved = false;
 		flow->cap.stopped = htbs_cap_stops(policy, flow, now);
-		htbs_policy_set_head(policy, flow, arrival->kept, arrival->due,
+		htbs_policy_set_head(policy, flow, &arrival->kept, arrival->due,
 				     arrival->conforming, write);
 	}
 	arrival->hurry = htbs_policy_limit_wait(policy);
@@ -158,13 +160,14 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
  * htbs_policy_set_head() - tell the tags of a reservation's oldest request
  * @policy: the policy
  * @flow: the reservation; it has requests pending
- * @kept: S of the oldest of them as it is kept, virtual ns
+ * @kept: the start tags of the oldest of them as they are kept
  * @due: when that one is due, real ns
  * @conforms: that one does
  * @write: that one writes
  */
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 kept, u64 due, bool conforms, bool write)
+			  const struct htbs_tags *kept, u64 due, bool conforms,
+			  bool write)
 {
 	u64 start = htbs_flow_start(flow, kept);
 	u64 finish = start + flow->curve.params.latency;
@@ -172,6 +175,7 @@ void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 	flow->node.write = write;
 	if (flow == policy->background)
 		return;
+	htbs_flow_set_oldest(flow, kept);
 	flow->share.moved &= start == flow->share.since;
 	flow->node.due = htbs_flow_due(flow, due);
 	flow->node.conforms = conforms;

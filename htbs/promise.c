@@ -209,7 +209,7 @@ void htbs_promises_refused(const struct gendisk *disk,
 			   const struct htbs_shortfall *shortfall)
 {
 	if (shortfall->bw)
-		pr_notice_ratelimited("%s: refused: capacity_bw would be exceeded by %llu bytes/s; reserve that much less bw\n",
+		pr_notice_ratelimited("%s: refused: capacity_bw would be exceeded by %llu bytes/s; reserve that much less bw, or iops of capacity_request\n",
 				      disk->disk_name, shortfall->bw);
 	else
 		pr_notice_ratelimited("%s: refused: %llu bytes more would be due within %llu us than capacity_bw serves; reserve less burst or more latency\n",
@@ -222,7 +222,7 @@ void htbs_promises_refused(const struct gendisk *disk,
  * htbs_promises_bw() - what all promises come to in the long run
  * @promises: the device's
  *
- * Return: bytes/s.
+ * Return: bytes/s; for operations alone, of the largest request.
  */
 u64 htbs_promises_bw(struct htbs_promises *promises)
 {
@@ -232,7 +232,7 @@ u64 htbs_promises_bw(struct htbs_promises *promises)
 
 	spin_lock_irqsave(&promises->lock, flags);
 	list_for_each_entry(promise, &promises->list, node)
-		bw += promise->params.bw;
+		bw += htbs_admission_rate(&promise->params, promises->request);
 	spin_unlock_irqrestore(&promises->lock, flags);
 	return bw;
 }
@@ -255,8 +255,9 @@ void htbs_promises_show(struct htbs_promises *promises, struct seq_file *sf)
 	list_for_each_entry(promise, &promises->list, node) {
 		htbs_admission_add(&test, &promise->params);
 		latency = promise->params.latency;
-		bw += promise->params.bw;
-		burst += promise->params.burst;
+		bw += htbs_admission_rate(&promise->params, promises->request);
+		burst += htbs_admission_burst(&promise->params,
+					      promises->request);
 		count++;
 		if (!list_is_last(&promise->node, &promises->list) &&
 		    list_next_entry(promise, node)->params.latency == latency)

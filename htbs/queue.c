@@ -107,12 +107,14 @@ void htbs_queue_update_head(struct htbs_device *dev,
 			    struct htbs_reservation *res)
 {
 	struct request *rq = htbs_queue_oldest(res);
+	struct htbs_tags kept;
 
-	if (rq)
-		htbs_policy_set_head(&dev->policy, &res->flow,
-				     htbs_rq_start(rq), htbs_rq_due(rq),
-				     htbs_rq_flag(rq, HTBS_RQ_CONFORMS),
-				     op_is_write(rq->cmd_flags));
+	if (!rq)
+		return;
+	kept = htbs_rq_tags(rq);
+	htbs_policy_set_head(&dev->policy, &res->flow, &kept, htbs_rq_due(rq),
+			     htbs_rq_flag(rq, HTBS_RQ_CONFORMS),
+			     op_is_write(rq->cmd_flags));
 }
 
 /**
@@ -236,6 +238,19 @@ void htbs_request_merged(struct request_queue *q, struct request *rq,
 	htbs_trace_merge(htbs_device_of(q), res, rq, NULL);
 }
 
+/* Two pending requests of one reservation become one: with the earlier's tags. */
+static void htbs_merge_tags(struct htbs_reservation *res, struct request *rq,
+			    struct request *next)
+{
+	struct htbs_tags kept = htbs_rq_tags(rq), other = htbs_rq_tags(next);
+
+	if (!htbs_before(htbs_flow_start(&res->flow, &other),
+			 htbs_flow_start(&res->flow, &kept)))
+		return;
+	list_move(&rq->queuelist, &next->queuelist);
+	htbs_rq_set_tags(rq, &other);
+}
+
 /* What a merge makes of two requests conforms if either did. */
 static void htbs_merge_due(struct htbs_reservation *res, struct request *rq,
 			   struct htbs_reservation *other, struct request *next)
@@ -276,12 +291,8 @@ void htbs_requests_merged(struct request_queue *q, struct request *rq,
 		return;
 	}
 
-	if (res == other &&
-	    htbs_before(htbs_flow_start(&res->flow, htbs_rq_start(next)),
-			htbs_flow_start(&res->flow, htbs_rq_start(rq)))) {
-		list_move(&rq->queuelist, &next->queuelist);
-		htbs_rq_set_start(rq, htbs_rq_start(next));
-	}
+	if (res == other)
+		htbs_merge_tags(res, rq, next);
 	htbs_merge_due(res, rq, other, next);
 	other->stats.merged++;
 	htbs_queue_take(dev, other, next);

@@ -347,18 +347,19 @@ void htbs_reservation_change(struct htbs_reservation *res,
 	u64 now = ktime_get_ns();
 	u64 max = res->flow.cap.curve.params.bw;
 	u32 weight = res->flow.share.weight;
+	struct htbs_tags kept;
 	struct request *rq;
-	u64 start, due;
+	u64 due;
 
 	lockdep_assert_held(&dev->lock);
 
 	htbs_policy_configure(policy, &res->flow, params, now);
 	list_for_each_entry(rq, &res->fifo, queuelist) {
-		start = htbs_rq_start(rq);
+		kept = htbs_rq_tags(rq);
 		due = htbs_rq_due(rq);
 		htbs_policy_retag(policy, &res->flow, now, htbs_rq_cost(rq),
-				  &start, &due);
-		htbs_rq_set_start(rq, start);
+				  &kept, &due);
+		htbs_rq_set_tags(rq, &kept);
 		htbs_rq_set_due(rq, due);
 	}
 	htbs_queue_update_head(dev, res);
@@ -401,7 +402,7 @@ static bool htbs_params_equal(const struct htbs_params *a,
 {
 	return a->bw == b->bw && a->burst == b->burst &&
 	       a->latency == b->latency && a->weight == b->weight &&
-	       a->max == b->max;
+	       a->max == b->max && a->iops == b->iops;
 }
 
 /**

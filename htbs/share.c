@@ -13,8 +13,8 @@
  *    what is served advances it by its bytes over the weight (start-time fair
  *    queueing).  Who was idle has no tag in the past: it is raised to the
  *    smallest of those who were not;
- *  - what is served from the rest is not charged to the reservation: the curve
- *    gets it back, and the reservation's later start tags move back by the same,
+ *  - what is served from the rest is not charged to the reservation: its curves
+ *    get it back, and the reservation's later start tags move back by the same,
  *    though not before now.  So nobody owes for it, and the virtual clock has no
  *    reason to jump.
  *
@@ -118,17 +118,33 @@ void htbs_policy_weigh(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
+ * htbs_flow_keep() - how the tags of a request are kept
+ * @flow: its reservation
+ * @tags: as they are now
+ * @kept: the same, to be read with htbs_flow_start() however much is spared later
+ */
+void htbs_flow_keep(const struct htbs_flow *flow, const struct htbs_tags *tags,
+		    struct htbs_tags *kept)
+{
+	kept->bytes = tags->bytes + flow->share.spared.bytes;
+	kept->ops = tags->ops + flow->share.spared.ops;
+}
+
+/**
  * htbs_flow_start() - a request's start tag as it is now
  * @flow: its reservation
- * @kept: as kept since it arrived
+ * @kept: its tags as kept since it arrived
  *
  * Return: S, virtual ns.
  */
-u64 htbs_flow_start(const struct htbs_flow *flow, u64 kept)
+u64 htbs_flow_start(const struct htbs_flow *flow, const struct htbs_tags *kept)
 {
 	const struct htbs_share *share = &flow->share;
-	u64 start = kept - share->spared;
+	u64 start = kept->bytes - share->spared.bytes;
+	u64 ops = kept->ops - share->spared.ops;
 
+	if (htbs_before(start, ops))
+		start = ops;
 	if (share->moved && htbs_before(start, share->since))
 		return share->since;
 	return start;
@@ -208,8 +224,8 @@ bool htbs_policy_in_share(struct htbs_policy *policy,
 	if (!htbs_policy_weighs(policy) || policy->shares.turn)
 		return true;
 	if (flow->pending ? !htbs_before(policy->v, flow->node.start) :
-			    htbs_curve_allows(&flow->curve, &policy->clock,
-					      policy->v, flow->cost))
+			    htbs_flow_allows(policy, flow, policy->v,
+					     flow->cost))
 		return true;
 	policy->shares.turn = htbs_share_is_first(policy, flow);
 	return policy->shares.turn;
@@ -256,7 +272,7 @@ void htbs_policy_spend(struct htbs_policy *policy, struct htbs_flow *flow,
 	if (!htbs_policy_spare(policy, flow))
 		return;
 	htbs_share_charge(policy, flow, cost);
-	share->spared += htbs_curve_refund(&flow->curve, cost);
+	htbs_flow_spare(flow, cost);
 	share->since = policy->v;
 	share->moved = true;
 }

@@ -104,8 +104,7 @@ u64 htbs_policy_due(struct htbs_policy *policy,
 void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
 			u64 now, u32 bytes)
 {
-	htbs_curve_arrive(&flow->curve, &policy->clock,
-			  htbs_policy_time(policy, now), bytes);
+	htbs_flow_grow(policy, flow, htbs_policy_time(policy, now), bytes);
 }
 
 /**
@@ -123,10 +122,10 @@ void htbs_policy_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
 	u64 v = htbs_policy_time(policy, now);
 
 	if (htbs_policy_weighs(policy) && flow != policy->background &&
-	    !htbs_curve_allows(&flow->curve, &policy->clock, v, cost))
+	    !htbs_flow_allows(policy, flow, v, cost))
 		htbs_share_charge(policy, flow, cost);
 	else
-		htbs_curve_pass(&flow->curve, &policy->clock, v, cost);
+		htbs_flow_pass(policy, flow, v, cost);
 	if (flow->cap.curve.params.bw)
 		htbs_cap_bypass(policy, flow, now, cost);
 }
@@ -138,39 +137,45 @@ void htbs_policy_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
  * @params: what it promises from now on; valid
  * @now: real time, ns
  *
- * The curve starts afresh.  htbs_policy_retag() must follow for each pending
+ * The curves start afresh.  htbs_policy_retag() must follow for each pending
  * request, oldest first, and then htbs_policy_set_head().
  */
 void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 			   const struct htbs_params *params, u64 now)
 {
-	htbs_curve_init(&flow->curve, params, &policy->clock,
-			htbs_policy_time(policy, now));
+	htbs_flow_promise(flow, params, &policy->clock,
+			  htbs_policy_time(policy, now));
 	htbs_policy_weigh(policy, flow, params->weight);
 	htbs_policy_cap(policy, flow, params->max, now);
 }
 
 /**
- * htbs_policy_retag() - the tags of a pending request on a new curve
+ * htbs_policy_retag() - the tags of a pending request on new curves
  * @policy: the policy
  * @flow: its reservation, just configured
  * @now: real time, ns
  * @cost: what it is charged, bytes
- * @kept: its start tag as it is kept, virtual ns
+ * @kept: its start tags as they are kept
  * @due: when it is due, real ns
  *
  * No request loses by a change, so a tag only moves back; two rising
  * sequences have a rising minimum, so the order stands.
  */
 void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
-		       u64 now, u32 cost, u64 *kept, u64 *due)
+		       u64 now, u32 cost, struct htbs_tags *kept, u64 *due)
 {
-	u64 fresh = htbs_curve_arrive(&flow->curve, &policy->clock,
-				      htbs_policy_time(policy, now), cost);
-	u64 fresh_due = htbs_policy_due(policy, flow, now, fresh);
+	u64 v = htbs_policy_time(policy, now), was, fresh_due;
+	struct htbs_tags fresh;
 
-	if (htbs_before(fresh, htbs_flow_start(flow, *kept)))
-		*kept = fresh + flow->share.spared;
+	was = htbs_flow_start(flow, kept);
+	fresh_due = htbs_policy_due(policy, flow, now,
+				    htbs_flow_arrive(policy, flow, v, cost,
+						     &fresh));
+	if (htbs_before(was, fresh.bytes))
+		fresh.bytes = was;
+	if (htbs_before(was, fresh.ops))
+		fresh.ops = was;
+	htbs_flow_keep(flow, &fresh, kept);
 	if (htbs_before(fresh_due, *due))
 		*due = fresh_due;
 }

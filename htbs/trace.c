@@ -269,10 +269,11 @@ void htbs_trace_config(struct htbs_device *dev, struct htbs_reservation *res,
 	const struct htbs_params *params = &res->flow.curve.params;
 
 	trace_htbs_config(dev->devt, res->id, now, params->bw, params->burst,
-			  params->latency);
+			  params->latency, params->iops);
 	blk_add_trace_msg(dev->queue,
-			  "htbs config %llu bw %llu burst %llu latency %llu",
-			  res->id, params->bw, params->burst, params->latency);
+			  "htbs config %llu bw %llu burst %llu latency %llu iops %u",
+			  res->id, params->bw, params->burst, params->latency,
+			  params->iops);
 }
 
 /**
@@ -314,7 +315,7 @@ void htbs_trace_join(struct htbs_device *dev, struct htbs_reservation *res)
 	const struct htbs_params *params = &res->flow.curve.params;
 
 	trace_htbs_join(dev->devt, res->id, res->flow.idle_since, params->bw,
-			params->burst, params->latency);
+			params->burst, params->latency, params->iops);
 	if (params->weight)
 		htbs_trace_share(dev, res, res->flow.idle_since);
 	if (params->max)

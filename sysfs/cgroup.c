@@ -18,6 +18,9 @@
 
 enum {
 	HTBS_KEY_BW,
+	HTBS_KEY_NO_BW,
+	HTBS_KEY_IOPS,
+	HTBS_KEY_NO_IOPS,
 	HTBS_KEY_BURST,
 	HTBS_KEY_LATENCY,
 	HTBS_KEY_WEIGHT,
@@ -29,7 +32,10 @@ enum {
 };
 
 static const match_table_t htbs_keys = {
+	{ HTBS_KEY_NO_BW,	"bw=max" },
 	{ HTBS_KEY_BW,		"bw=%s" },
+	{ HTBS_KEY_NO_IOPS,	"iops=max" },
+	{ HTBS_KEY_IOPS,	"iops=%s" },
 	{ HTBS_KEY_BURST,	"burst=%s" },
 	{ HTBS_KEY_LATENCY,	"latency=%s" },
 	{ HTBS_KEY_NO_WEIGHT,	"weight=default" },
@@ -46,12 +52,14 @@ static const match_table_t htbs_keys = {
  * @none: take the reservation back
  * @named: a number was given
  * @bw_named: the bandwidth was given
+ * @iops_named: the operations were
  */
 struct htbs_conf_line {
 	struct htbs_params params;
 	bool none;
 	bool named;
 	bool bw_named;
+	bool iops_named;
 };
 
 /* A decimal number, perhaps with a suffix K, M, G or T for powers of 1024. */
@@ -95,8 +103,8 @@ static int htbs_parse_weight(const char *text, u32 *weight)
 	return 0;
 }
 
-/* A cap of 0 would be none, which is to be said by its name. */
-static int htbs_parse_max(const char *text, u64 *max)
+/* A rate of 0 would mean that there is none, which is to be said by its name. */
+static int htbs_parse_rate(const char *text, u64 *rate)
 {
 	u64 value;
 	int err = htbs_parse_size(text, true, &value);
@@ -105,7 +113,20 @@ static int htbs_parse_max(const char *text, u64 *max)
 		return err;
 	if (!value)
 		return -EINVAL;
-	*max = value;
+	*rate = value;
+	return 0;
+}
+
+static int htbs_parse_iops(const char *text, u32 *iops)
+{
+	u64 value;
+	int err = htbs_parse_rate(text, &value);
+
+	if (err)
+		return err;
+	if (value > HTBS_IOPS_MAX)
+		return -EINVAL;
+	*iops = value;
 	return 0;
 }
 
@@ -129,8 +150,20 @@ static int htbs_parse_key(char *word, struct htbs_conf_line *line)
 
 	switch (match_token(word, htbs_keys, args)) {
 	case HTBS_KEY_BW:
-		err = htbs_parse_size(args[0].from, true, &line->params.bw);
+		err = htbs_parse_rate(args[0].from, &line->params.bw);
 		line->bw_named = true;
+		break;
+	case HTBS_KEY_NO_BW:
+		line->params.bw = 0;
+		line->bw_named = true;
+		break;
+	case HTBS_KEY_IOPS:
+		err = htbs_parse_iops(args[0].from, &line->params.iops);
+		line->iops_named = true;
+		break;
+	case HTBS_KEY_NO_IOPS:
+		line->params.iops = 0;
+		line->iops_named = true;
 		break;
 	case HTBS_KEY_BURST:
 		err = htbs_parse_size(args[0].from, true, &line->params.burst);
@@ -145,7 +178,7 @@ static int htbs_parse_key(char *word, struct htbs_conf_line *line)
 		line->params.weight = 0;
 		break;
 	case HTBS_KEY_MAX:
-		err = htbs_parse_max(args[0].from, &line->params.max);
+		err = htbs_parse_rate(args[0].from, &line->params.max);
 		break;
 	case HTBS_KEY_NO_MAX:
 		line->params.max = 0;
@@ -194,9 +227,15 @@ static int htbs_configure(struct htbs_group *group, char *body,
 
 	if (line.none)
 		return group->configured ? htbs_group_reset(group) : 0;
-	/* A new reservation has to say at least how much it reserves. */
-	if (!group->configured && !line.bw_named)
-		return -EINVAL;
+	/*
+	 * A new reservation has to say at least how much it reserves.  If that is
+	 * operations the default's bandwidth has no part in it.
+	 */
+	if (!group->configured && !line.bw_named) {
+		if (!line.iops_named)
+			return -EINVAL;
+		line.params.bw = 0;
+	}
 	if (!htbs_params_valid(&line.params))
 		return -EINVAL;
 	return htbs_group_set(group, &line.params, saved);
@@ -248,12 +287,19 @@ static u64 htbs_show_params(struct seq_file *sf, struct blkg_policy_data *pd,
 	params = source->reservation.flow.curve.params;
 	spin_unlock(&group->dev->lock);
 
-	seq_printf(sf, "%s bw=%llu burst=%llu latency=%llu", name, params.bw,
-		   params.burst, div_u64(params.latency, NSEC_PER_USEC));
+	seq_printf(sf, "%s bw=", name);
+	if (params.bw)
+		seq_printf(sf, "%llu", params.bw);
+	else
+		seq_puts(sf, "max");
+	seq_printf(sf, " burst=%llu latency=%llu", params.burst,
+		   div_u64(params.latency, NSEC_PER_USEC));
 	if (params.weight)
 		seq_printf(sf, " weight=%u", params.weight);
 	if (params.max)
 		seq_printf(sf, " max=%llu", params.max);
+	if (params.iops)
+		seq_printf(sf, " iops=%u", params.iops);
 	seq_puts(sf, group->configured ? "\n" :
 		     source->configured ? " inherited\n" : " default\n");
 	return 0;

@@ -13,11 +13,13 @@
 /* Ranges that keep every sum in admission.c within 64 bits. */
 #define HTBS_CAPACITY_MAX	0x4000000000000ULL	/* bytes/s: 1 PiB/s */
 #define HTBS_ADMISSION_MAX	0x800000U		/* reservations */
+#define HTBS_ADMISSION_SUM	0x4000000000000000ULL	/* bytes, or bytes/s */
 
 /**
  * struct htbs_shortfall - what a device lacks to honour its reservations
- * @bw: reserved beyond its capacity, bytes/s; 0: capacity is enough in the
- *	long run, and the rest tells where it is not in the short
+ * @bw: reserved beyond its capacity, bytes/s, up to HTBS_ADMISSION_SUM; 0:
+ *	capacity is enough in the long run, and the rest tells where it is not in
+ *	the short
  * @bytes: the most that can be due and not served, bytes, rounded up
  * @within: how long after all began a burst that is first the case, ns
  */
@@ -36,6 +38,7 @@ struct htbs_volume {
 /**
  * struct htbs_admission - a test under way
  * @capacity: what the device serves, bytes/s
+ * @request: the largest request, bytes
  * @rate: what was reserved so far, bytes/s
  * @t: how long after all began a burst, ns
  * @due: what can be due by then
@@ -44,6 +47,7 @@ struct htbs_volume {
  */
 struct htbs_admission {
 	u64 capacity;
+	u32 request;
 	u64 rate;
 	u64 t;
 	struct htbs_volume due;
@@ -51,6 +55,8 @@ struct htbs_admission {
 	struct htbs_shortfall shortfall;
 };
 
+u64 htbs_admission_rate(const struct htbs_params *params, u32 request);
+u64 htbs_admission_burst(const struct htbs_params *params, u32 request);
 void htbs_admission_begin(struct htbs_admission *test, u64 capacity, u32 c_max);
 void htbs_admission_add(struct htbs_admission *test,
 			const struct htbs_params *params);

@@ -30,13 +30,17 @@
 /* What the smallest request is charged: the seek it causes isn't free. */
 #define HTBS_COST_MIN		4096U			/* bytes */
 
+/* An operation is this much of a curve: ops.c. */
+#define HTBS_IOPS_MAX		(HTBS_BW_MAX / HTBS_COST_MIN)	/* per second */
+
 /**
  * struct htbs_params - what a reservation promises
- * @bw: reserved bandwidth (rho), bytes/s
+ * @bw: reserved bandwidth (rho), bytes/s; 0: bytes don't count, @iops do
  * @burst: largest burst above the steady rate (sigma), bytes
  * @latency: bound from arrival to completion of a conforming request (delta), ns
  * @weight: share of what is not reserved; 0: none is given
  * @max: what it may have at most, bytes/s; 0: as much as there is
+ * @iops: reserved operations per second; 0: they don't count, @bw does
  */
 struct htbs_params {
 	u64 bw;
@@ -44,6 +48,7 @@ struct htbs_params {
 	u64 latency;
 	u32 weight;
 	u64 max;
+	u32 iops;
 };
 
 /**
@@ -98,11 +103,14 @@ static inline u32 htbs_cost(u32 bytes)
 }
 
 bool htbs_params_valid(const struct htbs_params *params);
+u64 htbs_params_rate(const struct htbs_params *params);
 
 u64 htbs_clock_read(struct htbs_clock *clock, u64 now);
 u64 htbs_clock_advance(struct htbs_clock *clock, u64 now, u64 to);
 
 void htbs_curve_init(struct htbs_curve *curve, const struct htbs_params *params,
+		     const struct htbs_clock *clock, u64 v);
+bool htbs_curve_full(const struct htbs_curve *curve,
 		     const struct htbs_clock *clock, u64 v);
 u64 htbs_curve_arrive(struct htbs_curve *curve, const struct htbs_clock *clock,
 		      u64 v, u32 cost);

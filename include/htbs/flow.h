@@ -10,6 +10,7 @@
 
 #include <htbs/cap.h>
 #include <htbs/curve.h>
+#include <htbs/ops.h>
 #include <htbs/share.h>
 #include <htbs/tree.h>
 
@@ -21,7 +22,8 @@
 
 /**
  * struct htbs_flow - what the policy knows of a reservation
- * @curve: its arrival curve
+ * @curve: its arrival curve of bytes, and what it promises in all
+ * @ops: the same of operations
  * @node: its place in the tree while it is backlogged
  * @share: its share of what is not reserved
  * @cap: what it may have at most
@@ -38,6 +40,7 @@
  */
 struct htbs_flow {
 	struct htbs_curve curve;
+	struct htbs_ops ops;
 	struct htbs_node node;
 	struct htbs_share share;
 	struct htbs_cap cap;

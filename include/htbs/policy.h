@@ -132,7 +132,7 @@ struct htbs_policy {
 /**
  * struct htbs_arrival - what the policy made of an arrival
  * @start: start tag S, virtual ns
- * @kept: the same to keep, see htbs_flow_start()
+ * @kept: its start tags to keep, see htbs_flow_start()
  * @v: virtual time of the arrival, after the jump
  * @due: when it is due, real ns: had it come when the curve entitles it, it
  *	would be due then
@@ -143,7 +143,7 @@ struct htbs_policy {
  */
 struct htbs_arrival {
 	u64 start;
-	u64 kept;
+	struct htbs_tags kept;
 	u64 v;
 	u64 due;
 	u64 jump;
@@ -224,13 +224,29 @@ static inline bool htbs_policy_weighs(const struct htbs_policy *policy)
 	return policy->shares.given && !htbs_policy_overloaded(policy);
 }
 
+/* ops.c */
+void htbs_flow_promise(struct htbs_flow *flow, const struct htbs_params *params,
+		       const struct htbs_clock *clock, u64 v);
+u64 htbs_flow_arrive(const struct htbs_policy *policy, struct htbs_flow *flow,
+		     u64 v, u32 cost, struct htbs_tags *tags);
+void htbs_flow_pass(const struct htbs_policy *policy, struct htbs_flow *flow,
+		    u64 v, u32 cost);
+void htbs_flow_grow(const struct htbs_policy *policy, struct htbs_flow *flow,
+		    u64 v, u32 bytes);
+bool htbs_flow_allows(const struct htbs_policy *policy,
+		      const struct htbs_flow *flow, u64 v, u32 cost);
+void htbs_flow_set_oldest(struct htbs_flow *flow, const struct htbs_tags *kept);
+void htbs_flow_spare(struct htbs_flow *flow, u32 cost);
+
 /* share.c */
 void htbs_share_init(struct htbs_share *share);
 void htbs_share_link(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_share_unlink(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_policy_weigh(struct htbs_policy *policy, struct htbs_flow *flow,
 		       u32 weight);
-u64 htbs_flow_start(const struct htbs_flow *flow, u64 kept);
+void htbs_flow_keep(const struct htbs_flow *flow, const struct htbs_tags *tags,
+		    struct htbs_tags *kept);
+u64 htbs_flow_start(const struct htbs_flow *flow, const struct htbs_tags *kept);
 bool htbs_policy_spare(const struct htbs_policy *policy,
 		       const struct htbs_flow *flow);
 struct htbs_flow *htbs_policy_next(const struct htbs_policy *policy);
@@ -272,7 +288,7 @@ void htbs_policy_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
 void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 			   const struct htbs_params *params, u64 now);
 void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
-		       u64 now, u32 cost, u64 *kept, u64 *due);
+		       u64 now, u32 cost, struct htbs_tags *kept, u64 *due);
 
 /* sweep.c */
 bool htbs_policy_sweeps(const struct htbs_policy *policy, u64 now);
@@ -312,7 +328,8 @@ void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow);
 bool htbs_policy_unlink(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 kept, u64 due, bool conforms, bool write);
+			  const struct htbs_tags *kept, u64 due, bool conforms,
+			  bool write);
 bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_sent *sent);
 bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow,

@@ -4,10 +4,11 @@
  * lends to its elevator:
  *
  *	elv.priv[0]	the reservation it is charged to, and flags
- *	elv.priv[1]	while it is pending: its start tag as it is kept, see
- *			htbs_flow_start(), virtual ns;
+ *	elv.priv[1]	while it is pending: its start tag by bytes as it is
+ *			kept, see htbs_flow_start(), virtual ns;
  *			once dispatched: when it is due, real ns
- *	elv.icq		once dispatched: when, real ns.  Only bfq has it point
+ *	elv.icq		while it is pending: the same by operations;
+ *			once dispatched: when, real ns.  Only bfq has it point
  *			to what its name says
  *	fifo_time	while it is pending: when it is due.  Then 6.1 has
  *			another use for the place: completion by another CPU
@@ -25,6 +26,7 @@
 
 #include <compat/compat.h>
 #include <htbs/curve.h>
+#include <htbs/ops.h>
 
 #ifndef CONFIG_64BIT
 #error "htbs needs a 64-bit kernel"
@@ -68,6 +70,23 @@ static inline void htbs_rq_clear_flag(struct request *rq, unsigned long flag)
 	rq->elv.priv[0] = (void *)((unsigned long)rq->elv.priv[0] & ~flag);
 }
 
+/* The start tags of a pending request as they are kept. */
+static inline struct htbs_tags htbs_rq_tags(struct request *rq)
+{
+	return (struct htbs_tags){
+		.bytes	= (unsigned long)rq->elv.priv[1],
+		.ops	= (unsigned long)rq->elv.icq,
+	};
+}
+
+static inline void htbs_rq_set_tags(struct request *rq,
+				    const struct htbs_tags *kept)
+{
+	rq->elv.priv[1] = (void *)(unsigned long)kept->bytes;
+	rq->elv.icq = (void *)(unsigned long)kept->ops;
+}
+
+/* The start tag of a request that is just being dispatched. */
 static inline u64 htbs_rq_start(struct request *rq)
 {
 	return (unsigned long)rq->elv.priv[1];
@@ -93,6 +112,7 @@ static inline void htbs_rq_set_due(struct request *rq, u64 due)
 static inline void htbs_rq_swap_tags(struct request *one, struct request *other)
 {
 	swap(one->elv.priv[1], other->elv.priv[1]);
+	swap(one->elv.icq, other->elv.icq);
 	swap(one->fifo_time, other->fifo_time);
 }
 

@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 #include <htbs/curve.h>
+#include <htbs/ops.h>
 
 /* What counts for who was given no weight, while others were. */
 #define HTBS_WEIGHT_DEFAULT	100U
@@ -22,7 +23,7 @@
  * @curve: advances by what was served of it, over its weight
  * @weight: as given; 0: not given
  * @spared: how far requests of it that were served from the rest have moved its
- *	later start tags back, together, virtual ns
+ *	later start tags back, together, virtual ns, by each curve
  * @since: when one last did, virtual ns
  * @moved: its oldest request was pending then
  */
@@ -30,7 +31,7 @@ struct htbs_share {
 	struct rb_node rb;
 	struct htbs_curve curve;
 	u32 weight;
-	u64 spared;
+	struct htbs_tags spared;
 	u64 since;
 	bool moved;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The policy under test and what is known beside it (policy.c), of what the
- * device has (flight.c) and of caps (cap.c), too; what is checked of its decisions
- * (judge.c).
+ * The policy under test and what is known beside it (policy.c), of arrival curves
+ * (ops.c), what the device has (flight.c) and caps (cap.c), too; what is checked of
+ * its decisions (judge.c).
  */
 #ifndef HTBS_FUZZ_BENCH_H
 #define HTBS_FUZZ_BENCH_H
@@ -19,6 +19,7 @@
 /**
  * struct request - a pending request
  * @start: start tag, virtual ns
+ * @kept: the same by both curves, as the policy has it kept
  * @due: when it is due, real ns
  * @conforms: it did when it arrived
  * @write: it writes
@@ -27,6 +28,7 @@
  */
 struct request {
 	u128 start;
+	struct htbs_tags kept;
 	u64 due;
 	bool conforms;
 	bool write;
@@ -37,7 +39,8 @@ struct request {
 /**
  * struct flow - a reservation and what is known of it beside the policy
  * @c: the policy's part
- * @exact: its arrival curve
+ * @exact: its arrival curve of bytes; its bw is 0: they don't count
+ * @operations: the same of operations
  * @cap: its cap, in real time; its bw: 0: none
  * @stopped: that stops it
  * @queue: its pending requests, oldest first
@@ -56,6 +59,7 @@ struct request {
 struct flow {
 	struct htbs_flow c;
 	struct reference exact;
+	struct reference operations;
 	struct reference cap;
 	bool stopped;
 	struct request queue[PENDING_MAX];
@@ -84,6 +88,7 @@ struct flow {
  * @window_until: the window is up until then, ns
  * @held: what was to be dispatched is held back
  * @drains: the queue has to be emptied
+ * @operations: some reservations promise operations
  * @unsure: the policy doesn't know of all conforming requests in flight
  */
 struct bench {
@@ -97,6 +102,7 @@ struct bench {
 	u64 window_until;
 	bool held;
 	bool drains;
+	bool operations;
 	bool unsure;
 };
 
@@ -152,6 +158,12 @@ bool has_room(const struct bench *bench);
 bool held_back(const struct bench *bench, const struct flow *flow);
 void check_hold(const struct bench *bench, const struct flow *was);
 void check_go(const struct bench *bench, const struct flow *flow);
+
+struct htbs_params input_promise(const struct bench *bench, struct input *in);
+void exact_init(struct flow *flow, const struct htbs_params *params, u128 v);
+u128 exact_grow(struct flow *flow, u128 v, u32 bytes);
+void exact_pass(struct flow *flow, u128 v, u32 cost);
+u128 exact_arrive(struct flow *flow, u128 v, u32 cost);
 
 bool stops(const struct bench *bench, const struct flow *flow);
 void cap_begin(struct bench *bench, struct flow *flow);

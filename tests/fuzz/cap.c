@@ -124,27 +124,13 @@ static void change(struct bench *bench, struct flow *flow, struct input *in)
 	set_head(bench, flow);
 }
 
-/* A request without a tag is charged as far as the debt goes. */
-static void pass(struct reference *curve, u128 v, u32 cost)
-{
-	u128 most = (v + HTBS_PASS_DEBT) * curve->params.bw;
-
-	if (curve->ticks < v * curve->params.bw)
-		curve->ticks = v * curve->params.bw;
-	if (curve->ticks >= most)
-		return;
-	curve->ticks += (u128)cost * NSEC;
-	if (curve->ticks > most)
-		curve->ticks = most;
-}
-
 /* A request that is not held up, and counts. */
 static void bypass(struct bench *bench, struct flow *flow, struct input *in)
 {
 	u32 cost = htbs_cost(input_within(in, 0, 1 << 20));
 
 	htbs_policy_bypass(&bench->policy, &flow->c, bench->now, cost);
-	pass(&flow->exact, bench->now + bench->drift, cost);
+	exact_pass(flow, bench->now + bench->drift, cost);
 	cap_charge(bench, flow, cost);
 	if (flow->pending && flow->cap.params.bw)
 		flow->entered = ++bench->entries;

@@ -70,6 +70,7 @@ void check_arrival(struct bench *bench, struct flow *flow,
 
 	/* Tags are close to the clock, so the distance tells them whole. */
 	request->start = v + (s64)(arrival->start - arrival->v);
+	request->kept = arrival->kept;
 	request->due = arrival->due;
 	request->conforms = arrival->conforming;
 	if (flow->pending)
@@ -80,7 +81,7 @@ void check_arrival(struct bench *bench, struct flow *flow,
 	}
 	if (by_paper(bench))
 		must(request->start ==
-		     reference_arrive(&flow->exact, v, request->cost));
+		     exact_arrive(flow, v, request->cost));
 	if (request->start > v)
 		due += request->start - v;
 	must(arrival->conforming == (request->start <= v));

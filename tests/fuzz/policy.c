@@ -19,7 +19,7 @@ void set_head(struct bench *bench, struct flow *flow)
 {
 	if (flow->pending)
 		htbs_policy_set_head(&bench->policy, &flow->c,
-				     flow->queue[0].start, flow->queue[0].due,
+				     &flow->queue[0].kept, flow->queue[0].due,
 				     flow->queue[0].conforms,
 				     flow->queue[0].write);
 }
@@ -95,8 +95,10 @@ static void swap_tags(struct request *one, struct request *other)
 	struct request was = *one;
 
 	one->start = other->start;
+	one->kept = other->kept;
 	one->due = other->due;
 	other->start = was.start;
+	other->kept = was.kept;
 	other->due = was.due;
 }
 
@@ -222,14 +224,13 @@ static void charge(struct bench *bench, struct flow *flow, struct input *in)
 
 	htbs_policy_charge(&bench->policy, &flow->c, bench->now, bytes);
 	if (!is_background(bench, flow))
-		reference_arrive(&flow->exact, bench->now + bench->drift,
-				 bytes);
+		exact_grow(flow, bench->now + bench->drift, bytes);
 }
 
 /* A new promise: no tag moves ahead. */
 static void configure(struct bench *bench, struct flow *flow, struct input *in)
 {
-	struct htbs_params params = input_params(in);
+	struct htbs_params params = input_promise(bench, in);
 	u128 v = bench->now + bench->drift, was = 0, was_start = 0;
 	int i;
 
@@ -241,14 +242,15 @@ static void configure(struct bench *bench, struct flow *flow, struct input *in)
 	}
 	htbs_policy_configure(&bench->policy, &flow->c, &params, bench->now);
 	set_cap(bench, flow, 0);
-	reference_init(&flow->exact, &params, v);
+	exact_init(flow, &params, v);
 	for (i = 0; i < flow->pending; i++) {
 		struct request *request = &flow->queue[i];
-		u128 exact = reference_arrive(&flow->exact, v, request->cost);
-		u64 start = request->start, due = request->due;
+		u128 exact = exact_arrive(flow, v, request->cost);
+		u64 start, due = request->due;
 
 		htbs_policy_retag(&bench->policy, &flow->c, bench->now,
-				  request->cost, &start, &due);
+				  request->cost, &request->kept, &due);
+		start = htbs_flow_start(&flow->c, &request->kept);
 		must((s64)(start - (u64)request->start) <= 0);
 		must((s64)(due - request->due) <= 0);
 		if (by_paper(bench))
@@ -393,16 +395,17 @@ static void begin(struct bench *bench, struct input *in)
 			 input_within(in, 0, NSEC));
 	policy->rule = knobs & 1 ? HTBS_RULE_SLACK : HTBS_RULE_PAPER;
 	policy->reorders = knobs & 2;
+	bench->operations = knobs >= 0xc0;
 	policy->clock.drift = bench->drift;
 	htbs_service_init(&policy->service, input_within(in, 0, NSEC));
 	for (i = 0; i < FLOWS; i++) {
 		struct htbs_params params = least;
 
 		if (i < FLOWS - 1)
-			params = input_params(in);
+			params = input_promise(bench, in);
 		htbs_flow_init(&bench->flow[i].c, policy, &params, bench->now);
-		reference_init(&bench->flow[i].exact, &params,
-			       bench->now + bench->drift);
+		exact_init(&bench->flow[i], &params,
+			   bench->now + bench->drift);
 		bench->flow[i].idle_since = bench->now;
 	}
 }

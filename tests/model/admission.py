@@ -4,13 +4,34 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, floor
 
-from tests.model.htbs import SECOND, Params
+from tests.model.htbs import COST_MIN, SECOND, Params
+
+MOST = 1 << 62  # what is reserved beyond that is not told
 
 
-def due(promises: Sequence[Params], t: int) -> Fraction:
+def takes(promise: Params, c_max: int) -> tuple[int, int]:
+    """What it takes: bytes/s and bytes at once. Where bytes don't count, each operation is c_max.
+
+    Where both do, it is the bytes.
+    """
+    if promise.bw:
+        return promise.bw, promise.burst
+    return promise.iops * c_max, promise.burst // COST_MIN * c_max
+
+
+def due(promises: Sequence[Params], t: int, c_max: int) -> Fraction:
     """Bytes that must have been served t ns after all reservations began a burst at once."""
-    return sum((Fraction(bw * (t - latency), SECOND) + burst
-                for bw, burst, latency, *_ in promises if t >= latency), Fraction(0))
+    total = Fraction(0)
+    for promise in promises:
+        if t >= promise.latency:
+            bw, burst = takes(promise, c_max)
+            total += Fraction(bw * (t - promise.latency), SECOND) + burst
+    return total
+
+
+def rate(promises: Sequence[Params], c_max: int) -> int:
+    """Bytes/s in the long run."""
+    return sum(takes(promise, c_max)[0] for promise in promises)
 
 
 def shortfall(promises: Sequence[Params], capacity: int,
@@ -20,12 +41,12 @@ def shortfall(promises: Sequence[Params], capacity: int,
     The left side of the test changes its slope at the deadlines only; the worst of them is told,
     the earliest if there are several.
     """
-    excess = sum(promise.bw for promise in promises) - capacity
+    excess = min(rate(promises, c_max), MOST) - capacity
     if excess > 0:
         return excess, 0, 0
     worst, when = 0, 0
     for t in sorted({promise.latency for promise in promises}):
-        missing = ceil(due(promises, t) + c_max - Fraction(capacity * t, SECOND))
+        missing = ceil(due(promises, t, c_max) + c_max - Fraction(capacity * t, SECOND))
         if missing > worst:
             worst, when = missing, t
     return (0, worst, when) if worst else None
@@ -33,11 +54,11 @@ def shortfall(promises: Sequence[Params], capacity: int,
 
 def left(promises: Sequence[Params], t: int, capacity: int, c_max: int) -> int:
     """Bytes that could be due by t besides, rounded down."""
-    return max(0, floor(Fraction(capacity * t, SECOND) - c_max - due(promises, t)))
+    return max(0, floor(Fraction(capacity * t, SECOND) - c_max - due(promises, t, c_max)))
 
 
 def least_capacity(promises: Sequence[Params], c_max: int) -> int:
     """The smallest capacity, in bytes/s, at which all can be honoured."""
-    return max([sum(promise.bw for promise in promises),
-                *(ceil((due(promises, p.latency) + c_max) * SECOND / p.latency)
+    return max([rate(promises, c_max),
+                *(ceil((due(promises, p.latency, c_max) + c_max) * SECOND / p.latency)
                   for p in promises)])

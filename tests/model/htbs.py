@@ -38,13 +38,73 @@ BACKGROUND_AGE = SECOND  # the background gets one request in this time, whoever
 
 
 class Params(NamedTuple):
-    """What a reservation promises: rho, sigma, delta; its weight and its cap, 0: none."""
+    """What a reservation promises: rho, sigma, delta; its weight, its cap, operations. 0: none.
+
+    Bytes or operations count, or both. The burst is as many operations as it is smallest requests.
+    """
 
     bw: int
     burst: int
     latency: int
     weight: int = 0
     max: int = 0
+    iops: int = 0
+
+
+class Tag(NamedTuple):
+    """The start tag of a request by one curve, and how often that was full before."""
+
+    start: int
+    refills: int = 0
+
+
+class Curve:
+    """An arrival curve, of bytes or of operations; rate: of them per second, 0: all conforms."""
+
+    def __init__(self, rate: int, burst: Fraction, v: int):
+        self.rate, self.burst = rate, burst
+        self.tat = Fraction(v)
+        self.refills = 0
+
+    def arrive(self, v: int, cost: int) -> Tag:
+        """The tag of what costs so much and arrives at v."""
+        if not self.rate:
+            return Tag(v)
+        start = self.start(v, cost)
+        self._refill(v)
+        self.tat += Fraction(cost * SECOND, self.rate)
+        return Tag(start, self.refills)
+
+    def pass_by(self, v: int, cost: int) -> None:
+        """The same of what has no tag and makes no endless debt."""
+        if not self.rate:
+            return
+        self._refill(v)
+        if self.tat >= v + PASS_DEBT:
+            return
+        debt = self.tat + Fraction(cost * SECOND, self.rate)
+        self.tat = min(debt, Fraction(v + PASS_DEBT))
+
+    def _refill(self, v: int) -> None:
+        """Time has passed; if the curve was behind it, it forgets what was before."""
+        if self.tat < v:
+            self.tat = Fraction(v)
+            self.refills += 1
+
+    def start(self, v: int, cost: int) -> int:
+        """S of that, if it came."""
+        if not self.rate:
+            return v
+        tau = max(0, floor((self.burst - cost) * SECOND / self.rate))
+        return max(v, floor(self.tat) - tau)
+
+    def refund(self, tag: Tag, cost: int) -> int:
+        """Give back what a request cost, if the curve has not forgotten it; how far tat fell."""
+        if not self.rate or tag.refills != self.refills:
+            return 0
+        before = floor(self.tat)
+        self.tat -= Fraction(cost * SECOND, self.rate)
+        return before - floor(self.tat)
 
 
 class Arrival(NamedTuple):
@@ -74,7 +134,7 @@ class Choice(NamedTuple):
 
 @dataclass(eq=False)
 class Request:
-    """A request; from its arrival on with S, its start tag, and the real time it is due.
+    """A request; from its arrival on with its start tags and the real time it is due.
 
     One that never arrived, as it goes past the scheduler, does not conform.
     """
@@ -82,13 +142,18 @@ class Request:
     size: int
     pos: int = 0
     sync: bool = True
-    start: int = 0
+    tags: tuple[Tag, ...] = (Tag(0), Tag(0))  # by bytes, by operations
     due: int = 0
     conforming: bool = False
     sent: int = 0  # when the device got it
     write: bool = False
     placed: int = 0  # when it came to its position; the later of two stands behind
     data: bool = True  # it moves data; one that does not costs the least, however long it is
+
+    @property
+    def start(self) -> int:
+        """S: both curves entitle it."""
+        return max(tag.start for tag in self.tags)
 
     @property
     def sectors(self) -> int:
@@ -102,11 +167,10 @@ class Request:
 
 
 class Reservation:
-    """One reservation: its curve, its pending requests in the order of arrival, its habits."""
+    """One reservation: its curves, its pending requests in the order of arrival, its habits."""
 
     def __init__(self, params: Params, v: int, now: int):
-        self.params = params
-        self.tat = Fraction(v)
+        self.promise(params, v)
         self.share = Fraction(0)  # share tag, ns of the time of shares
         self.cap = Fraction(now)  # what it had, over what it may have at most: ns of real time
         self.stopped = False  # it had too much when something of it was last dispatched
@@ -122,28 +186,28 @@ class Reservation:
         self.think = 0
         self.cost = 0  # of its last request
 
-    def tag(self, v: int, cost: int) -> int:
-        """S of a request of `cost` bytes that arrives at v."""
-        start = self.start(v, cost)
-        self.tat = max(self.tat, Fraction(v))
-        self.charge(cost)
-        return start
+    def promise(self, params: Params, v: int) -> None:
+        """Both curves start with a full burst."""
+        self.params = params
+        self.bytes = Curve(params.bw, Fraction(params.burst), v)
+        self.ops = Curve(params.iops, Fraction(params.burst, COST_MIN), v)
+
+    def tag(self, v: int, cost: int) -> tuple[Tag, Tag]:
+        """The tags of a request of `cost` bytes that arrives at v."""
+        return self.bytes.arrive(v, cost), self.ops.arrive(v, 1)
 
     def start(self, v: int, cost: int) -> int:
         """S of such a request, if it came."""
-        tau = max(0, self.params.burst - cost) * SECOND // self.params.bw
-        return max(v, floor(self.tat) - tau)
+        return max(self.bytes.start(v, cost), self.ops.start(v, 1))
 
-    def charge(self, size: int) -> None:
-        """Take bytes."""
-        self.tat += Fraction(size * SECOND, self.params.bw)
-
-    def refund(self, size: int, v: int) -> None:
-        """Give bytes back: start tags move back by as much, though not before v."""
-        before = floor(self.tat)
-        self.charge(-size)
-        for request in self.queue:
-            request.start = max(request.start - (before - floor(self.tat)), v)
+    def refund(self, request: Request, v: int) -> None:
+        """Give a request back: tags move back by as much by each curve, though not before v."""
+        costs = (request.cost, 1)
+        steps = [curve.refund(tag, cost) for curve, tag, cost
+                 in zip((self.bytes, self.ops), request.tags, costs, strict=True)]
+        for other in self.queue:
+            other.tags = tuple(tag._replace(start=max(tag.start - step, v))
+                               for tag, step in zip(other.tags, steps, strict=True))
 
     def go_on(self) -> int:
         """When it may, if it is stopped."""
@@ -166,9 +230,10 @@ class Reservation:
     def burst(self) -> int:
         """How many of its pending requests may be due at once: at least one, at most a burst."""
         pending = len(self.queue)
-        if pending * self.cost <= self.params.burst:
+        cost = self.cost if self.params.bw else COST_MIN
+        if pending * cost <= self.params.burst:
             return pending
-        return max(1, self.params.burst // self.cost)
+        return max(1, self.params.burst // cost)
 
     def sequential(self) -> bool:
         """Are its requests so mostly."""
@@ -194,7 +259,7 @@ def take(queue: list[Request], request: Request) -> None:
     older = queue[:place]
     while older and not request.conforming and not older[-1].conforming:
         other = older.pop()
-        request.start, other.start = other.start, request.start
+        request.tags, other.tags = other.tags, request.tags
         request.due, other.due = other.due, request.due
     del queue[place]
 
@@ -309,11 +374,11 @@ class Policy:
         jump = self._adjust(now)
         v = now + self.drift
         if flow is self.background:
-            request.start = v
+            request.tags = (Tag(v), Tag(v))
             if not flow.queue:
                 self.background_due = now + BACKGROUND_AGE
         else:
-            request.start = flow.tag(self.v, request.cost)
+            request.tags = flow.tag(self.v, request.cost)
             request.due = self._due(flow, request.start, now)
         conforming = flow is not self.background and request.start <= v
         request.conforming = conforming
@@ -620,7 +685,7 @@ class Policy:
         overload = turn and self.overload.learn(request.due < now)
         if spare and self.weighs():
             self._charge_share(flow, request.cost)
-            flow.refund(request.cost, self.v)
+            flow.refund(request, self.v)
         self._charge_cap(flow, request.cost, now)
         self._enter(flow)
         return request, overload
@@ -683,7 +748,8 @@ class Policy:
         if gone.start < kept.start:
             flow.queue.remove(kept)
             flow.queue.insert(flow.queue.index(gone), kept)
-        kept.start, kept.due = min(kept.start, gone.start), min(kept.due, gone.due)
+            kept.tags = gone.tags
+        kept.due = min(kept.due, gone.due)
         kept.conforming |= gone.conforming
         self.remove(flow, gone)
 
@@ -698,17 +764,15 @@ class Policy:
         request.placed = self.places
 
     def charge(self, flow: Reservation, size: int, now: int) -> None:
-        """Bytes without a tag: merged into a pending request."""
-        flow.tag(self._time(now), size)
+        """Bytes without a tag: merged into a pending request, so no operation."""
+        flow.bytes.arrive(self._time(now), size)
 
     def bypass(self, flow: Reservation, size: int, now: int) -> None:
         """A request without a tag is sent past us: by right, or from the rest."""
         v = self._time(now)
         if not self.weighs() or flow is self.background or flow.start(v, size) <= v:
-            flow.tat = max(flow.tat, Fraction(v))
-            if flow.tat < v + PASS_DEBT:
-                flow.charge(size)
-                flow.tat = min(flow.tat, Fraction(v + PASS_DEBT))
+            flow.bytes.pass_by(v, size)
+            flow.ops.pass_by(v, 1)
         else:
             self._charge_share(flow, size)
             if flow.queue:
@@ -729,16 +793,17 @@ class Policy:
     # What happens to reservations.
 
     def configure(self, flow: Reservation, params: Params, now: int) -> None:
-        """It promises something else: a fresh curve, on which no pending request loses."""
+        """It promises something else: fresh curves, on which no pending request loses."""
         before = (flow.min_start(), flow.finish()) if flow.queue else None
         v = self._time(now)
         self.weigh(flow, params.weight)
         self.cap(flow, params.max, now)
-        flow.params, flow.tat = params, Fraction(v)
+        flow.promise(params, v)
         for request in flow.queue:
-            start = flow.tag(v, request.cost)
-            request.start = min(request.start, start)
-            request.due = min(request.due, self._due(flow, start, now))
+            was, tags = request.start, flow.tag(v, request.cost)
+            due = self._due(flow, max(tag.start for tag in tags), now)
+            request.tags = tuple(tag._replace(start=min(tag.start, was)) for tag in tags)
+            request.due = min(request.due, due)
         if flow.queue and before != (flow.min_start(), flow.finish()):
             self._enter(flow)
 

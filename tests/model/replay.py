@@ -432,7 +432,7 @@ class Device:
 
 
 def _params(event: Event) -> Params:
-    return Params(event.bw, event.burst, event.latency)
+    return Params(event.bw, event.burst, event.latency, iops=event.iops)
 
 
 def replay(events: Iterable[Event]) -> dict[str, Device]:

@@ -53,7 +53,8 @@ struct sim_outcome {
 };
 
 struct sim_request {
-	u64 sector, arrived, start, due;
+	u64 sector, arrived, due;
+	struct htbs_tags kept;
 	bool conforming;
 };
 
@@ -139,7 +140,7 @@ static void arrive(struct sim_flow *of, u64 now, u32 slot)
 	request = pending(of, of->pending++);
 	request->sector = client->base + offset;
 	request->arrived = now;
-	request->start = arrival.kept;
+	request->kept = arrival.kept;
 	request->due = arrival.due;
 	request->conforming = arrival.conforming;
 	client->conforming += arrival.conforming;
@@ -239,11 +240,12 @@ static u32 nearest(struct sim_flow *of)
 /* A request goes before an older one that doesn't conform: with that one's tags. */
 static void swap_tags(struct sim_request *one, struct sim_request *other)
 {
-	u64 start = one->start, due = one->due;
+	struct htbs_tags kept = one->kept;
+	u64 due = one->due;
 
-	one->start = other->start;
+	one->kept = other->kept;
 	one->due = other->due;
-	other->start = start;
+	other->kept = kept;
 	other->due = due;
 }
 
@@ -292,7 +294,7 @@ static bool dispatch(u64 now)
 		note_overload(now);
 	head = pending(of, 0);
 	if (of->pending)
-		htbs_policy_set_head(&policy, choice.flow, head->start,
+		htbs_policy_set_head(&policy, choice.flow, &head->kept,
 				     head->due, head->conforming,
 				     of->client->write);
 	return true;

@@ -19,6 +19,7 @@ const size_t host_size_node = sizeof(struct htbs_node);
 
 /* Mirrored in host.py, which compares. */
 const size_t host_size_params = sizeof(struct htbs_params);
+const size_t host_size_tags = sizeof(struct htbs_tags);
 const size_t host_size_clock = sizeof(struct htbs_clock);
 const size_t host_size_curve = sizeof(struct htbs_curve);
 const size_t host_size_arrival = sizeof(struct htbs_arrival);

@@ -22,13 +22,13 @@ from ctypes import (
 from pathlib import Path
 from types import SimpleNamespace
 
-from tests.model.htbs import Arrival, Choice, Params, Request, nearest, take
+from tests.model.htbs import Arrival, Choice, Params, Request, Tag, nearest, take
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build/linux-source/tools"
 LIBRARY = ROOT / "build/host/libhtbs.so"
-ROOMS = ("curve", "tree", "slack", "flow", "window", "tags", "sweep", "flight",
-         "share", "cap", "run", "policy", "admission")
+ROOMS = ("curve", "tree", "slack", "flow", "window", "ops", "tags", "sweep",
+         "flight", "share", "cap", "run", "policy", "admission")
 FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-Werror")
 
@@ -42,7 +42,7 @@ class CParams(Structure):
     """struct htbs_params."""
 
     _fields_ = [("bw", c_uint64), ("burst", c_uint64), ("latency", c_uint64),
-                ("weight", c_uint32), ("max", c_uint64)]
+                ("weight", c_uint32), ("max", c_uint64), ("iops", c_uint32)]
 
 
 class CClock(Structure):
@@ -57,10 +57,25 @@ class CCurve(Structure):
     _fields_ = [("params", CParams), ("tat", c_uint64), ("rem", c_uint64), ("era", c_uint64)]
 
 
+class CTags(Structure):
+    """struct htbs_tags."""
+
+    _fields_ = [("bytes", c_uint64), ("ops", c_uint64)]
+
+    @classmethod
+    def of(cls, request: Request) -> "CTags":
+        """Those that a pending request is kept with."""
+        return cls(*(tag.start for tag in request.tags))
+
+    def keep(self, request: Request) -> None:
+        """Keep them with a request."""
+        request.tags = (Tag(self.bytes), Tag(self.ops))
+
+
 class CArrival(Structure):
     """struct htbs_arrival."""
 
-    _fields_ = [("start", c_uint64), ("kept", c_uint64), ("v", c_uint64), ("due", c_uint64),
+    _fields_ = [("start", c_uint64), ("kept", CTags), ("v", c_uint64), ("due", c_uint64),
                 ("jump", c_uint64), ("conforming", c_bool), ("hit", c_bool), ("hurry", c_bool)]
 
 
@@ -117,8 +132,8 @@ class CVolume(Structure):
 class CAdmission(Structure):
     """struct htbs_admission."""
 
-    _fields_ = [("capacity", c_uint64), ("rate", c_uint64), ("t", c_uint64), ("due", CVolume),
-                ("served", CVolume), ("shortfall", CShortfall)]
+    _fields_ = [("capacity", c_uint64), ("request", c_uint32), ("rate", c_uint64),
+                ("t", c_uint64), ("due", CVolume), ("served", CVolume), ("shortfall", CShortfall)]
 
 
 class PolicyView(Structure):
@@ -137,7 +152,7 @@ class FlowView(Structure):
                 ("until", c_uint64), ("stopped", c_uint64)]
 
 
-MIRRORS = {"params": CParams, "clock": CClock, "curve": CCurve, "arrival": CArrival,
+MIRRORS = {"params": CParams, "tags": CTags, "clock": CClock, "curve": CCurve, "arrival": CArrival,
            "choice": CChoice, "extent": CExtent, "sent": CSent, "window": CWindow,
            "service": CService,
            "overload": COverload, "admission": CAdmission}
@@ -168,7 +183,7 @@ PROTOTYPES = {
     "htbs_policy_choose": (None, c_void_p, c_uint64, POINTER(CChoice)),
     "htbs_policy_dispatch": (c_bool, c_void_p, c_void_p, POINTER(CExtent), POINTER(CSent)),
     "htbs_policy_remove": (None, c_void_p, c_void_p),
-    "htbs_policy_set_head": (None, c_void_p, c_void_p, c_uint64, c_uint64, c_bool, c_bool),
+    "htbs_policy_set_head": (None, c_void_p, c_void_p, POINTER(CTags), c_uint64, c_bool, c_bool),
     "htbs_policy_complete": (c_bool, c_void_p, c_void_p, c_uint64, POINTER(CSent)),
     "htbs_policy_requeue": (c_bool, c_void_p, c_void_p, POINTER(CSent)),
     "htbs_policy_resume": (None, c_void_p, c_void_p, POINTER(CSent)),
@@ -179,10 +194,10 @@ PROTOTYPES = {
     "htbs_window_open": (c_bool, POINTER(CWindow), c_uint32, c_uint64),
     "htbs_window_judge": (None, POINTER(CWindow), c_uint32, c_uint64, c_uint64),
     "htbs_policy_configure": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
-    "htbs_policy_retag": (None, c_void_p, c_void_p, c_uint64, c_uint32, POINTER(c_uint64),
+    "htbs_policy_retag": (None, c_void_p, c_void_p, c_uint64, c_uint32, POINTER(CTags),
                           POINTER(c_uint64)),
     "htbs_policy_weigh": (None, c_void_p, c_void_p, c_uint32),
-    "htbs_flow_start": (c_uint64, c_void_p, c_uint64),
+    "htbs_flow_start": (c_uint64, c_void_p, POINTER(CTags)),
     "htbs_flow_due": (c_uint64, c_void_p, c_uint64),
     "htbs_policy_cap": (None, c_void_p, c_void_p, c_uint64, c_uint64),
     "htbs_policy_drain": (c_bool, c_void_p, c_bool),
@@ -260,7 +275,7 @@ class Flow:
 
     def start(self, request: Request) -> int:
         """The start tag of a pending request as it is now."""
-        return self.lib.htbs_flow_start(self.address, request.start)
+        return self.lib.htbs_flow_start(self.address, byref(CTags.of(request)))
 
     def view(self) -> FlowView:
         """What the policy knows of it."""
@@ -308,11 +323,12 @@ class Device:
         return flow
 
     def arrive(self, flow: Flow, request: Request, now: int) -> Arrival:
-        """A request arrives. Its start tag is kept, see `Flow.start()`."""
+        """A request arrives. Its start tags are kept, see `Flow.start()`."""
         out = CArrival()
         self.lib.htbs_policy_arrive(self.policy, flow.address, now % WRAP, request.cost,
                                     request.write, byref(out))
-        request.start, request.due, request.conforming = out.kept, out.due, out.conforming
+        out.kept.keep(request)
+        request.due, request.conforming = out.due, out.conforming
         self.places += 1
         request.placed = self.places
         flow.queue.append(request)
@@ -332,7 +348,7 @@ class Device:
         """Dispatch the request that was chosen; also, did an overload begin."""
         request = nearest(flow.queue, flow.view().sweep) if self.by_position else flow.queue[0]
         take(flow.queue, request)
-        request.sent, request.start = now, flow.start(request)
+        request.sent, request.tags = now, (Tag(flow.start(request)),)
         request.due = self.lib.htbs_flow_due(flow.address, request.due % WRAP)
         extent = CExtent(request.pos, request.sectors, request.cost, request.sync)
         changed = self.lib.htbs_policy_dispatch(self.policy, flow.address, byref(extent),
@@ -346,7 +362,7 @@ class Device:
         if start != flow.start(kept) and self._earlier(start, flow.start(kept)) == start:
             queue.remove(kept)
             queue[queue.index(gone)] = kept
-            kept.start = gone.start
+            kept.tags = gone.tags
         else:
             queue.remove(gone)
         kept.due = self._earlier(kept.due, gone.due)
@@ -385,10 +401,11 @@ class Device:
         lib = self.lib
         lib.htbs_policy_configure(self.policy, flow.address, CParams(*params), now % WRAP)
         for request in flow.queue:
-            start, due = c_uint64(request.start), c_uint64(request.due)
+            tags, due = CTags.of(request), c_uint64(request.due)
             lib.htbs_policy_retag(self.policy, flow.address, now % WRAP, request.cost,
-                                  byref(start), byref(due))
-            request.start, request.due = start.value, due.value
+                                  byref(tags), byref(due))
+            tags.keep(request)
+            request.due = due.value
         self._set_head(flow)
 
     def weigh(self, flow: Flow, weight: int) -> None:
@@ -442,8 +459,8 @@ class Device:
     def _set_head(self, flow: Flow) -> None:
         if flow.queue:
             head = flow.queue[0]
-            self.lib.htbs_policy_set_head(self.policy, flow.address, head.start, head.due,
-                                          head.conforming, head.write)
+            self.lib.htbs_policy_set_head(self.policy, flow.address, byref(CTags.of(head)),
+                                          head.due, head.conforming, head.write)
 
     @staticmethod
     def _earlier(a: int, b: int) -> int:

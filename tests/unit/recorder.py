@@ -5,6 +5,7 @@ of `htbs/elevator.c`, for `tests/model/replay.py`.
 """
 
 import random
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from tests.model.htbs import SECOND, Params, Request
@@ -27,8 +28,8 @@ class Numbered(Request):
 class Recorder:
     """A device and the lines that ftrace has of it. Its public methods are the events."""
 
-    def __init__(self, lib, rng: random.Random, rule: str, weights: bool, caps: bool):
-        self.rng, self.lines, self.weights, self.caps = rng, [], weights, caps
+    def __init__(self, lib, rng: random.Random, rule: str, kinds: Collection[str]):
+        self.rng, self.lines, self.kinds = rng, [], kinds
         self.now = rng.randrange(SECOND)
         b_max, t_wait, seek = rng.choice([2, 5, 20]), rng.choice([MS, 10 * MS]), 5 * MS
         reorders = rng.choice([False, True])
@@ -63,14 +64,19 @@ class Recorder:
 
     def _promised(self, name: str, group: int, promise: Params) -> None:
         self._tell(name, group=group, now=self.now, bw=promise.bw, burst=promise.burst,
-                   latency=promise.latency)
+                   latency=promise.latency, iops=promise.iops)
 
     def _promise(self) -> Params:
         rng = self.rng
         bw = rng.choice([200_000, 800_000, 3_000_001])
-        return Params(bw, rng.choice([4096, 8192, 65536]), rng.choice([20 * MS, 50 * MS, SECOND]),
-                      rng.choice([1, 50, 100, 1000]) if self.weights else 0,
-                      rng.choice([0, bw, 2 * bw]) if self.caps else 0)
+        promise = Params(bw, rng.choice([4096, 8192, 65536]),
+                         rng.choice([20 * MS, 50 * MS, SECOND]),
+                         rng.choice([1, 50, 100, 1000]) if "weights" in self.kinds else 0,
+                         rng.choice([0, bw, 2 * bw]) if "caps" in self.kinds else 0)
+        if "iops" not in self.kinds:
+            return promise
+        iops = rng.choice([0, 7, 40, 90])
+        return promise._replace(iops=iops, bw=rng.choice([0, bw]) if iops else bw)
 
     def _stop(self, flow: Flow) -> None:
         """Is what it has pending held up by its cap."""
@@ -235,7 +241,7 @@ class Recorder:
     def configure(self) -> None:
         """Somebody writes to io.htbs."""
         group, promise = self.rng.choice(list(self.flows)), self._promise()
-        if self.weights and self.rng.random() < 0.5:
+        if "weights" in self.kinds and self.rng.random() < 0.5:
             promise = promise._replace(weight=0)
         was = self.flows[group].curve.params
         weight, most = was.weight, was.max
@@ -257,12 +263,11 @@ CAPPED = (*RARE, "bypass", "go_on", "go_on", "drain")
 EVENTS = 1500
 
 
-def record(lib, seed: int, rule: str = "paper", weights: bool = False,
-           caps: bool = False) -> list[str]:
-    """The lines of a recording; with weights and caps or without."""
+def record(lib, seed: int, rule: str = "paper", kinds: Collection[str] = ()) -> list[str]:
+    """The lines of a recording; of reservations with weights, caps, iops or without."""
     rng = random.Random(seed)
-    recorder = Recorder(lib, rng, rule, weights, caps)
-    rare, often = (CAPPED, 0.15) if caps else (RARE, 0.05)
+    recorder = Recorder(lib, rng, rule, kinds)
+    rare, often = (CAPPED, 0.15) if "caps" in kinds else (RARE, 0.05)
     while len(recorder.lines) < EVENTS:
         getattr(recorder, rng.choice(rare if rng.random() < often else USUAL))()
     return recorder.lines

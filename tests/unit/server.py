@@ -94,10 +94,11 @@ class Server:
         one: those that are pending, and those that may arrive before the curves pass this tag.
         """
         ahead = sum(other.finish <= job.finish for other in self._pending.values())
-        for bw, burst, latency, *_ in self.params.values():
-            span = job.finish - latency - job.v
+        for each in self.params.values():
+            span = job.finish - each.latency - job.v
+            rate = each.bw or each.iops * COST_MIN
             if span >= 0:
-                ahead += (burst + bw * span // SECOND) // COST_MIN + 1
+                ahead += (each.burst + rate * span // SECOND) // COST_MIN + 1
         return self.b_max * (ahead + 1)
 
     def _dispatch(self) -> None:

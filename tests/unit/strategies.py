@@ -13,6 +13,7 @@ BURST = (4096, 1 << 32)
 LATENCY = (1000, 100 * 10**9)
 WEIGHT = (0, 1, 10_000)  # 0: none
 CAP = (0, 0, 0, 4096, 200_000, 10**7, 1 << 40)  # 0: none
+IOPS = (1, 1 << 28)
 
 
 def load_profile() -> None:
@@ -38,7 +39,19 @@ def lists(elements: st.SearchStrategy, longest: int) -> st.SearchStrategy[list]:
 
 params = st.builds(Params, within(*BW, 200_000, 800_000, 10**9, 3 * 10**8 + 7),
                    within(*BURST, 4097, 65536), within(*LATENCY, 50 * 10**6, 100 * 10**6),
-                   st.sampled_from([0, 0, *WEIGHT, 200]), st.sampled_from(CAP))
+                   st.sampled_from([0, 0, *WEIGHT, 200]), st.sampled_from(CAP), iops=st.just(0))
+
+
+def with_operations(promises: st.SearchStrategy[Params], iops: st.SearchStrategy[int]
+                    ) -> st.SearchStrategy[Params]:
+    """Some of them promise operations, beside bytes or instead of them."""
+    def promise(each: Params, iops: int, alone: bool) -> Params:
+        return each._replace(iops=iops, bw=0 if iops and alone else each.bw)
+
+    return st.builds(promise, promises, iops, st.booleans())
+
+
+any_promise = with_operations(params, st.one_of(st.just(0), within(*IOPS, 7, 50, 10**6)))
 
 # Real time and the virtual clock's drift; the specification's real time starts below 2^64.
 clocks = st.tuples(within(0, (1 << 64) - 1, 1 << 62, (1 << 64) - 10**7, (1 << 63) - 1),

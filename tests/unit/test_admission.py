@@ -3,10 +3,10 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.model.admission import least_capacity, left, shortfall
+from tests.model.admission import least_capacity, left, rate, shortfall
 from tests.model.htbs import SECOND, Params
 from tests.unit.host import CAdmission, CParams
-from tests.unit.strategies import params, within
+from tests.unit.strategies import any_promise, within
 
 MS = 10**6
 CAPACITY_MAX = 1 << 50
@@ -57,13 +57,29 @@ def test_the_worst_moment_is_reported(lib):
     assert admit(lib, three, 1_000_000, 4096) == (0, 29_192, 20 * MS)
 
 
+def test_an_operation_may_be_the_largest_request(lib):
+    """Ten a second of 64 KiB, two at once, and 64 KiB that the device is busy with."""
+    ten = [Params(0, 8192, SECOND, iops=10)]
+    assert admit(lib, ten, 655_360, 65_536) is None
+    assert admit(lib, ten, 655_359, 65_536) == (1, 0, 0)
+    ten = [Params(0, 8192, 100 * MS, iops=10)]
+    assert admit(lib, ten, 1_966_080, 65_536) is None
+    assert admit(lib, ten, 1_966_079, 65_536) == (0, 1, 100 * MS)
+
+
+def test_beside_bytes_operations_take_nothing(lib):
+    """They only say that less conforms."""
+    both = [Params(200_000, 65_536, 100 * MS, iops=1 << 28)]
+    assert admit(lib, both, 696_320, 4096) is None
+
+
 @settings(max_examples=200)
-@given(promises=st.lists(params, min_size=1, max_size=6), c_max=within(0, 1 << 20, 4096),
+@given(promises=st.lists(any_promise, min_size=1, max_size=6), c_max=within(0, 1 << 20, 4096),
        capacity=within(10**6, CAPACITY_MAX, 10**9))
 def test_what_is_left(lib, promises, c_max, capacity):
     """At each deadline, what the specification says could be due besides."""
     promises.sort(key=lambda p: p.latency)
-    if sum(p.bw for p in promises) > capacity:
+    if rate(promises, c_max) > capacity:
         return
     test = CAdmission()
     lib.htbs_admission_begin(test, capacity, c_max)
@@ -74,7 +90,7 @@ def test_what_is_left(lib, promises, c_max, capacity):
 
 
 @settings(max_examples=500)
-@given(promises=st.lists(params, max_size=6), c_max=within(0, (1 << 32) - 1, 4096, 1 << 20),
+@given(promises=st.lists(any_promise, max_size=6), c_max=within(0, (1 << 32) - 1, 4096, 1 << 20),
        capacity=within(0, CAPACITY_MAX, 10**6, 10**9), tight=st.sampled_from([None, -1, 0, 1]))
 def test_like_the_specification(lib, promises, c_max, capacity, tight):
     """Same answer as exact fractions, above all at the least capacity that is enough."""
@@ -86,6 +102,7 @@ def test_like_the_specification(lib, promises, c_max, capacity, tight):
 
 @settings(max_examples=50)
 @given(promises=st.lists(st.sampled_from([Params(1 << 40, 1 << 32, 10**11),
+                                          Params(0, 4096, 10**11, iops=1 << 28),
                                           Params(4096, 1 << 32, 10**11 - 1)]),
                          min_size=1, max_size=1000))
 def test_many_at_the_limits(lib, promises):

@@ -186,6 +186,18 @@ def test_range_of_weights(lib, weight, valid):
     assert lib.htbs_params_valid(byref(CParams(*PLAIN._replace(weight=weight)))) == valid
 
 
+@pytest.mark.parametrize(("bw", "iops", "most", "valid"), [
+    (4096, 1, 0, True), (1 << 40, 1 << 28, 0, True), (0, 1, 0, True), (0, 1 << 28, 0, True),
+    (0, 0, 0, False), (4095, 1, 0, False), (4096, (1 << 28) + 1, 0, False),
+    (0, (1 << 28) + 1, 0, False), (0, (1 << 32) - 1, 0, False),
+    (0, 10, 40_960, True), (0, 10, 40_959, False), (4096, 10, 4096, True),
+])
+def test_range_of_operations(lib, bw, iops, most, valid):
+    """Bytes or operations count; a cap is no less than what they come to at least."""
+    promise = PLAIN._replace(bw=bw, iops=iops, max=most)
+    assert lib.htbs_params_valid(byref(CParams(*promise))) == valid
+
+
 @pytest.mark.parametrize(("most", "valid"), [
     (0, True), (PLAIN.bw, True), (1 << 40, True),
     (1, False), (PLAIN.bw - 1, False), ((1 << 40) + 1, False), (WRAP - 1, False),

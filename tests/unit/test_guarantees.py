@@ -28,7 +28,7 @@ ROUNDING = 20  # ns: tags and service times are whole nanoseconds
 promises = st.builds(Params, bw=st.sampled_from([10**4, 10**5, 2 * 10**5, 10**6, 10**7]),
                      burst=st.sampled_from([4096, 8192, 65536, 262144]),
                      latency=st.sampled_from([MS, 5 * MS, 20 * MS, 50 * MS, 200 * MS]),
-                     weight=st.just(0), max=st.just(0))
+                     weight=st.just(0), max=st.just(0), iops=st.just(0))
 sizes = st.sampled_from([4096, 4096, 8192, 16384, C_MAX])
 pauses = st.sampled_from([0, 0, 0, 1000, MS, 4_096_000, 20 * MS, 100 * MS, SECOND])
 
@@ -58,6 +58,17 @@ loads = st.builds(Load, promises, lists(st.tuples(pauses, sizes), 40),
                   st.booleans(), st.booleans(), st.booleans())
 # The policy's: B_max, T_wait, rule.
 knobs = st.tuples(st.sampled_from([1, 2, 5, 20]), st.sampled_from([0, MS, 10 * MS]), rules)
+
+
+def conforms_alone(load: Load) -> list[bool]:
+    """Which of its requests conform in real time, with nobody beside it."""
+    curves, time, alone = Reservation(load.promise, 0, 0), 0, []
+    for pause, request in load.requests():
+        time += pause
+        alone.append(curves.start(time, request.cost) == time)
+        curves.tag(time, request.cost)
+    load.pos = 0
+    return alone
 
 
 def serve(server: Server, some: list[Load]):
@@ -125,13 +136,7 @@ def test_others_never_move_a_conforming_deadline(lib, load, others, knobs):
     latency after its arrival.
     """
     load.closed = False
-    curve = Reservation(load.promise, 0, 0)
-    time, alone = 0, []
-    for pause, request in load.requests():
-        time += pause
-        alone.append(curve.tag(time, request.cost) == time)
-    load.pos = 0
-
+    alone = conforms_alone(load)
     server = Server(lib, 10**6, *knobs)
     jobs = serve(server, [load, *others])
     here = [job for job in jobs if job.flow is list(server.params)[0]]

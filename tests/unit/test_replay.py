@@ -40,7 +40,7 @@ def recording(lib) -> list[str]:
 @pytest.fixture(scope="module")
 def capped(lib) -> list[str]:
     """The same of reservations with caps."""
-    return record(lib, SEED, RULE, caps=True)
+    return record(lib, SEED, RULE, ("caps",))
 
 
 def name_of(line: str) -> str:
@@ -65,13 +65,15 @@ def refused(lines: list[str]) -> bool:
     return False
 
 
-@pytest.mark.parametrize("caps", [False, True])
-@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("kinds", [
+    (), ("weights",), ("caps",), ("weights", "caps"), ("iops",), ("iops", "weights"),
+    ("iops", "weights", "caps"),
+])
 @pytest.mark.parametrize("rule", ["paper", "slack"])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_is_as_specified_is_accepted(lib, seed, rule, weights, caps):
+def test_what_is_as_specified_is_accepted(lib, seed, rule, kinds):
     """Tags, choices, waits and drifts of the C, in the words of the tracepoints."""
-    assert not refused(record(lib, seed, rule, weights, caps))
+    assert not refused(record(lib, seed, rule, kinds))
 
 
 def test_requests_are_held_back(lib):
@@ -101,6 +103,17 @@ def test_an_event_that_did_not_happen(recording, name):
     """A decision that is missing, such as a merge's charge, is found."""
     for place in some(recording, name):
         assert refused([*recording[:place], *recording[place + 1:]]), recording[place]
+
+
+@pytest.mark.parametrize("name", ["join", "config"])
+def test_operations_that_are_off_by_one(lib, name):
+    """The tags of who has reserved nothing else are others then."""
+    lines = record(lib, SEED, RULE, ("iops",))
+    places = [place for place, line in enumerate(lines)
+              if name_of(line) == name and " bw=0 " in line]
+    line = lines[places[0]]
+    lines[places[0]] = re.sub(r"\biops=(\d+)", lambda m: f"iops={int(m[1]) + 1}", line)
+    assert refused(lines), line
 
 
 @pytest.mark.parametrize(("name", "field"), [
@@ -146,7 +159,7 @@ def test_another_kind_of_device(lib, seed, reorders):
 
 def test_another_weight(lib):
     """What is served from the rest depends on it, but for overloads, which the paper ignores."""
-    recording = record(lib, 5, "paper", weights=True)
+    recording = record(lib, 5, "paper", ("weights",))
     found = 0
     for place, line in enumerate(recording):
         if name_of(line) == "share":

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.model.admission import least_capacity
-from tests.model.htbs import SECOND, Params, Request, Reservation
+from tests.model.htbs import SECOND, Params, Request
 from tests.unit.host import Device, Flow
 from tests.unit.server import Job, Server
 from tests.unit.strategies import lists, rules
@@ -19,6 +19,7 @@ from tests.unit.test_guarantees import (
     ROUNDING,
     Load,
     conforms_afterwards,
+    conforms_alone,
     loads,
     serve,
     sizes,
@@ -192,13 +193,7 @@ def test_conforming_requests_are_on_time(lib, some, spare, rule):
 def test_who_conforms_alone_conforms(lib, load: Load, others, b_max, rule):
     """What conforms to (bw, burst) in real time conforms, whatever the others and the weights."""
     load.closed = False
-    curve = Reservation(load.promise, 0, 0)
-    time, alone = 0, []
-    for pause, request in load.requests():
-        time += pause
-        alone.append(curve.tag(time, request.cost) == time)
-    load.pos = 0
-
+    alone = conforms_alone(load)
     server = Server(lib, 10**6, b_max, rule=rule)
     jobs = serve(server, [load, *others])
     here = [job for job in jobs if job.flow is list(server.params)[0]]

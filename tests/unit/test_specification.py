@@ -18,15 +18,17 @@ from tests.unit.strategies import (
     BURST,
     BW,
     CAP,
+    IOPS,
     LATENCY,
     WEIGHT,
+    any_promise,
     b_maxs,
     clocks,
     lists,
-    params,
     rules,
     seeks,
     t_waits,
+    with_operations,
 )
 
 FLOWS = 3
@@ -58,9 +60,9 @@ events = st.one_of(
     st.tuples(st.just("merge"), which, places, places),
     st.tuples(st.just("charge"), which, sizes),
     st.tuples(st.just("bypass"), which, sizes),
-    st.tuples(st.just("configure"), which, params),
+    st.tuples(st.just("configure"), which, any_promise),
     st.tuples(st.just("weigh"), which, st.sampled_from(WEIGHT)),
-    st.tuples(st.just("replace"), which, params),
+    st.tuples(st.just("replace"), which, any_promise),
     st.tuples(st.just("cap"), which, st.sampled_from(CAP)),
     st.tuples(st.just("go_on"), st.integers(-1, 1)),
     st.tuples(st.just("drain"), st.sampled_from([False, False, True])),
@@ -70,7 +72,7 @@ events = st.one_of(
 )
 scripts = lists(events, 80)
 set_ups = st.tuples(clocks, st.tuples(b_maxs, t_waits, rules, seeks, st.booleans()),
-                    st.lists(params, min_size=FLOWS, max_size=FLOWS))
+                    st.lists(any_promise, min_size=FLOWS, max_size=FLOWS))
 
 
 class Lockstep:
@@ -337,8 +339,9 @@ def test_same_near_wrap(lib, set_up, clock, script):
     Lockstep(lib, clock, knobs, promises).play(script)
 
 
-at_limits = st.builds(Params, st.sampled_from(BW), st.sampled_from(BURST), st.sampled_from(LATENCY),
-                      st.sampled_from(WEIGHT), st.sampled_from(CAP))
+at_limits = with_operations(
+    st.builds(Params, st.sampled_from(BW), st.sampled_from(BURST), st.sampled_from(LATENCY),
+              st.sampled_from(WEIGHT), st.sampled_from(CAP)), st.sampled_from([0, *IOPS]))
 
 
 @settings(max_examples=150)
@@ -351,12 +354,14 @@ def test_same_at_the_limits(lib, set_up, promises, script):
 
 
 # Those who ask for much more than they reserved, so that most is served from the rest.
-greedy = st.builds(Params, st.sampled_from([4096, 200_000]), st.sampled_from([4096, 65536]),
-                   st.sampled_from([50 * 10**6, 10**9]), st.sampled_from([0, 1, 200]),
-                   st.sampled_from([0, 0, 200_000, 10**6]))
+greedy = with_operations(
+    st.builds(Params, st.sampled_from([4096, 200_000]), st.sampled_from([4096, 65536]),
+              st.sampled_from([50 * 10**6, 10**9]), st.sampled_from([0, 1, 200]),
+              st.sampled_from([0, 0, 200_000, 10**6])), st.sampled_from([0, 1, 30, 60]))
 floods = lists(st.one_of(
     st.tuples(st.just("sweep"), which, st.integers(2, 24)),
     st.tuples(st.just("burst"), which, st.integers(2, 8), st.booleans()),
+    st.tuples(st.just("arrive"), which, sizes),
     st.tuples(st.just("serve"), st.booleans()),
     st.tuples(st.just("complete"), which),
     st.tuples(st.just("let_pass"), pauses),

@@ -415,8 +415,9 @@ DEFINE_EVENT(htbs_phase, htbs_drain,
 );
 
 DECLARE_EVENT_CLASS(htbs_promise,
-	TP_PROTO(dev_t dev, u64 group, u64 now, u64 bw, u64 burst, u64 latency),
-	TP_ARGS(dev, group, now, bw, burst, latency),
+	TP_PROTO(dev_t dev, u64 group, u64 now, u64 bw, u64 burst, u64 latency,
+		 u32 iops),
+	TP_ARGS(dev, group, now, bw, burst, latency, iops),
 
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
@@ -425,6 +426,7 @@ DECLARE_EVENT_CLASS(htbs_promise,
 		__field(u64, bw)
 		__field(u64, burst)
 		__field(u64, latency)
+		__field(u32, iops)
 	),
 
 	TP_fast_assign(
@@ -434,23 +436,27 @@ DECLARE_EVENT_CLASS(htbs_promise,
 		__entry->bw = bw;
 		__entry->burst = burst;
 		__entry->latency = latency;
+		__entry->iops = iops;
 	),
 
-	TP_printk("%u:%u group=%llu now=%llu bw=%llu burst=%llu latency=%llu",
+	TP_printk("%u:%u group=%llu now=%llu bw=%llu burst=%llu latency=%llu iops=%u",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
-		  __entry->now, __entry->bw, __entry->burst, __entry->latency)
+		  __entry->now, __entry->bw, __entry->burst, __entry->latency,
+		  __entry->iops)
 );
 
 /* A group has come to the device; this would be its reservation. */
 DEFINE_EVENT(htbs_promise, htbs_join,
-	TP_PROTO(dev_t dev, u64 group, u64 now, u64 bw, u64 burst, u64 latency),
-	TP_ARGS(dev, group, now, bw, burst, latency)
+	TP_PROTO(dev_t dev, u64 group, u64 now, u64 bw, u64 burst, u64 latency,
+		 u32 iops),
+	TP_ARGS(dev, group, now, bw, burst, latency, iops)
 );
 
 /* A reservation promises something else. */
 DEFINE_EVENT(htbs_promise, htbs_config,
-	TP_PROTO(dev_t dev, u64 group, u64 now, u64 bw, u64 burst, u64 latency),
-	TP_ARGS(dev, group, now, bw, burst, latency)
+	TP_PROTO(dev_t dev, u64 group, u64 now, u64 bw, u64 burst, u64 latency,
+		 u32 iops),
+	TP_ARGS(dev, group, now, bw, burst, latency, iops)
 );
 
 /* A reservation has a weight from now on; 0: it has none. */
