@@ -158,16 +158,22 @@ def _reserve(rng: random.Random, group: str, disk: str) -> str:
 
 
 def _shared(seed: int, line: str) -> str:
-    """Where the seed is even, most reservations have weights; where it is odd, caps."""
+    """Where the seed is even, most reservations have weights; where it is odd, caps.
+
+    Some are for operations, too, or alone.
+    """
     if not line.startswith("reserve ") or line.endswith(" none"):
         return line
     rng = random.Random(f"{seed} {line}")
     if seed % 2 == 0:
-        return f"{line} weight={rng.choice(['default', 1, 100, 1000, 10_000])}"
+        line += f" weight={rng.choice(['default', 1, 100, 1000, 10_000])}"
+        return f"{line} iops={rng.choice(['max', 'max', 30, 200])}"
     # No smaller ones: what is under way when a job ends is waited for.
     cap = rng.choice([0, 4 * MIB, 16 * MIB])
     bw = int(re.search(r" bw=(\d+)", line)[1])
-    return f"{line} max={max(bw, cap) if cap else 'max'}"
+    line += f" max={max(bw, cap) if cap else 'max'}"
+    iops = rng.choice(["max", 30, 200, 1000])  # which is no more than the least cap
+    return f"{line} iops={iops}" + rng.choice(["", " bw=max"] if iops != "max" else [""])
 
 
 def _tune(rng: random.Random, disk: str) -> str:

@@ -97,7 +97,20 @@ RESERVATIONS = {
     "@htbs bw=4096 max=maxi": "EINVAL",
     f"@htbs bw=4096 max={2**40 + 1}": "EINVAL",
     f"@htbs bw=4096 max={2**64 + 4096}": "EINVAL",
+    "@htbs bw=4096 iops=0": "EINVAL",
+    "@htbs bw=4096 iops=-1": "EINVAL",
+    "@htbs bw=4096 iops=": "EINVAL",
+    "@htbs bw=4096 iops=none": "EINVAL",
+    "@htbs bw=4096 iops=maxi": "EINVAL",
+    "@htbs bw=4096 iops=1.5": "EINVAL",
+    f"@htbs bw=4096 iops={2**28 + 1}": "EINVAL",
+    f"@htbs bw=4096 iops={2**32 + 1}": "EINVAL",
+    f"@htbs bw=4096 iops={2**64 + 1}": "EINVAL",
+    # neither
+    "@htbs bw=max iops=max": "EINVAL",
+    "@htbs iops=10 iops=max bw=max": "EINVAL",
     # less than is reserved
+    "@htbs bw=max iops=10 max=40959": "EINVAL",
     "@htbs bw=2M max=1M": "EINVAL",
     "@htbs bw=1M max=2M bw=4M": "EINVAL",
     # a good key beside a bad one
@@ -121,6 +134,7 @@ FIRST_NAMES_BW = {
     "@htbs weight=default": "EINVAL",
     "@htbs max=1M": "EINVAL",
     "@htbs max=max": "EINVAL",
+    "@htbs iops=max": "EINVAL",
     "@htbs burst=64K latency=5000": "EINVAL",
 }
 
@@ -142,6 +156,11 @@ GOOD_RESERVATIONS = {
     "bw=4M weight=7": "bw=4194304 burst=65536 latency=1 weight=7 max=4194304",
     "weight=default max=1T": f"bw=4194304 burst=65536 latency=1 max={2**40}",
     "max=5M max=max": "bw=4194304 burst=65536 latency=1",
+    "iops=1": "bw=4194304 burst=65536 latency=1 iops=1",
+    "iops=256M max=4M": f"bw=4194304 burst=65536 latency=1 max=4194304 iops={2**28}",
+    "bw=max iops=1K": "bw=max burst=65536 latency=1 max=4194304 iops=1024",
+    "max=max weight=7": "bw=max burst=65536 latency=1 weight=7 iops=1024",
+    "bw=1M iops=max": "bw=1048576 burst=65536 latency=1 weight=7",
 }
 
 

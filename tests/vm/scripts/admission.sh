@@ -85,6 +85,14 @@ refuses a burst=60K
 expect_put OK 10000000 $iosched/capacity_bw
 expect_put ENOSPC 1048576 $iosched/capacity_request
 expect_put OK 16384 $iosched/capacity_request
+
+# An operation may be as large as that, if nothing else is reserved.
+refuses c "iops=10 burst=4K latency=10000"
+refuses c "iops=1000 burst=4K latency=20000"
+said "refused: capacity_bw would be exceeded by 8485248 bytes/s"
+reserve c nullb0 iops=10 burst=4K latency=20000
+expect $((1048576 * 2 + 4096 + 10 * 16384)) "$(cat $iosched/promised_bw)" promised_bw
+reserve c nullb0 none
 expect_put OK 4096 $iosched/capacity_request
 
 # The defaults are judged as well, and the root's own reservation, and its end.

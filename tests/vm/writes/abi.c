@@ -86,11 +86,36 @@ static bool take_size(const char *text, bool suffix, unsigned long long *value)
 	return true;
 }
 
-static bool take_word(struct state *next, const char *word, bool *bw)
+/* A rate, or that there is none. */
+static bool take_rate(const char *text, unsigned long long *value)
+{
+	if (!strcmp(text, "max")) {
+		*value = 0;
+		return true;
+	}
+	return take_size(text, true, value) && *value;
+}
+
+/**
+ * struct named - what a first reservation has to name
+ * @bw: the bandwidth was
+ * @iops: the operations were
+ */
+struct named {
+	bool bw;
+	bool iops;
+};
+
+static bool take_word(struct state *next, const char *word, struct named *named)
 {
 	if (!strncmp(word, "bw=", 3)) {
-		*bw = true;
-		return take_size(word + 3, true, &next->bw);
+		named->bw = true;
+		return take_rate(word + 3, &next->bw);
+	}
+	if (!strncmp(word, "iops=", 5)) {
+		named->iops = true;
+		return take_rate(word + 5, &next->iops) &&
+		       next->iops <= 1 << 28;
 	}
 	if (!strncmp(word, "burst=", 6))
 		return take_size(word + 6, true, &next->burst);
@@ -104,12 +129,8 @@ static bool take_word(struct state *next, const char *word, bool *bw)
 	if (!strncmp(word, "weight=", 7))
 		return take_size(word + 7, false, &next->weight) &&
 		       next->weight >= 1 && next->weight <= 10000;
-	if (!strcmp(word, "max=max")) {
-		next->max = 0;
-		return true;
-	}
 	if (!strncmp(word, "max=", 4))
-		return take_size(word + 4, true, &next->max) && next->max;
+		return take_rate(word + 4, &next->max);
 	return false;
 }
 
@@ -130,10 +151,22 @@ static char *after_device(char *text)
 	return text;
 }
 
+/* The numbers of a reservation are in range, and go together. */
+static bool in_range(const struct state *next)
+{
+	unsigned long long least = next->bw ? next->bw : next->iops * 4096;
+
+	return least >= 4096 && least <= 1ULL << 40 &&
+	       next->burst >= 4096 && next->burst <= 1ULL << 32 &&
+	       next->latency >= 1 && next->latency <= US_MAX &&
+	       (!next->max || (next->max >= least && next->max <= 1ULL << 40));
+}
+
 static bool take_reservation(struct state *next, char *text)
 {
-	bool none = false, some = false, bw = false;
+	bool none = false, some = false;
 	size_t len = strlen(text);
+	struct named named = {};
 	char *word;
 
 	while (len && space(text[len - 1]))
@@ -150,26 +183,27 @@ static bool take_reservation(struct state *next, char *text)
 		next->latency = next->number[DEFAULT_LATENCY];
 		next->weight = 0;
 		next->max = 0;
+		next->iops = 0;
 	}
 	while ((word = strsep(&text, " \t"))) {
 		if (!*word)
 			continue;
 		if (!strcmp(word, "none"))
 			none = true;
-		else if (take_word(next, word, &bw))
+		else if (take_word(next, word, &named))
 			some = true;
 		else
 			return false;
 	}
-	if (none == some || (some && !next->own && !bw))
+	if (none == some)
 		return false;
+	if (some && !next->own && !named.bw) {
+		if (!named.iops)
+			return false;
+		next->bw = 0;
+	}
 	next->own = some;
-	return none ||
-	       (next->bw >= 4096 && next->bw <= 1ULL << 40 &&
-		next->burst >= 4096 && next->burst <= 1ULL << 32 &&
-		next->latency >= 1 && next->latency <= US_MAX &&
-		(!next->max ||
-		 (next->max >= next->bw && next->max <= 1ULL << 40)));
+	return none || in_range(next);
 }
 
 bool take(struct state *next, int file, char *text)
@@ -192,19 +226,26 @@ void expected(const struct state *state, int file, char *text)
 		add(text, state->slack ? "slack\n" : "paper\n");
 	} else if (file == PROMISED) {
 		if (state->own)
-			promised += state->bw;
+			promised += state->bw ? state->bw :
+				    state->iops * state->number[REQUEST];
 		add(text, "%llu\n", promised);
 	} else if (file == RESERVATION) {
 		const unsigned long long *n = state->number;
 
-		add(text, "%s bw=%llu burst=%llu latency=%llu", device,
-		    state->own ? state->bw : n[DEFAULT_BW],
+		add(text, "%s bw=", device);
+		if (state->own && !state->bw)
+			add(text, "max");
+		else
+			add(text, "%llu", state->own ? state->bw : n[DEFAULT_BW]);
+		add(text, " burst=%llu latency=%llu",
 		    state->own ? state->burst : n[DEFAULT_BURST],
 		    state->own ? state->latency : n[DEFAULT_LATENCY]);
 		if (state->own && state->weight)
 			add(text, " weight=%llu", state->weight);
 		if (state->own && state->max)
 			add(text, " max=%llu", state->max);
+		if (state->own && state->iops)
+			add(text, " iops=%llu", state->iops);
 		add(text, state->own ? "\n" : " default\n");
 	} else {
 		add(text, "%llu\n", state->number[file]);

@@ -81,7 +81,12 @@ static void add_size(char *text, unsigned long long max)
 
 static void add_key(char *text)
 {
-	switch (rnd(10)) {
+	static const char *const back[] = {
+		"weight=default", "weight=default", "max=max", "max=max",
+		"iops=max", "iops=max", "bw=max", "bw",
+	};
+
+	switch (rnd(11)) {
 	case 0 ... 3:
 		add(text, "bw=");
 		add_size(text, 1ULL << 40);
@@ -102,9 +107,12 @@ static void add_key(char *text)
 		add(text, "max=");
 		add_size(text, 1ULL << 40);
 		break;
+	case 9:
+		add(text, "iops=");
+		add_size(text, 1 << 28);
+		break;
 	default:
-		add(text, one_in(2) ? "weight=default" :
-			  one_in(8) ? "bw" : "max=max");
+		add(text, "%s", back[rnd(ARRAY_SIZE(back))]);
 		break;
 	}
 }
@@ -134,7 +142,7 @@ static void add_reservation(char *text)
 /* A few bytes changed, dropped or doubled; not those before @from. */
 static size_t mutate(char *text, size_t len, size_t from)
 {
-	static const char likely[] = "0123456789 =:-+\n\tKMGTbwx";
+	static const char likely[] = "0123456789 =:-+\n\tKMGTbwxi";
 	int times = 1 + rnd(3);
 
 	while (times-- && len > from) {

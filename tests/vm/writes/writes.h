@@ -53,7 +53,7 @@ enum {
  * @number: of number_files[]
  * @slack: policy
  * @own: the group has a reservation
- * @bw: its numbers, as written
+ * @bw: its numbers, as written; 0: bytes don't count
  */
 struct state {
 	unsigned long long number[NUMBERS];
@@ -64,6 +64,7 @@ struct state {
 	unsigned long long latency;
 	unsigned long long weight;	/* 0: none */
 	unsigned long long max;		/* 0: none */
+	unsigned long long iops;	/* 0: they don't count */
 };
 
 /* The disk, MAJ:MIN. */

@@ -1,0 +1,34 @@
+"""Operations that are reserved are kept, and bound what conforms. In virtual time."""
+
+import pytest
+
+from tests.vm import Result
+from tests.vm.functional import Boot, fio_side, htbs_stat
+
+pytestmark = pytest.mark.guest
+
+GUEST = Boot("ops")
+
+
+def _iops(result: Result, run: str, group: str) -> float:
+    return fio_side(result, f"{run}-{group}")["iops"]
+
+
+def test_operations_alone_whatever_their_size(result: Result) -> None:
+    """20 a second of 128 KiB, where 25 are reserved: each conforms and is on time."""
+    stat = htbs_stat(result.text("alone-app.stat"))
+    assert _iops(result, "alone", "app") == pytest.approx(20, rel=0.05)
+    assert stat["conforming"] == stat["inserted"] == stat["met"]
+    assert stat["missed"] == 0
+
+
+def test_beside_bytes_no_more_than_both_conform(result: Result) -> None:
+    """Of 20 a second 10 are reserved, for five seconds, and a burst of two; without these, all."""
+    limited, free = (int(result.text(f"{run}.conforming")) for run in ("beside", "bytes"))
+    assert 2 <= limited <= 53
+    assert free == pytest.approx(100, rel=0.05)
+
+
+def test_what_is_not_reserved_is_shared_by_operations(result: Result) -> None:
+    large, small = (_iops(result, "shares", group) for group in ("large", "small"))
+    assert small / large == pytest.approx(3, rel=0.1)
