@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, floor
 
-from tests.model.htbs import COST_MIN, SECOND, Params
+from tests.model.reservation import COST_MIN, SECOND, Params
 
 MOST = 1 << 62  # what is reserved beyond that is not told
 

@@ -7,104 +7,16 @@ Units: bytes, bytes per second, nanoseconds, sectors. A tag is a whole number of
 the curve gives a fraction, tat and tau are each rounded down before they are subtracted.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from fractions import Fraction
-from math import floor
 from typing import NamedTuple
 
-from tests.model.slack import (
-    HEADS,
-    RUN_MAX,
-    SECOND,
-    SHORT_RUN,
-    SWEEP,
-    Overload,
-    Service,
-    bearable,
-)
+from tests.model.order import Order
+from tests.model.reservation import SECOND, Params, Request, Reservation, Tag, take
+from tests.model.slack import HEADS, RUN_MAX, SHORT_RUN, SWEEP, Service, bearable
 from tests.model.window import URGENT_MAX, Window
 
-COST_MIN = 4096  # the smallest request is charged this much
 SEQ_GAP = 128  # sectors that a sequential request may leave out
-SEQ_LAST, SEQ_MIN = 8, 5  # sequential: at least 5 of the last 8 requests were
-WEIGHT_DEFAULT = 100  # of who was given none, while others were
-WEIGHT_RATE = 65536  # bytes a second of the time of shares, for a weight of 1
-CAP_AHEAD = SECOND // 100  # so far may one be ahead of what it may have at most
-PASS_DEBT = SECOND  # so far ahead at most does what goes past the policy take a curve
-CAP_DEBT = 3600 * SECOND  # so far ahead at most does what can't be stopped take it
 BACKGROUND_AGE = SECOND  # the background gets one request in this time, whoever else is pending
-
-
-class Params(NamedTuple):
-    """What a reservation promises: rho, sigma, delta; its weight, its cap, operations. 0: none.
-
-    Bytes or operations count, or both. The burst is as many operations as it is smallest requests.
-    """
-
-    bw: int
-    burst: int
-    latency: int
-    weight: int = 0
-    max: int = 0
-    iops: int = 0
-
-
-class Tag(NamedTuple):
-    """The start tag of a request by one curve, and how often that was full before."""
-
-    start: int
-    refills: int = 0
-
-
-class Curve:
-    """An arrival curve, of bytes or of operations; rate: of them per second, 0: all conforms."""
-
-    def __init__(self, rate: int, burst: Fraction, v: int):
-        self.rate, self.burst = rate, burst
-        self.tat = Fraction(v)
-        self.refills = 0
-
-    def arrive(self, v: int, cost: int) -> Tag:
-        """The tag of what costs so much and arrives at v."""
-        if not self.rate:
-            return Tag(v)
-        start = self.start(v, cost)
-        self._refill(v)
-        self.tat += Fraction(cost * SECOND, self.rate)
-        return Tag(start, self.refills)
-
-    def pass_by(self, v: int, cost: int) -> None:
-        """The same of what has no tag and makes no endless debt."""
-        if not self.rate:
-            return
-        self._refill(v)
-        if self.tat >= v + PASS_DEBT:
-            return
-        debt = self.tat + Fraction(cost * SECOND, self.rate)
-        self.tat = min(debt, Fraction(v + PASS_DEBT))
-
-    def _refill(self, v: int) -> None:
-        """Time has passed; if the curve was behind it, it forgets what was before."""
-        if self.tat < v:
-            self.tat = Fraction(v)
-            self.refills += 1
-
-    def start(self, v: int, cost: int) -> int:
-        """S of that, if it came."""
-        if not self.rate:
-            return v
-        tau = max(0, floor((self.burst - cost) * SECOND / self.rate))
-        return max(v, floor(self.tat) - tau)
-
-    def refund(self, tag: Tag, cost: int) -> int:
-        """Give back what a request cost, if the curve has not forgotten it; how far tat fell."""
-        if not self.rate or tag.refills != self.refills:
-            return 0
-        before = floor(self.tat)
-        self.tat -= Fraction(cost * SECOND, self.rate)
-        return before - floor(self.tat)
 
 
 class Arrival(NamedTuple):
@@ -132,148 +44,13 @@ class Choice(NamedTuple):
     nearest: bool = False
 
 
-@dataclass(eq=False)
-class Request:
-    """A request; from its arrival on with its start tags and the real time it is due.
-
-    One that never arrived, as it goes past the scheduler, does not conform.
-    """
-
-    size: int
-    pos: int = 0
-    sync: bool = True
-    tags: tuple[Tag, ...] = (Tag(0), Tag(0))  # by bytes, by operations
-    due: int = 0
-    conforming: bool = False
-    sent: int = 0  # when the device got it
-    write: bool = False
-    placed: int = 0  # when it came to its position; the later of two stands behind
-    data: bool = True  # it moves data; one that does not costs the least, however long it is
-
-    @property
-    def start(self) -> int:
-        """S: both curves entitle it."""
-        return max(tag.start for tag in self.tags)
-
-    @property
-    def sectors(self) -> int:
-        """Length in sectors."""
-        return self.size // 512
-
-    @property
-    def cost(self) -> int:
-        """Bytes charged for it."""
-        return max(self.size, COST_MIN) if self.data else COST_MIN
-
-
-class Reservation:
-    """One reservation: its curves, its pending requests in the order of arrival, its habits."""
-
-    def __init__(self, params: Params, v: int, now: int):
-        self.promise(params, v)
-        self.share = Fraction(0)  # share tag, ns of the time of shares
-        self.cap = Fraction(now)  # what it had, over what it may have at most: ns of real time
-        self.stopped = False  # it had too much when something of it was last dispatched
-        self.queue: list[Request] = []
-        self.entered = 0  # when its place among the backlogged ones was last assigned
-        self.joined = 0  # the same of its place by share tags
-        self.in_flight = 0
-        self.history = [False] * SEQ_LAST
-        self.next_pos: int | None = None  # after its last request, once there was one
-        self.sweep = 0  # from where on the next by position is looked for
-        self.sync = False
-        self.idle_since = now
-        self.think = 0
-        self.cost = 0  # of its last request
-
-    def promise(self, params: Params, v: int) -> None:
-        """Both curves start with a full burst."""
-        self.params = params
-        self.bytes = Curve(params.bw, Fraction(params.burst), v)
-        self.ops = Curve(params.iops, Fraction(params.burst, COST_MIN), v)
-
-    def tag(self, v: int, cost: int) -> tuple[Tag, Tag]:
-        """The tags of a request of `cost` bytes that arrives at v."""
-        return self.bytes.arrive(v, cost), self.ops.arrive(v, 1)
-
-    def start(self, v: int, cost: int) -> int:
-        """S of such a request, if it came."""
-        return max(self.bytes.start(v, cost), self.ops.start(v, 1))
-
-    def refund(self, request: Request, v: int) -> None:
-        """Give a request back: tags move back by as much by each curve, though not before v."""
-        costs = (request.cost, 1)
-        steps = [curve.refund(tag, cost) for curve, tag, cost
-                 in zip((self.bytes, self.ops), request.tags, costs, strict=True)]
-        for other in self.queue:
-            other.tags = tuple(tag._replace(start=max(tag.start - step, v))
-                               for tag, step in zip(other.tags, steps, strict=True))
-
-    def go_on(self) -> int:
-        """When it may, if it is stopped."""
-        return floor(self.cap) - CAP_AHEAD
-
-    def due(self, request: Request) -> int:
-        """When a request is due, given that the cap held it up."""
-        if not self.params.max:
-            return request.due
-        return max(request.due, self.go_on() + self.params.latency)
-
-    def min_start(self) -> int:
-        """MinS."""
-        return min(request.start for request in self.queue)
-
-    def finish(self) -> int:
-        """The smallest F."""
-        return self.min_start() + self.params.latency
-
-    def burst(self) -> int:
-        """How many of its pending requests may be due at once: at least one, at most a burst."""
-        pending = len(self.queue)
-        cost = self.cost if self.params.bw else COST_MIN
-        if pending * cost <= self.params.burst:
-            return pending
-        return max(1, self.params.burst // cost)
-
-    def sequential(self) -> bool:
-        """Are its requests so mostly."""
-        return sum(self.history) >= SEQ_MIN
-
-    def nearest(self) -> Request:
-        """The next of its pending requests by position, going round."""
-        return nearest(self.queue, self.sweep)
-
-
-def nearest(queue: list[Request], sweep: int) -> Request:
-    """The first from the sector `sweep` on; behind the last one comes the first of all."""
-    return min(queue, key=lambda request: (request.pos < sweep, request.pos, request.placed))
-
-
-def take(queue: list[Request], request: Request) -> None:
-    """A request is pending no more. If it passes older ones its tags may be others'.
-
-    Those that don't conform, back to the first that does, have their tags in the order of
-    arrival whoever of them goes: it takes the oldest's, and each the next one's.
-    """
-    place = queue.index(request)
-    older = queue[:place]
-    while older and not request.conforming and not older[-1].conforming:
-        other = older.pop()
-        request.tags, other.tags = other.tags, request.tags
-        request.due, other.due = other.due, request.due
-    del queue[place]
-
-
-class Policy:
+class Policy(Order):
     """The scheduler of one device. `now` is real time and never falls."""
 
     def __init__(self, b_max: int, t_wait: int, rule: str = "paper", seek: int = 0,
                  reorders: bool = False):
-        self.b_max, self.t_wait, self.rule, self.reorders = b_max, t_wait, rule, reorders
-        self.drift = 0
-        self.v = 0  # the virtual time by which tags are given, and were given last
-        self.flows: list[Reservation] = []
-        self.background = Reservation(Params(4096, 4096, 1000), 0, 0)
+        super().__init__(rule)
+        self.b_max, self.t_wait, self.reorders = b_max, t_wait, reorders
         self.background_due = 0
         self.active: Reservation | None = None
         self.run = 0
@@ -284,80 +61,10 @@ class Policy:
         self.windows = [Window(), Window()]  # of those that don't write, of those that do
         self.held = False  # a request is held back until something changes
         self.service = Service(seek)
-        self.overload = Overload()
         self.wait: str | None = None  # "service", then "arrival"
         self.wait_until = 0
         self.by_position = False  # what was chosen is not the oldest request but the nearest
-        self.entries = 0
         self.places = 0
-        self.joins = 0
-        self.shared = 0  # the smallest share tag when one was last served from the rest
-        self.turn = False  # the active one has its turn by share
-        self.drains = False  # the queue has to be emptied: caps stop nobody
-
-    def add(self, params: Params, now: int) -> Reservation:
-        """A new reservation starts with a full burst."""
-        flow = Reservation(params, self._time(now), now)
-        with self._reweighing():
-            self.flows.append(flow)
-        return flow
-
-    # Shares of the rest.
-
-    def _given(self) -> bool:
-        """Is there a weight."""
-        return any(flow.params.weight for flow in self.flows)
-
-    def weighs(self) -> bool:
-        """Does the rest go by weights, which in an overload it does not."""
-        return self._given() and not self._overloaded()
-
-    @contextmanager
-    def _reweighing(self) -> Iterator[None]:
-        """A weight may change. With the first one all who are backlogged join, in their order."""
-        backlogged = self._backlogged() if not self._given() else []
-        yield
-        if self._given():
-            for flow in backlogged:
-                self._join(flow)
-
-    def _join(self, flow: Reservation) -> None:
-        """It stands behind those with the same share tag, which is not in the past."""
-        self.joins += 1
-        flow.joined = self.joins
-        if self._given() and flow.queue and not flow.stopped:
-            flow.share = max(flow.share, Fraction(self.shared))
-
-    def _spare(self, flow: Reservation) -> bool:
-        """Would it be served from the rest, by weight, as it is not entitled."""
-        return self.weighs() and flow is not self.background and flow.min_start() > self.v
-
-    def _by_share(self) -> list[Reservation]:
-        """Those with pending requests, the smallest share tag first."""
-        return sorted((flow for flow in self.flows if flow.queue and not flow.stopped),
-                      key=lambda flow: (floor(flow.share), flow.joined))
-
-    def _in_share(self, flow: Reservation) -> bool:
-        """May the active reservation go on, or be waited for: by right, or by its share."""
-        if not self.weighs() or self.turn:
-            return True
-        start = flow.min_start() if flow.queue else flow.start(self.v, flow.cost)
-        if start <= self.v:
-            return True
-        self.turn = self._is_first(flow)
-        return self.turn
-
-    def _is_first(self, flow: Reservation) -> bool:
-        """Would the rest go to it next, whether or not its request is there."""
-        return all(floor(flow.share) <= floor(other.share) for other in self._by_share())
-
-    def _charge_share(self, flow: Reservation, cost: int) -> None:
-        """Something of it was served from the rest."""
-        smallest = min(floor(each.share) for each in [flow, *self._by_share()])
-        self.shared = max(self.shared, smallest)
-        weight = flow.params.weight or WEIGHT_DEFAULT
-        flow.share = max(flow.share, Fraction(self.shared))
-        flow.share += Fraction(cost * SECOND, weight * WEIGHT_RATE)
 
     # The paper's add_request().
 
@@ -405,16 +112,6 @@ class Policy:
         before, self.wait_until = self.wait_until, min(self.wait_until, self._leave())
         return self.wait_until < before
 
-    def _overloaded(self) -> bool:
-        """An overload makes a difference to the rule of slack only."""
-        return self.rule == "slack" and self.overload.now
-
-    def _time(self, now: int) -> int:
-        """The virtual time by which tags are given. In an overload it stands, as it was last."""
-        if not self._overloaded():
-            self.v = now + self.drift
-        return self.v
-
     def _adjust(self, now: int) -> int:
         """check_and_adjust_tags(): if nobody who is backlogged conforms, virtual time jumps.
 
@@ -428,35 +125,7 @@ class Policy:
         self._time(now)
         return jump
 
-    def _enter(self, flow: Reservation) -> None:
-        """It stands behind those that have the same finish tag."""
-        self.entries += 1
-        flow.entered = self.entries
-        self._join(flow)
-
     # Caps.
-
-    def _stops(self, flow: Reservation, now: int) -> bool:
-        """Does its cap keep it from going on."""
-        return flow.stopped and not self.drains and now < flow.go_on()
-
-    def _charge_cap(self, flow: Reservation, cost: int, now: int) -> None:
-        """Something of it is dispatched."""
-        if not flow.params.max:
-            return
-        flow.cap = max(flow.cap, Fraction(now)) + Fraction(cost * SECOND, flow.params.max)
-        if floor(flow.cap) > now + CAP_DEBT:
-            flow.cap = Fraction(now + CAP_DEBT)
-        flow.stopped = not self.drains and now < flow.go_on()
-
-    def _stopped(self) -> list[Reservation]:
-        """Those with pending requests that their caps stop, who may go on soonest first."""
-        return sorted((flow for flow in self.flows if flow.queue and flow.stopped),
-                      key=lambda flow: (floor(flow.cap), flow.entered))
-
-    def alarm(self) -> int | None:
-        """When the first of those who are stopped may go on."""
-        return next((flow.go_on() for flow in self._stopped()), None)
 
     def release(self, now: int) -> Reservation | None:
         """One that was stopped for long enough goes on."""
@@ -479,11 +148,6 @@ class Policy:
             self._let_go(flow)
         flow.params = flow.params._replace(max=most)
         flow.cap, flow.stopped = Fraction(now), False
-
-    def drain(self, drains: bool) -> bool:
-        """The queue has to be emptied, or no longer. True if that is news."""
-        before, self.drains = self.drains, drains
-        return before != drains
 
     # The paper's dispatch_request().
 
@@ -557,22 +221,6 @@ class Policy:
         if self.background.queue and (not turns or now >= self.background_due):
             return self.background
         return turns[0]
-
-    def _turns(self, most: int | None = None) -> list[Reservation]:
-        """Who goes before whom: the smallest F, among equals who came first; look at so many.
-
-        By weights, the smallest F of those who are entitled, and then the smallest share tag.
-        """
-        backlogged = self._backlogged()[:most]
-        if not self.weighs():
-            return backlogged
-        entitled = [flow for flow in backlogged if flow.min_start() <= self.v]
-        return [*entitled, *self._by_share()[:most]]
-
-    def _backlogged(self) -> list[Reservation]:
-        """Those with pending requests, the smallest F first."""
-        return sorted((flow for flow in self.flows if flow.queue and not flow.stopped),
-                      key=lambda flow: (flow.finish(), flow.entered))
 
     def _stays(self, now: int) -> bool:
         """May the active reservation keep the device? Sets `wait` if it has nothing pending."""
@@ -806,13 +454,6 @@ class Policy:
             request.due = min(request.due, due)
         if flow.queue and before != (flow.min_start(), flow.finish()):
             self._enter(flow)
-
-    def weigh(self, flow: Reservation, weight: int) -> None:
-        """It gets another weight, or none: 0."""
-        if weight != flow.params.weight:
-            flow.share = Fraction(floor(flow.share))
-        with self._reweighing():
-            flow.params = flow.params._replace(weight=weight)
 
     def forget(self, flow: Reservation) -> bool:
         """It goes away, with nothing pending or in flight. True if a wait ended."""

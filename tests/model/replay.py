@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.model.htbs import Params, Policy, Request, Reservation
+from tests.model.htbs import Policy
+from tests.model.reservation import Params, Request, Reservation
 from tests.model.window import ONE
 
 BACKGROUND = 0  # the group of the background and of what has no reservation

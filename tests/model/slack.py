@@ -6,7 +6,8 @@ Times are whole nanoseconds; what is divided is rounded down.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-SECOND = 10**9
+from tests.model.reservation import SECOND
+
 HEADS = 16  # so many of those whose deadlines come first are looked at
 SEEK_MAX = SECOND
 RUN_MAX = SECOND

@@ -9,8 +9,9 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.model.htbs import SECOND, Params, Policy, Request
+from tests.model.htbs import Policy
 from tests.model.paper import Tokens, add_request
+from tests.model.reservation import SECOND, Params, Request
 from tests.unit.strategies import lists
 
 COST = 4096

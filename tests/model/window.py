@@ -5,7 +5,7 @@ Exact fractions would do as well; the steps are whole 1/256 of a request, as in 
 
 from dataclasses import dataclass
 
-from tests.model.slack import SECOND
+from tests.model.reservation import SECOND
 
 ONE = 256
 MAX = 1024 * ONE

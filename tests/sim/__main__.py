@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tests.model.htbs import Params
+from tests.model.reservation import Params
 from tests.sim.loads import (
     FLASH_READ,
     FLASH_WRITE,

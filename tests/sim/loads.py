@@ -7,7 +7,7 @@ import random
 from collections.abc import Sequence
 
 from tests.model.admission import shortfall
-from tests.model.htbs import COST_MIN, SECOND, Params
+from tests.model.reservation import COST_MIN, SECOND, Params
 from tests.sim.sim import MS, REGION, Client, worst_read
 
 REGIONS = 37  # of 2 GiB, which the disk of 80 GB has

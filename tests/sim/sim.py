@@ -11,7 +11,7 @@ from ctypes import POINTER, Structure, byref, c_bool, c_uint32, c_uint64
 from dataclasses import dataclass
 from functools import cache
 
-from tests.model.htbs import SECOND, Params
+from tests.model.reservation import SECOND, Params
 from tests.unit.host import ROOT, RULES, CParams, compile_library
 
 MS = 10**6

@@ -5,7 +5,7 @@ The numbers that these bars are about are printed by `python -m tests.sim`.
 
 import pytest
 
-from tests.model.htbs import SECOND, Params
+from tests.model.reservation import SECOND, Params
 from tests.sim.loads import REST, queueing_disk
 from tests.sim.sim import PAPER, SLACK, Client, Knobs, run
 

@@ -5,7 +5,7 @@ The numbers that these bars are about are printed by `python -m tests.sim`.
 
 import pytest
 
-from tests.model.htbs import SECOND, Params
+from tests.model.reservation import SECOND, Params
 from tests.model.slack import SWEEP
 from tests.sim.loads import MIXED, OVERLOAD_MIXED, OVERLOAD_RANDOM, PAIR, boundary, until
 from tests.sim.sim import MS, PAPER, Client, Knobs, Run, run

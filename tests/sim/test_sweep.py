@@ -5,7 +5,7 @@ The numbers that these bars are about are printed by `python -m tests.sim`.
 
 import pytest
 
-from tests.model.htbs import SECOND, Params
+from tests.model.reservation import SECOND, Params
 from tests.sim.loads import OVERLOAD_RANDOM, poisson, scattered_writer
 from tests.sim.sim import MS, Client, Knobs, run
 

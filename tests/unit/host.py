@@ -22,7 +22,8 @@ from ctypes import (
 from pathlib import Path
 from types import SimpleNamespace
 
-from tests.model.htbs import Arrival, Choice, Params, Request, Tag, nearest, take
+from tests.model.htbs import Arrival, Choice
+from tests.model.reservation import Params, Request, Tag, nearest, take
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build/linux-source/tools"

@@ -8,7 +8,7 @@ import random
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from tests.model.htbs import SECOND, Params, Request
+from tests.model.reservation import SECOND, Params, Request
 from tests.model.window import ONE
 from tests.unit.host import Device, Flow
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count
 
-from tests.model.htbs import COST_MIN, SECOND, Params, Request
+from tests.model.reservation import COST_MIN, SECOND, Params, Request
 from tests.unit.host import Device, Flow
 
 Arrivals = Iterable[tuple[int, Flow, Request]]

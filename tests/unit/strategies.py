@@ -5,7 +5,7 @@ import os
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from tests.model.htbs import Params
+from tests.model.reservation import Params
 from tests.unit.host import ROOT
 
 BW = (4096, 1 << 40)

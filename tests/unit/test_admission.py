@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.model.admission import least_capacity, left, rate, shortfall
-from tests.model.htbs import SECOND, Params
+from tests.model.reservation import SECOND, Params
 from tests.unit.host import CAdmission, CParams
 from tests.unit.strategies import any_promise, within
 

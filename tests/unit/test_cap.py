@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.model.admission import least_capacity
-from tests.model.htbs import CAP_AHEAD, CAP_DEBT, SECOND, SEQ_LAST, Params, Request
+from tests.model.order import CAP_DEBT
+from tests.model.reservation import CAP_AHEAD, SECOND, SEQ_LAST, Params, Request
 from tests.unit.host import Device
 from tests.unit.server import Server
 from tests.unit.test_guarantees import C_MAX, ROUNDING, knobs, loads, serve

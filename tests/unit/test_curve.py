@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.model.htbs import SECOND, Params
+from tests.model.reservation import SECOND, Params
 from tests.unit.host import WRAP, CClock, CCurve, CParams
 from tests.unit.strategies import BURST, BW, LATENCY, lists, params, within
 

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.model.admission import least_capacity
-from tests.model.htbs import SECOND, Params, Request, Reservation
+from tests.model.reservation import SECOND, Params, Request, Reservation
 from tests.unit.server import Server
 from tests.unit.strategies import lists, rules
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.model.htbs import BACKGROUND_AGE, COST_MIN, SECOND, SEQ_GAP, Params, Request
+from tests.model.htbs import BACKGROUND_AGE, SEQ_GAP
+from tests.model.reservation import COST_MIN, SECOND, Params, Request
 from tests.unit.host import Device
 
 MS = 10**6

@@ -4,7 +4,7 @@ from ctypes import byref
 
 import pytest
 
-from tests.model.htbs import Params
+from tests.model.reservation import Params
 from tests.unit.host import WRAP, COverload, CService, memory
 from tests.unit.test_policy import MS, PAGE, SECOND, Desk
 

@@ -12,7 +12,8 @@ from math import floor
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.model.htbs import Params, Policy, Request
+from tests.model.htbs import Policy
+from tests.model.reservation import Params, Request
 from tests.unit.host import WRAP, Device
 from tests.unit.strategies import (
     BURST,

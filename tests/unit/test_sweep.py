@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.model.htbs import SECOND, Params
+from tests.model.reservation import SECOND, Params
 from tests.model.slack import SWEEP
 from tests.unit.test_policy import MS, Desk
 from tests.unit.test_slack import SEEK, overload

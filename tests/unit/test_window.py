@@ -4,7 +4,7 @@ from ctypes import byref
 
 import pytest
 
-from tests.model.htbs import COST_MIN, SECOND, Params, Request
+from tests.model.reservation import COST_MIN, SECOND, Params, Request
 from tests.model.window import HOLD, MAX, ONE
 from tests.unit.host import CWindow, Device
 

@@ -1,0 +1,165 @@
+"""Who of those with pending requests comes before whom, from the design, not from the C.
+
+The smallest finish tag goes first. The rest may go by weights, and a cap stops who had too much.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from math import floor
+
+from tests.model.reservation import SECOND, Params, Reservation
+from tests.model.slack import Overload
+
+WEIGHT_DEFAULT = 100  # of who was given none, while others were
+WEIGHT_RATE = 65536  # bytes a second of the time of shares, for a weight of 1
+CAP_DEBT = 3600 * SECOND  # so far ahead at most does what can't be stopped take it
+
+
+class Order:
+    """The reservations of one device, in order."""
+
+    def __init__(self, rule: str):
+        self.rule = rule
+        self.drift = 0
+        self.v = 0  # the virtual time by which tags are given, and were given last
+        self.flows: list[Reservation] = []
+        self.background = Reservation(Params(4096, 4096, 1000), 0, 0)
+        self.overload = Overload()
+        self.entries = 0
+        self.joins = 0
+        self.shared = 0  # the smallest share tag when one was last served from the rest
+        self.turn = False  # the active one has its turn by share
+        self.drains = False  # the queue has to be emptied: caps stop nobody
+
+    def add(self, params: Params, now: int) -> Reservation:
+        """A new reservation starts with a full burst."""
+        flow = Reservation(params, self._time(now), now)
+        with self._reweighing():
+            self.flows.append(flow)
+        return flow
+
+    def _overloaded(self) -> bool:
+        """An overload makes a difference to the rule of slack only."""
+        return self.rule == "slack" and self.overload.now
+
+    def _time(self, now: int) -> int:
+        """The virtual time by which tags are given. In an overload it stands, as it was last."""
+        if not self._overloaded():
+            self.v = now + self.drift
+        return self.v
+
+    def _enter(self, flow: Reservation) -> None:
+        """It stands behind those that have the same finish tag."""
+        self.entries += 1
+        flow.entered = self.entries
+        self._join(flow)
+
+    def _backlogged(self) -> list[Reservation]:
+        """Those with pending requests, the smallest F first."""
+        return sorted((flow for flow in self.flows if flow.queue and not flow.stopped),
+                      key=lambda flow: (flow.finish(), flow.entered))
+
+    def _turns(self, most: int | None = None) -> list[Reservation]:
+        """Who goes before whom: the smallest F, among equals who came first; look at so many.
+
+        By weights, the smallest F of those who are entitled, and then the smallest share tag.
+        """
+        backlogged = self._backlogged()[:most]
+        if not self.weighs():
+            return backlogged
+        entitled = [flow for flow in backlogged if flow.min_start() <= self.v]
+        return [*entitled, *self._by_share()[:most]]
+
+    # Shares of the rest.
+
+    def _given(self) -> bool:
+        """Is there a weight."""
+        return any(flow.params.weight for flow in self.flows)
+
+    def weighs(self) -> bool:
+        """Does the rest go by weights, which in an overload it does not."""
+        return self._given() and not self._overloaded()
+
+    def weigh(self, flow: Reservation, weight: int) -> None:
+        """It gets another weight, or none: 0."""
+        if weight != flow.params.weight:
+            flow.share = Fraction(floor(flow.share))
+        with self._reweighing():
+            flow.params = flow.params._replace(weight=weight)
+
+    @contextmanager
+    def _reweighing(self) -> Iterator[None]:
+        """A weight may change. With the first one all who are backlogged join, in their order."""
+        backlogged = self._backlogged() if not self._given() else []
+        yield
+        if self._given():
+            for flow in backlogged:
+                self._join(flow)
+
+    def _join(self, flow: Reservation) -> None:
+        """It stands behind those with the same share tag, which is not in the past."""
+        self.joins += 1
+        flow.joined = self.joins
+        if self._given() and flow.queue and not flow.stopped:
+            flow.share = max(flow.share, Fraction(self.shared))
+
+    def _spare(self, flow: Reservation) -> bool:
+        """Would it be served from the rest, by weight, as it is not entitled."""
+        return self.weighs() and flow is not self.background and flow.min_start() > self.v
+
+    def _by_share(self) -> list[Reservation]:
+        """Those with pending requests, the smallest share tag first."""
+        return sorted((flow for flow in self.flows if flow.queue and not flow.stopped),
+                      key=lambda flow: (floor(flow.share), flow.joined))
+
+    def _in_share(self, flow: Reservation) -> bool:
+        """May the active reservation go on, or be waited for: by right, or by its share."""
+        if not self.weighs() or self.turn:
+            return True
+        start = flow.min_start() if flow.queue else flow.start(self.v, flow.cost)
+        if start <= self.v:
+            return True
+        self.turn = self._is_first(flow)
+        return self.turn
+
+    def _is_first(self, flow: Reservation) -> bool:
+        """Would the rest go to it next, whether or not its request is there."""
+        return all(floor(flow.share) <= floor(other.share) for other in self._by_share())
+
+    def _charge_share(self, flow: Reservation, cost: int) -> None:
+        """Something of it was served from the rest."""
+        smallest = min(floor(each.share) for each in [flow, *self._by_share()])
+        self.shared = max(self.shared, smallest)
+        weight = flow.params.weight or WEIGHT_DEFAULT
+        flow.share = max(flow.share, Fraction(self.shared))
+        flow.share += Fraction(cost * SECOND, weight * WEIGHT_RATE)
+
+    # Caps.
+
+    def _stops(self, flow: Reservation, now: int) -> bool:
+        """Does its cap keep it from going on."""
+        return flow.stopped and not self.drains and now < flow.go_on()
+
+    def _charge_cap(self, flow: Reservation, cost: int, now: int) -> None:
+        """Something of it is dispatched."""
+        if not flow.params.max:
+            return
+        flow.cap = max(flow.cap, Fraction(now)) + Fraction(cost * SECOND, flow.params.max)
+        if floor(flow.cap) > now + CAP_DEBT:
+            flow.cap = Fraction(now + CAP_DEBT)
+        flow.stopped = not self.drains and now < flow.go_on()
+
+    def _stopped(self) -> list[Reservation]:
+        """Those with pending requests that their caps stop, who may go on soonest first."""
+        return sorted((flow for flow in self.flows if flow.queue and flow.stopped),
+                      key=lambda flow: (floor(flow.cap), flow.entered))
+
+    def alarm(self) -> int | None:
+        """When the first of those who are stopped may go on."""
+        return next((flow.go_on() for flow in self._stopped()), None)
+
+    def drain(self, drains: bool) -> bool:
+        """The queue has to be emptied, or no longer. True if that is news."""
+        before, self.drains = self.drains, drains
+        return before != drains
