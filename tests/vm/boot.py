@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tests.vm import drives, initramfs, stubs
 from tests.vm.kernels import BUILD, SetupError
+from tests.vm.vmlinux import bootable
 
 if TYPE_CHECKING:
     from tests.vm.guest import Guest
@@ -81,14 +82,20 @@ def prepare(guest: "Guest", script: str | None) -> None:
             shutil.copy(content, path)
 
 
-def command(guest: "Guest") -> str:
-    """Make the shell command that boots the guest, runs its script and ends with the guest."""
+def command(guest: "Guest", gdb: int | None = None) -> str:
+    """Make the shell command that boots the guest, runs its script and ends with the guest.
+
+    gdb: a socket, as a file descriptor; the guest starts when the other end says so. Virtual clock
+    only.
+    """
     if guest.clock == "real":
         # QEMU opens its standard output by name: a pipe bears that, a file would be cut off.
         stdout, console = (_quote(guest.directory / name) for name in ("stdout.log", "console.log"))
         vng = _vng(guest, "--verbose", "--", f"sh {_quote(_launcher(guest))}")
         return f"{{ {vng} | cat >{stdout}; }} 2>&1 | cat >{console}"
     qemu = _qemu(guest, f"file,path={guest.directory / 'stdout.log'}")
+    if gdb is not None:
+        qemu += f" -chardev socket,id=gdb,fd={gdb} -gdb chardev:gdb -S"
     return f"exec {qemu} >{_quote(guest.directory / 'qemu.log')} 2>&1"
 
 
@@ -162,7 +169,7 @@ def _qemu(guest: "Guest", stdout: str) -> str:
     # time before the other has counted the last instructions, and then they count twice.
     words += ["-icount", "shift=0,sleep=off,rr=record,rrfile=/dev/null"]
     words += ["-rtc", "base=2024-01-01,clock=vm"]
-    words += ["-kernel", guest.kernel.image, "-initrd", _initrd(guest)]
+    words += ["-kernel", bootable(guest.kernel), "-initrd", _initrd(guest)]
     arguments = (_kernel_arguments(guest), _VIRTUAL_ARGUMENTS, _QUICK_ARGUMENTS, guest.arguments)
     words += ["-append", " ".join(arguments)]
     words += ["-serial", f"file:{guest.directory / 'console.log'}"]

@@ -4,14 +4,15 @@ import fcntl
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.vm import boot, reports
+from tests.vm import apic, boot, reports
 from tests.vm.kernels import BUILD, Kernel
 
 STOCK_MODULES = ("bfq", "kyber-iosched", "null_blk", "scsi_debug")
@@ -59,7 +60,8 @@ class Guest:
     test wants to see; cpus, parallel, drives: real clock only, parallel giving each CPU a thread of
     the host (else they take turns), drives being disks of QEMU by their drivers;
     modules, programs: of the host and kernel, virtual clock only (on the real clock all are there);
-    arguments: for the kernel, virtual clock only.
+    arguments: for the kernel, virtual clock only; calibrates: the kernel has to measure its timer,
+    virtual clock only.
     """
 
     kernel: Kernel
@@ -75,6 +77,7 @@ class Guest:
     modules: Iterable[str] = STOCK_MODULES
     programs: Iterable[str] = PROGRAMS
     arguments: str = ""
+    calibrates: bool = False
 
     def run(
         self,
@@ -89,12 +92,34 @@ class Guest:
         guest dies, says that something is wrong with its kernel, or exceeds the time limit, and,
         with check, when the script fails.
         """
+        timer = self._timer()
         with self._alone():
-            boot.prepare(self, script)
-            begin = time.monotonic()
-            self._watch(boot.command(self), begin, on_line)
-            boot.collect(self)
-            return self._judge(time.monotonic() - begin, check)
+            return self._run(script, timer, on_line, check)
+
+    def _run(
+        self,
+        script: str,
+        timer: apic.Timer | None = None,
+        on_line: Callable[[str], None] | None = None,
+        check: bool = True,
+    ) -> Result:
+        boot.prepare(self, script)
+        begin = time.monotonic()
+        self._watch(timer, begin, on_line)
+        boot.collect(self)
+        return self._judge(time.monotonic() - begin, check)
+
+    def _timer(self) -> apic.Timer | None:
+        """What the kernel need not measure. A guest finds it out when it is first asked for."""
+        if self.clock != "virtual" or self.calibrates or self.kernel.headers:
+            return None
+        finds = Guest(
+            self.kernel, clock="virtual", name=f"apic-{self.kernel.version}", calibrates=True
+        )
+        with finds._alone():
+            if not apic.known(self.kernel):
+                apic.save(self.kernel, finds._run(apic.SCRIPT).stdout)
+        return apic.known(self.kernel)
 
     @property
     def directory(self) -> Path:
@@ -109,16 +134,20 @@ class Guest:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def _watch(self, command: str, begin: float, on_line: Callable[[str], None] | None) -> None:
+    def _watch(
+        self, timer: apic.Timer | None, begin: float, on_line: Callable[[str], None] | None
+    ) -> None:
         """Run the guest to its end, or end it."""
         console = _Tail(self.directory / "console.log")
         stdout = _Tail(self.directory / "stdout.log")
         timeout = self.timeout * self.kernel.patience
         reason, limit = f"ended by the time limit of {timeout:g} s", begin + timeout
-        process = subprocess.Popen(
-            command, shell=True, stdin=subprocess.DEVNULL, start_new_session=True
-        )
+        process, gdb = self._start(wait=timer is not None)
         try:
+            with closing(gdb):
+                if timer:
+                    gdb.settimeout(timeout)
+                    apic.spare(gdb, timer)
             ended = False
             while not ended:
                 ended = process.poll() is not None
@@ -134,6 +163,19 @@ class Guest:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+    def _start(self, *, wait: bool) -> tuple[subprocess.Popen, socket.socket]:
+        """QEMU; with wait it does nothing until GDB, at the other end of this socket, says so."""
+        ours, theirs = socket.socketpair()
+        with closing(theirs):
+            process = subprocess.Popen(
+                boot.command(self, theirs.fileno() if wait else None),
+                shell=True,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+                pass_fds=[theirs.fileno()],
+            )
+        return process, ours
 
     def _judge(self, seconds: float, check: bool) -> Result:
         """The result of a guest that has ended, or why there is none."""
