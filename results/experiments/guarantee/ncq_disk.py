@@ -39,21 +39,25 @@ WRITER = Job(
 STREAM = Job("stream", "read", 20 * GIB, 20 * GIB, None, MIB, {"ioengine": "libaio", "iodepth": 8})
 GREEDY = (WRITER, STREAM)
 
-# What the disk has left, divided for throughput: most of it to the one that reads on.
-_SHARES = {
-    "writer": Reservation(512 * KIB, MIB, 1_000_000),
-    "stream": Reservation(100 * MIB, MIB, 1_000_000),
+# As an operator would have it who wants the disk's throughput: a little for each of the two that
+# the disk can promise beside the reader, and of the rest a hundred times more for the stream.
+_OWN = {
+    "writer": (Reservation(512 * KIB, MIB, 1_000_000), 10),
+    "stream": (Reservation(8 * MIB, MIB, 1_000_000), 1000),
 }
 
 
-def _shares(job: Job) -> dict[str, str]:
-    return io_htbs(replace(job, reservation=_SHARES.get(job.name, job.reservation)))
+def _weighed(job: Job) -> dict[str, str]:
+    if job.name not in _OWN:
+        return io_htbs(job)
+    promise, weight = _OWN[job.name]
+    return {"io.htbs": f"$dev {promise} weight={weight}"}
 
 
-DIVIDED: Scheduler = replace(
-    ways.SLACK, name="htbs-divided", title="HTBS slack, rest divided", control=_shares
+WEIGHED: Scheduler = replace(
+    ways.SLACK, name="htbs-weights", title=f"{ways.SLACK.title}, weights", control=_weighed
 )
-WAYS = (DIVIDED, *ways.ALL)
+WAYS = (WEIGHED, *ways.ALL)
 
 
 def experiment(seed: int) -> Experiment:
@@ -84,10 +88,27 @@ def claims(runs: Runs) -> list[Claim]:
     """Latency, and what it costs the two, with and without reservations of their own."""
     whose = "for the writer and the stream"
     found = []
-    for way in (DIVIDED, ways.SLACK):
+    for way in (WEIGHED, ways.SLACK):
         moved = ways.moves(CASE, runs, 0.8, schedulers.MQ_DEADLINE, way, GREEDY, whose)
         found += [in_time(runs, way), moved]
     return found
+
+
+def words_of(study: Study, runs: Runs) -> str:
+    """Where the throughput is lost if the two have nothing of their own."""
+
+    def got(way: Scheduler) -> str:
+        found = (ways.total(runs, CASE, way, (job,)) / KIB for job in GREEDY)
+        writer, stream = (f"{each:,.0f}" for each in found)
+        return f"{writer} and {stream} KB/s with {way.title}"
+
+    every = ", ".join(got(way) for way in (WEIGHED, ways.SLACK, schedulers.MQ_DEADLINE))
+    return f"""\
+{words.promises(study, runs)}
+
+The writer and the stream get {every}. Without reservations of their own the two share one, and in
+it the older request goes first: more of the writer's are served, each for a seek, at the expense of
+the stream and of the sum."""
 
 
 STUDY = Study(
@@ -97,12 +118,12 @@ STUDY = Study(
 A reader of 4k blocks whose requests come by chance, 20 a second, has reserved 160 KB/s within
 60 ms, on the nearline disk with command queueing. Beside it one writes 64k blocks at random, 32
 under way at a time, and one reads on in blocks of 1 MB, 8 under way. These two have no reservation,
-and so share the default one; except where the rest is divided: there the writer has reserved 512
-KB/s and the stream 100 MB/s, within a second. 20 seconds.
+and so share the default one; except with weights: there the writer has reserved 512 KB/s with
+weight 10, and the stream 8 MB/s with weight 1000, both within a second. 20 seconds.
 """,
     cases=(CASE,),
     claims=claims,
     figure=figure.promises,
     table=table.per_job,
-    words=words.promises,
+    words=words_of,
 )
