@@ -20,22 +20,22 @@ HTBS, PAPER, *_ = WAYS
 
 # Of the drive (tests/simdisk/flash.c): its dies, the pages of a block, their time for a read, for
 # an erasure, and for the longest program of a page, one that collects it from four others.
-_DIES = 8
-_BLOCK_PAGES = 256
-_READ_US = 75
-_ERASE_US = 3_800
-_COLLECT_US = 4 * _READ_US + 41 + 650
+DIES = 8
+BLOCK_PAGES = 256
+READ_US = 75
+ERASE_US = 3_800
+COLLECT_US = 4 * READ_US + 41 + 650
 # From the host's side: an idle drive's read of 4k.
-_ALONE_US = 85
+ALONE_US = 85
 
 
 def _mean_us(deep: int) -> float:
     """How long a read takes, with so many under way at random places."""
-    return (deep + _DIES - 1) * _READ_US / _DIES
+    return (deep + DIES - 1) * READ_US / DIES
 
 
 # As many as keep the dies busy for 95 % of the time.
-_DEEP = 19 * (_DIES - 1)
+_DEEP = 19 * (DIES - 1)
 
 # As much as one who waits for each block can read, so that all of it is promised.
 _ALL_IT_CAN = 64 * MIB
@@ -75,7 +75,7 @@ def _capped(bw: int, share: str) -> Scheduler:
 
 
 # The bar's part of what the writer has without a scheduler, and a part that the reader can bear.
-_BAR = 0.7
+BAR = 0.7
 AT_BAR = _capped(37 * MIB, "bar")
 LOW = _capped(13 * MIB, "low")
 # fio of Debian 12 aborts with 1,024 in one process.
@@ -161,27 +161,27 @@ CPU, which does an instruction a nanosecond and is never idle here."""
 def limits_of_reads(study: Study, runs: Runs) -> str:
     """Why the two bars can't both be met: because of the CPU, and of the drive."""
     return f"""\
-{limits_of_cpu(study, runs)} The drive, too, sets a limit: {_DIES} dies that take {_READ_US} us for
-a read do, with N reads under way at random places, N / (N + {_DIES - 1}) of what they can do at
+{limits_of_cpu(study, runs)} The drive, too, sets a limit: {DIES} dies that take {READ_US} us for
+a read do, with N reads under way at random places, N / (N + {DIES - 1}) of what they can do at
 most (a closed network of equal servers). For 95 % N is {_DEEP}, and each read then takes
 {_mean_us(_DEEP) / 1000:.1f} ms in the mean, more than the reader has."""
 
 
-def _erasures() -> float:
+def erasures() -> float:
     """How many blocks the drive erases in a second, at least, while no die is ever idle."""
-    return _DIES * 1_000_000 / (_ERASE_US + _BLOCK_PAGES * _COLLECT_US)
+    return DIES * 1_000_000 / (ERASE_US + BLOCK_PAGES * COLLECT_US)
 
 
-def _late(latency_us: int) -> tuple[float, float, float]:
+def late_at_least(latency_us: int) -> tuple[float, float, float]:
     """What erasures do to a reader, one block at a time, that waits for nothing else.
 
     Returns: until when in an erasure a read that comes to that die will be late, us; how probable
     it is that one comes until then; and so, what part of all reads is late at least, while no die
     is idle. A reader that is slower sends fewer, and the part is larger.
     """
-    until = _ERASE_US + _ALONE_US - latency_us
-    comes = 1 - (1 - 1 / _DIES) ** (until / _ALONE_US)
-    return until, comes, _erasures() * comes * _ALONE_US / 1_000_000
+    until = ERASE_US + ALONE_US - latency_us
+    comes = 1 - (1 - 1 / DIES) ** (until / ALONE_US)
+    return until, comes, erasures() * comes * ALONE_US / 1_000_000
 
 
 def limits_of_writes(study: Study, runs: Runs) -> str:
@@ -193,19 +193,19 @@ def limits_of_writes(study: Study, runs: Runs) -> str:
         way.title: f"{ways.total(runs, case, way, (WRITER,)) / none:.0%}"
         for way in case.first.schedulers
     }
-    until, comes, late = _late(reader.reservation.latency_us)
+    until, comes, late = late_at_least(reader.reservation.latency_us)
     return f"""\
 {words.promises(study, runs)}
 
 Of what it writes with {schedulers.NONE.title}, the writer writes: {ways.beside(written)}.
 
-What is possible: the drive takes {_ERASE_US / 1000} ms to erase a block and does not stop for a
+What is possible: the drive takes {ERASE_US / 1000} ms to erase a block and does not stop for a
 read. Who comes to that die in the first {until / 1000:.1f} ms of it is late, whoever schedules.
-While no die is idle, as with {schedulers.NONE.title}, {_erasures():.0f} blocks a second are erased
-at least: a die takes {_COLLECT_US / 1000:.2f} ms for each of a block's {_BLOCK_PAGES} pages at the
-most, and then erases one. If the reader waited for nothing else it would do a read in {_ALONE_US}
-us, and come to the die in time to be late in {comes:.0%} of all erasures. So with {_BAR:g} of the
-writes, {1000 * _BAR * late:.1f} in 1,000 of its reads are late at least, and to have 1 the writer
+While no die is idle, as with {schedulers.NONE.title}, {erasures():.0f} blocks a second are erased
+at least: a die takes {COLLECT_US / 1000:.2f} ms for each of a block's {BLOCK_PAGES} pages at the
+most, and then erases one. If the reader waited for nothing else it would do a read in {ALONE_US}
+us, and come to the die in time to be late in {comes:.0%} of all erasures. So with {BAR:g} of the
+writes, {1000 * BAR * late:.1f} in 1,000 of its reads are late at least, and to have 1 the writer
 may have {0.001 / late:.2f} at the most. As it waits for programs, too, it is less than that. Both
 bars could only be met by who knows when which die erases. What HTBS can do is leave it to the
 operator, who can cap the writer (`max`)."""
@@ -218,7 +218,7 @@ def _reads(case: Case, runs: Runs) -> list[Claim]:
 
 def _writes(case: Case, runs: Runs) -> list[Claim]:
     reader = case.first.jobs[0]
-    moved = ways.moves(case, runs, _BAR, schedulers.NONE, HTBS, (WRITER,), "for the writer")
+    moved = ways.moves(case, runs, BAR, schedulers.NONE, HTBS, (WRITER,), "for the writer")
     return [half_of_best(case, runs, reader), moved, tail(case, runs, reader, LOW)]
 
 
