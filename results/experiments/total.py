@@ -1,9 +1,9 @@
 """The paper's 5.3, aggregate bandwidth.
 
 Seven applications read in sequence in different places of the disk: alone, with two, and with four
-others that read at random, limited to 40 KB/s each by the benchmark. 30 seconds (here 15), the mean
-of three runs. Each has reserved unlimited bandwidth (the random ones their 40 KB/s) within 100 ms.
-B_max is 20, of BFQ too. How much do they read in all?
+others that read at random, limited to 40 KB/s each by the benchmark. 30 seconds, the mean of three
+runs. Each has reserved unlimited bandwidth (the random ones their 40 KB/s) within 100 ms. B_max is
+20, of BFQ too. How much do they read in all?
 """
 
 from collections.abc import Iterable
@@ -161,10 +161,9 @@ STUDY = study(
     """
 The paper's experiment 5.3 and figure 6: seven applications read in sequence in different places of
 the disk, alone, with two and with four that read at random and are limited to 40 KB/s by fio. Each
-has reserved as much bandwidth as there is (the random ones 40 KB/s), within 100 ms. 15 seconds, the
-paper's runs took 30; the mean of three runs in different places, one run for those that the paper
-does not compare.
+has reserved as much bandwidth as there is (the random ones 40 KB/s), within 100 ms. 30 seconds; the
+mean of three runs in different places, one run for those that the paper does not compare.
 """,
-    cases("total", drives.PAPER, 15),
+    cases("total", drives.PAPER, 30),
     paper=True,
 )

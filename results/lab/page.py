@@ -6,6 +6,7 @@ from pathlib import Path
 from results.lab import words
 from results.lab.experiment import KIB
 from results.lab.raw import runs
+from results.lab.run import SPEED
 from results.lab.study import Case, Claim, Runs, Study
 
 HTBS = "HTBS"
@@ -14,9 +15,9 @@ _HEAD = """\
 # What HTBS is worth
 
 `make lab` wrote this page. It ran every experiment below in a simulated machine: Debian's kernel
-{kernel} as it is, a [simulated drive](../tests/simdisk), and virtual time, where an instruction
-takes a nanosecond and idle time is skipped. So the numbers are the same on every machine, to the
-digit. What HTBS loses is shown like what it wins.
+{kernel} as it is, a [simulated drive](../tests/simdisk), and virtual time, where one CPU does
+{speed} instructions a nanosecond and idle time is skipped. So the numbers are the same on every
+machine, to the digit. What HTBS loses is shown like what it wins.
 
     make lab                    # what is missing; all of it: below {minutes} minutes on two cores
     make lab EXPERIMENT=name    # one experiment; its command is given with it
@@ -36,7 +37,7 @@ def write(studies: Iterable[Study], numbers: dict[str, Runs], bench: str, direct
 
     numbers: of the studies that have been run, by name; bench: the section about it, if any.
     """
-    parts = [_HEAD.format(kernel=_kernels(studies, directory), minutes=_MINUTES)]
+    parts = [_HEAD.format(kernel=_kernels(studies, directory), minutes=_MINUTES, speed=SPEED)]
     paper = _decided(studies, numbers, lambda study, claim: claim.paper)
     bars = _decided(studies, numbers, lambda study, claim: study.bars)
     parts += ["## The paper's claims\n\n" + paper, "## What HTBS is held to\n\n" + bars]

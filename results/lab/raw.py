@@ -8,7 +8,7 @@ from pathlib import Path
 
 from results.lab import guest, reduce
 from results.lab.experiment import Experiment, Job, Scheduler
-from results.lab.run import ARGUMENTS, JobResult, files_for
+from results.lab.run import ARGUMENTS, SPEED, JobResult, files_for
 from results.lab.study import Study
 from tests.vm.kernels import Kernel
 
@@ -55,6 +55,7 @@ class Run:
         rest = [
             machine.kernel.version,
             ARGUMENTS,
+            SPEED,
             sorted(files_for(self.scheduler, machine.sources).items()),
             sorted(machine.versions.items()),
             self.experiment.series,

@@ -85,6 +85,12 @@ def p999_us(requests: list[Request]) -> float:
     return _us(percentile(sorted(request.latency_ns for request in requests), 99.9))
 
 
+def check_whole(requests: list[Request], fio: dict) -> None:
+    """Raise ReduceError unless the log has what the report, from fio_job(), says was done."""
+    if abs(len(requests) - fio["total_ios"]) * 100 > fio["total_ios"]:
+        raise ReduceError(f"the log has {len(requests)} of {fio['total_ios']} requests")
+
+
 def fio_job(report: dict) -> dict:
     """What a fio report says of its one job, without what is zero or said elsewhere."""
     [job] = report["jobs"]

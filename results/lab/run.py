@@ -29,6 +29,9 @@ _SLOWEST = 30
 # zeroed memory.
 ARGUMENTS = "rodata=off init_on_alloc=0"
 
+# Instructions a nanosecond: a server's core at 3 GHz and a little more than one a cycle.
+SPEED = 4
+
 # A guest on the virtual clock keeps one CPU busy.
 AT_ONCE = len(os.sched_getaffinity(0))
 
@@ -176,6 +179,7 @@ def run_one(
         timeout=_BOOT_SECONDS + _SLOWEST * experiment.seconds,
         programs=(*PROGRAMS, "chrt"),
         arguments=ARGUMENTS,
+        speed=SPEED,
     )
     advance(0)
     result = machine.run(guest.script(experiment, scheduler), on_line=on_line)
@@ -186,6 +190,7 @@ def run_one(
         requests = reduce.read_log(log, guest.late(experiment, job))
         log.unlink()  # A line for every request: a gigabyte in all experiments.
         fio = reduce.fio_job(result.json(f"{job.name}.json"))
+        reduce.check_whole(requests, fio)
         latency_us = job.reservation.latency_us if job.reservation else inf
         numbers = reduce.numbers(requests, fio["runtime_ms"] / 1000, latency_us)
         stat = result.text(f"{job.name}.stat").strip() if scheduler.reserves else ""

@@ -52,13 +52,13 @@ def save(kernel: Kernel, output: str) -> None:
     whole.replace(_file(kernel))
 
 
-def spare(channel: socket.socket, timer: Timer) -> None:
+def spare(channel: socket.socket, timer: Timer, speed: int = 1) -> None:
     """Start a guest that waits at the other end, and tell it its timer's period.
 
     If it dies meanwhile or takes too long, that is seen elsewhere. RuntimeError if QEMU doesn't
     understand.
     """
-    period = timer.period.to_bytes(4, "little").hex()
+    period = (speed * timer.period).to_bytes(4, "little").hex()
     commands = {
         f"Z1,{timer.function:x},1": "OK",  # stop there
         "c": "T05",

@@ -61,7 +61,7 @@ class Guest:
     the host (else they take turns), drives being disks of QEMU by their drivers;
     modules, programs: of the host and kernel, virtual clock only (on the real clock all are there);
     arguments: for the kernel, virtual clock only; calibrates: the kernel has to measure its timer,
-    virtual clock only.
+    virtual clock only; speed: instructions that its CPU does in a nanosecond, virtual clock only.
     """
 
     kernel: Kernel
@@ -78,6 +78,7 @@ class Guest:
     programs: Iterable[str] = PROGRAMS
     arguments: str = ""
     calibrates: bool = False
+    speed: int = 1
 
     def run(
         self,
@@ -147,7 +148,7 @@ class Guest:
             with closing(gdb):
                 if timer:
                     gdb.settimeout(timeout)
-                    apic.spare(gdb, timer)
+                    apic.spare(gdb, timer, self.speed)
             ended = False
             while not ended:
                 ended = process.poll() is not None

@@ -146,24 +146,19 @@ def study(  # noqa: PLR0913, PLR0917
     )
 
 
-def limits_of_cpu(study: Study, runs: Runs) -> str:
-    """What is missing although nothing is held back."""
+def limits_of_reads(study: Study, runs: Runs) -> str:
+    """What the scheduler costs, and why the two bars can't both be met."""
     [case] = study.cases
     free, none = (ways.total(runs, case, way) for way in (PAPER, schedulers.NONE))
     return f"""\
 {words.promises(study, runs)}
 
 What is possible: {PAPER.title} holds nothing back on flash, and the drive does {free / none:.0%} of
-what it does with {schedulers.NONE.title}. That much is the price of the scheduler on the guest's
-CPU, which does an instruction a nanosecond and is never idle here."""
-
-
-def limits_of_reads(study: Study, runs: Runs) -> str:
-    """Why the two bars can't both be met: because of the CPU, and of the drive."""
-    return f"""\
-{limits_of_cpu(study, runs)} The drive, too, sets a limit: {DIES} dies that take {READ_US} us for
-a read do, with N reads under way at random places, N / (N + {DIES - 1}) of what they can do at
-most (a closed network of equal servers). For 95 % N is {_DEEP}, and each read then takes
+what it does with {schedulers.NONE.title}: that much is the price of the scheduler on the guest's
+CPU. What {HTBS.title} moves less than that, it holds back, so that the reader's next request finds
+the dies free enough. There the drive sets a limit: {DIES} dies that take {READ_US} us for a read
+do, with N reads under way at random places, N / (N + {DIES - 1}) of what they can do at most (a
+closed network of equal servers). For 95 % N is {_DEEP}, and each read then takes
 {_mean_us(_DEEP) / 1000:.1f} ms in the mean, more than the reader has."""
 
 
@@ -262,7 +257,7 @@ give (`nr_requests`): does the flood take them all? A second.
     (reader(1_000), FLOOD),
     1,
     _reads,
-    limits_of_cpu,
+    limits_of_reads,
     replace(drives.FLASH, queue={"nr_requests": 64}),
 )
 

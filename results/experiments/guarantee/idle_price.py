@@ -63,11 +63,10 @@ def price_of_cpu(study: Study, runs: Runs) -> str:
     return f"""\
 {words.rankings(study, runs)}
 
-On flash the guest's CPU, which does an instruction a nanosecond, has hardly a pause when blocks are
-read at random: with {schedulers.NONE.title} one is done every {none / 1000:.1f} us. So what a
-scheduler does for each is missing in the end: a request takes longer, against that, by
-{ways.beside(others)}. To keep to {_SHARE:.0%} it must not be more than {none / _SHARE - none:,.0f}
-ns."""
+On flash, with {schedulers.NONE.title} a block at random is done every {none / 1000:.1f} us. Where
+the CPU had no time to spare, what a scheduler does for each would be missing; against that, one
+takes longer by {ways.beside(others)}. To keep to {_SHARE:.0%} it must not be more than
+{none / _SHARE - none:,.0f} ns."""
 
 
 STUDY = Study(
