@@ -14,6 +14,7 @@
 #include <linux/ktime.h>
 
 #include <htbs/release.h>
+#include <htbs/timer.h>
 #include <htbs/trace.h>
 #include <htbs/wait.h>
 
@@ -43,16 +44,12 @@ void htbs_release_due(struct htbs_device *dev, u64 now)
 void __htbs_release_arm(struct htbs_device *dev)
 {
 	u64 at = ktime_get_ns() + HTBS_RELEASE_LOOK, alarm;
-	struct hrtimer *timer = &dev->release_timer;
 
 	lockdep_assert_held(&dev->lock);
 
 	if (htbs_policy_alarm(&dev->policy, &alarm) && htbs_before(alarm, at))
 		at = alarm;
-	if (hrtimer_is_queued(timer) &&
-	    !htbs_before(at, hrtimer_get_expires_ns(timer)))
-		return;
-	hrtimer_start(timer, ns_to_ktime(at), HRTIMER_MODE_ABS);
+	htbs_timer_by(&dev->release_timer, at);
 }
 
 static enum hrtimer_restart htbs_release_expired(struct hrtimer *timer)

@@ -22,6 +22,8 @@ static enum hrtimer_restart htbs_wait_expired(struct hrtimer *timer)
 	active = dev->policy.active;
 	if (htbs_policy_timeout(&dev->policy, now))
 		htbs_trace_wait_end(dev, active, now, HTBS_WAIT_TIMEOUT);
+	else if (dev->policy.wait)
+		htbs_arm_wait_timer(dev);
 	htbs_device_unlock(dev, flags);
 
 	if (READ_ONCE(dev->has_work))

@@ -5,9 +5,8 @@
 #ifndef HTBS_WAIT_H
 #define HTBS_WAIT_H
 
-#include <linux/hrtimer.h>
-
 #include <htbs/device.h>
+#include <htbs/timer.h>
 
 void htbs_wait_init(struct htbs_device *dev);
 void htbs_wait_disarm(struct htbs_device *dev);
@@ -26,8 +25,7 @@ static inline void htbs_arm_wait_timer(struct htbs_device *dev)
 {
 	lockdep_assert_held(&dev->lock);
 
-	hrtimer_start(&dev->wait_timer, ns_to_ktime(dev->policy.wait_until),
-		      HRTIMER_MODE_ABS);
+	htbs_timer_by(&dev->wait_timer, dev->policy.wait_until);
 }
 
 #endif /* HTBS_WAIT_H */
