@@ -50,7 +50,7 @@ def experiment(seconds: int) -> Experiment:
         ),
         drive=Drive(),
         seconds=seconds,
-        apart=0.5,
+        apart=1,
     )
 
 

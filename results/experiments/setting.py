@@ -10,11 +10,11 @@ class Setting:
     """A drive, two jobs with reservations on it, under what they run, and for how long.
 
     They start apart where there is time for it, as people would start them: bfq takes what begins
-    at the same moment for one application, now and then, and is slow then.
+    within 600 ms for one application, now and then, and is slow then.
     """
 
     drive: Drive
     jobs: tuple[Job, Job]
     ways: tuple[Scheduler, ...]
     seconds: int
-    apart: float = 0.5
+    apart: float = 1
