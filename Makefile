@@ -17,7 +17,7 @@ define links
 endef
 kbuild = $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(1) W=$(W)
 
-.PHONY: all private-types simdisk modules_install matrix style setup demo lab bench test \
+.PHONY: all private-types simdisk modules_install matrix style setup demo lab bench test test-debug \
 	soak fuzz fuzz-writes test-mutants conformance clean help
 
 all: private-types
@@ -68,6 +68,11 @@ bench: setup
 test: setup
 	@$(PYTHON) -m pytest tests
 
+test-debug: CONFIG ?= debug
+test-debug:
+	@scripts/setup debug
+	@$(PYTHON) -m pytest tests/vm tests/faults --kernels=$(CONFIG)
+
 soak: SEED ?= $(shell date +%s)
 soak: setup
 	@$(PYTHON) -m tests.faults --seed $(SEED) $(if $(MINUTES),--minutes $(MINUTES)) \
@@ -103,8 +108,10 @@ help:
 	@echo 'make lab                 run the experiments of results/ that are missing'
 	@echo 'make lab EXPERIMENT=x    run one of them; LAB_SECONDS=2 for a short trial in build/lab/'
 	@echo 'make test                install what is missing, run all tests'
+	@echo 'make test-debug          run functional tests and fault matrix on a debug kernel;'
+	@echo '                         CONFIG=debug|kcsan'
 	@echo 'make soak MINUTES=<n>    run rows of the fault matrix at random for so long; SEED=<n>,'
-	@echo '                         KERNELS="6.1 6.12", ROWS="switch unload ..."'
+	@echo '                         KERNELS="6.1 6.12 debug kcsan", ROWS="switch unload ..."'
 	@echo 'make fuzz MINUTES=<n>    fuzz each pure part of the scheduler for so long'
 	@echo 'make fuzz-writes         a million random writes to the control files, in a guest;'
 	@echo '                         COUNT=<n>, SEED=<n>, KERNEL=6.1|6.12'

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.faults.matrix import ROWS, STALLED, Row
-from tests.vm import Guest, Result, debug, modules
+from tests.vm import Guest, Result, debug, initramfs, modules
 from tests.vm.functional import ALLOWED, find_kernel
 
 _HERE = Path(__file__).parent
@@ -32,6 +32,7 @@ def run_rows(
     injected = _INJECTED if any(row.injects for row in rows) else ()
     files = {path: _HERE / path for path in _SHELL} | {"lib.sh": _LIBRARY}
     files |= {f"rows/{row.name}.sh": _text(row) for row in rows}
+    files[".harness/nth"] = initramfs.static_program("nth", _HERE / "nth.c")
     guest = Guest(
         kernel,
         files=modules.build(kernel) | files,
