@@ -33,15 +33,15 @@ number()
 	number=${number%% *}
 }
 
-# load_from GROUP DISK BYTES OPTION…: the group writes so much to the disk, reads it back, and begins
-# again, in the background until `all_right`; with --filename to a file there.
+# load_from GROUP DISK FILE BYTES OPTION…: the group writes so much to the file, which is the disk or
+# on it, reads it back, and begins again, in the background until `all_right`.
 load_from()
 {
-	local group=$1 disk=$2 bytes=$3
-	shift 3
+	local group=$1 disk=$2 file=$3 bytes=$4
+	shift 4
 	number "$group/io.stat" "$disk" rbytes
 	verified_at["$group $disk"]=$((number + bytes))
-	verify "$group" "$group-$disk" "/dev/$disk" --size="$bytes" --loops=1000000 "$@" \
+	verify "$group" "$group-$disk" "$file" --size="$bytes" --loops=1000000 "$@" \
 		2>/dev/null &
 }
 
@@ -70,11 +70,11 @@ load_disk()
 	cg a b c
 	reserve a "$disk" bw=10M burst=256K latency=10000
 	reserve b "$disk" bw=1M
-	load_from a "$disk" 8388608 --rw=randwrite --bsrange=4k-64k --ioengine=libaio \
+	load_from a "$disk" "/dev/$disk" 8388608 --rw=randwrite --bsrange=4k-64k --ioengine=libaio \
 		--iodepth=$((RANDOM % 60 + 4))
-	load_from b "$disk" 2097152 --rw=write --bs=4k --offset=8m --ioengine=io_uring \
+	load_from b "$disk" "/dev/$disk" 2097152 --rw=write --bs=4k --offset=8m --ioengine=io_uring \
 		--iodepth=$((RANDOM % 24 + 8)) --iodepth_batch=8 --iodepth_batch_complete=8
-	load_from c "$disk" 262144 --rw=randwrite --bs=4k --offset=16m --ioengine=psync
+	load_from c "$disk" "/dev/$disk" 262144 --rw=randwrite --bs=4k --offset=16m --ioengine=psync
 	begun=$EPOCHSECONDS
 }
 
@@ -203,6 +203,10 @@ clean()
 	for path in /tmp/mnt*; do
 		! mountpoint -q "$path" || umount "$path"
 	done
+	[ ! -e /sys/block/dm-0 ] || wait_for 10 dmsetup --noudevrules --noudevsync remove_all
+	for path in /sys/block/md*/md/array_state; do
+		[ ! -e "$path" ] || wait_for 10 put clear "$path"
+	done
 	for path in /sys/block/*/queue/scheduler; do
 		! grep -qs '\[htbs\]' "$path" || expect_put OK none "$path"
 	done
@@ -220,7 +224,7 @@ clean()
 # give_up: clean up after a row that failed somewhere.
 give_up()
 {
-	busybox killall -q -9 fio dd || :
+	busybox killall -q -9 fio dd cp || :
 	[ ! -e /sys/bus/pseudo/drivers/scsi_debug/opts ] || inject 0 0
 	clean
 }

@@ -11,8 +11,8 @@ cg a b
 reserve a nullb0 bw=10M
 reserve b nullb0 bw=1M
 for group in a b; do
-	load_from $group nullb0 2097152 --filename=/tmp/mnt/$group --rw=randwrite --bs=4k \
-		--ioengine=libaio --iodepth=16
+	load_from $group nullb0 /tmp/mnt/$group 2097152 --rw=randwrite --bs=4k --ioengine=libaio \
+		--iodepth=16
 done
 begun=$EPOCHSECONDS
 echo freezer >/sys/power/pm_test

@@ -36,12 +36,11 @@ wait_for 20 test -b /dev/md_test
 modprobe dm_mod
 dmsetup --noudevrules --noudevsync create stripe \
 	--table "0 131072 striped 2 128 /dev/md_test 0 /dev/md_test 65536"
-wait_for 20 test -b /dev/mapper/stripe
-on_ext4 /dev/mapper/stripe
+wait_for 20 test -b /dev/dm-0
+on_ext4 /dev/dm-0
 tree /tmp/tree
 cp -r /tmp/tree /tmp/mnt/one &
-load_from a dm-0 2097152 --filename=/tmp/mnt/file --rw=randwrite --bs=4k --ioengine=libaio \
-	--iodepth=16
+load_from a dm-0 /tmp/mnt/file 2097152 --rw=randwrite --bs=4k --ioengine=libaio --iodepth=16
 goes_on a nullb1
 echo faulty >$md/dev-nullb1/state
 cp -r /tmp/tree /tmp/mnt/two
@@ -59,11 +58,9 @@ intact /tmp/mnt/one /tmp/mnt/two
 for disk in nullb0 nullb1; do
 	[ "$(stat_of a $disk wbytes)" -gt 0 ] || fail "a was not charged on $disk"
 done
-off_ext4 /dev/mapper/stripe
+off_ext4 /dev/dm-0
 for disk in nullb0 nullb1; do
 	settled a $disk
 	settled . $disk
 done
-dmsetup --noudevrules --noudevsync remove stripe
-echo clear >$md/array_state
 rm -rf /tmp/tree

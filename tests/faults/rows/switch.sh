@@ -12,8 +12,8 @@ scheduler nullb0 htbs
 scheduler nullb1 htbs
 load_disk nullb0
 reserve a nullb1 bw=64K max=256K
-load_from a nullb1 524288 --rw=randwrite --bs=4k --ioengine=libaio --iodepth=8 --fdatasync=8 \
-	--thinktime=10000
+load_from a nullb1 /dev/nullb1 524288 --rw=randwrite --bs=4k --ioengine=libaio --iodepth=8 \
+	--fdatasync=8 --thinktime=10000
 while more 1; do
 	for other in none mq-deadline kyber bfq; do
 		scheduler nullb0 $other
