@@ -10,12 +10,12 @@ declare -A verified_at
 
 # verify GROUP NAME FILE OPTION…: fio writes 2 MiB and reads them back. It ends at the first mistake,
 # which is kept in ./failed; that it was killed before is none. Not with fio's randseed: it takes
-# its own second pass for a mistake then.
+# its own second pass for a mistake then. One process: when it is gone its requests are, too.
 verify()
 {
 	local group=$1 name=$2 file=$3 status=0
 	shift 3
-	in_cg "$group" fio --name="$name" --filename="$file" --direct=1 --eta=never \
+	in_cg "$group" fio --thread --name="$name" --filename="$file" --direct=1 --eta=never \
 		--size=2m --verify=crc32c --verify_fatal=1 "$@" >"$name.log" 2>&1 || status=$?
 	[ $status = 0 ] || [ $status = 137 ] || echo "$name: $status $(head -20 "$name.log")" >>failed
 }
@@ -113,9 +113,22 @@ ended()
 	all_right
 	for disk in "$@"; do
 		for group in a b .; do
-			settled $group "$disk"
+			adds_up $group "$disk"
 		done
 	done
+}
+
+# adds_up GROUP DISK: what is charged to it has ended. A request is counted after its submitter hears
+# of its end.
+adds_up()
+{
+	(wait_for 20 is_settled "$1" "$2") 2>/dev/null || :
+	settled "$1" "$2"
+}
+
+is_settled()
+{
+	(settled "$1" "$2")
 }
 
 # all_right: the loads end when each is through once, and all data is right. fio is killed: it may

@@ -28,7 +28,7 @@ for name in $ROWS; do
 		echo "row $name passed, $((EPOCHSECONDS - begin)) s"
 	else
 		failed="$failed $name"
-		kill -9 -- -$group || :
+		kill -9 -- -$group 2>/dev/null || :
 		in_row give_up
 	fi
 done

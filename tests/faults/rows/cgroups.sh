@@ -11,12 +11,6 @@ move()
 	done
 }
 
-# adds_up GROUP: what is charged to it has ended.
-adds_up()
-{
-	(settled "$1" nullb0)
-}
-
 disk nullb0
 load htbs
 scheduler nullb0 htbs
@@ -36,7 +30,7 @@ while more 3; do
 		move $group b
 	else
 		move $group b
-		wait_for 20 adds_up $group
+		adds_up $group nullb0
 	fi
 	wait_for 10 rmdir $CG/$group
 	wait_for 10 rmdir "$CG/c$rounds"

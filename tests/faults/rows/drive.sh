@@ -68,7 +68,7 @@ intact /tmp/mnt/*-[ab]
 verify a file /tmp/mnt/file --rw=randrw --bs=4k --ioengine=libaio --iodepth=32
 [ ! -e failed ] || fail "$(cat failed)"
 off_ext4 "/dev/$disk"
-settled a "$disk"
-settled . "$disk"
+adds_up a "$disk"
+adds_up . "$disk"
 [ "$(stat_of a "$disk" completed)" -gt 0 ] || fail "a did nothing"
 rm -rf /tmp/tree

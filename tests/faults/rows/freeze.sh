@@ -29,5 +29,5 @@ echo none >/sys/power/pm_test
 all_right
 off_ext4 /dev/nullb0
 for group in a b .; do
-	settled $group nullb0
+	adds_up $group nullb0
 done

@@ -18,7 +18,7 @@ done
 load_disk nullb0
 for number in $(seq 50 50 "$COUNT"); do
 	in_cg "many/$number" dd if=/dev/nullb0 of=/dev/null bs=4k count=1 iflag=direct status=none
-	settled "many/$number" nullb0
+	adds_up "many/$number" nullb0
 	expect 1 "$completed" "reads of group $number"
 done
 # The disk leaves them, and finds them again.

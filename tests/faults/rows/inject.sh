@@ -39,7 +39,7 @@ dmesg | grep -q 'null_blk: rq .* timed out' || fail "nothing timed out"
 # shellcheck disable=SC2086
 verify a written /dev/nullb0 $written --verify_only
 for group in a b .; do
-	settled $group nullb0
+	adds_up $group nullb0
 done
 
 # The completion of a SCSI command is lost: it is aborted and sent again.

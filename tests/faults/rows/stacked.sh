@@ -60,7 +60,7 @@ for disk in nullb0 nullb1; do
 done
 off_ext4 /dev/dm-0
 for disk in nullb0 nullb1; do
-	settled a $disk
-	settled . $disk
+	adds_up a $disk
+	adds_up . $disk
 done
 rm -rf /tmp/tree

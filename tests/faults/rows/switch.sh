@@ -28,4 +28,4 @@ while more 1; do
 done
 goes_on a nullb1
 ended nullb0
-settled a nullb1
+adds_up a nullb1

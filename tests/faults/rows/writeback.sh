@@ -30,5 +30,5 @@ for group in a b; do
 done
 off_ext4 /dev/nullb0
 for group in a b .; do
-	settled $group nullb0
+	adds_up $group nullb0
 done
