@@ -10,7 +10,7 @@ read_all()
 {
 	in_cg a fio --name=all --filename_format="/dev/nullb\$filenum" --nrfiles=$COUNT --direct=1 \
 		--rw=randread --bs=4k --size=$((COUNT * 64))k --ioengine=libaio --iodepth=64 \
-		--file_service_type=roundrobin --eta=never "$@"
+		--file_service_type=roundrobin --invalidate=0 --eta=never "$@"
 }
 
 ulimit -n 4096
