@@ -78,6 +78,16 @@ load_disk()
 	begun=$EPOCHSECONDS
 }
 
+# flood GROUP DISK OPTION…: the group asks for more than it gets, in the background until `all_right`.
+flood()
+{
+	local group=$1 disk=$2
+	shift 2
+	in_cg "$group" fio --thread --name=flood --filename="/dev/$disk" --direct=1 --eta=never \
+		--rw=randread --ioengine=libaio --iodepth=256 --time_based --runtime=3600 "$@" \
+		>/dev/null 2>&1 &
+}
+
 # more LEAST: is there to be another round? For $LOAD seconds, and so many rounds at least; not when
 # a load has failed.
 more()

@@ -5,12 +5,13 @@
 
 COUNT=1000
 
-# read_all OPTION…: read from all of them, one after the other.
+# read_all OPTION…: read from all of them, one after the other. fio would look for each disk among all
+# for its statistics, and invalidate its cache.
 read_all()
 {
 	in_cg a fio --name=all --filename_format="/dev/nullb\$filenum" --nrfiles=$COUNT --direct=1 \
 		--rw=randread --bs=4k --size=$((COUNT * 64))k --ioengine=libaio --iodepth=64 \
-		--file_service_type=roundrobin --invalidate=0 --eta=never "$@"
+		--file_service_type=roundrobin --disk_util=0 --invalidate=0 --eta=never "$@"
 }
 
 ulimit -n 4096

@@ -39,7 +39,8 @@ echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
 disk nullb0
 cg a/b c
 
-each insmod "! loaded || rmmod htbs" "" insmod "$IN/htbs.ko"
+strip --strip-debug -o /tmp/htbs.ko "$IN/htbs.ko"
+each insmod "! loaded || rmmod htbs" "" insmod /tmp/htbs.ko
 loaded || fail "not loaded"
 
 each "switch to htbs" "scheduler nullb0 none" \

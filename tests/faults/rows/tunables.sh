@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# nr_requests, every tunable and a reservation change.
+# nr_requests, every tunable and a reservation change, while who goes behind all others asks for all
+# tags.
 
 # tune FILE VALUE: it is written, and read back.
 tune()
@@ -10,10 +11,20 @@ tune()
 	expect "$2" "$(cat "$queue/$1")" "$1"
 }
 
+# all_but_a_quarter TAGS: the last quarter is others', but for a share of it.
+all_but_a_quarter()
+{
+	local pending in_flight
+	read -r _ pending _ in_flight _ < <(grep '^background ' /sys/kernel/debug/block/nullb0/sched/state)
+	[ $((pending + in_flight)) -le $(($1 * 7 / 8)) ] || fail "$pending + $in_flight of $1 tags"
+}
+
 disk nullb0
 load htbs
 scheduler nullb0 htbs
 load_disk nullb0
+cg idle
+flood idle nullb0 --bs=4k --prioclass=3
 queue=/sys/block/nullb0/queue
 while more 1; do
 	for value in 4 128 17 64; do
@@ -30,6 +41,7 @@ while more 1; do
 		expect "bw=$((value * 65536)) burst=262144 latency=$((value * 1000))" \
 			"$(in_force a nullb0)"
 		goes_on a nullb0
+		[ $value -lt 64 ] || all_but_a_quarter $((2 * value))
 	done
 done
 ended nullb0
