@@ -194,8 +194,20 @@ struct blkcg_policy htbs_blkcg_policy = {
  */
 int htbs_reservations_register(struct cftype *files)
 {
+	int err;
+
 	htbs_blkcg_policy.dfl_cftypes = files;
-	return blkcg_policy_register(&htbs_blkcg_policy);
+	err = blkcg_policy_register(&htbs_blkcg_policy);
+	if (err)
+		return err;
+
+	/* It warns if there is no memory for the files, but doesn't fail. */
+	if (cgroup_subsys_enabled(io_cgrp_subsys) &&
+	    !(files->flags & __CFTYPE_ADDED)) {
+		blkcg_policy_unregister(&htbs_blkcg_policy);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 /**

@@ -118,7 +118,7 @@ ROWS = (
     Row(
         "memory",
         "each memory allocation of loading, switching, configuring and first I/O fails once",
-        "-ENOMEM or success, nothing in between; the next attempt works",
+        "-ENOMEM or success; the next attempt works",
         injects=True,
     ),
 )
