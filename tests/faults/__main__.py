@@ -17,6 +17,9 @@ from tests.vm.functional import SERIES
 
 _ROWS_A_ROUND = 4
 _LOADS = (4, 10, 30)
+# Is it met again, something else is wrong.
+_QEMU_FAULT = "Oops: int3"
+_ATTEMPTS = 2
 
 
 def main() -> int:
@@ -38,16 +41,14 @@ def _round(seed: int, arguments: argparse.Namespace) -> bool:
     rows = [BY_NAME[name] for name in arguments.rows] if arguments.rows else rows
     names = " ".join(row.name for row in rows)
     print(f"seed {seed}: kernel {kernel}, {load} s of load: {names}", flush=True)
-    try:
-        guest = {"name": f"soak-{kernel}", "parallel": True}
-        result = run_rows(kernel, rows, seed=seed, load=load, **guest)
-        if result.exit_code == 0:
+    for _ in range(_ATTEMPTS):
+        what = _failure(kernel, rows, seed, load)
+        if what is None:
             return True
-        print(result.stdout)
-    except GuestError as error:
-        print(error)
-        if "Oops: int3" in str(error):
-            print("this is a fault of QEMU before 8.1, not of the kernel: see tests/vm/boot.py")
+        print(what)
+        if _QEMU_FAULT not in what:
+            break
+        print("this is a fault of QEMU before 8.1, not of the kernel: see tests/vm/boot.py")
     again = f"make soak SEED={seed}"
     if arguments.kernels != list(SERIES):
         again += f" KERNELS='{' '.join(arguments.kernels)}'"
@@ -55,6 +56,15 @@ def _round(seed: int, arguments: argparse.Namespace) -> bool:
         again += f" ROWS='{' '.join(arguments.rows)}'"
     print(f"seed {seed} failed; repeat it by: {again}")
     return False
+
+
+def _failure(kernel: str, rows: list[Row], seed: int, load: int) -> str | None:
+    """Run the rows in a guest; what went wrong, or None."""
+    try:
+        result = run_rows(kernel, rows, seed=seed, load=load, name=f"soak-{kernel}", parallel=True)
+    except GuestError as error:
+        return str(error)
+    return result.stdout if result.exit_code else None
 
 
 def _draw(seed: int, kernels: list[str]) -> tuple[str, list[Row], int]:
