@@ -8,7 +8,7 @@ load htbs
 scheduler "$scsi" htbs
 # The guest can't end before the disk relents.
 (
-	sleep 40
+	sleep $((40 * PATIENCE))
 	inject 0 0
 ) &
 inject 1 0x8000
