@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import dropwhile
 from math import floor, log10
 from pathlib import Path
 
@@ -108,8 +109,10 @@ def _bandwidth_panel(panel: Axes, seconds: int, lines: list[_Line]) -> list[floa
         colour = _COLOURS[index]
         width = 1.3 * (len(lines) - index)
         reserved = line.reserved / KIB
-        times = [time for time, _ in line.points]
-        values = [bw / KIB for _, bw in line.points]
+        # It begins when its job does.
+        points = list(dropwhile(lambda point: point[1] == 0, line.points))
+        times = [time for time, _ in points]
+        values = [bw / KIB for _, bw in points]
         label = f"{line.name} got {line.bw / KIB:,.0f} KB/s of {reserved:,.0f}"
         panel.plot(times, values, color=colour, lw=width, label=label)
         panel.axhline(reserved, color=colour, lw=0.9, ls="--")
