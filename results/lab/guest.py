@@ -39,8 +39,7 @@ def script(experiment: Experiment, scheduler: Scheduler) -> str:
         lines += ["for job in $jobs; do wait $job; done"]
     lines += ["kill $ticker"]
     for job in experiment.jobs:
-        several = f"cat {job.name}_lat.*.log >{job.name}.log && rm {job.name}_lat.*.log"
-        lines += [several if _several(job) else f"mv {job.name}_lat.log {job.name}.log"]
+        lines += [f"mv {job.name}_lat.log {job.name}.log"]
         if scheduler.reserves:
             lines += [f"cat {CGROUPS}/{job.name}/io.htbs.stat >{job.name}.stat"]
     return "\n".join(lines) + "\n"
@@ -50,11 +49,6 @@ def late(experiment: Experiment, job: Job) -> float:
     """How much later than the first of its stage a job starts, seconds."""
     stage = [each.name for each in experiment.jobs if each.stage == job.stage]
     return experiment.apart * stage.index(job.name)
-
-
-def _several(job: Job) -> bool:
-    """Is it more than one process to fio, each of which would write over the others' log."""
-    return "numjobs" in job.options
 
 
 def _stages(experiment: Experiment) -> list[list[Job]]:
@@ -87,7 +81,7 @@ def _fio(experiment: Experiment, job: Job) -> str:
         "randseed": experiment.seed,
         "clocksource": "clock_gettime",
         "write_lat_log": job.name,
-        "per_job_logs": int(_several(job)),
+        "per_job_logs": 0,
         "disable_clat": 1,
         "disable_slat": 1,
         "eta": "never",

@@ -90,7 +90,7 @@ def test_scripts_are_valid_and_set_what_was_described() -> None:
         subprocess.run(["sh", "-n"], input=script, text=True, check=True)
         assert [
             line.split("--runtime=")[1].split()[0] for line in script.splitlines() if "fio" in line
-        ] == ["60000ms", "59500ms"]
+        ] == ["60000ms", "59000ms"]
     assert "expect_put OK 1 /sys/block/sim0/queue/iosched/b_max" in scripts["pclock"]
     assert "expect_put OK 10000 /sys/block/sim0/queue/iosched/t_wait_us" in scripts["htbs"]
     assert "paper" in scripts["pclock"]

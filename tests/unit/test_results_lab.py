@@ -211,6 +211,18 @@ def test_fio_error_is_named() -> None:
         reduce.fio_job({"jobs": [{"jobname": "app1", "error": 5}]})
 
 
+def test_processes_of_a_job_run_side_by_side() -> None:
+    side = {"total_ios": 8, "io_bytes": 32768, "lat_ns": {"mean": 1.0, "N": 8}}
+    job = {"error": 0, "read": side, "write": {**side, "total_ios": 0}, "job_runtime": 4004}
+    job |= {"usr_cpu": 1.0, "sys_cpu": 2.0, "job options": {"numjobs": "4"}}
+    fio = reduce.fio_job({"jobs": [job]})
+    assert fio["runtime_ms"] == 1001
+    request = reduce.Request(0, 1, 4096)
+    reduce.check_whole(8 * [request], fio)
+    with pytest.raises(reduce.ReduceError, match="the log has 7 of 8 requests"):
+        reduce.check_whole(7 * [request], fio)
+
+
 def test_seeds_are_averaged_and_late_requests_added(tmp_path: Path) -> None:
     fill([total.STUDY], tmp_path, lambda each, job: result(each.experiment.seed * 4096, late=1))
     got = summary.numbers(total.STUDY, tmp_path / "raw")["total-7+0"]
