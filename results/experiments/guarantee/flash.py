@@ -77,7 +77,7 @@ def _capped(bw: int, share: str) -> Scheduler:
 # The bar's part of what the writer has without a scheduler, and a part that the reader can bear.
 BAR = 0.7
 AT_BAR = _capped(37 * MIB, "bar")
-LOW = _capped(13 * MIB, "low")
+LOW = _capped(11 * MIB, "low")
 # fio of Debian 12 aborts with 1,024 in one process.
 _FOUR = {"numjobs": 4, "group_reporting": 1}
 FLOOD = Job(
@@ -237,10 +237,10 @@ WRITE = study(
     """
 The same reader, with 2 ms, beside one without a reservation that writes blocks of 128k at random,
 64 under way, on a full drive, so that each write makes it collect garbage; and with the writer
-capped besides. 2 seconds.
+capped besides. 10 seconds: at first there are blocks that cost little to collect.
 """,
     (reader(2_000), WRITER),
-    2,
+    10,
     _writes,
     limits_of_writes,
     besides=(AT_BAR, LOW),
