@@ -68,8 +68,10 @@ count write job one --rw=randwrite --iodepth_batch=16 --iodepth_batch_complete=1
 some_merges "plug"
 [ "$(stat_of one $disk merged)" -gt "$_merged" ] || fail "no request was merged at insertion"
 
-# Discards. A block device takes one at a time, so each comes from a partition of its own; a busy
-# disk lets them meet.
+# Discards. A block device takes one at a time, so each comes from a partition of its own; a disk
+# that is busy for those who are in more of a hurry lets them meet.
+cg three
+reserve three $disk bw=4K burst=4K latency=10000000
 for _part in 1 2 3 4 5 6 7 8; do
 	addpart /dev/$disk $_part $((_part * 8)) 8
 done
@@ -78,14 +80,14 @@ discard()
 	job two --rw=randread --offset=32m --size=32m --number_ios=100 &
 	wait_for 5 grep -q '^ *[1-9]' /sys/block/$disk/inflight
 	for _part in 1 2 3 4 5 6 7 8; do
-		in_cg one blkdiscard /dev/${disk}p$_part &
+		in_cg three blkdiscard /dev/${disk}p$_part &
 	done
 	wait
 }
 count discard discard
 expect 8 $((ios + merges)) "discards and merges"
 [ $merges -ge 4 ] || fail "$merges merges of discards"
-settled one $disk
+settled three $disk
 
 # The neighbour's requests are adjacent to ours, and stay his.
 alternate()
