@@ -19,7 +19,7 @@ _HEAD = """\
 {speed} instructions a nanosecond and idle time is skipped. So the numbers are the same on every
 machine, to the digit. What HTBS loses is shown like what it wins.
 
-    make lab                    # what is missing; all of it: below {minutes} minutes on two cores
+    make lab                    # what is missing; it says how long that takes
     make lab EXPERIMENT=name    # one experiment; its command is given with it
 
 A KB is 1024 bytes. *Late* are the requests that took longer than the reserved latency. Behind each
@@ -29,15 +29,13 @@ all numbers by name. *The paper* is P. E. Rocha and L. C. E. de Bona, "Sistemas 
 Compartilhado com Qualidade de Serviço e Alto Desempenho".
 """
 
-_MINUTES = 40
-
 
 def write(studies: Iterable[Study], numbers: dict[str, Runs], bench: str, directory: Path) -> None:
     """Write the page.
 
     numbers: of the studies that have been run, by name; bench: the section about it, if any.
     """
-    parts = [_HEAD.format(kernel=_kernels(studies, directory), minutes=_MINUTES, speed=SPEED)]
+    parts = [_HEAD.format(kernel=_kernels(studies, directory), speed=SPEED)]
     paper = _decided(studies, numbers, lambda study, claim: claim.paper)
     bars = _decided(studies, numbers, lambda study, claim: study.bars)
     parts += ["## The paper's claims\n\n" + paper, "## What HTBS is held to\n\n" + bars]
