@@ -76,7 +76,7 @@ def _capped(bw: int, share: str) -> Scheduler:
 
 # The bar's part of what the writer has without a scheduler, and a part that the reader can bear.
 BAR = 0.7
-AT_BAR = _capped(37 * MIB, "bar")
+AT_BAR = _capped(31 * MIB, "bar")
 LOW = _capped(11 * MIB, "low")
 # fio of Debian 12 aborts with 1,024 in one process.
 _FOUR = {"numjobs": 4, "group_reporting": 1}
