@@ -107,16 +107,14 @@ static void name(struct request_queue *q)				\
 #endif
 
 /**
- * htbs_tags - the scheduler's tags of all hardware queues
- * @q: queue
+ * htbs_tags - the scheduler's tags that an allocation chooses from
+ * @data: argument of the limit_depth operation
  *
- * Return: their number.
+ * Return: their number: those of one hardware queue, unless all share one set.
  */
-static inline unsigned int htbs_tags(struct request_queue *q)
+static inline unsigned int htbs_tags(struct blk_mq_alloc_data *data)
 {
-	if (q->tag_set->flags & BLK_MQ_F_TAG_HCTX_SHARED)
-		return q->nr_requests;
-	return q->nr_requests * q->nr_hw_queues;
+	return data->hctx->sched_tags->bitmap_tags.sb.depth;
 }
 
 /*

@@ -86,16 +86,20 @@ job app 1 --rw=randread --ioengine=psync
 wait
 stats app .
 
-# The flood comes from four groups with reservations, 256 from each.
-run=tags-of-four
+# The flood comes from four groups with reservations, 256 from each, 32 at a time. How it begins is
+# what matters: five times.
 for group in greedy flood1 flood3 rest; do
 	reserve "$group" nullb0 bw=1M burst=64K latency=1000000
 done
-for group in greedy flood1 flood3 rest; do
-	job "$group" 1 --rw=randread --iodepth=64 --thread --numjobs=4 --group_reporting &
+for time in 1 2 3 4 5; do
+	run=tags-of-four-$time
+	for group in greedy flood1 flood3 rest; do
+		job "$group" 500ms --rw=randread --iodepth=64 --iodepth_batch=32 --thread \
+			--numjobs=4 --group_reporting &
+	done
+	job app 500ms --rw=randread --ioengine=psync
+	wait
+	stats app
 done
-job app 1 --rw=randread --ioengine=psync
-wait
-stats app
 scheduler nullb0 none
 rmmod htbs
