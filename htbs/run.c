@@ -9,12 +9,18 @@
  * time makes sense of, at most T_wait.
  *
  * In an overload, where turns come late anyway, that rule would end every run at
- * once and thrash.  Then a run lasts as long as some seeks, whatever the deadlines.
+ * once and thrash.  Then a run lasts as long as some seeks, whatever the deadlines;
+ * less if its reservation is some way ahead of whose turn it is next.  One that has
+ * a small part of the device would else have its turn seldom, for more than it can
+ * use, and its requests would wait for the time between.
  */
 #include <htbs/policy.h>
 
 /* In an overload, or by weights, a run lasts as long as so many seeks. */
 #define HTBS_SHORT_RUN		8
+
+/* In an overload one may be ahead of the next by so much, virtual ns. */
+#define HTBS_LEAD		500000000ULL
 
 /* Until when can the others wait? */
 static u64 htbs_policy_slack(const struct htbs_policy *policy, u64 end)
@@ -136,6 +142,25 @@ static bool htbs_policy_run_over(const struct htbs_policy *policy, u64 now)
 		!htbs_before(now, policy->run_since + htbs_policy_run(policy)));
 }
 
+/*
+ * Is the active reservation too far ahead?  By finish tags, or the turn that another
+ * doesn't get would be its own again.
+ */
+static bool htbs_policy_leads(const struct htbs_policy *policy,
+			      const struct htbs_flow *flow)
+{
+	const struct htbs_node *next = htbs_tree_first(&policy->tree);
+	u64 most;
+
+	if (!next || !htbs_policy_overloaded(policy))
+		return false;
+	most = next->finish + HTBS_LEAD;
+	if (flow->pending)
+		return htbs_before(most, flow->node.finish);
+	return !htbs_flow_allows(policy, flow,
+				 most - flow->curve.params.latency, flow->cost);
+}
+
 /**
  * htbs_policy_stays() - may the active reservation keep the device
  * @policy: the policy; its time is up to date
@@ -159,6 +184,8 @@ bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
 	}
 	if (policy->rule == HTBS_RULE_SLACK &&
 	    !htbs_before(now, htbs_policy_leave(policy)))
+		return false;
+	if (htbs_policy_leads(policy, flow))
 		return false;
 	if (!htbs_flow_sequential(flow) && !htbs_policy_sweeps(policy, now))
 		return false;

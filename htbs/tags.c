@@ -15,7 +15,9 @@
  * In an overload all requests would conform, so that who asks more would get
  * more.  Under the rule of slack the time by which tags are given is then held
  * back to the oldest pending start tag (start-time fair queueing): shares are in
- * proportion to bandwidths.  Whether a request conforms and when it is due is told
+ * proportion to bandwidths.  The active reservation counts although it has nothing
+ * pending: it would else lose what is due to it each time that its requests all go
+ * to the device together.  Whether a request conforms and when it is due is told
  * by the virtual clock as ever.
  */
 #include <linux/string.h>
@@ -50,6 +52,15 @@ void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 	htbs_policy_configure(policy, flow, params, now);
 }
 
+/* Will the active reservation's next request, not pending yet, have an older tag? */
+static bool htbs_policy_expects(const struct htbs_policy *policy, u64 oldest)
+{
+	const struct htbs_flow *flow = policy->active;
+
+	return flow && !flow->pending &&
+	       htbs_flow_allows(policy, flow, oldest, flow->cost);
+}
+
 /**
  * htbs_policy_adjust() - if nothing conforms, let time jump
  * @policy: the policy
@@ -68,7 +79,8 @@ u64 htbs_policy_adjust(struct htbs_policy *policy, u64 now)
 	if (!htbs_tree_empty(&policy->tree) && !htbs_policy_weighs(policy)) {
 		oldest = htbs_tree_min_start(&policy->tree);
 		jump = htbs_clock_advance(&policy->clock, now, oldest);
-		if (htbs_before(policy->v, oldest))
+		if (htbs_before(policy->v, oldest) &&
+		    !htbs_policy_expects(policy, oldest))
 			policy->v = oldest;
 	}
 	htbs_policy_time(policy, now);

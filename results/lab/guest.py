@@ -65,6 +65,10 @@ def _put(value: int | str, file: str) -> str:
     return f"expect_put OK {word} {file}"
 
 
+# As many as fio can; a log that has to grow as its job ends loses what is new.
+_LOG_ENTRIES = 1 << 20
+
+
 def _fio(experiment: Experiment, job: Job) -> str:
     """The command of a job, which ends with the others."""
     options = {
@@ -81,6 +85,7 @@ def _fio(experiment: Experiment, job: Job) -> str:
         "randseed": experiment.seed,
         "clocksource": "clock_gettime",
         "write_lat_log": job.name,
+        "log_entries": _LOG_ENTRIES,
         "per_job_logs": 0,
         "disable_clat": 1,
         "disable_slat": 1,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tests.model.order import Order
 from tests.model.reservation import SECOND, Params, Request, Reservation, Tag, take
-from tests.model.slack import HEADS, RUN_MAX, SHORT_RUN, SWEEP, Service, bearable
+from tests.model.slack import HEADS, LEAD, RUN_MAX, SHORT_RUN, SWEEP, Service, bearable
 from tests.model.window import URGENT_MAX, Window
 
 SEQ_GAP = 128  # sectors that a sequential request may leave out
@@ -115,15 +115,24 @@ class Policy(Order):
     def _adjust(self, now: int) -> int:
         """check_and_adjust_tags(): if nobody who is backlogged conforms, virtual time jumps.
 
-        In an overload, that by which tags are given moves on to the oldest pending start tag.
+        In an overload, that by which tags are given moves on to the oldest pending start tag,
+        unless the active one is to go on from an older one.
         By weights nobody owes for the rest that he used, and there is no jump.
         """
         starts = [flow.min_start() for flow in self._backlogged() if not self.weighs()]
         jump = max(0, min(starts) - (now + self.drift)) if starts else 0
         self.drift += jump
-        self.v = max([self.v, *([min(starts)] if starts else [])])
+        if starts and not self._expected(min(starts)):
+            self.v = max(self.v, min(starts))
         self._time(now)
         return jump
+
+    def _expected(self, oldest: int) -> bool:
+        """Would the active one's next request, if it has none pending, have an older start tag."""
+        flow = self.active
+        if flow is None or flow.queue:
+            return False
+        return flow.start(oldest, flow.cost) <= oldest
 
     # Caps.
 
@@ -234,9 +243,22 @@ class Policy(Order):
             self.run, self.run_since = 0, now
         if self.rule == "slack" and now >= self._leave():
             return False
+        if self._leads(flow):
+            return False
         if not flow.sequential() and not self._sweeps(now):
             return False
         return self._in_share(flow) and (bool(flow.queue) or self._waits(flow, now))
+
+    def _leads(self, flow: Reservation) -> bool:
+        """Is it, in an overload, too far ahead of whose turn it is next."""
+        others = [each.finish() for each in self._backlogged()]
+        if not others or not self._overloaded():
+            return False
+        most = min(others) + LEAD
+        if flow.queue:
+            return flow.finish() > most
+        start = most - flow.params.latency
+        return flow.start(start, flow.cost) > start
 
     def _sweeps(self, now: int) -> bool:
         """Does the active reservation's next request by position go before its oldest.

@@ -12,6 +12,7 @@ HEADS = 16  # so many of those whose deadlines come first are looked at
 SEEK_MAX = SECOND
 RUN_MAX = SECOND
 SHORT_RUN = 8  # seeks
+LEAD = SECOND // 2  # in an overload: of virtual time, from one finish tag to the next one's
 SWEEP = 16  # of a run's requests the first of so many is the oldest, wherever it is
 
 
