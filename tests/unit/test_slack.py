@@ -355,6 +355,22 @@ def test_in_an_overload_shares_are_as_bandwidths(desk):
     assert served.count(large) == pytest.approx(3 * served.count(small), abs=8)
 
 
+def test_in_an_overload_nobody_gets_far_ahead(desk):
+    """Half a second by tags: ten pages of one who has twenty a second, and that which is too far."""
+    reader, other, third = desk.add(SOON._replace(bw=81_920, burst=4096)), *(
+        desk.add(SOON) for _ in range(2))
+    overload(desk, (other, third))
+    for n in range(3000):
+        desk.arrive(reader, n * PAGE)
+        desk.arrive(other, (n * 7 + 1) << 30)
+    desk.now += SECOND
+    served = []
+    for _ in range(3000):
+        served.append("r" if desk.serve(MS) is reader else "o")
+        desk.device.service.seek = SEEK
+    assert max(len(run) for run in "".join(served).split("o")) == 11
+
+
 def test_an_overload_ends_when_all_is_in_time(desk):
     """The first choice that finds every deadline far enough away says so."""
     reader, other = desk.add(LATER), desk.add(SOON)

@@ -70,6 +70,13 @@ def test_idle_class_gets_on_beside_a_flood(result: Result) -> None:
     assert 950 < _latency_ms(result, "idle-flood", "idle") < 1100
 
 
+def test_last_wait_ends_in_time(result: Result) -> None:
+    """A sixteenth of a second after the last of the reader's requests."""
+    stat = htbs_stat(result.text("last-wait-app.stat"))
+    assert stat["hits"] > 10
+    assert 100 < _latency_ms(result, "last-wait", "flood3") < 600
+
+
 def test_flood_leaves_tags_to_others(result: Result) -> None:
     """The disk takes 20 ms and 32 requests at a time."""
     assert _latency_ms(result, "tags", "app", "mean") < 40

@@ -71,6 +71,18 @@ reserve flood1 sim0 bw=10M burst=1M latency=100000
 job idle 5 --rw=randread --ioengine=psync --prioclass=3 --offset=2g &
 job flood1 5 --rw=randread --iodepth=16
 wait
+# Nobody but the wait's timer ends a reader's last wait: all that is pending is one request, in no
+# hurry. Each wait but the first finds the timer set for an earlier one.
+run=last-wait
+reserve app sim0 bw=1M burst=64K latency=100000
+reserve flood3 sim0 bw=100K burst=64K latency=5000000
+expect_put OK 1000000 /sys/block/sim0/queue/iosched/t_wait_us
+job app 800ms --rw=read --ioengine=psync --thinktime=10ms &
+sleep 0.4
+job flood3 1 --rw=randread --ioengine=psync --offset=2g
+wait
+stats app
+expect_put OK 10000 /sys/block/sim0/queue/iosched/t_wait_us
 scheduler sim0 none
 
 # A flood of 1024 requests and a reader that asks for one at a time, with 64 tags.
