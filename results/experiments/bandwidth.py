@@ -20,7 +20,7 @@ APP2 = Job("app2", "read", 2 * GIB, 2 * GIB, Reservation(800 * KIB, BURST, 100_0
 
 
 def study(name: str, title: str, asked: str, setting: Setting) -> Study:
-    """Ask in a setting; the first two of its ways are pClock and HTBS."""
+    """Ask in a setting; the first two of its ways are pClock and HTBS paper."""
 
     def experiment(seed: int) -> Experiment:
         return Experiment(
@@ -40,7 +40,7 @@ def study(name: str, title: str, asked: str, setting: Setting) -> Study:
         asked=asked,
         cases=(Case(setting.drive.title, experiment),),
         claims=lambda runs: claims(name, runs, setting),
-        figure=figure.bandwidth_over_time("pclock", "htbs", "bfq"),
+        figure=figure.bandwidth_over_time("pclock", "htbs-paper", "htbs", "bfq"),
         table=table.per_job,
         words=words.promises,
     )
@@ -48,7 +48,7 @@ def study(name: str, title: str, asked: str, setting: Setting) -> Study:
 
 def claims(case: str, runs: Runs, setting: Setting) -> list[Claim]:
     """What the paper's figure 4 shows."""
-    pclock, htbs = runs[case]["pclock"], runs[case]["htbs"]
+    pclock, htbs = runs[case]["pclock"], runs[case]["htbs-paper"]
     app1, app2 = setting.jobs
     paper = setting.drive == drives.PAPER
 
@@ -72,13 +72,13 @@ def claims(case: str, runs: Runs, setting: Setting) -> list[Claim]:
         ),
         Claim(
             case,
-            "HTBS gives both applications their bandwidth",
+            "HTBS paper gives both applications their bandwidth",
             kept(htbs, app1) and kept(htbs, app2),
             got(htbs),
         ),
         Claim(
             case,
-            "HTBS completes no request late",
+            "HTBS paper completes no request late",
             htbs["app1"]["late"] + htbs["app2"]["late"] == 0,
             f"{htbs['app1']['late']} of app1 and {htbs['app2']['late']} of app2 were late",
         ),

@@ -15,7 +15,7 @@ from results.lab.words import ms
 
 def b_max(number: int, t_wait_us: int = 10_000) -> Scheduler:
     """HTBS with this B_max, and nothing else changed."""
-    tunables = schedulers.HTBS.tunables | {"b_max": number, "t_wait_us": t_wait_us}
+    tunables = schedulers.HTBS_PAPER.tunables | {"b_max": number, "t_wait_us": t_wait_us}
     return Scheduler(f"htbs-{number}", f"B_max {number}", "htbs", tunables)
 
 

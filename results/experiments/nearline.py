@@ -49,8 +49,8 @@ The same on the nearline disk, with 128 KB/s for all that have no reservation. 3
         drives.NEARLINE,
         (neighbour.steady(APP1), neighbour.steady(APP2)),
         (
+            schedulers.htbs_with_rest(schedulers.HTBS_PAPER, REST),
             schedulers.htbs_with_rest(schedulers.HTBS, REST),
-            schedulers.htbs_with_rest(schedulers.HTBS_SLACK, REST),
             schedulers.bfq_weights(KIB),
             schedulers.io_max("wiops=40"),
             schedulers.io_cost(RATES, APP1.reservation.latency_us, KIB),

@@ -84,8 +84,8 @@ Debian's kernels (`CONFIG_BLK_CGROUP_IOLATENCY` is off), so it is not compared. 
         drives.PAPER,
         (steady(APP1), steady(APP2)),
         (
+            schedulers.htbs_with_rest(schedulers.HTBS_PAPER, REST),
             schedulers.htbs_with_rest(schedulers.HTBS, REST),
-            schedulers.htbs_with_rest(schedulers.HTBS_SLACK, REST),
             schedulers.bfq_weights(KIB),
             schedulers.io_max("wiops=20"),
             schedulers.io_cost(RATES, APP1.reservation.latency_us, KIB),

@@ -24,7 +24,7 @@ def case(segments: int) -> Case:
         return Experiment(
             f"readahead-{segments}",
             jobs(drive, 0, seed),
-            (schedulers.PCLOCK, schedulers.HTBS),
+            (schedulers.PCLOCK, schedulers.HTBS_PAPER),
             drive,
             SECONDS,
             seed,
@@ -37,7 +37,7 @@ def gains(runs: Runs) -> dict[int, float]:
     """What HTBS moves more than pClock, by number of segments."""
     found = {segments: runs[f"readahead-{segments}"] for segments in SEGMENTS}
     return {
-        segments: run["htbs"]["total_bw"] / run["pclock"]["total_bw"] - 1
+        segments: run["htbs-paper"]["total_bw"] / run["pclock"]["total_bw"] - 1
         for segments, run in found.items()
     }
 
@@ -48,7 +48,7 @@ def claims(runs: Runs) -> list[Claim]:
     return [
         Claim(
             f"readahead-{SEGMENTS[-1]}",
-            f"what HTBS gains over pClock with {SEQUENTIAL} sequential readers depends on the"
+            f"what HTBS paper gains over pClock with {SEQUENTIAL} sequential readers depends on the"
             " number of segments",
             max(found.values()) > 2 * min(found.values()),
             ", ".join(f"{gain:+.0%} with {segments}" for segments, gain in found.items()),

@@ -25,7 +25,9 @@ machine, to the digit. What HTBS loses is shown like what it wins.
 A KB is 1024 bytes. *Late* are the requests that took longer than the reserved latency. Behind each
 number are the files of [raw](raw): what was run (fio's options, what was written to the cgroups,
 tunables, kernel, versions, seed), fio's report and `io.htbs.stat`. [summary.json](summary.json) has
-all numbers by name. *The paper* is P. E. Rocha and L. C. E. de Bona, "Sistemas de Armazenamento
+all numbers by name. *HTBS* is the scheduler as it is loaded; *HTBS paper* is the same with the
+paper's rules (`policy` is `paper`, B_max 20), which is whom the paper's claims are about. *The
+paper* is P. E. Rocha and L. C. E. de Bona, "Sistemas de Armazenamento
 Compartilhado com Qualidade de Serviço e Alto Desempenho".
 """
 

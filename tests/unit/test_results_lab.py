@@ -121,7 +121,7 @@ def test_borrowed_runs_are_the_same_runs() -> None:
 
 def test_stages_follow_each_other() -> None:
     experiment = boundary.experiment(1)
-    script = guest.script(experiment, schedulers.HTBS_SLACK)
+    script = guest.script(experiment, schedulers.HTBS)
     waits = script.split("wait $job; done\n")
     assert len(waits) == boundary.SETS + 1
     for number, stage in enumerate(waits[:-1], 1):
@@ -226,10 +226,10 @@ def test_processes_of_a_job_run_side_by_side() -> None:
 def test_seeds_are_averaged_and_late_requests_added(tmp_path: Path) -> None:
     fill([total.STUDY], tmp_path, lambda each, job: result(each.experiment.seed * 4096, late=1))
     got = summary.numbers(total.STUDY, tmp_path / "raw")["total-7+0"]
-    assert got["htbs"]["seq1"]["bw"] == 2 * 4096
-    assert got["htbs"]["seq1"]["late"] == 3
-    assert got["htbs"]["total_bw"] == 7 * 2 * 4096
-    assert (got["htbs"]["total_bw_min"], got["htbs"]["total_bw_max"]) == (7 * 4096, 7 * 3 * 4096)
+    assert got["htbs-paper"]["seq1"]["bw"] == 2 * 4096
+    assert got["htbs-paper"]["seq1"]["late"] == 3
+    assert got["htbs-paper"]["total_bw"] == 7 * 2 * 4096
+    assert (got["htbs-paper"]["total_bw_min"], got["htbs"]["total_bw_max"]) == (7 * 4096, 7 * 3 * 4096)
     assert got["none"]["seq1"]["late"] == 1
     assert "total_bw_min" not in got["none"]
 
@@ -283,8 +283,8 @@ def test_bandwidth_claims_are_decided_by_the_numbers(tmp_path: Path) -> None:
     fill([bandwidth.STUDY], tmp_path, some)
     assert holding(bandwidth.STUDY, tmp_path) == {
         "pClock misses the bandwidth of app2": True,
-        "HTBS gives both applications their bandwidth": True,
-        "HTBS completes no request late": False,
+        "HTBS paper gives both applications their bandwidth": True,
+        "HTBS paper completes no request late": False,
     }
 
 
@@ -312,7 +312,7 @@ def test_gain_over_pclock_is_decided_by_the_numbers(
     fill([total.STUDY], tmp_path, some)
     claims = holding(total.STUDY, tmp_path)
     assert claims[
-        "seven sequential readers get 25 % more from HTBS than from pClock, or better"
+        "seven sequential readers get 25 % more from HTBS paper than from pClock, or better"
     ] == (holds)
 
 

@@ -356,7 +356,7 @@ def test_in_an_overload_shares_are_as_bandwidths(desk):
 
 
 def test_in_an_overload_nobody_gets_far_ahead(desk):
-    """Half a second by tags: ten pages of one who has twenty a second, and that which is too far."""
+    """Half a second by tags: ten of one who has twenty a second, and the one too many."""
     reader, other, third = desk.add(SOON._replace(bw=81_920, burst=4096)), *(
         desk.add(SOON) for _ in range(2))
     overload(desk, (other, third))

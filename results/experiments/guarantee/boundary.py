@@ -97,7 +97,7 @@ def experiment(seed: int) -> Experiment:
 
 def _seeds(way: Scheduler) -> tuple[int, ...]:
     """All for the one that the claim is about."""
-    return SEEDS if way is ways.SLACK else SEEDS[:1]
+    return SEEDS if way is ways.HTBS else SEEDS[:1]
 
 
 CASE = Case(drives.PAPER.title, experiment, _seeds)
@@ -115,7 +115,7 @@ STUDY = Study(
 A hundred random sets of two to six reservations, each of which admission lets pass with 90 % of
 what the paper's disk does at worst. In each set every group reads 4k blocks at random, at times
 that chance decides, half as much as it has reserved; and one more without a reservation reads on
-in blocks of 16k as fast as it can. All hundred under HTBS with slack, ten under the others. 3
+in blocks of 16k as fast as it can. All hundred under HTBS, ten under the others. 3
 seconds each.
 """,
     cases=(CASE,),

@@ -55,7 +55,7 @@ def _weighed(job: Job) -> dict[str, str]:
 
 
 WEIGHED: Scheduler = replace(
-    ways.SLACK, name="htbs-weights", title=f"{ways.SLACK.title}, weights", control=_weighed
+    ways.HTBS, name="htbs-weights", title=f"{ways.HTBS.title}, weights", control=_weighed
 )
 WAYS = (WEIGHED, *ways.ALL)
 
@@ -88,7 +88,7 @@ def claims(runs: Runs) -> list[Claim]:
     """Latency, and what it costs the two, with and without reservations of their own."""
     whose = "for the writer and the stream"
     found = []
-    for way in (WEIGHED, ways.SLACK):
+    for way in (WEIGHED, ways.HTBS):
         moved = ways.moves(CASE, runs, 0.8, schedulers.MQ_DEADLINE, way, GREEDY, whose)
         found += [in_time(runs, way), moved]
     return found
@@ -102,7 +102,7 @@ def words_of(study: Study, runs: Runs) -> str:
         writer, stream = (f"{each:,.0f}" for each in found)
         return f"{writer} and {stream} KB/s with {way.title}"
 
-    every = ", ".join(got(way) for way in (WEIGHED, ways.SLACK, schedulers.MQ_DEADLINE))
+    every = ", ".join(got(way) for way in (WEIGHED, ways.HTBS, schedulers.MQ_DEADLINE))
     return f"""\
 {words.promises(study, runs)}
 

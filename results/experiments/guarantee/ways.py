@@ -7,10 +7,10 @@ from results.lab.experiment import KIB, Job, Scheduler
 from results.lab.study import Case, Claim, Runs
 from results.lab.words import ms
 
-SLACK = schedulers.HTBS_SLACK
-PAPER = schedulers.HTBS
+HTBS = schedulers.HTBS
+PAPER = schedulers.HTBS_PAPER
 PEERS = (schedulers.BFQ, schedulers.MQ_DEADLINE, schedulers.KYBER, schedulers.NONE)
-ALL = (SLACK, PAPER, *PEERS)
+ALL = (HTBS, PAPER, *PEERS)
 
 
 def without_waits(*ways: Scheduler) -> tuple[Scheduler, ...]:
@@ -35,7 +35,7 @@ def conforming(runs: Runs, case: Case, way: Scheduler) -> tuple[int, int]:
     return sum(job["conforming"] for job in jobs), sum(job["missed"] for job in jobs)
 
 
-def none_late(case: Case, runs: Runs, way: Scheduler = SLACK) -> Claim:
+def none_late(case: Case, runs: Runs, way: Scheduler = HTBS) -> Claim:
     """No conforming request is late."""
     all_of_them, late = conforming(runs, case, way)
     claim = f"{way.title} completes no conforming request late"
@@ -47,7 +47,7 @@ def moves(  # noqa: PLR0913, PLR0917
     runs: Runs,
     share: float,
     other: Scheduler,
-    way: Scheduler = SLACK,
+    way: Scheduler = HTBS,
     jobs: Iterable[Job] = (),
     whose: str = "in all",
 ) -> Claim:
