@@ -1,9 +1,9 @@
 """Boot a stock kernel under QEMU's software emulation, run a script in it, bring files back.
 
-Two clocks. "real" has two CPUs, wall-clock time and the host's programs and files (read only, by
-9p); it is for functional tests. "virtual" has one CPU, one instruction takes one nanosecond and
-idle time is skipped: the same script gives the same digits on any machine, loaded or not, and
-nothing but the guest's memory is touched while it runs; it is for measurements.
+Two clocks. "real" has two CPUs, wall-clock time and the host's programs and files (by 9p; what is
+written stays in memory); it is for functional tests. "virtual" has one CPU, one instruction takes
+one nanosecond and idle time is skipped: the same script gives the same digits on any machine,
+loaded or not, and nothing but the guest's memory is touched while it runs; it is for measurements.
 
     from tests.vm import Guest, kernels, modules
 

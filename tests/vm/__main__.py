@@ -21,8 +21,6 @@ def main() -> int:
     )
     if not arguments.command:
         boot.prepare(guest, None)
-        if guest.clock == "real":
-            print(f"In the guest: IN={guest.directory / 'in'}; . $IN/.harness/guest.sh", flush=True)
         return subprocess.call(boot.shell(guest), shell=True)
     loads = [f"load {path.stem}" for path in arguments.module]
     script = "\n".join([*loads, " ".join(arguments.command)])

@@ -1,6 +1,5 @@
 """Disks of QEMU for a guest on the real clock, by the driver that finds them."""
 
-import shlex
 from typing import TYPE_CHECKING
 
 from tests.vm.kernels import SetupError
@@ -20,7 +19,7 @@ DRIVERS = tuple(_DEVICES)
 _BYTES = 256 << 20
 
 
-def options(guest: "Guest") -> str:
+def options(guest: "Guest") -> list[str]:
     """Make the guest's drives, empty, and the options that give them to QEMU."""
     words = []
     for number, driver in enumerate(guest.drives):
@@ -32,7 +31,7 @@ def options(guest: "Guest") -> str:
         words += ["-drive", f"file={image},format=raw,if=none,id={name},cache=unsafe"]
         for device in _DEVICES[driver]:
             words += ["-device", device.replace("@", name)]
-    return shlex.join(words)
+    return words
 
 
 def remove(guest: "Guest") -> None:

@@ -17,6 +17,11 @@ from tests.vm.kernels import BUILD, Kernel, SetupError
 Content = bytes | Path | str
 Tree = dict[str, Content]
 
+# Of busybox, which does them as well as the host's programs and starts sooner.
+_OFTEN = (
+    *("cat", "cp", "cut", "dd", "find", "grep", "head", "ls", "mkdir", "rm", "rmdir", "sed"),
+    *("seq", "sh", "sha256sum", "sleep", "touch", "tr", "wc"),
+)
 # init writes the result to a virtio disk.
 _RESULT_MODULES = ("virtio_mmio", "virtio_blk")
 
@@ -47,12 +52,26 @@ def _entry(number: int, name: str, mode: int, data: bytes) -> list[bytes]:
 
 
 @lru_cache(maxsize=2)
-def base(kernel: Kernel, modules: tuple[str, ...], programs: tuple[str, ...]) -> bytes:
-    """The part that guests share: busybox, programs with their libraries, stock modules."""
+def base(
+    kernel: Kernel,
+    modules: tuple[str, ...],
+    programs: tuple[str, ...],
+    quick: tuple[str, ...] = (),
+) -> bytes:
+    """The part that guests share: busybox, programs with their libraries, stock modules.
+
+    quick: programs for a guest that has the host's, but is to find these, and some of busybox, in
+    its memory, in /run/bin.
+    """
     tree: Tree = {"init": Path(__file__).parent / "init"}
     tree |= _busybox() | _modules(kernel, (*modules, *_RESULT_MODULES))
     for program in programs:
         tree |= _program(program)
+    for program in quick:
+        tree |= _quick(program)
+    if quick:
+        tree |= {"run/bin/busybox": host_program("busybox")}
+        tree |= {f"run/bin/{applet}": "busybox" for applet in _OFTEN}
     return archive(tree)
 
 
@@ -105,6 +124,14 @@ def _program(name: str) -> Tree:
     return {f"bin/{name}": binary} | {str(path).lstrip("/"): own for path, own in libraries}
 
 
+def _quick(name: str) -> Tree:
+    """A program of the host with its own libraries beside it."""
+    binary = host_program(name)
+    start = f'#!/run/bin/sh\nLD_LIBRARY_PATH=/run/lib exec /run/lib/{name} "$@"\n'
+    tree: Tree = {f"run/bin/{name}": start.encode(), f"run/lib/{name}": binary}
+    return tree | {f"run/lib/{path.name}": own for path, own in stubs.libraries(binary).items()}
+
+
 def _modules(kernel: Kernel, names: Iterable[str]) -> Tree:
     """Stock modules and what they depend on, with the part of modules.dep that is about them."""
     root = kernel.modules
@@ -126,6 +153,7 @@ def _modules(kernel: Kernel, names: Iterable[str]) -> Tree:
         for line in (root / "modules.alias").read_text().splitlines()
         if line.split()[-1] in names
     ]
+    tree[f"{guest}/modules.builtin"] = root / "modules.builtin"
     tree[f"{guest}/modules.dep"] = "".join(dep).replace(".ko.xz", ".ko").encode()
     tree[f"{guest}/modules.alias"] = "".join(alias).encode()
     return tree
