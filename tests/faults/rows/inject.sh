@@ -25,14 +25,15 @@ sleep $((LOAD / 4))
 ended nullb0
 attributes $config/requeue_inject 0 1
 
-# Timed out: the request fails, and only that; what was written before is still there.
+# Timed out: the request fails, and only that; what was written before is still there. fio knows
+# ETIMEDOUT by its number.
 written="--rw=write --bs=64k --offset=32m --size=8m --ioengine=psync"
 # shellcheck disable=SC2086
 verify a written /dev/nullb0 $written
 echo 500 >/sys/block/nullb0/queue/io_timeout
 attributes $config/timeout_inject 100 50
 in_cg b fio --name=timeouts --filename=/dev/nullb0 --direct=1 --eta=never --rw=randread --bs=4k \
-	--size=8m --io_size=4m --ioengine=libaio --iodepth=16 --ignore_error=ETIMEDOUT \
+	--size=8m --io_size=4m --ioengine=libaio --iodepth=16 --ignore_error=110 \
 	>timeouts.log 2>&1 || fail "$(cat timeouts.log)"
 attributes $config/timeout_inject 0 1
 dmesg | grep -q 'null_blk: rq .* timed out' || fail "nothing timed out"
