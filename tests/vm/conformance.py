@@ -33,6 +33,24 @@ left random sequential
 scheduler sim0 none
 """
 
+# More is promised than the disk has, to two who read in sequence and two who don't.
+OVERLOAD = """
+scheduler sim0 htbs
+cg seq1 seq2 random1 random2
+reserve seq1 sim0 bw=20M burst=64K latency=300000
+reserve seq2 sim0 bw=30M burst=64K latency=500000
+reserve random1 sim0 bw=300K burst=16K latency=200000
+reserve random2 sim0 bw=400K burst=16K latency=400000
+deep="--size=2g --ioengine=libaio --iodepth=16 --runtime=3"
+job seq1 sim0 --rw=read --bs=16k $deep
+job seq2 sim0 --rw=read --bs=16k --offset=4g $deep
+job random1 sim0 --rw=randread --bs=4k --offset=8g $deep
+job random2 sim0 --rw=randread --bs=4k --offset=12g $deep
+ended
+left seq1 seq2 random1 random2
+scheduler sim0 none
+"""
+
 # On a disk that reorders: a reader on time, for whose sake a writer is held back.
 HELD = """
 rmmod simdisk
@@ -103,7 +121,7 @@ _CHANGES = 6
 
 def recording(clock: str, seeds: Iterable[int]) -> Boot:
     """The guest that records the mixes of some seeds, one after the other."""
-    mixes = [_FUNCTIONS, DEMO] if clock == "virtual" else [_FUNCTIONS]
+    mixes = [_FUNCTIONS, DEMO, OVERLOAD] if clock == "virtual" else [_FUNCTIONS]
     mixes += [mix(clock, seed) for seed in seeds]
     mixes += [HELD] if clock == "virtual" else []
     return Boot(

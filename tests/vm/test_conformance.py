@@ -1,7 +1,7 @@
 """What ran in the kernel is what the specification says: known loads and random mixes.
 
-The known ones are the demonstration's pair and a writer that is held back. On the virtual clock,
-with simulated disks. `make conformance SEED=…` does the same with any other mix.
+The known ones are the demonstration's pair, an overload and a writer that is held back. On the
+virtual clock, with simulated disks. `make conformance SEED=…` does the same with any other mix.
 """
 
 import pytest
@@ -28,7 +28,7 @@ def test_all_that_can_be_decided_was(result: Result) -> None:
     assert {event.name for event in events} >= {
         "tag", "merge", "charge", "drift", "switch", "dispatch", "wait_begin", "wait_end",
         "complete", "late", "join", "config", "leave", "tunables", "share", "cap", "stop", "go",
-        "hold",
+        "hold", "overload",
     }  # fmt: skip
     assert {event.policy for event in events if event.name == "tunables"} == {"paper", "slack"}
     ends = {event.outcome for event in events if event.name == "wait_end"}
