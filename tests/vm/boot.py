@@ -84,6 +84,10 @@ def command(guest: "Guest", gdb: int | None = None) -> str:
     qemu = _qemu(guest, f"file,path={guest.directory / 'stdout.log'}")
     if gdb is not None:
         qemu += f" -chardev socket,id=gdb,fd={gdb} -gdb chardev:gdb -S"
+    if guest.clock == "virtual":
+        # Its two threads take turns. Who is woken is not to push the other aside, who has still
+        # the lock: that is four fifths of all switches, and a fifth of the time.
+        qemu = f"chrt --batch 0 {qemu}"
     return f"exec {qemu} >{_quote(guest.directory / 'qemu.log')} 2>&1"
 
 
