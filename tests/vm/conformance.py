@@ -33,21 +33,19 @@ left random sequential
 scheduler sim0 none
 """
 
-# More is promised than the disk has, to two who read in sequence and two who don't.
+# More is promised than the disk has, to one who reads in sequence and six who don't.
 OVERLOAD = """
 scheduler sim0 htbs
-cg seq1 seq2 random1 random2
-reserve seq1 sim0 bw=20M burst=64K latency=300000
-reserve seq2 sim0 bw=30M burst=64K latency=500000
-reserve random1 sim0 bw=300K burst=16K latency=200000
-reserve random2 sim0 bw=400K burst=16K latency=400000
-deep="--size=2g --ioengine=libaio --iodepth=16 --runtime=3"
-job seq1 sim0 --rw=read --bs=16k $deep
-job seq2 sim0 --rw=read --bs=16k --offset=4g $deep
-job random1 sim0 --rw=randread --bs=4k --offset=8g $deep
-job random2 sim0 --rw=randread --bs=4k --offset=12g $deep
+cg stream random1 random2 random3 random4 random5 random6
+reserve stream sim0 bw=30M burst=64K latency=100000
+job stream sim0 --rw=read --bs=16k --size=512m --ioengine=libaio --iodepth=16 --runtime=4
+for n in 1 2 3 4 5 6; do
+	reserve random$n sim0 bw=${n}00K burst=16K latency=${n}0000
+	job random$n sim0 --rw=randread --bs=4k --offset=$((512 * n))m --size=512m --ioengine=libaio \\
+		--iodepth=8 --runtime=4
+done
 ended
-left seq1 seq2 random1 random2
+left stream random1 random2 random3 random4 random5 random6
 scheduler sim0 none
 """
 
