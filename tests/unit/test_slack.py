@@ -322,19 +322,29 @@ def overload(desk, flows):
     assert desk.device.overload.now
 
 
-def test_in_an_overload_a_run_takes_eight_seeks(desk):
-    """Whatever the deadlines: 80 requests of 1 ms."""
-    reader, other, third = (desk.add(SOON) for _ in range(3))
+def longest_run(desk, promise, requests):
+    """How many requests of a reader are served in a row beside others, in an overload."""
+    reader, other, third = desk.add(promise), desk.add(SOON), desk.add(SOON)
     overload(desk, (other, third))
-    for n in range(300):
+    for n in range(requests):
         desk.arrive(reader, n * PAGE)
         desk.arrive(other, (n * 7 + 1) << 30)
     desk.now += SECOND
     served = []
-    for _ in range(150):
+    for _ in range(requests):
         served.append("r" if desk.serve(MS) is reader else "o")
         desk.device.service.seek = SEEK
-    assert max(len(run) for run in "".join(served).split("o")) == 80
+    return max(len(run) for run in "".join(served).split("o"))
+
+
+def test_in_an_overload_a_run_takes_eight_seeks(desk):
+    """Whatever the deadlines: 80 requests of 1 ms."""
+    assert longest_run(desk, SOON, 300) == 80
+
+
+def test_in_an_overload_nobody_gets_far_ahead(desk):
+    """Half a second by tags: ten of one who has twenty a second, and the one too many."""
+    assert longest_run(desk, SOON._replace(bw=81_920, burst=4096), 3000) == 11
 
 
 def test_in_an_overload_shares_are_as_bandwidths(desk):
@@ -353,22 +363,6 @@ def test_in_an_overload_shares_are_as_bandwidths(desk):
         desk.arrive(flow, (n * 11 + 1) << 30)
     assert desk.device.overload.now
     assert served.count(large) == pytest.approx(3 * served.count(small), abs=8)
-
-
-def test_in_an_overload_nobody_gets_far_ahead(desk):
-    """Half a second by tags: ten of one who has twenty a second, and the one too many."""
-    reader, other, third = desk.add(SOON._replace(bw=81_920, burst=4096)), *(
-        desk.add(SOON) for _ in range(2))
-    overload(desk, (other, third))
-    for n in range(3000):
-        desk.arrive(reader, n * PAGE)
-        desk.arrive(other, (n * 7 + 1) << 30)
-    desk.now += SECOND
-    served = []
-    for _ in range(3000):
-        served.append("r" if desk.serve(MS) is reader else "o")
-        desk.device.service.seek = SEEK
-    assert max(len(run) for run in "".join(served).split("o")) == 11
 
 
 def test_an_overload_ends_when_all_is_in_time(desk):
