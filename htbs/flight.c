@@ -71,12 +71,19 @@ void htbs_policy_judge(struct htbs_policy *policy, u64 now,
 
 /*
  * A device that reorders may go past a conforming request that it has, as long
- * as it is given others.  Might this one be late if it got one more?
+ * as it is given others.  Might this one be late if it got one more?  To those that
+ * conform, too, half a seek is believed for each: what such a device reaches first
+ * is near.  In an overload deadlines are lost anyway, and it is fastest with all.
  */
-static bool htbs_policy_endangers(const struct htbs_policy *policy, u64 now)
+static bool htbs_policy_endangers(const struct htbs_policy *policy,
+				  bool conforms, u64 now)
 {
 	u64 worst = (policy->in_flight + 1) * policy->service.seek;
 
+	if (conforms && htbs_policy_overloaded(policy))
+		return false;
+	if (conforms)
+		worst = (worst + policy->service.seek) / 2;
 	return htbs_urgent_before(&policy->urgent, now + worst);
 }
 
@@ -91,12 +98,14 @@ static bool htbs_policy_endangers(const struct htbs_policy *policy, u64 now)
 bool htbs_policy_lets(struct htbs_policy *policy,
 		      const struct htbs_flow *flow, u64 now)
 {
+	bool conforms = flow != policy->background && flow->node.conforms;
 	bool write = flow->node.write;
 
-	if (policy->rule == HTBS_RULE_PAPER ||
-	    (flow != policy->background && flow->node.conforms))
+	if (policy->rule == HTBS_RULE_PAPER)
 		return true;
-	return !htbs_policy_endangers(policy, now) &&
+	if (htbs_policy_endangers(policy, conforms, now))
+		return false;
+	return conforms ||
 	       htbs_window_open(&policy->window[write],
 				htbs_policy_in_flight(policy, write), now);
 }

@@ -80,14 +80,15 @@ bool htbs_flow_sequential(const struct htbs_flow *flow)
 /**
  * htbs_flow_anticipates() - is it worth keeping the device for
  * @flow: a reservation that has nothing pending
- * @t_wait: longest wait, ns; 0: never wait
+ * @think: who thinks as long is not waited for, ns
+ * @deep: whatever it has in flight, not one request at most
  *
  * Return: true if its next request is likely to come soon and close by.
  */
-bool htbs_flow_anticipates(const struct htbs_flow *flow, u64 t_wait)
+bool htbs_flow_anticipates(const struct htbs_flow *flow, u64 think, bool deep)
 {
-	return t_wait && flow->sync && flow->in_flight <= 1 &&
-	       flow->think < t_wait && htbs_flow_sequential(flow);
+	return flow->think < think && flow->sync &&
+	       (deep || flow->in_flight <= 1) && htbs_flow_sequential(flow);
 }
 
 /**

@@ -217,6 +217,7 @@ static bool htbs_policy_grant(struct htbs_policy *policy,
 	policy->active = flow;
 	policy->run = 0;
 	policy->run_since = now;
+	htbs_policy_crowd(policy, now);
 	return switched;
 }
 
@@ -296,8 +297,7 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 	if (policy->active == flow)
 		policy->run++;
 	if (turn)
-		overload = htbs_overload_learn(&policy->overload,
-					       htbs_before(sent->due, sent->at));
+		overload = htbs_policy_learn(policy, flow, sent);
 	htbs_policy_remove(policy, flow);
 	htbs_policy_spend(policy, flow, extent->cost);
 	htbs_cap_charge(policy, flow, sent->at, extent->cost);
@@ -337,6 +337,7 @@ bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 	htbs_policy_finish(policy, flow, sent);
 	htbs_service_end(&policy->service, now);
 	flow->idle_since = now;
+	htbs_policy_served(policy, flow, now);
 	if (policy->active != flow || policy->wait != HTBS_WAIT_SERVICE)
 		return false;
 

@@ -8,6 +8,10 @@
  * HTBS_RUN_MAX, so that B_max may be large.  It is waited for as long as its think
  * time makes sense of, at most T_wait.
  *
+ * Where more conform than can be in time at worst there is no slack: a turn then
+ * goes on for as long as has proved bearable (slack.c), counted from when its first
+ * request is done, as nobody knows how long that takes.
+ *
  * In an overload, where turns come late anyway, that rule would end every run at
  * once and thrash.  Then a run lasts as long as some seeks, whatever the deadlines;
  * less if its reservation is some way ahead of whose turn it is next.  One that has
@@ -22,6 +26,72 @@
 /* In an overload one may be ahead of the next by so much, virtual ns. */
 #define HTBS_LEAD		500000000ULL
 
+/**
+ * htbs_policy_crowd() - a turn begins: do more conform than can be in time
+ * @policy: the policy
+ * @now: real time, ns
+ */
+void htbs_policy_crowd(struct htbs_policy *policy, u64 now)
+{
+	const struct htbs_flow *flow = policy->active;
+	struct htbs_service *service = &policy->service;
+	u64 left = 0;
+
+	policy->crowded = policy->rule == HTBS_RULE_SLACK &&
+			  policy->reorders && flow && flow->node.conforms &&
+			  htbs_slack_crowded(service, &policy->tree,
+					     policy->urgent.count);
+	if (!policy->crowded)
+		return;
+	if (htbs_before(now, flow->node.due))
+		left = flow->node.due - now;
+	htbs_service_crowd(service, left);
+	policy->turn_until = now + service->seek + service->turn;
+}
+
+/**
+ * htbs_policy_learn() - the first request of a turn is dispatched
+ * @policy: the policy
+ * @flow: its reservation
+ * @sent: the request
+ *
+ * On a device that seeks it comes too late if there isn't even half of the longest
+ * seek left.  A reservation that never leaves as much hurts itself only.
+ *
+ * Return: true if an overload began.
+ */
+bool htbs_policy_learn(struct htbs_policy *policy, const struct htbs_flow *flow,
+		       const struct htbs_sent *sent)
+{
+	u64 seek = policy->service.seek, by = sent->at;
+
+	if (policy->reorders && flow->curve.params.latency > seek)
+		by += seek / 2;
+	return htbs_overload_learn(&policy->overload,
+				   htbs_before(sent->due, by));
+}
+
+/**
+ * htbs_policy_served() - a request of a reservation is done
+ * @policy: the policy
+ * @flow: the reservation
+ * @now: real time, ns
+ */
+void htbs_policy_served(struct htbs_policy *policy,
+			const struct htbs_flow *flow, u64 now)
+{
+	u64 until = now + policy->service.turn;
+
+	if (flow == policy->active && htbs_before(until, policy->turn_until))
+		policy->turn_until = until;
+}
+
+/* Who is waited for thinks no longer than this part of the longest seek ... */
+#define HTBS_THINK_PART		8
+
+/* ... and this of T_wait. */
+#define HTBS_THINK_LEAST	16
+
 /* Until when can the others wait? */
 static u64 htbs_policy_slack(const struct htbs_policy *policy, u64 end)
 {
@@ -34,7 +104,7 @@ static u64 htbs_policy_slack(const struct htbs_policy *policy, u64 end)
 }
 
 /**
- * htbs_policy_in_time() - can all that is pending be served in time
+ * htbs_policy_in_time() - can all that is pending, and all the device has, be in time
  * @policy: the policy
  * @now: real time, ns
  *
@@ -45,6 +115,8 @@ bool htbs_policy_in_time(const struct htbs_policy *policy, u64 now)
 	const struct htbs_flow *flow = policy->active;
 
 	if (flow && flow->pending && htbs_before(flow->node.due, now))
+		return false;
+	if (htbs_urgent_before(&policy->urgent, now))
 		return false;
 	return htbs_before(now, htbs_policy_slack(policy, now + HTBS_RUN_MAX));
 }
@@ -63,10 +135,13 @@ static u64 htbs_policy_run(const struct htbs_policy *policy)
 /* Before when the active reservation's next request has to be dispatched. */
 static u64 htbs_policy_leave(const struct htbs_policy *policy)
 {
+	const struct htbs_flow *flow = policy->active;
 	u64 end = policy->run_since + htbs_policy_run(policy);
 
 	if (htbs_policy_overloaded(policy))
 		return end;
+	if (policy->crowded && (!flow->pending || flow->node.conforms))
+		return policy->turn_until;
 	return htbs_policy_slack(policy, end);
 }
 
@@ -111,12 +186,38 @@ void htbs_policy_await(struct htbs_policy *policy, struct htbs_flow *flow)
 	htbs_policy_limit_wait(policy);
 }
 
+/* Does the device seek, and slack bound what it does? */
+static bool htbs_policy_slack_seeks(const struct htbs_policy *policy)
+{
+	return policy->rule == HTBS_RULE_SLACK && policy->reorders;
+}
+
+/*
+ * Who thinks so long is not waited for.  By the paper that is T_wait.  On a device
+ * that seeks, four think times, the longest wait, are to be no more than a seek takes
+ * on the average, half of the longest: or it is cheaper to go and come back.
+ */
+static u64 htbs_policy_think(const struct htbs_policy *policy)
+{
+	u64 least = policy->t_wait / HTBS_THINK_LEAST;
+	u64 most = policy->service.seek / HTBS_THINK_PART;
+
+	if (!htbs_policy_slack_seeks(policy) || most > policy->t_wait)
+		return policy->t_wait;
+	return most > least ? most : least;
+}
+
 /* Nothing of the active reservation is pending: keep the device idle for it? */
 static bool htbs_policy_waits(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *flow = policy->active;
 
-	if (!htbs_flow_anticipates(flow, policy->t_wait))
+	/*
+	 * The paper's disk had one request at a time.  One that takes many goes
+	 * elsewhere if it is given others', however many it has of this run.
+	 */
+	if (!htbs_flow_anticipates(flow, htbs_policy_think(policy),
+				   htbs_policy_slack_seeks(policy)))
 		return false;
 
 	if (flow->in_flight) {

@@ -18,8 +18,16 @@
  * What arrives after the device was left is not foreseen.  It finds the deadlines
  * kept in order and, as long as seeks take less than R on the average, room.
  *
- * The device is overloaded when reservations often have their turn too late,
- * until all that is pending can be served in time again.
+ * Conforming requests may be so many that they can't all be served in time at
+ * worst, not even had they come just now: a crowd.  There is no slack then, but a
+ * device that seeks for each of them may be slower than one that serves some at each
+ * place, and the deadlines are lost with the throughput.  So in a crowd a turn goes
+ * on for a while after its first request.  How long is learned, as with a window: if
+ * a turn begins with less than three seeks left to its deadline, half as long from
+ * now on, else a small step longer.
+ *
+ * The device is overloaded when reservations often have their turn too late, with
+ * less than half of the longest seek left, until all can be in time again.
  */
 #include <htbs/curve.h>
 #include <htbs/slack.h>
@@ -31,6 +39,13 @@
 #define HTBS_LATE_WEIGHT	32
 #define HTBS_LATE_ON		(HTBS_LATE_ONE / 4)
 
+/* A turn in a crowd begins late with so many seeks left to its deadline. */
+#define HTBS_TURN_LEFT		3
+
+/* Parts of a seek: what a turn in a crowd is believed to bear at first, and a step. */
+#define HTBS_TURN_FIRST		8
+#define HTBS_TURN_STEP		256
+
 /**
  * htbs_service_init() - nothing is known of the device yet
  * @service: what is known of the device
@@ -39,6 +54,7 @@
 void htbs_service_init(struct htbs_service *service, u64 seek)
 {
 	service->seek = seek;
+	service->turn = seek / HTBS_TURN_FIRST;
 	service->since = 0;
 	service->streaming = false;
 }
@@ -81,9 +97,22 @@ void htbs_service_end(struct htbs_service *service, u64 now)
 }
 
 /**
+ * htbs_service_crowd() - a turn begins in a crowd
+ * @service: what is known of the device
+ * @left: the time to the deadline of its first request, ns; 0 if that is over
+ */
+void htbs_service_crowd(struct htbs_service *service, u64 left)
+{
+	if (left < HTBS_TURN_LEFT * service->seek)
+		service->turn /= 2;
+	else if (service->turn < HTBS_SEEK_MAX)
+		service->turn += service->seek / HTBS_TURN_STEP;
+}
+
+/**
  * htbs_overload_learn() - a reservation has its turn
  * @overload: what is known
- * @late: its oldest request should have been done by now
+ * @late: its oldest request won't be done in time
  *
  * Return: true if an overload begins.
  */
@@ -144,4 +173,44 @@ u64 htbs_slack_end(const struct htbs_service *service,
 		node = htbs_tree_next(node);
 	}
 	return end;
+}
+
+/* How many requests conform, of those that are due within @latency at most? */
+static u32 htbs_slack_rivals(const struct htbs_tree *tree, u64 latency)
+{
+	const struct htbs_node *node = htbs_tree_first(tree);
+	unsigned int heads;
+	u32 rivals = 0;
+
+	for (heads = 0; node && heads < HTBS_SLACK_HEADS; heads++) {
+		if (node->conforms && node->finish - node->start <= latency)
+			rivals += node->count;
+		node = htbs_tree_next(node);
+	}
+	return rivals;
+}
+
+/**
+ * htbs_slack_crowded() - do more conform than can be in time at worst
+ * @service: what is known of the device
+ * @tree: the backlogged reservations
+ * @in_flight: how many conforming requests the device has
+ *
+ * Return: true if not all would be in time even had they come just now.
+ */
+bool htbs_slack_crowded(const struct htbs_service *service,
+			const struct htbs_tree *tree, u32 in_flight)
+{
+	const struct htbs_node *node = htbs_tree_first(tree);
+	unsigned int heads;
+	u64 latency, ahead;
+
+	for (heads = 0; node && heads < HTBS_SLACK_HEADS; heads++) {
+		latency = node->finish - node->start;
+		ahead = in_flight + htbs_slack_rivals(tree, latency) + 1;
+		if (node->conforms && ahead * service->seek > latency)
+			return true;
+		node = htbs_tree_next(node);
+	}
+	return false;
 }

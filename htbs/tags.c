@@ -79,7 +79,8 @@ u64 htbs_policy_adjust(struct htbs_policy *policy, u64 now)
 	if (!htbs_tree_empty(&policy->tree) && !htbs_policy_weighs(policy)) {
 		oldest = htbs_tree_min_start(&policy->tree);
 		jump = htbs_clock_advance(&policy->clock, now, oldest);
-		if (htbs_before(policy->v, oldest) &&
+		if (htbs_policy_overloaded(policy) &&
+		    htbs_before(policy->v, oldest) &&
 		    !htbs_policy_expects(policy, oldest))
 			policy->v = oldest;
 	}

@@ -84,6 +84,8 @@ enum htbs_order {
  * @t_wait: longest wait, ns; 0: never wait
  * @rule: what bounds a run and a wait
  * @run_since: when @active became active, ns
+ * @crowded: then more conformed than can be in time at worst
+ * @turn_until: if @crowded, when its turn is over, ns
  * @pending: requests waiting in the scheduler, of all reservations
  * @in_flight: requests dispatched and not completed, of all reservations
  * @busy: reservations that have requests pending or in flight
@@ -113,6 +115,8 @@ struct htbs_policy {
 	u64 t_wait;
 	enum htbs_rule rule;
 	u64 run_since;
+	bool crowded;
+	u64 turn_until;
 	u32 pending;
 	u32 in_flight;
 	u32 busy;
@@ -294,6 +298,11 @@ void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
 bool htbs_policy_sweeps(const struct htbs_policy *policy, u64 now);
 
 /* run.c */
+void htbs_policy_crowd(struct htbs_policy *policy, u64 now);
+bool htbs_policy_learn(struct htbs_policy *policy, const struct htbs_flow *flow,
+		       const struct htbs_sent *sent);
+void htbs_policy_served(struct htbs_policy *policy,
+			const struct htbs_flow *flow, u64 now);
 bool htbs_policy_in_time(const struct htbs_policy *policy, u64 now);
 bool htbs_policy_limit_wait(struct htbs_policy *policy);
 void htbs_policy_await(struct htbs_policy *policy, struct htbs_flow *flow);

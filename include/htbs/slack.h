@@ -19,11 +19,13 @@
 /**
  * struct htbs_service - how long the device takes for a request
  * @seek: for one that does not continue a run, ns; a maximum that fades
+ * @turn: how long a turn in a crowd goes on after its first request, ns
  * @since: when it began with the one it has now, ns
  * @streaming: that one continues a run
  */
 struct htbs_service {
 	u64 seek;
+	u64 turn;
 	u64 since;
 	bool streaming;
 };
@@ -44,6 +46,7 @@ struct htbs_overload {
 void htbs_service_init(struct htbs_service *service, u64 seek);
 void htbs_service_begin(struct htbs_service *service, u64 now, bool streaming);
 void htbs_service_end(struct htbs_service *service, u64 now);
+void htbs_service_crowd(struct htbs_service *service, u64 left);
 
 bool htbs_overload_learn(struct htbs_overload *overload, bool late);
 bool htbs_overload_end(struct htbs_overload *overload);
@@ -51,5 +54,7 @@ bool htbs_overload_end(struct htbs_overload *overload);
 u64 htbs_slack_end(const struct htbs_service *service,
 		   const struct htbs_tree *tree, const struct htbs_node *active,
 		   u32 in_flight, u64 end);
+bool htbs_slack_crowded(const struct htbs_service *service,
+			const struct htbs_tree *tree, u32 in_flight);
 
 #endif /* HTBS_SLACK_H */

@@ -33,10 +33,10 @@ TOTAL = total.study(
 Seven sequential readers, alone, with two and with four random ones, on the nearline disk. 4
 seconds, one run.
 
-HTBS as it is loaded does badly here. Each reader has reserved 100 ms, and seven of the longest
-seeks take longer, so it sees no room for a run and gives the drive all seven requests. The drive
-serves those that are near first, and lets others wait for a second: deadlines are lost as well as
-throughput. The paper's rules begin runs of 20 whatever the deadlines.
+A drive that has a request of each of the seven serves those that are near first, and lets others
+wait for a second: deadlines are lost as well as throughput. And seven of the longest seeks take
+longer than the 100 ms that each has reserved, so that no run could be begun without a risk. HTBS
+begins them all the same, as long as the turns that follow show them to be bearable.
 """,
     total.cases("nearline-total", drives.NEARLINE, 4, lambda _: total.SEEDS[:1]),
 )

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What the device has, and that others are held back for its sake only when they
- * have to be: never one that conforms, never while the device has nothing, and
- * else only by a full window or, if the device reorders, for one that may become
+ * have to be: never while the device has nothing, and else only by a full window,
+ * but for one that conforms, or, if the device reorders, for one that may become
  * late.
  */
 #include "bench.h"
@@ -132,12 +132,15 @@ static bool window_full(const struct bench *bench, bool write)
 }
 
 /* If the device got one more, might it make another late? */
-static bool endangers(const struct bench *bench)
+static bool endangers(const struct bench *bench, bool conforms)
 {
 	u64 worst = (in_flight(bench) + 1) * bench->policy.service.seek;
 	bool some = false;
 	int i;
 	u32 at;
+
+	if (conforms)
+		worst = (in_flight(bench) + 2) * bench->policy.service.seek / 2;
 
 	for (i = 0; i < FLOWS; i++) {
 		const struct flow *flow = &bench->flow[i];
@@ -153,9 +156,13 @@ static bool endangers(const struct bench *bench)
 /* Does anything speak against a reservation's next request? */
 bool held_back(const struct bench *bench, const struct flow *flow)
 {
-	if (by_paper(bench) || flow->queue[0].conforms)
+	const struct request *head = &flow->queue[0];
+
+	if (by_paper(bench) ||
+	    (head->conforms && bench->policy.overload.now))
 		return false;
-	return window_full(bench, flow->queue[0].write) || endangers(bench);
+	return endangers(bench, head->conforms) ||
+	       (!head->conforms && window_full(bench, head->write));
 }
 
 /*

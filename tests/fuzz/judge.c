@@ -108,6 +108,14 @@ static bool another_overdue(const struct bench *bench, const struct flow *but)
 	return false;
 }
 
+/* In a crowd somebody may have to be late; a turn of who conforms goes on. */
+static bool in_turn(const struct bench *bench, const struct flow *flow)
+{
+	return bench->policy.crowded &&
+	       (!flow->pending || flow->queue[0].conforms) &&
+	       (s64)(bench->policy.turn_until - (u64)bench->now) > 0;
+}
+
 /* The active one keeps the device: it must be entitled to. */
 void check_stay(struct bench *bench, const struct flow *flow,
 		enum htbs_order order)
@@ -116,7 +124,8 @@ void check_stay(struct bench *bench, const struct flow *flow,
 	must(!flow->pending || !flow->stopped);
 	must(bench->run < bench->policy.b_max);
 	must(sequential(flow) || order == HTBS_ORDER_NEAREST);
-	if (!by_paper(bench) && !bench->policy.overload.now)
+	if (!by_paper(bench) && !bench->policy.overload.now &&
+	    !in_turn(bench, flow))
 		must(!another_overdue(bench, flow));
 }
 
@@ -151,12 +160,14 @@ void check_wait(struct bench *bench)
 	must(flow->c.sync);
 	must(flow->c.think < policy->t_wait);
 	if (policy->wait == HTBS_WAIT_SERVICE) {
-		must(flow->in_flight == 1);
+		must(flow->in_flight == 1 ||
+		     (flow->in_flight && !by_paper(bench) && policy->reorders));
 		must(until == (u64)bench->now + policy->t_wait +
 			      flow->c.curve.params.latency);
 		return;
 	}
-	must(!flow->in_flight);
+	must(!flow->in_flight ||
+	     (!by_paper(bench) && policy->reorders));
 	must((s64)(until - (u64)bench->now) > 0);
 	must((s64)(flow->idle_since + policy->t_wait - until) >= 0);
 	if (by_paper(bench))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tests.model.order import Order
 from tests.model.reservation import SECOND, Params, Request, Reservation, Tag, take
-from tests.model.slack import HEADS, LEAD, RUN_MAX, SHORT_RUN, SWEEP, Service, bearable
+from tests.model.slack import HEADS, LEAD, RUN_MAX, SHORT_RUN, SWEEP, Service, bearable, crowded
 from tests.model.window import URGENT_MAX, Window
 
 SEQ_GAP = 128  # sectors that a sequential request may leave out
@@ -55,6 +55,8 @@ class Policy(Order):
         self.active: Reservation | None = None
         self.run = 0
         self.run_since = 0
+        self.crowded = False  # more conformed than can be in time at worst
+        self.turn_until = 0  # if so, when the active one's turn is over
         self.in_flight = 0
         self.urgent: list[int] = []  # when those of them that conform are due; not of too many
         self.writes = 0  # of those in flight
@@ -191,19 +193,38 @@ class Policy(Order):
         active = None if flow is self.background else flow
         switched = active is not self.active
         self.active, self.run, self.run_since = active, 0, now
+        self._crowd(now)
         return switched
+
+    def _crowd(self, now: int) -> None:
+        """A turn begins: if in a crowd, that of one who conforms lasts as has proved bearable."""
+        active = self.active
+        self.crowded = (
+            self.rule == "slack" and self.reorders and active is not None
+            and active.queue[0].conforming
+            and crowded([(flow.params.latency, flow.burst()) for flow in self._backlogged()[:HEADS]
+                         if flow.queue[0].conforming], self.service.seek, len(self.urgent)))
+        if self.crowded:
+            self.service.crowd(active.due(active.queue[0]) - now)
+            self.turn_until = now + self.service.seek + self.service.turn
 
     def _lets(self, flow: Reservation, now: int) -> bool:
         """May the device have its oldest request now. By the rule of slack, not if it is too much.
 
-        A conforming one it always may. A device that serves first what it reaches first might go
-        past those that conform for every other request that it gets.
+        A device that serves first what it reaches first might go past those that conform for every
+        other request that it gets; but if that conforms, too, with half a seek, and in an overload
+        it is given them all. No window holds back one that conforms.
         """
-        if self.rule == "paper" or flow.queue[0].conforming:
+        conforming = flow.queue[0].conforming
+        if self.rule == "paper" or (conforming and self._overloaded()):
             return True
-        worst = now + (self.in_flight + 1) * self.service.seek
-        if any(due < worst for due in self.urgent):
+        worst = (self.in_flight + 1) * self.service.seek
+        if conforming:
+            worst = (worst + self.service.seek) // 2
+        if any(due < now + worst for due in self.urgent):
             return False
+        if conforming:
+            return True
         write = flow.queue[0].write
         return self.windows[write].open(self._of_kind(write), now)
 
@@ -279,7 +300,9 @@ class Policy(Order):
         """Is the device kept for it, though it has nothing pending? Sets `wait` if so."""
         if not flow.sequential():
             return False
-        if not flow.sync or flow.in_flight > 1 or flow.think >= self.t_wait:
+        if not flow.sync or flow.think >= self._think():
+            return False
+        if flow.in_flight > 1 and not (self.rule == "slack" and self.reorders):
             return False
         if flow.in_flight:
             self.wait = "service"
@@ -292,8 +315,12 @@ class Policy(Order):
 
     def _leave(self) -> int:
         """Before when the active reservation's next request must begin, by the rule of slack."""
-        end = self.run_since + self._long()
-        return end if self._overloaded() else self._slack(end)
+        end, queue = self.run_since + self._long(), self.active.queue
+        if self._overloaded():
+            return end
+        if self.crowded and (not queue or queue[0].conforming):
+            return self.turn_until
+        return self._slack(end)
 
     def _long(self) -> int:
         """How long a run is at most, by the rule of slack."""
@@ -311,9 +338,10 @@ class Policy(Order):
         return bearable(heads, self.service.seek, self.in_flight, end)
 
     def _in_time(self, now: int) -> bool:
-        """Can all that is pending be served in time."""
+        """Can all that is pending be served in time, and isn't any too late that the device has."""
         active = self.active
         late = active is not None and active.queue and active.due(active.queue[0]) < now
+        late = late or any(due < now for due in self.urgent)
         return not late and now < self._slack(now + RUN_MAX)
 
     def _patience(self, flow: Reservation) -> int:
@@ -325,6 +353,15 @@ class Policy(Order):
         if self.rule == "paper":
             return self.t_wait
         return min(max(4 * flow.think, self.t_wait // 16), self.t_wait)
+
+    def _think(self) -> int:
+        """Who thinks as long is not waited for: T_wait, or an eighth of a seek where it is shorter.
+
+        But a sixteenth of T_wait at least.
+        """
+        if self.rule == "paper" or not self.reorders:
+            return self.t_wait
+        return min(max(self.service.seek // 8, self.t_wait // 16), self.t_wait)
 
     def _await(self, flow: Reservation) -> None:
         """Keep the device idle for its next request."""
@@ -352,13 +389,18 @@ class Policy(Order):
         self._begin(flow, request, now, near and flow is self.active and self.run > 0)
         if flow is self.active:
             self.run += 1
-        overload = turn and self.overload.learn(request.due < now)
+        overload = turn and self.overload.learn(request.due < now + self._least(flow))
         if spare and self.weighs():
             self._charge_share(flow, request.cost)
             flow.refund(request, self.v)
         self._charge_cap(flow, request.cost, now)
         self._enter(flow)
         return request, overload
+
+    def _least(self, flow: Reservation) -> int:
+        """Its turn comes too late if no more time is left: half a seek, if it ever leaves one."""
+        seek = self.service.seek
+        return seek // 2 if self.reorders and flow.params.latency > seek else 0
 
     def _begin(self, flow: Reservation, request: Request, now: int, streaming: bool) -> None:
         """The device has one request more."""
@@ -382,6 +424,8 @@ class Policy(Order):
         self._end(flow, request)
         self.service.end(now)
         flow.idle_since = now
+        if flow is self.active:
+            self.turn_until = min(self.turn_until, now + self.service.turn)
         if flow is not self.active or self.wait != "service":
             return False
         self._await(flow)

@@ -4,7 +4,7 @@ Times are whole nanoseconds; what is divided is rounded down.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tests.model.reservation import SECOND
 
@@ -13,6 +13,7 @@ SEEK_MAX = SECOND
 RUN_MAX = SECOND
 SHORT_RUN = 8  # seeks
 LEAD = SECOND // 2  # in an overload: of virtual time, from one finish tag to the next one's
+TURN_LEFT = 3  # seeks
 SWEEP = 16  # of a run's requests the first of so many is the oldest, wherever it is
 
 
@@ -23,6 +24,18 @@ class Service:
     seek: int
     since: int = 0
     streaming: bool = False
+    turn: int = field(init=False)  # how long a turn in a crowd goes on after its first request
+
+    def __post_init__(self) -> None:
+        """Nothing is known yet."""
+        self.turn = self.seek // 8
+
+    def crowd(self, left: int) -> None:
+        """A turn begins in a crowd, with so much time to its deadline."""
+        if left < TURN_LEFT * self.seek:
+            self.turn //= 2
+        elif self.turn < SEEK_MAX:
+            self.turn += self.seek // 256
 
     def begin(self, now: int, streaming: bool) -> None:
         """A request goes to the device, which was idle; it may be one of a run, not its first."""
@@ -66,3 +79,12 @@ def bearable(others: Iterable[tuple[int, int]], seek: int, in_flight: int, end: 
         ahead += count * seek
         end = min(end, due - ahead)
     return end
+
+
+def crowded(heads: list[tuple[int, int]], seek: int, in_flight: int) -> bool:
+    """Would not all conforming requests be in time at worst, even had they come just now.
+
+    Of the heads that conform: (latency, how many). With `in_flight` conforming ones before them.
+    """
+    return any((in_flight + sum(count for each, count in heads if each <= latency) + 1) * seek
+               > latency for latency, _ in heads)

@@ -12,6 +12,7 @@ from tests.sim.loads import (
     PAIR,
     REST,
     boundary,
+    crowd,
     poisson,
     queueing_disk,
     scattered_writer,
@@ -56,6 +57,9 @@ def main() -> None:
     loads["scattered writes"] = [[scattered_writer()]], 120
     loads["and a reader"] = [[Client(Params(160 << 10, 4096, 100 * MS), region=36,
                                      times=poisson(20, 120)), scattered_writer()]], 120
+    loads["seven who read on"] = [crowd(7)], 60, "nearline"
+    loads["eight blocks each"] = [crowd(7, depth=8)], 60, "nearline"
+    loads["within a second"] = [crowd(7, depth=8, latency=SECOND)], 60, "nearline"
     loads["queueing disk"] = [queueing_disk(60)], 60, "nearline"
     weighed = queueing_disk(60, REST._replace(weight=1), REST._replace(weight=200))
     loads["queueing disk, 1 : 200"] = [weighed], 60, "nearline"

@@ -11,6 +11,7 @@ from tests.model.reservation import COST_MIN, SECOND, Params
 from tests.sim.sim import MS, REGION, Client, worst_read
 
 REGIONS = 37  # of 2 GiB, which the disk of 80 GB has
+NEARLINE_REGIONS = 8381  # which the nearline disk has
 
 # The demo's: a sequential reader and a random one, as fast as they can.
 PAIR = [Client(Params(819_200, 8192, 100 * MS), sequential=True),
@@ -115,3 +116,10 @@ def boundary(seed: int, seconds: int, bunch: int, greedy: int) -> list[Client]:
         else:
             clients.append(Client(promise, sequential=sequential, times=times, region=region))
     return clients
+
+
+def crowd(readers: int, depth: int = 1, size: int = 4096, latency: int = 100 * MS) -> list[Client]:
+    """Who read on, as fast as they can, each far from the others, promised all within that time."""
+    promise, gap = Params(1 << 30, 1 << 30, latency), NEARLINE_REGIONS // readers
+    return [Client(promise, sequential=True, depth=depth, size=size, region=gap * place)
+            for place in range(readers)]

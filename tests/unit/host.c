@@ -123,6 +123,11 @@ void host_node_set_due(struct htbs_node *node, u64 due, u32 count)
 	node->count = count;
 }
 
+void host_node_set_conforms(struct htbs_node *node, bool conforms)
+{
+	node->conforms = conforms;
+}
+
 struct htbs_node *host_tree_first(const struct htbs_tree *tree)
 {
 	return htbs_tree_first(tree);

@@ -109,7 +109,8 @@ class CWindow(Structure):
 class CService(Structure):
     """struct htbs_service."""
 
-    _fields_ = [("seek", c_uint64), ("since", c_uint64), ("streaming", c_bool)]
+    _fields_ = [("seek", c_uint64), ("turn", c_uint64), ("since", c_uint64),
+                ("streaming", c_bool)]
 
 
 class COverload(Structure):
@@ -170,6 +171,8 @@ PROTOTYPES = {
     "htbs_service_init": (None, POINTER(CService), c_uint64),
     "htbs_service_begin": (None, POINTER(CService), c_uint64, c_bool),
     "htbs_service_end": (None, POINTER(CService), c_uint64),
+    "htbs_service_crowd": (None, POINTER(CService), c_uint64),
+    "htbs_slack_crowded": (c_bool, POINTER(CService), c_void_p, c_uint32),
     "htbs_overload_learn": (c_bool, POINTER(COverload), c_bool),
     "htbs_overload_end": (c_bool, POINTER(COverload)),
     "htbs_slack_end": (c_uint64, POINTER(CService), c_void_p, c_void_p, c_uint32, c_uint64),
@@ -222,6 +225,7 @@ PROTOTYPES = {
     "host_policy_set_reorders": (None, c_void_p, c_bool),
     "host_node_set": (None, c_void_p, c_uint64, c_uint64),
     "host_node_set_due": (None, c_void_p, c_uint64, c_uint32),
+    "host_node_set_conforms": (None, c_void_p, c_bool),
     "host_tree_first": (c_void_p, c_void_p),
     "host_tree_next": (c_void_p, c_void_p),
     "host_tree_min_start": (c_uint64, c_void_p),

@@ -294,6 +294,24 @@ def test_patience(desk, think, patience):
     assert desk.device.view().wait_until == pytest.approx(desk.now + patience, abs=80)
 
 
+@pytest.mark.parametrize(("think", "seek", "waits"), [
+    (1200, 10, True), (1300, 10, False),  # us; an eighth of a seek
+    (600, 1, True), (650, 1, False),  # a sixteenth of T_wait
+    (9900, 100, True), (10_100, 100, False),  # T_wait
+])
+def test_who_thinks_longer_than_a_seek_takes_is_not_waited_for(desk, think, seek, waits):
+    """Four think times are waited: it is cheaper to seek twice."""
+    desk.device.set_reorders(True)
+    reader, other = desk.add(LATER), desk.add(LATER)
+    pos = read(desk, reader)
+    for _ in range(100):
+        desk.now += think * 1000
+        pos = desk.read(reader, 1, pos)
+    desk.arrive(other, 1 << 30)
+    desk.device.service.seek = seek * MS
+    assert desk.device.choose(desk.now).wait_began == waits
+
+
 def test_another_arrival_cuts_a_wait_short(desk):
     """As soon as it must be served; the caller is told, for its timer."""
     reader, other, urgent = desk.add(LATER), desk.add(LATER), desk.add(
@@ -320,6 +338,20 @@ def overload(desk, flows):
         for _ in flows:
             desk.serve()
     assert desk.device.overload.now
+
+
+@pytest.mark.parametrize(("latency", "left", "late"), [
+    (100, 5, 0), (100, 4, 1),  # half a seek at least
+    (10, 0, 0), (10, -1, 1),  # or nothing, if that is what it is always left
+])
+def test_a_turn_is_late_without_time_for_half_a_seek(desk, latency, left, late):
+    """It won't be done in time, more likely than not."""
+    desk.device.set_reorders(True)
+    flow = desk.add(SOON._replace(latency=latency * MS))
+    desk.arrive(flow, 1 << 30)
+    desk.now += (latency - left) * MS
+    desk.serve()
+    assert bool(desk.device.overload.late) == bool(late)
 
 
 def longest_run(desk, promise, requests):

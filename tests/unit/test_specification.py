@@ -133,6 +133,7 @@ class Lockstep:
 
     def _compare_service(self) -> None:
         assert self.c.service.seek == self.spec.service.seek
+        assert self.c.service.turn == self.spec.service.turn
         got, want = self.c.overload, self.spec.overload
         assert (got.late, got.now) == (want.late, want.now)
         for got, want in zip(self.c.windows, self.spec.windows, strict=True):

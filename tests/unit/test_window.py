@@ -203,13 +203,35 @@ def test_a_device_that_reorders_goes_past_nobody_who_is_urgent(lib, later):
     assert drive.device.choose(now).held == bool(later)
 
 
+@pytest.mark.parametrize("later", [0, 1])
+def test_nor_if_it_conforms_with_half_a_seek_each(lib, later):
+    """With one in flight another may let it wait for a seek and a half; it is due in 10 ms."""
+    drive = Drive(lib, reorders=True)
+    other = drive.device.add(TIGHT._replace(latency=5 * MS), 0)
+    now = 10 * MS - 3 * drive.device.service.seek // 2 + later
+    drive.come(other, now)
+    assert drive.device.choose(now).held == bool(later)
+
+
+def test_in_an_overload_it_gets_all_that_conform(lib):
+    """Deadlines are lost anyway, and with more to choose from it is faster."""
+    drive = Drive(lib, reorders=True)
+    other = drive.device.add(TIGHT._replace(latency=5 * MS), 0)
+    drive.device.overload.now = True
+    drive.come(other, 11 * MS)
+    drive.go(other, 11 * MS)
+    assert drive.device.choose(11 * MS).held
+
+
 def test_more_than_fit_are_not_known_of(lib):
     """Nor missed when they are done."""
     drive = Drive(lib, reorders=True)
+    drive.device.service.seek = 0
     tight = [drive.device.add(TIGHT._replace(latency=(20 + n) * MS), 0) for n in range(40)]
     gone = [(flow, drive.come(flow)) for flow in tight]
     for flow, request in gone:
         assert drive.go(flow) is request
+    drive.device.service.seek = MS
     for flow, request in [*gone, (drive.tight, drive.first)]:
         assert drive.device.choose(9 * MS).held or flow is drive.tight
         drive.device.complete(flow, request, 9 * MS)
@@ -238,3 +260,20 @@ def test_an_idle_device_has_nothing_urgent(lib):
     drive.windows(MAX)
     drive.go(drive.greedy, 20 * MS)
     drive.go(drive.greedy, 20 * MS)
+
+
+def test_who_reads_on_is_waited_for_with_many_in_flight(lib):
+    """A disk that is given others' would go there; by the paper, one in flight at most."""
+    for rule, reorders, waits in (("slack", True, True), ("slack", False, False),
+                                  ("paper", True, False)):
+        device = Device(lib, 20, 10 * MS, rule, MS)
+        device.set_reorders(reorders)
+        reader, other = device.add(GREEDY, 0), device.add(GREEDY, 0)
+        for n in range(8):
+            device.arrive(reader, Request(COST_MIN, pos=8 * n), 0)
+        for _ in range(8):
+            device.dispatch(device.choose(0).flow, 0)
+        device.arrive(other, Request(COST_MIN, pos=1 << 30), 0)
+        choice = device.choose(0)
+        assert choice.wait_began == waits
+        assert choice.flow is (None if waits else other)

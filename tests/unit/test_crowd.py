@@ -1,0 +1,148 @@
+"""More conform than can be in time at worst: how long turns last then, worked out by hand."""
+
+from ctypes import byref
+
+import pytest
+
+from tests.model.reservation import Params
+from tests.unit.host import CService, memory
+from tests.unit.test_policy import MS, PAGE, SECOND, Desk
+
+SEEK = 10 * MS
+TURN = SEEK // 8  # what a turn is believed to bear at first
+NEAR = Params(4_096_000, 409_600, 60 * MS)
+
+
+@pytest.fixture
+def service(lib):
+    """A seek takes 10 ms; nothing else is known."""
+    fresh = CService()
+    lib.htbs_service_init(byref(fresh), SEEK)
+    return fresh
+
+
+def crowded(lib, service, *heads, in_flight=0):
+    """Of heads (latency in ms, how many requests, do they conform)."""
+    tree, nodes = memory(lib, "tree"), []
+    lib.htbs_tree_init(tree)
+    for place, (latency, count, conforms) in enumerate(heads):
+        nodes.append(memory(lib, "node"))
+        lib.host_node_set(nodes[-1], place, place + latency * MS)
+        lib.host_node_set_due(nodes[-1], 0, count)
+        lib.host_node_set_conforms(nodes[-1], conforms)
+        lib.htbs_tree_insert(tree, nodes[-1])
+    return lib.htbs_slack_crowded(byref(service), tree, in_flight)
+
+
+@pytest.mark.parametrize(("heads", "in_flight", "crowd"), [
+    ([], 9, False),
+    ([(60, 1, True)] * 5, 0, False),  # and one that the device has just begun with
+    ([(60, 1, True)] * 6, 0, True),
+    ([(60, 1, True)] * 4, 1, False),
+    ([(60, 1, True)] * 4, 2, True),
+    ([(60, 1, True), (60, 4, True)], 0, False),
+    ([(60, 1, True), (60, 5, True)], 0, True),
+    ([(60, 1, True)] * 5 + [(60, 9, False)], 0, False),  # who doesn't conform can wait
+    ([(60, 1, True)] * 5 + [(70, 1, True)], 0, False),  # so can who has more time
+    ([(60, 1, True)] * 5 + [(70, 2, True)], 0, True),  # but if those before take it all
+    ([(9, 1, True)], 0, True),
+])
+def test_a_crowd(lib, service, heads, in_flight, crowd):
+    """Not all would be in time, with a seek each and one before, had they come just now."""
+    assert crowded(lib, service, *heads, in_flight=in_flight) == crowd
+
+
+def test_sixteen_are_looked_at(lib, service):
+    """No more of those behind."""
+    heads = [(SECOND // MS, 1, True)] * 15
+    assert not crowded(lib, service, *heads, (2000, 1, True), (2000, 500, True))
+    assert crowded(lib, service, *heads, (2000, 500, True))
+
+
+def test_turns_grow_by_steps_and_shrink_by_half(lib, service):
+    """With three seeks left to the deadline there is time."""
+    lib.htbs_service_crowd(byref(service), 3 * SEEK)
+    assert service.turn == TURN + SEEK // 256
+    lib.htbs_service_crowd(byref(service), 3 * SEEK - 1)
+    assert service.turn == (TURN + SEEK // 256) // 2
+
+
+def test_turns_have_an_end(lib, service):
+    """A second, and a step."""
+    for _ in range(60_000):
+        lib.htbs_service_crowd(byref(service), SECOND)
+    assert service.turn == pytest.approx(SECOND, rel=0.001)
+
+
+@pytest.fixture
+def desk(lib):
+    """A disk, six who read on, in turns, a request each; the first has a run of two."""
+    desk = Desk(lib, b_max=1 << 20, rule="slack", seek=SEEK)
+    desk.device.set_reorders(True)
+    desk.flows = [desk.add(NEAR) for _ in range(6)]
+    for place, flow in enumerate(desk.flows):
+        desk.read(flow, 8, place << 30)
+        desk.now += SECOND
+    desk.device.service.seek, desk.device.service.turn = SEEK, 4 * MS
+    return desk
+
+
+def crowd(desk):
+    """All ask at once, after a while; the first is served, in 7 ms."""
+    desk.now += SECOND
+    for place, flow in enumerate(desk.flows):
+        desk.arrive(flow, (place << 30) + 8 * PAGE)
+    assert desk.serve(7 * MS) is desk.flows[0]
+
+
+def test_a_turn_in_a_crowd(desk):
+    """Though nobody can wait it goes on until 4 ms, and a step, after its first request."""
+    crowd(desk)
+    begin = desk.now
+    for n in range(20):
+        desk.arrive(desk.flows[0], (9 + n) * PAGE)
+        if desk.serve(MS) is not desk.flows[0]:
+            break
+        desk.device.service.seek = SEEK
+    assert desk.now - begin == 6 * MS
+    assert n == 5
+
+
+def test_the_device_is_kept_for_it(desk):
+    """As long as the turn lasts, if its next request is not there yet."""
+    crowd(desk)
+    for n in range(6):  # until it is known to think for little more than a millisecond
+        assert not desk.device.view().wait
+        desk.arrive(desk.flows[0], (9 + n) * PAGE)
+        assert desk.serve() is desk.flows[0]
+        desk.device.service.seek = SEEK
+    assert desk.device.choose(desk.now).wait_began
+    assert desk.device.view().wait_until == desk.now + 4 * MS + SEEK // 256
+
+
+def test_who_does_not_conform_has_no_turn(desk):
+    """A flood gives way as ever when it has used up its burst of a hundred requests."""
+    crowd(desk)
+    for n in range(200):
+        desk.arrive(desk.flows[0], (9 + n) * PAGE)
+    served = 0
+    while desk.serve() is desk.flows[0]:
+        served += 1
+    assert served == 100
+
+
+def test_none_by_the_rule_of_the_paper(desk):
+    """B_max and T_wait are all it knows; nothing is learned."""
+    desk.device.set_rule("paper")
+    for place, flow in enumerate(desk.flows):
+        desk.arrive(flow, (place << 30) + 8 * PAGE)
+    assert desk.serve()
+    assert desk.device.service.turn == 4 * MS
+
+
+def test_none_on_a_device_that_does_not_seek(desk):
+    """There is nothing to gain."""
+    desk.device.set_reorders(False)
+    crowd(desk)
+    desk.arrive(desk.flows[0], 9 * PAGE)
+    assert desk.serve() is desk.flows[1]
