@@ -200,12 +200,13 @@ class Guest:
         )
 
     def _report(self) -> str | None:
-        """The first line of the first report in the kernel's log."""
+        """The first line of the first report in the kernel's log, or what leaked first."""
         for log in ("console.log", "result/dmesg"):
             for line in _text(self.directory / log).splitlines():
                 if reports.is_report(line, self.allow):
                     return line
-        return None
+        leaks = reports.leaks(_text(self.directory / "result" / "kmemleak"))
+        return f"kmemleak: {leaks[0]}" if leaks else None
 
     def _error(self, reason: str) -> GuestError:
         if (report := self._report()) and report not in reason:

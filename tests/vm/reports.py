@@ -5,12 +5,16 @@ from collections.abc import Iterable
 
 _REPORT = re.compile(
     r"WARNING: |BUG: |BUG\b.* at |\bOops\b|Kernel panic|general protection|unable to handle"
-    r"|KASAN|KCSAN|KFENCE|UBSAN|kmemleak: \d+ new|refcount_t: |cut here"
+    r"|KASAN|KCSAN|KFENCE|UBSAN|kmemleak: .*disabled|refcount_t: |cut here"
     r"|blocked for more than|hung task|stall on CPU|detected stalls|soft lockup|hard LOCKUP"
     r"|possible (circular|recursive|irq lock)|inconsistent lock state|suspicious RCU usage"
     r"|INFO: trying to register non-static key|INFO: lockdep|page allocation failure"
     r"|corruption|Call Trace:"
 )
+
+# What 6.12 leaks without us: the data of a disk that had a limit in io.max. blk_throtl_exit() frees
+# it only if the policy is on, and blkg_destroy_all() has turned that off.
+_KNOWN_LEAKS = (" blk_throtl_init+",)
 
 # Documentation/admin-guide/tainted-kernels.rst: out-of-tree and unsigned modules are expected.
 _TAINT_LETTERS = "PFSRMBUDAWCIOELKXTNJ"
@@ -20,6 +24,12 @@ _EXPECTED_TAINT = {"O", "E"}
 def is_report(line: str, allow: Iterable[str] = ()) -> bool:
     """Does this line of a kernel log start or belong to a report that is not allowed?"""
     return bool(_REPORT.search(line)) and not any(re.search(good, line) for good in allow)
+
+
+def leaks(kmemleak: str) -> list[str]:
+    """The objects of /sys/kernel/debug/kmemleak that the kernel doesn't leak by itself."""
+    objects = re.split(r"^(?=unreferenced object)", kmemleak, flags=re.MULTILINE)[1:]
+    return [each for each in objects if not any(known in each for known in _KNOWN_LEAKS)]
 
 
 def bad_taint(tainted: int) -> str:
