@@ -13,14 +13,15 @@ class Row:
     """One row: rows/SCRIPT.sh.
 
     name: for commands; what: goes on under load; promise: what is promised; short: belongs to
-    `make test`; injects: wants a kernel with fault injection; driver: its disk, one of QEMU's, is
-    found by this driver (tests/vm/drives.py).
+    `make test`; many: a debug kernel does a tenth of it; injects: wants a kernel with fault
+    injection; driver: its disk, one of QEMU's, is found by this driver (tests/vm/drives.py).
     """
 
     name: str
     what: str
     promise: str
     short: bool = False
+    many: bool = False
     injects: bool = False
     driver: str = ""
 
@@ -32,6 +33,8 @@ class Row:
     @property
     def command(self) -> str:
         """What shows it."""
+        if self.many:
+            return f"make soak ROWS={self.name}"
         return "make test" if self.short else "make test-debug"
 
 
@@ -103,8 +106,8 @@ ROWS = (
         "ext4 on device mapper on an md mirror, a member fails and is rebuilt",
         "the user's cgroup is charged at the members; files are what was written",
     ),
-    Row("devices", "1,000 disks of one host", "each takes reservations, and goes"),
-    Row("groups", "10,000 cgroups with reservations on one disk", "each gets its I/O"),
+    Row("devices", "1,000 disks of one host", "each takes reservations, and goes", many=True),
+    Row("groups", "10,000 cgroups with reservations on one disk", "each gets its I/O", many=True),
     _drive("virtio-blk", "virtio-blk"),
     _drive("virtio-scsi", "virtio-scsi"),
     _drive("nvme", "NVMe", short=True),
