@@ -2,7 +2,8 @@
 
 A round is a guest with a kernel, some rows and a length of their loads; all of that follows from
 the round's seed. So a round that failed is repeated by its seed alone. The guest's CPUs run side by
-side, which finds more than taking turns as in `make test`, but see tests/vm/boot.py.
+side, which finds more than taking turns as in `make test`, but see tests/vm/boot.py; not those of a
+kernel that looks for data races.
 """
 
 import argparse
@@ -61,7 +62,14 @@ def _round(seed: int, arguments: argparse.Namespace) -> bool:
 def _failure(kernel: str, rows: list[Row], seed: int, load: int) -> str | None:
     """Run the rows in a guest; what went wrong, or None."""
     try:
-        result = run_rows(kernel, rows, seed=seed, load=load, name=f"soak-{kernel}", parallel=True)
+        result = run_rows(
+            kernel,
+            rows,
+            seed=seed,
+            load=load,
+            name=f"soak-{kernel}",
+            parallel=kernel not in debug.RACES,
+        )
     except GuestError as error:
         return str(error)
     return result.stdout if result.exit_code else None

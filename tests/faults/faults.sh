@@ -56,10 +56,12 @@ verified()
 }
 
 # disk NAME [ATTRIBUTE=VALUE…]: a null_blk disk that keeps its data and takes its time: loads wait for
-# it, in the scheduler, and not for the guest's CPUs.
+# it, in the scheduler, and not for the guest's CPUs. But data races want CPUs that are busy.
 disk()
 {
-	null_disk "$1" memory_backed=1 submit_queues=2 hw_queue_depth=8 completion_nsec=20000000 "${@:2}"
+	local time=20000000
+	[ ! -e /sys/module/kcsan ] || time=50000
+	null_disk "$1" memory_backed=1 submit_queues=2 hw_queue_depth=8 completion_nsec=$time "${@:2}"
 }
 
 # load_disk DISK: three loads, of the groups a and b, which are made and given reservations, and of

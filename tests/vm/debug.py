@@ -18,6 +18,9 @@ from tests.vm.kernels import BUILD, REPO, Kernel, SetupError
 CONFIGS = ("debug", "kcsan")
 # Those with fault injection.
 INJECTS = ("debug",)
+# Those that look for data races: they delay a CPU's access, for another one to come. With a thread
+# for every CPU the other does next to nothing in that time, emulated; else it gets its turn.
+RACES = ("kcsan",)
 
 _DIRECTORY = BUILD / "debug"
 _SOURCE = _DIRECTORY / "source"

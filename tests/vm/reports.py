@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 _REPORT = re.compile(
     r"WARNING: |BUG: |BUG\b.* at |\bOops\b|Kernel panic|general protection|unable to handle"
-    r"|KASAN|KCSAN|KFENCE|UBSAN|kmemleak: .*disabled|refcount_t: |cut here"
+    r"|KASAN|KFENCE|UBSAN|kmemleak: .*disabled|refcount_t: |cut here"
     r"|blocked for more than|hung task|stall on CPU|detected stalls|soft lockup|hard LOCKUP"
     r"|possible (circular|recursive|irq lock)|inconsistent lock state|suspicious RCU usage"
     r"|INFO: trying to register non-static key|INFO: lockdep|page allocation failure"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.vm import Guest, GuestError, Result, SetupError, boot, debug, initramfs, kernels, reports
+from tests.vm.functional import ALLOWED
 
 REAL = """
 expect 2 "$(nproc)" CPUs
@@ -141,11 +142,27 @@ def test_reports_are_recognised(line: str) -> None:
         "htbs: module verification failed: signature and/or required key missing",
         "PM: hibernation: Registered nosave memory: [mem 0x00000000-0x00000fff]",
         "Spectre V2 : WARNING about nothing",
+        "kcsan: non-strict mode configured - use CONFIG_KCSAN_STRICT=y to see all data races",
         "NMI watchdog: Perf NMI watchdog permanently disabled",
     ],
 )
 def test_harmless_lines_are_not_reports(line: str) -> None:
     assert not reports.is_report(line)
+
+
+@pytest.mark.parametrize(
+    ("functions", "ours"),
+    [
+        ("__dentry_kill / dput", False),
+        ("part_stat_read_all+0x15b/0x210", False),
+        ("htbs_limit_tags [htbs] / htbs_policy_arrive [htbs]", True),
+        ("blk_mq_sched_restart / __htbs_trace_tag [htbs]", True),
+        ("rb_erase / rb_next", True),
+        ("__rb_insert_augmented / rb_first", True),
+    ],
+)
+def test_races_of_others_are_allowed(functions: str, *, ours: bool) -> None:
+    assert reports.is_report(f"BUG: KCSAN: data-race in {functions}", ALLOWED["kcsan"]) == ours
 
 
 def test_leaks_but_for_the_kernels_own() -> None:
