@@ -67,6 +67,22 @@ left reader writer
 scheduler sim0 none
 """
 
+# On the same disk: more read on than can be in time at worst, one of them with many in flight.
+CROWD = """
+scheduler sim0 htbs
+cg read1 read2 read3 read4 read5 read6 read7
+for n in 1 2 3 4 5 6 7; do
+	reserve read$n sim0 bw=1G burst=1G latency=100000
+	depth=1
+	[ $n = 7 ] && depth=8
+	job read$n sim0 --rw=read --bs=64k --offset=$((512 * n))m --size=256m --ioengine=libaio \\
+		--iodepth=$depth --runtime=1
+done
+ended
+left read1 read2 read3 read4 read5 read6 read7
+scheduler sim0 none
+"""
+
 _FUNCTIONS = """
 # job CGROUP DISK OPTION…: fio in the background.
 job()
@@ -121,7 +137,7 @@ def recording(clock: str, seeds: Iterable[int]) -> Boot:
     """The guest that records the mixes of some seeds, one after the other."""
     mixes = [_FUNCTIONS, DEMO, OVERLOAD] if clock == "virtual" else [_FUNCTIONS]
     mixes += [mix(clock, seed) for seed in seeds]
-    mixes += [HELD] if clock == "virtual" else []
+    mixes += [HELD, CROWD] if clock == "virtual" else []
     return Boot(
         _SCRIPTS[clock],
         clock=clock,

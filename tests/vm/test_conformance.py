@@ -1,12 +1,13 @@
 """What ran in the kernel is what the specification says: known loads and random mixes.
 
-The known ones are the demonstration's pair, an overload and a writer that is held back. On the
-virtual clock, with simulated disks. `make conformance SEED=…` does the same with any other mix.
+The known ones are the demonstration's pair, an overload, a writer that is held back and a
+crowd. On the virtual clock, with simulated disks. `make conformance SEED=…` does the same with any other mix.
 """
 
 import pytest
 
 from tests.model import replay
+from tests.model.slack import Service
 from tests.vm import Result, conformance
 from tests.vm.functional import Boot
 
@@ -16,10 +17,18 @@ SEEDS = (1, 2)
 GUEST: Boot = conformance.recording("virtual", SEEDS)
 
 
-def test_as_specified(result: Result) -> None:
-    """Every tag, choice, wait and drift, to the nanosecond."""
+def test_as_specified(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every tag, choice, wait and drift, to the nanosecond. Among them, turns in a crowd."""
+    turns, crowd = [], Service.crowd
+
+    def noted(service: Service, left: int) -> None:
+        crowd(service, left)
+        turns.append(service.turn)
+
+    monkeypatch.setattr(Service, "crowd", noted)
     events = replay.read([result.text("trace")])
     replay.replay(events)
+    assert len(set(turns)) > 20
 
 
 def test_all_that_can_be_decided_was(result: Result) -> None:
