@@ -1,7 +1,8 @@
 """What ran in the kernel is what the specification says: known loads and random mixes.
 
 The known ones are the demonstration's pair, an overload, a writer that is held back and a
-crowd. On the virtual clock, with simulated disks. `make conformance SEED=…` does the same with any other mix.
+crowd. On the virtual clock, with simulated disks. `make conformance SEED=…` does the same with any
+other mix.
 """
 
 import pytest
