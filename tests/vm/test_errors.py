@@ -64,6 +64,8 @@ RESERVATIONS = {
     f"@htbs bw={2**64}": "EINVAL",
     f"@htbs bw={2**70}": "EINVAL",
     f"@htbs bw={2**44}M": "EINVAL",
+    # 1M, if the carry is lost.
+    f"@htbs bw={2**44 + 1}M": "EINVAL",
     f"@htbs bw={2**54}K": "EINVAL",
     f"@htbs bw={'9' * 400}": "EINVAL",
     f"@htbs bw=1M burst={2**64 + 65536}": "EINVAL",

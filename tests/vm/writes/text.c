@@ -69,13 +69,17 @@ static void add_number(char *text, unsigned long long min, unsigned long long ma
 static void add_size(char *text, unsigned long long max)
 {
 	static const char units[] = "KMGTkmgtBQE";
-	int unit = rnd(2 * sizeof(units));
+	int unit = rnd(2 * sizeof(units)), shift = unit % 4 * 10 + 10;
 
 	if (unit >= (int)sizeof(units) - 1) {
 		add_number(text, 4096, max);
 		return;
 	}
-	add_number(text, 1, max >> (unit % 4 * 10 + 10) | 1);
+	/* Some that would be small ones again, were they cut to 64 bits. */
+	if (one_in(16))
+		add(text, "%llu", (1ULL << (64 - shift)) + 1 + rnd(100));
+	else
+		add_number(text, 1, max >> shift | 1);
 	add(text, "%c", units[unit]);
 }
 
