@@ -32,7 +32,7 @@ struct htbs_service {
 
 /**
  * struct htbs_overload - are more deadlines asked for than can be kept
- * @late: part of the turns, of late, that came after the deadline; in units
+ * @late: part of the turns, of late, that came too late; in units
  *	of 1/HTBS_LATE_ONE
  * @now: the device is overloaded
  */

@@ -132,11 +132,15 @@ def test_who_does_not_conform_has_no_turn(desk):
 
 
 def test_none_by_the_rule_of_the_paper(desk):
-    """B_max and T_wait are all it knows; nothing is learned."""
+    """B_max and T_wait are all it knows; nothing is learned, though a turn begins."""
     desk.device.set_rule("paper")
     for place, flow in enumerate(desk.flows):
         desk.arrive(flow, (place << 30) + 8 * PAGE)
-    assert desk.serve()
+    desk.arrive(desk.flows[0], 9 * PAGE)  # still too many when the last one is served
+    assert desk.serve() is desk.flows[-1]
+    assert desk.device.choose(desk.now).wait_began
+    desk.now += SECOND
+    assert desk.serve() is desk.flows[0]
     assert desk.device.service.turn == 4 * MS
 
 
