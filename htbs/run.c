@@ -26,6 +26,13 @@
 /* In an overload one may be ahead of the next by so much, virtual ns. */
 #define HTBS_LEAD		500000000ULL
 
+/*
+ * Who is waited for thinks no longer than this part of the longest seek, or this
+ * part of T_wait if that is longer.
+ */
+#define HTBS_THINK_PART		8
+#define HTBS_THINK_LEAST	16
+
 /**
  * htbs_policy_crowd() - a turn begins: do more conform than can be in time
  * @policy: the policy
@@ -85,12 +92,6 @@ void htbs_policy_served(struct htbs_policy *policy,
 	if (flow == policy->active && htbs_before(until, policy->turn_until))
 		policy->turn_until = until;
 }
-
-/* Who is waited for thinks no longer than this part of the longest seek ... */
-#define HTBS_THINK_PART		8
-
-/* ... and this of T_wait. */
-#define HTBS_THINK_LEAST	16
 
 /* Until when can the others wait? */
 static u64 htbs_policy_slack(const struct htbs_policy *policy, u64 end)

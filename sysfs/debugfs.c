@@ -60,6 +60,9 @@ static int htbs_state_show(void *data, struct seq_file *sf)
 	seq_printf(sf, "overload        %s; a seek takes up to %llu us\n",
 		   policy->overload.now ? "yes" : "no",
 		   policy->service.seek / NSEC_PER_USEC);
+	seq_printf(sf, "crowd           %s; a turn in one goes on for %llu us\n",
+		   policy->crowded ? "yes" : "no",
+		   policy->service.turn / NSEC_PER_USEC);
 	seq_printf(sf, "windows         %u reads, %u writes, %s; %u and %u in flight, %u urgent%s\n",
 		   htbs_window_size(&policy->window[false]),
 		   htbs_window_size(&policy->window[true]),
