@@ -41,11 +41,11 @@ _VIRTUAL_ARGUMENTS = (
     "console=ttyS0 reboot=t pci=off nokaslr norandmaps randomize_kstack_offset=off tsc=reliable"
     " random.trust_cpu=off random.trust_bootloader=off"
 )
-# What takes a quarter of a boot and nobody needs: the entropy of jitter, certificates, BPF that
-# replaces functions, events of kprobes, the tests of ciphers.
+# What takes a third of a boot and nobody needs: the entropy of jitter, certificates, BPF that
+# replaces functions, events of kprobes, enums in the formats of events, the tests of ciphers.
 _QUICK_ARGUMENTS = (
     "initcall_blacklist=jent_mod_init,load_system_certificate_list,bpf_tcp_ca_kfunc_init,"
-    "bpf_dummy_struct_ops_init,init_kprobe_trace cryptomgr.notests"
+    "bpf_dummy_struct_ops_init,init_kprobe_trace,trace_eval_init cryptomgr.notests"
 )
 
 
