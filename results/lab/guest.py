@@ -14,7 +14,7 @@ TICK = "elapsed "
 
 
 def script(experiment: Experiment, scheduler: Scheduler) -> str:
-    """The script: per job it leaves JOB.json, fio's report, and JOB.log, a line for every request.
+    """The script: it leaves fio's reports() and per job JOB.log, a line for every request.
 
     With htbs it also leaves the job's io.htbs.stat as JOB.stat.
     """
@@ -32,9 +32,10 @@ def script(experiment: Experiment, scheduler: Scheduler) -> str:
         lines += [_put(value, f"{CGROUPS}/{job.name}/{name}") for name, value in files.items()]
     for number, stage in enumerate(_stages(experiment)):
         lines += ["jobs="]
-        for job in stage:
-            pause = [f"sleep {experiment.apart:g}"] if late(experiment, job) else []
-            lines += [*pause, f'{_fio(experiment, job)} & jobs="$jobs $!"']
+        for name, jobs in _processes(number, stage).items():
+            first = "chrt --fifo 1 " if jobs[0].ahead else ""
+            lines += [f"cat >{name}.fio <<'END'", *_job_file(experiment, jobs), "END"]
+            lines += [f'{first}fio {_OPTIONS} --output={name}.json {name}.fio & jobs="$jobs $!"']
         lines += [] if number else [_ticker(experiment.seconds)]
         lines += ["for job in $jobs; do wait $job; done"]
     lines += ["kill $ticker"]
@@ -51,9 +52,26 @@ def late(experiment: Experiment, job: Job) -> float:
     return experiment.apart * stage.index(job.name)
 
 
+def reports(experiment: Experiment) -> list[str]:
+    """The files with what fio says of the jobs."""
+    stages = enumerate(_stages(experiment))
+    return [f"{name}.json" for number, stage in stages for name in _processes(number, stage)]
+
+
 def _stages(experiment: Experiment) -> list[list[Job]]:
     numbers = sorted({job.stage for job in experiment.jobs})
     return [[job for job in experiment.jobs if job.stage == number] for number in numbers]
+
+
+def _processes(number: int, stage: list[Job]) -> dict[str, list[Job]]:
+    """The jobs of a stage by the fio that starts them, each as a process in a cgroup of its own.
+
+    One for all, as each measures the CPU's clock first, for half a second of the host's time, and
+    looks a hundred times a second whether its jobs are done; another for those ahead.
+    """
+    names = {False: f"stage{number}", True: f"ahead{number}"}
+    parts = {name: [job for job in stage if job.ahead is key] for key, name in names.items()}
+    return {name: jobs for name, jobs in parts.items() if jobs}
 
 
 def _load(module: str, parameters: Mapping[str, int | str]) -> str:
@@ -68,34 +86,37 @@ def _put(value: int | str, file: str) -> str:
 # As many as fio can; a log that has to grow as its job ends loses what is new.
 _LOG_ENTRIES = 1 << 20
 
+_OPTIONS = "--eta=never --output-format=json"
 
-def _fio(experiment: Experiment, job: Job) -> str:
-    """The command of a job, which ends with the others."""
-    options = {
-        "name": job.name,
+
+def _job_file(experiment: Experiment, jobs: list[Job]) -> list[str]:
+    """The lines of fio's job file; all jobs end together."""
+    common = {
         "filename": f"/dev/{DISK}",
-        "rw": job.rw,
-        "bs": job.block,
-        "offset": job.offset,
-        "size": job.size,
         "ioengine": "psync",
         "direct": 1,
         "time_based": 1,
-        "runtime": f"{round(1000 * (experiment.seconds - late(experiment, job)))}ms",
         "randseed": experiment.seed,
         "clocksource": "clock_gettime",
-        "write_lat_log": job.name,
         "log_entries": _LOG_ENTRIES,
         "per_job_logs": 0,
         "disable_clat": 1,
         "disable_slat": 1,
-        "eta": "never",
-        "output-format": "json",
-        "output": f"{job.name}.json",
-        **job.options,
+        "new_group": 1,
     }
-    words = " ".join(f"--{name}={value}" for name, value in options.items())
-    return f"in_cg {job.name} {'chrt --fifo 1 ' if job.ahead else ''}fio {words}"
+    lines = _section("global", common)
+    for job in jobs:
+        delay = round(1000 * late(experiment, job))
+        its = {"cgroup": job.name, "rw": job.rw, "bs": job.block}
+        its |= {"offset": job.offset, "size": job.size}
+        its |= {"startdelay": f"{delay}ms"} if delay else {}
+        its |= {"runtime": f"{1000 * experiment.seconds - delay}ms", "write_lat_log": job.name}
+        lines += _section(job.name, its | job.options)
+    return lines
+
+
+def _section(name: str, options: Mapping[str, object]) -> list[str]:
+    return [f"[{name}]", *(f"{key}={value}" for key, value in options.items())]
 
 
 def _ticker(seconds: int) -> str:

@@ -91,9 +91,8 @@ def check_whole(requests: list[Request], fio: dict) -> None:
         raise ReduceError(f"the log has {len(requests)} of {fio['total_ios']} requests")
 
 
-def fio_job(report: dict) -> dict:
-    """What a fio report says of its one job, without what is zero or said elsewhere."""
-    [job] = report["jobs"]
+def fio_job(job: dict) -> dict:
+    """What a fio report says of a job, without what is zero or said elsewhere."""
     if job["error"]:
         raise ReduceError(f"fio's job {job['jobname']} failed with error {job['error']}")
     processes = int(job["job options"].get("numjobs", 1))

@@ -193,12 +193,14 @@ def run_one(
     advance(0)
     result = machine.run(guest.script(experiment, scheduler), on_line=on_line)
     advance(1)
+    reports = [result.json(name) for name in guest.reports(experiment)]
+    fios = {job["jobname"]: job for report in reports for job in report["jobs"]}
     jobs = {}
     for job in experiment.jobs:
         log = result.out / f"{job.name}.log"
         requests = reduce.read_log(log, guest.late(experiment, job))
         log.unlink()  # A line for every request: a gigabyte in all experiments.
-        fio = reduce.fio_job(result.json(f"{job.name}.json"))
+        fio = reduce.fio_job(fios[job.name])
         reduce.check_whole(requests, fio)
         latency_us = job.reservation.latency_us if job.reservation else inf
         numbers = reduce.numbers(requests, fio["runtime_ms"] / 1000, latency_us)

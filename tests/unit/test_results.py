@@ -88,9 +88,10 @@ def test_scripts_are_valid_and_set_what_was_described() -> None:
     scripts = {each.name: guest.script(wanted, each) for each in wanted.schedulers}
     for script in scripts.values():
         subprocess.run(["sh", "-n"], input=script, text=True, check=True)
-        assert [
-            line.split("--runtime=")[1].split()[0] for line in script.splitlines() if "fio" in line
-        ] == ["60000ms", "59000ms"]
+        lines = script.splitlines()
+        assert [line for line in lines if line.startswith(("runtime", "startdelay"))] == [
+            *("runtime=60000ms", "startdelay=1000ms", "runtime=59000ms")
+        ]
     assert "expect_put OK 1 /sys/block/sim0/queue/iosched/b_max" in scripts["pclock"]
     assert "expect_put OK 10000 /sys/block/sim0/queue/iosched/t_wait_us" in scripts["htbs"]
     assert "paper" in scripts["pclock"]

@@ -1,5 +1,6 @@
 """The laboratory without a guest: from made-up raw results to summary, page and figures."""
 
+import configparser
 import json
 import re
 import subprocess
@@ -12,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from results.experiments import STUDIES, bandwidth, drives, latency, neighbour, schedulers, total
-from results.experiments.guarantee import boundary
+from results.experiments.guarantee import boundary, flash
 from results.lab import __main__ as lab
 from results.lab import guest, page, raw, reduce, run, summary, words
 from results.lab.experiment import KIB
@@ -87,10 +88,37 @@ def test_jobs_lie_on_their_drive() -> None:
             assert all(job.offset + job.size <= size for job in each.experiment.jobs), each.name
 
 
-def test_each_job_is_a_process_in_its_cgroup_from_the_start() -> None:
-    script = guest.script(bandwidth.STUDY.cases[0].first, schedulers.BFQ)
-    jobs = [line.split(" --")[:2] for line in script.splitlines() if " fio " in line]
-    assert jobs == [["in_cg app1 fio", "name=app1"], ["in_cg app2 fio", "name=app2"]]
+def job_files(script: str) -> dict[str, dict[str, dict[str, str]]]:
+    """The job files that a script writes, by the command with which fio is started."""
+    files, commands = {}, {}
+    for name, text in re.findall(r"^cat >(\S+) <<'END'\n(.*?)^END$", script, re.M | re.S):
+        parser = configparser.ConfigParser(default_section="global")
+        parser.read_string(text)
+        files[name] = {section: dict(parser[section]) for section in parser.sections()}
+    for line in script.splitlines():
+        if match := re.match(r"(.*fio) --\S+ .* (\S+) & ", line):
+            commands[match[1], match[2]] = files.pop(match[2])
+    assert not files
+    return commands
+
+
+def test_each_job_is_a_process_in_its_cgroup() -> None:
+    [(command, jobs)] = job_files(
+        guest.script(bandwidth.STUDY.cases[0].first, schedulers.BFQ)
+    ).items()
+    assert command == ("fio", "stage0.fio")
+    assert {name: job["cgroup"] for name, job in jobs.items()} == {"app1": "app1", "app2": "app2"}
+    assert [job["rw"] for job in jobs.values()] == ["randread", "read"]
+    assert all("new_group" in job and "thread" not in job for job in jobs.values())
+
+
+def test_who_is_ahead_has_a_fio_of_its_own() -> None:
+    experiment = flash.READ.cases[0].first
+    [ahead] = [job.name for job in experiment.jobs if job.ahead]
+    commands = job_files(guest.script(experiment, schedulers.NONE))
+    assert [list(jobs) for command, jobs in commands.items() if "chrt" in command[0]] == [[ahead]]
+    assert sorted(guest.reports(experiment)) == ["ahead0.json", "stage0.json"]
+    assert sum(len(jobs) for jobs in commands.values()) == len(experiment.jobs)
 
 
 def test_what_operators_use_is_written_to_the_cgroups() -> None:
@@ -125,8 +153,8 @@ def test_stages_follow_each_other() -> None:
     waits = script.split("wait $job; done\n")
     assert len(waits) == boundary.SETS + 1
     for number, stage in enumerate(waits[:-1], 1):
-        jobs = [line for line in stage.splitlines() if " fio " in line]
-        assert jobs and all(line.startswith(f"in_cg set{number}g") for line in jobs)
+        [jobs] = job_files(stage).values()
+        assert jobs and all(name.startswith(f"set{number}g") for name in jobs)
 
 
 # Raw results, and whether to run again
@@ -208,14 +236,14 @@ def test_latency_over_time_is_least_middle_and_largest() -> None:
 
 def test_fio_error_is_named() -> None:
     with pytest.raises(reduce.ReduceError, match="fio's job app1 failed with error 5"):
-        reduce.fio_job({"jobs": [{"jobname": "app1", "error": 5}]})
+        reduce.fio_job({"jobname": "app1", "error": 5})
 
 
 def test_processes_of_a_job_run_side_by_side() -> None:
     side = {"total_ios": 8, "io_bytes": 32768, "lat_ns": {"mean": 1.0, "N": 8}}
     job = {"error": 0, "read": side, "write": {**side, "total_ios": 0}, "job_runtime": 4004}
     job |= {"usr_cpu": 1.0, "sys_cpu": 2.0, "job options": {"numjobs": "4"}}
-    fio = reduce.fio_job({"jobs": [job]})
+    fio = reduce.fio_job(job)
     assert fio["runtime_ms"] == 1001
     request = reduce.Request(0, 1, 4096)
     reduce.check_whole(8 * [request], fio)

@@ -77,7 +77,7 @@ def _reader(number: int, place: int, promise: Reservation) -> Job:
 
 def _greedy(number: int) -> Job:
     options = {"runtime": _SECONDS}
-    return Job(f"set{number}greedy", "read", 70 * GIB, 2 * GIB, None, 4 * BLOCK, options, number)
+    return Job(f"set{number}greedy", "read", 70 * GIB, 2 * GIB, None, 16 * BLOCK, options, number)
 
 
 def jobs(seed: int) -> tuple[Job, ...]:
@@ -115,7 +115,7 @@ STUDY = Study(
 A hundred random sets of two to six reservations, each of which admission lets pass with 90 % of
 what the paper's disk does at worst. In each set every group reads 4k blocks at random, at times
 that chance decides, half as much as it has reserved; and one more without a reservation reads on
-in blocks of 16k as fast as it can. All hundred under HTBS, ten under the others. 3
+in blocks of 64k as fast as it can. All hundred under HTBS, ten under the others. 3
 seconds each.
 """,
     cases=(CASE,),
