@@ -6,7 +6,7 @@ import queue
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from math import inf
@@ -164,6 +164,19 @@ def sources() -> dict[str, str]:
 def files_for(scheduler: Scheduler, files: Mapping[str, T]) -> dict[str, T]:
     """The modules that a run wants: one without htbs is the same whatever htbs is like."""
     return {name: file for name, file in files.items() if scheduler.reserves or name != "htbs.ko"}
+
+
+def jobs_took(heard: Iterable[tuple[float, float]]) -> float:
+    """Real seconds that a guest's jobs took; heard: when advance() heard of which share.
+
+    As long as from the first to the last sign of the jobs, and what they did before and after at
+    that pace; 0 without two signs.
+    """
+    signs = [(at, share) for at, share in heard if _BOOT_SHARE < share < 1]
+    if len(signs) < 2:
+        return 0
+    (begin, first), (end, last) = signs[0], signs[-1]
+    return (end - begin) * (1 - _BOOT_SHARE) / (last - first)
 
 
 def run_one(

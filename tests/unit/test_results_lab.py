@@ -460,11 +460,17 @@ def test_trial_is_shorter() -> None:
 
 
 def test_speed_is_told_by_drive() -> None:
-    spent = [("disk", 60, 20.0), ("flash", 2, 10.0), ("disk", 30, 10.0)]
-    assert lab.speeds(spent, 2) == [
-        "disk: 90 s of virtual time, 6.0 per real second",
-        "flash: 2 s of virtual time, 0.4 per real second",
+    times = [("disk", 60, 20.0, 10.0), ("flash", 2, 10.0, 2.0), ("disk", 30, 10.0, 8.0)]
+    assert lab.speeds([lab.Spent(*each) for each in times], 2) == [
+        "disk: 90 s of virtual time, 10.0 per real second, 6.0 with the boots",
+        "flash: 2 s of virtual time, 2.0 per real second, 0.4 with the boots",
     ]
+
+
+def test_jobs_take_what_is_neither_boot_nor_end() -> None:
+    heard = [(100.0, 0), (104.0, 0.1 + 0.9 / 30), (106.0, 0.1 + 0.9 / 2), (150.0, 1)]
+    assert run.jobs_took(heard) == pytest.approx(2 * 30 / 14)
+    assert run.jobs_took(heard[:2]) == 0
 
 
 def test_one_failing_task_ends_the_others() -> None:

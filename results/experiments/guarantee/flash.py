@@ -222,11 +222,12 @@ READ = study(
     "A reader beside deep readers on flash",
     """
 A reader of one 4k block at a time has reserved each within 1 ms. Beside it four without a
-reservation read 4k blocks, 64 under way each. The guest has one CPU, which the reader has before
-the others, under each scheduler: what is asked is how long the drive takes. A second.
+reservation read 4k blocks, 64 under way each, and begin at once. The guest has one CPU, which the
+reader has before the others, under each scheduler: what is asked is how long the drive takes. Two
+seconds.
 """,
     (reader(1_000), *READERS),
-    1,
+    2,
     _reads,
     limits_of_reads,
 )
