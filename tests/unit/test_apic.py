@@ -70,6 +70,13 @@ def test_what_is_saved_is_known(tmp_path, monkeypatch):
     assert apic.known(kernel) == TIMER
 
 
+def test_a_kernel_built_of_something_else_is_another(tmp_path, monkeypatch):
+    monkeypatch.setattr(apic, "BUILD", tmp_path)
+    apic.save(Kernel("6.12.1-debug", tmp_path / "debug-1"), SAID)
+    assert apic.known(Kernel("6.12.1-debug", tmp_path / "debug-1")) == TIMER
+    assert apic.known(Kernel("6.12.1-debug", tmp_path / "debug-2")) is None
+
+
 @pytest.mark.parametrize("line", range(3))
 def test_what_is_not_there_is_not_saved(tmp_path, monkeypatch, line: int):
     monkeypatch.setattr(apic, "BUILD", tmp_path)

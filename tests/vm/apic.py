@@ -87,4 +87,5 @@ def _ask(channel: socket.socket, command: str) -> str:
 
 
 def _file(kernel: Kernel):
-    return BUILD / "apic" / f"{kernel.version}.json"
+    """By its directory, which names one of our own by all that it is built from."""
+    return BUILD / "apic" / f"{kernel.root.name}.json"

@@ -57,6 +57,8 @@ class Boot:
             allow=ALLOWED.get(series, ()),
             modules=(*STOCK_MODULES, *self.modules),
             programs=(*PROGRAMS, *self.programs),
+            # Else an I/O takes a debug kernel's CPU longer than the disk.
+            speed=kernel.patience,
         )
         return guest.run("".join(self._text(name) for name in ("lib", self.script)))
 
