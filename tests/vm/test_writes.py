@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.vm import Result, writes
+from tests.vm import Result, debug, writes
 
 pytestmark = pytest.mark.guest
 
@@ -12,8 +12,9 @@ SEED, COUNT = 1, 20_000
 GUEST = writes.boot(SEED, COUNT)
 
 
-def test_random_writes(result: Result) -> None:
-    """Each does what the ABI pages say; `make fuzz-writes` does a million."""
+def test_random_writes(result: Result, series: str) -> None:
+    """Each does what the ABI pages say; `make fuzz-writes` does a million, a debug kernel few."""
+    count = COUNT // 10 if series in debug.CONFIGS else COUNT
     done, accepted = map(int, re.search(r"(\d+) writes, (\d+) accepted", result.stdout).groups())
-    assert done == COUNT
-    assert COUNT // 10 < accepted < COUNT // 2
+    assert done == count
+    assert count // 10 < accepted < count // 2
