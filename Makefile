@@ -71,7 +71,7 @@ test: setup
 test-debug: CONFIG ?= debug
 test-debug:
 	@scripts/setup debug
-	@$(PYTHON) -m pytest tests/vm tests/faults --kernels=$(CONFIG)
+	@$(PYTHON) -m pytest tests/faults tests/vm --kernels=$(CONFIG)
 
 soak: SEED ?= $(shell date +%s)
 soak: setup
