@@ -39,6 +39,8 @@ AT_ONCE = len(os.sched_getaffinity(0))
 # The share of a run that is boot and set-up, for the progress only.
 _BOOT_SHARE = 0.1
 
+_STRIP = ("--strip-debug", "--remove-section=.note.gnu.build-id")
+
 _SOURCES = {"htbs.ko": ("htbs", "include", "sysfs"), "simdisk.ko": ("tests/simdisk",)}
 
 Advance = Callable[[float], None]
@@ -134,11 +136,11 @@ def side_by_side(tasks: Mapping[str, Callable[[Advance], T]], progress: Progress
 
 
 def stripped_modules(kernel: Kernel) -> dict[str, bytes]:
-    """The modules without debugging information, which tells where the tree lies and so differs."""
+    """The modules without debugging information and its hash, which tell where the tree lies."""
     stripped = {}
     for name, path in modules.build(kernel).items():
         with tempfile.NamedTemporaryFile() as file:
-            subprocess.run(["objcopy", "--strip-debug", path, file.name], check=True)
+            subprocess.run(["objcopy", *_STRIP, path, file.name], check=True)
             stripped[name] = Path(file.name).read_bytes()
     return stripped
 

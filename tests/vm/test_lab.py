@@ -15,6 +15,13 @@ pytestmark = pytest.mark.guest
 STUDIES = (latency.STUDY, nearline.LATENCY, flash.LATENCY)
 
 
+def test_modules_do_not_tell_where_they_were_built() -> None:
+    """Or the same experiment would come out a little different in another place."""
+    for name, module in run.stripped_modules(kernels.newest("6.12")).items():
+        assert str(kernels.REPO).encode() not in module, name
+        assert b".note.gnu.build-id" not in module, name
+
+
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_experiment_runs(study: Study) -> None:
     kernel = kernels.newest("6.12")
