@@ -142,11 +142,13 @@ static bool htbs_ops_allows(const struct htbs_curve *curve,
  * @v: virtual time by which tags are given
  * @cost: what it would be charged, bytes
  *
- * Return: true if both curves allow it.
+ * Return: true if both curves allow it, and its tag by time.
  */
 bool htbs_flow_allows(const struct htbs_policy *policy,
 		      const struct htbs_flow *flow, u64 v, u32 cost)
 {
+	if (flow->timed && htbs_before(v, flow->time))
+		return false;
 	return htbs_ops_allows(&flow->curve, &policy->clock, v, cost) &&
 	       htbs_ops_allows(&flow->ops.curve, &policy->clock, v,
 			       HTBS_COST_MIN);

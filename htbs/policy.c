@@ -149,6 +149,7 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 		flow->node.count = htbs_flow_burst(flow);
 	} else {
 		flow->share.moved = false;
+		htbs_time_wake(flow, policy->v);
 		flow->cap.stopped = htbs_cap_stops(policy, flow, now);
 		htbs_policy_set_head(policy, flow, &arrival->kept, arrival->due,
 				     arrival->conforming, write);
@@ -169,14 +170,15 @@ void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 			  const struct htbs_tags *kept, u64 due, bool conforms,
 			  bool write)
 {
-	u64 start = htbs_flow_start(flow, kept);
-	u64 finish = start + flow->curve.params.latency;
+	u64 start = htbs_flow_start(flow, kept), finish;
 
 	flow->node.write = write;
 	if (flow == policy->background)
 		return;
 	htbs_flow_set_oldest(flow, kept);
 	flow->share.moved &= start == flow->share.since;
+	start = htbs_time_start(flow, policy->v, start);
+	finish = start + flow->curve.params.latency;
 	flow->node.due = htbs_flow_due(flow, due);
 	flow->node.conforms = conforms;
 	flow->node.count = htbs_flow_burst(flow);
@@ -335,7 +337,8 @@ bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 	if (sent->conforms && htbs_before(sent->at, sent->due))
 		htbs_policy_judge(policy, now, sent);
 	htbs_policy_finish(policy, flow, sent);
-	htbs_service_end(&policy->service, now);
+	htbs_time_charge(policy, flow,
+			 htbs_service_end(&policy->service, now));
 	flow->idle_since = now;
 	htbs_policy_served(policy, flow, now);
 	if (policy->active != flow || policy->wait != HTBS_WAIT_SERVICE)

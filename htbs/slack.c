@@ -78,22 +78,26 @@ void htbs_service_begin(struct htbs_service *service, u64 now, bool streaming)
  *
  * One time, however long, at most doubles what is believed: a disk that had to
  * spin up or to read a sector again is no slower afterwards.
+ *
+ * Return: how long it was busy with it and with no one before, ns.
  */
-void htbs_service_end(struct htbs_service *service, u64 now)
+u64 htbs_service_end(struct htbs_service *service, u64 now)
 {
 	u64 took = now - service->since, most = 2 * service->seek + 1;
+	u64 sample = took;
 
 	service->since = now;
 	if (service->streaming)
-		return;
+		return took;
 	if (most > HTBS_SEEK_MAX)
 		most = HTBS_SEEK_MAX;
-	if (took > most)
-		took = most;
-	if (took > service->seek)
-		service->seek = took;
+	if (sample > most)
+		sample = most;
+	if (sample > service->seek)
+		service->seek = sample;
 	else
-		service->seek -= (service->seek - took) / HTBS_SEEK_FADE;
+		service->seek -= (service->seek - sample) / HTBS_SEEK_FADE;
+	return took;
 }
 
 /**

@@ -15,7 +15,8 @@
  * In an overload all requests would conform, so that who asks more would get
  * more.  Under the rule of slack the time by which tags are given is then held
  * back to the oldest pending start tag (start-time fair queueing): shares are in
- * proportion to bandwidths.  The active reservation counts although it has nothing
+ * proportion to bandwidths, though nobody counts for more than the whole device
+ * (time.c).  The active reservation counts although it has nothing
  * pending: it would else lose what is due to it each time that its requests all go
  * to the device together.  Whether a request conforms and when it is due is told
  * by the virtual clock as ever.

@@ -30,6 +30,7 @@
  * @pending: requests waiting in the scheduler
  * @in_flight: requests dispatched and not completed
  * @cost: what its last request was charged, bytes
+ * @time: its start tag by the device's time in an overload, virtual ns
  * @next_pos: sector after the end of the last request dispatched
  * @sweep: sector from which on the next by position is looked for
  * @idle_since: when its last request completed, or it began, ns
@@ -37,6 +38,7 @@
  * @history: one bit for each of the last 8 dispatched requests, 1: sequential
  * @sync: the last request dispatched has somebody waiting for it
  * @known: a request was dispatched, so @next_pos means something
+ * @timed: @time means something
  */
 struct htbs_flow {
 	struct htbs_curve curve;
@@ -47,6 +49,7 @@ struct htbs_flow {
 	u32 pending;
 	u32 in_flight;
 	u32 cost;
+	u64 time;
 	u64 next_pos;
 	u64 sweep;
 	u64 idle_since;
@@ -54,6 +57,7 @@ struct htbs_flow {
 	u8 history;
 	bool sync;
 	bool known;
+	bool timed;
 };
 
 /**

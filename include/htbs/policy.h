@@ -263,6 +263,12 @@ void htbs_share_charge(struct htbs_policy *policy, struct htbs_flow *flow,
 void htbs_policy_spend(struct htbs_policy *policy, struct htbs_flow *flow,
 		       u32 cost);
 
+/* time.c */
+void htbs_time_wake(struct htbs_flow *flow, u64 v);
+u64 htbs_time_start(struct htbs_flow *flow, u64 v, u64 start);
+void htbs_time_charge(struct htbs_policy *policy, struct htbs_flow *flow,
+		      u64 took);
+
 /* cap.c */
 bool htbs_cap_stops(const struct htbs_policy *policy,
 		    const struct htbs_flow *flow, u64 now);

@@ -45,7 +45,7 @@ struct htbs_overload {
 
 void htbs_service_init(struct htbs_service *service, u64 seek);
 void htbs_service_begin(struct htbs_service *service, u64 now, bool streaming);
-void htbs_service_end(struct htbs_service *service, u64 now);
+u64 htbs_service_end(struct htbs_service *service, u64 now);
 void htbs_service_crowd(struct htbs_service *service, u64 left);
 
 bool htbs_overload_learn(struct htbs_overload *overload, bool late);

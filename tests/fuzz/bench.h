@@ -55,6 +55,7 @@ struct request {
  * @known: there was one
  * @sweep: where the last one that went by position ended
  * @idle_since: when its last request completed, ns
+ * @time: its start tag by the device's time in an overload
  */
 struct flow {
 	struct htbs_flow c;
@@ -74,6 +75,7 @@ struct flow {
 	bool known;
 	u64 sweep;
 	u64 idle_since;
+	u128 time;
 };
 
 /**
@@ -121,9 +123,16 @@ static inline struct flow *active(struct bench *bench)
 	return (struct flow *)bench->policy.active;
 }
 
+/* What counts for its place: its oldest request's start tag, or that by time. */
+static inline u128 start(const struct flow *flow)
+{
+	return flow->queue[0].start > flow->time ? flow->queue[0].start :
+						   flow->time;
+}
+
 static inline u128 finish(const struct flow *flow)
 {
-	return flow->queue[0].start + flow->c.curve.params.latency;
+	return start(flow) + flow->c.curve.params.latency;
 }
 
 /* Something of it is pending, and its cap doesn't hold it up. */

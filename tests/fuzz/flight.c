@@ -63,13 +63,33 @@ static struct htbs_sent remove_sent(struct bench *bench, struct flow *flow)
 	return sent;
 }
 
+/* In an overload nobody counts for more than the whole device. */
+static void charge_time(struct bench *bench, struct flow *flow, u64 took)
+{
+	const struct htbs_policy *policy = &bench->policy;
+	u128 v = bench->now + bench->drift, was = 0;
+
+	if (!htbs_policy_overloaded(policy) || is_background(bench, flow))
+		return;
+	v -= (u64)v - policy->v;
+	if (flow->pending)
+		was = start(flow);
+	if (flow->time < v)
+		flow->time = v;
+	flow->time += took;
+	if (flow->time > v + HTBS_PASS_DEBT)
+		flow->time = v + HTBS_PASS_DEBT;
+	if (flow->pending && start(flow) != was)
+		flow->entered = ++bench->entries;
+}
+
 void complete(struct bench *bench, struct flow *flow)
 {
 	struct htbs_policy *policy = &bench->policy;
 	bool expected = policy->wait == HTBS_WAIT_SERVICE &&
 			active(bench) == flow;
+	u64 took = (u64)bench->now - policy->service.since, left;
 	struct htbs_sent sent;
-	u64 left;
 
 	if (!flow->in_flight)
 		return;
@@ -77,6 +97,7 @@ void complete(struct bench *bench, struct flow *flow)
 	flow->idle_since = bench->now;
 	must(htbs_policy_complete(policy, &flow->c, bench->now, &sent) ==
 	     expected);
+	charge_time(bench, flow, took);
 	if (!expected)
 		return;
 	left = policy->wait_until - (u64)bench->now;

@@ -8,7 +8,7 @@
 #define SWEEP		16
 
 /* The oldest start tag of all reservations; false if none is backlogged. */
-static bool oldest_start(const struct bench *bench, u128 *start)
+static bool oldest_start(const struct bench *bench, u128 *oldest)
 {
 	bool any = false;
 	int i;
@@ -17,9 +17,9 @@ static bool oldest_start(const struct bench *bench, u128 *start)
 		const struct flow *flow = &bench->flow[i];
 
 		if (!backlogged(flow) ||
-		    (any && flow->queue[0].start >= *start))
+		    (any && start(flow) >= *oldest))
 			continue;
-		*start = flow->queue[0].start;
+		*oldest = start(flow);
 		any = true;
 	}
 	return any;

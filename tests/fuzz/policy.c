@@ -238,7 +238,7 @@ static void configure(struct bench *bench, struct flow *flow, struct input *in)
 		return;
 	if (flow->pending) {
 		was = finish(flow);
-		was_start = flow->queue[0].start;
+		was_start = start(flow);
 	}
 	htbs_policy_configure(&bench->policy, &flow->c, &params, bench->now);
 	set_cap(bench, flow, 0);
@@ -246,21 +246,21 @@ static void configure(struct bench *bench, struct flow *flow, struct input *in)
 	for (i = 0; i < flow->pending; i++) {
 		struct request *request = &flow->queue[i];
 		u128 exact = exact_arrive(flow, v, request->cost);
-		u64 start, due = request->due;
+		u64 now, due = request->due;
 
 		htbs_policy_retag(&bench->policy, &flow->c, bench->now,
 				  request->cost, &request->kept, &due);
-		start = htbs_flow_start(&flow->c, &request->kept);
-		must((s64)(start - (u64)request->start) <= 0);
+		now = htbs_flow_start(&flow->c, &request->kept);
+		must((s64)(now - (u64)request->start) <= 0);
 		must((s64)(due - request->due) <= 0);
 		if (by_paper(bench))
-			must(start == (u64)(exact < request->start ?
-					    exact : request->start));
-		request->start += (s64)(start - (u64)request->start);
+			must(now == (u64)(exact < request->start ?
+					  exact : request->start));
+		request->start += (s64)(now - (u64)request->start);
 		request->due = due;
 	}
-	if (flow->pending && (finish(flow) != was ||
-			      flow->queue[0].start != was_start))
+	if (flow->pending &&
+	    (finish(flow) != was || start(flow) != was_start))
 		flow->entered = ++bench->entries;
 	set_head(bench, flow);
 }

@@ -124,6 +124,7 @@ class Reservation:
         self.share = Fraction(0)  # share tag, ns of the time of shares
         self.cap = Fraction(now)  # what it had, over what it may have at most: ns of real time
         self.stopped = False  # it had too much when something of it was last dispatched
+        self.time = 0  # its start tag by the time that the device took for it in an overload
         self.queue: list[Request] = []
         self.entered = 0  # when its place among the backlogged ones was last assigned
         self.joined = 0  # the same of its place by share tags
@@ -148,7 +149,7 @@ class Reservation:
 
     def start(self, v: int, cost: int) -> int:
         """S of such a request, if it came."""
-        return max(self.bytes.start(v, cost), self.ops.start(v, 1))
+        return max(self.bytes.start(v, cost), self.ops.start(v, 1), self.time)
 
     def refund(self, request: Request, v: int) -> None:
         """Give a request back: tags move back by as much by each curve, though not before v."""
@@ -170,8 +171,8 @@ class Reservation:
         return max(request.due, self.go_on() + self.params.latency)
 
     def min_start(self) -> int:
-        """MinS."""
-        return min(request.start for request in self.queue)
+        """MinS, but no earlier than the tag by time."""
+        return max(self.time, min(request.start for request in self.queue))
 
     def finish(self) -> int:
         """The smallest F."""

@@ -41,12 +41,13 @@ class Service:
         """A request goes to the device, which was idle; it may be one of a run, not its first."""
         self.since, self.streaming = now, streaming
 
-    def end(self, now: int) -> None:
-        """It is done. However long it took, that at most doubles what is believed."""
+    def end(self, now: int) -> int:
+        """It is done, and took so long. However long, that at most doubles what is believed."""
         took, self.since = now - self.since, now
         if not self.streaming:
-            took = min(took, 2 * self.seek + 1, SEEK_MAX)
-            self.seek = max(took, self.seek - (self.seek - took) // 1024)
+            sample = min(took, 2 * self.seek + 1, SEEK_MAX)
+            self.seek = max(sample, self.seek - (self.seek - sample) // 1024)
+        return took
 
 
 @dataclass

@@ -16,6 +16,7 @@ from tests.sim.loads import (
     poisson,
     queueing_disk,
     scattered_writer,
+    unlimited,
 )
 from tests.sim.sim import MS, PAPER, SECOND, SLACK, Client, Knobs, Run, run
 
@@ -50,7 +51,9 @@ def main() -> None:
     """Each load for two minutes, a hundred admitted sets for ten seconds each."""
     loads = {"pair": ([PAIR], 120), "mixed": ([MIXED], 120),
              "overload, random": ([OVERLOAD_RANDOM], 120),
-             "overload, mixed": ([OVERLOAD_MIXED], 120)}
+             "overload, mixed": ([OVERLOAD_MIXED], 120),
+             "unlimited, sequential": ([unlimited(sequential=True, size=128 << 10)], 60),
+             "unlimited, random": ([unlimited(depth=16)], 60)}
     for greedy, bunch in ((0, 1), (1, 1), (2, 1), (0, 8), (2, 8)):
         sets = [boundary(seed, 10, bunch, greedy) for seed in range(100)]
         loads[f"admitted, {greedy} greedy, {bunch} by {bunch}"] = sets, 10

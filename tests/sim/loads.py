@@ -31,6 +31,12 @@ OVERLOAD_MIXED = [
       for i in range(5)]]
 
 
+def unlimited(**habits: bool | int) -> list[Client]:
+    """Paper, 5.3: seven who are promised more than any disk does, and four with 40 KB/s each."""
+    return [*[Client(Params(1 << 30, 1 << 30, 100 * MS), **habits)] * 7,
+            *[Client(Params(40_960, 8192, 100 * MS), rate=40_960)] * 4]
+
+
 # What those are promised who have no reservation.
 REST = Params(1 << 20, 1 << 20, SECOND)
 

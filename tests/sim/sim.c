@@ -164,23 +164,31 @@ static void think(struct sim_flow *of, u64 now)
 		}
 }
 
+/* A request is done, or isn't when the simulation ends. */
+static void note_wait(struct sim_client *client,
+		      const struct sim_request *request, u64 now)
+{
+	u64 wait = now - request->arrived;
+
+	if (wait > client->wait_max)
+		client->wait_max = wait;
+	if (!request->conforming || request->due >= now)
+		return;
+	client->late++;
+	if (now - request->due > client->late_max)
+		client->late_max = now - request->due;
+}
+
 static void complete(u32 nr, u64 now)
 {
 	struct sim_flow *of = service[nr].of;
 	struct sim_request *request = &service[nr].request;
 	struct sim_client *client = of->client;
-	u64 wait = now - request->arrived;
 
 	htbs_policy_complete(&policy, &of->flow, now, &service[nr].sent);
 	client->bytes += client->size;
 	client->ios++;
-	if (wait > client->wait_max)
-		client->wait_max = wait;
-	if (request->conforming && request->due < now) {
-		client->late++;
-		if (now - request->due > client->late_max)
-			client->late_max = now - request->due;
-	}
+	note_wait(client, request, now);
 	if (!client->times)
 		think(of, now);
 	service[nr].of = NULL;
@@ -373,6 +381,16 @@ static struct sim_flow *first_arrival(u32 count, u64 *at, u32 *slot)
 	return who;
 }
 
+/* Who waits for his turn at the end has waited, too. */
+static void note_waiting(u32 count, u64 now)
+{
+	u32 i, nr;
+
+	for (i = 0; i < count; i++)
+		for (nr = 0; nr < flows[i].pending; nr++)
+			note_wait(flows[i].client, pending(&flows[i], nr), now);
+}
+
 static u64 wait_end(void)
 {
 	return policy.wait == HTBS_WAIT_ARRIVAL ? policy.wait_until : NEVER;
@@ -422,6 +440,7 @@ u32 sim_run(const struct sim_setup *setup, struct sim_client *clients,
 		}
 	}
 
+	note_waiting(count, now);
 	if (policy.overload.now)
 		outcome->overload_ns += end - overload_began;
 	outcome->seek = policy.service.seek;

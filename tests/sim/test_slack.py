@@ -6,7 +6,7 @@ The numbers that these bars are about are printed by `python -m tests.sim`.
 import pytest
 
 from tests.model.reservation import SECOND, Params
-from tests.sim.loads import MIXED, OVERLOAD_MIXED, OVERLOAD_RANDOM, PAIR, boundary, until
+from tests.sim.loads import MIXED, OVERLOAD_MIXED, OVERLOAD_RANDOM, PAIR, boundary, unlimited, until
 from tests.sim.sim import MS, PAPER, Client, Knobs, Run, run
 
 
@@ -70,6 +70,21 @@ def test_overload(clients):
     for client, rate, got in zip(clients, slack.rates(), slack.clients, strict=True):
         mean = client.depth * client.size / rate
         assert got.wait_max < (2.5 * mean + 1) * SECOND
+
+
+@pytest.mark.parametrize("habits", [
+    {"sequential": True, "size": 128 << 10}, {"sequential": True, "size": 128 << 10, "depth": 4},
+    {"depth": 1}, {"depth": 16},
+], ids=str)
+def test_nobody_counts_for_more_than_the_disk(habits):
+    """Who reserved little gets an equal part of it, and waits for one turn of each at most."""
+    clients = unlimited(**habits)
+    paper, slack = run(clients, PAPER), run(clients)
+    assert slack.whole.overload_ns > 40 * SECOND
+    assert slack.total >= paper.total
+    for client, rate, got in list(zip(clients, slack.rates(), slack.clients, strict=True))[7:]:
+        assert rate >= client.promise.bw / len(clients)
+        assert got.wait_max < len(clients) * 8 * slack.whole.seek
 
 
 def test_recovery():

@@ -50,6 +50,7 @@ struct host_flow_view {
 	u64 share;
 	u64 until;
 	u64 stopped;
+	u64 finish;
 };
 
 void host_policy_view(const struct htbs_policy *policy,
@@ -74,6 +75,7 @@ void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)
 	view->share = flow->share.curve.tat;
 	view->until = htbs_cap_end(&flow->cap);
 	view->stopped = flow->cap.stopped;
+	view->finish = flow->node.finish;
 }
 
 struct htbs_clock *host_policy_clock(struct htbs_policy *policy)

@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build/linux-source/tools"
 LIBRARY = ROOT / "build/host/libhtbs.so"
 ROOMS = ("curve", "tree", "slack", "flow", "window", "ops", "tags", "sweep",
-         "flight", "share", "cap", "run", "policy", "admission")
+         "flight", "share", "time", "cap", "run", "policy", "admission")
 FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-Werror")
 
@@ -151,7 +151,7 @@ class FlowView(Structure):
 
     _fields_ = [("pending", c_uint64), ("in_flight", c_uint64), ("think", c_uint64),
                 ("burst", c_uint64), ("sweep", c_uint64), ("share", c_uint64),
-                ("until", c_uint64), ("stopped", c_uint64)]
+                ("until", c_uint64), ("stopped", c_uint64), ("finish", c_uint64)]
 
 
 MIRRORS = {"params": CParams, "tags": CTags, "clock": CClock, "curve": CCurve, "arrival": CArrival,
@@ -170,7 +170,7 @@ PROTOTYPES = {
     "htbs_curve_charge": (None, c_void_p, c_uint32),
     "htbs_service_init": (None, POINTER(CService), c_uint64),
     "htbs_service_begin": (None, POINTER(CService), c_uint64, c_bool),
-    "htbs_service_end": (None, POINTER(CService), c_uint64),
+    "htbs_service_end": (c_uint64, POINTER(CService), c_uint64),
     "htbs_service_crowd": (None, POINTER(CService), c_uint64),
     "htbs_slack_crowded": (c_bool, POINTER(CService), c_void_p, c_uint32),
     "htbs_overload_learn": (c_bool, POINTER(COverload), c_bool),

@@ -126,6 +126,7 @@ class Lockstep:
                 assert state.until == spec.go_on() % WRAP
             if spec.queue and spec is not self.spec.background:
                 assert state.burst == spec.burst()
+                assert state.finish == spec.finish() % WRAP
                 if self.spec.weighs():
                     assert state.share == floor(spec.share) % WRAP
             assert [c.start(r) for r in c.queue] == [r.start % WRAP for r in spec.queue]

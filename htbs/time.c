@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The device's time, in an overload.  A pure room.
+ *
+ * In an overload shares are in proportion to what was promised.  Who was promised
+ * a thousand times what the device can do would get a thousand times as much as who
+ * was promised what it can do, and that one would wait for minutes.  So no
+ * reservation counts for more than the whole device: beside its tags by bytes and by
+ * operations (ops.c) it has one by time, advanced by as long as the device took for
+ * each of its requests, without a burst.  With n of them busy,
+ *
+ *	each gets at least the n-th part of what it reserved,
+ *
+ * as the tags of none stand still while the device works for it.
+ *
+ * How long a request took is known when it is done.  Those that are pending have
+ * their tags by then, so it is the place of the oldest one among the others' that
+ * moves back, not the tags.  A tag by time outlasts the overload by no more than it
+ * is ahead.
+ */
+#include <htbs/policy.h>
+
+/* Is the tag by time later than @v?  Not by an age: a clock that wraps is no matter. */
+static bool htbs_time_ahead(const struct htbs_flow *flow, u64 v)
+{
+	return flow->timed && flow->time - v - 1 < HTBS_PASS_DEBT;
+}
+
+/**
+ * htbs_time_wake() - a reservation becomes backlogged
+ * @flow: the reservation
+ * @v: virtual time by which tags are given
+ */
+void htbs_time_wake(struct htbs_flow *flow, u64 v)
+{
+	flow->timed = htbs_time_ahead(flow, v);
+}
+
+/**
+ * htbs_time_start() - the start tag that counts for a reservation's place
+ * @flow: the reservation
+ * @v: virtual time by which tags are given
+ * @start: S of its oldest request, virtual ns
+ *
+ * Return: the later one of that and the tag by time, virtual ns.
+ */
+u64 htbs_time_start(struct htbs_flow *flow, u64 v, u64 start)
+{
+	if (flow->timed && htbs_before(start, flow->time))
+		return flow->time;
+	htbs_time_wake(flow, v);
+	return start;
+}
+
+/**
+ * htbs_time_charge() - the device is done with a request
+ * @policy: the policy
+ * @flow: the reservation it is of
+ * @took: how long the device was busy with it and with no one before, ns
+ */
+void htbs_time_charge(struct htbs_policy *policy, struct htbs_flow *flow,
+		      u64 took)
+{
+	u64 most = policy->v + HTBS_PASS_DEBT;
+
+	if (!htbs_policy_overloaded(policy) || flow == policy->background)
+		return;
+	if (!htbs_time_ahead(flow, policy->v))
+		flow->time = policy->v;
+	flow->timed = true;
+	flow->time += took;
+	if (htbs_before(most, flow->time))
+		flow->time = most;
+	if (!flow->pending || !htbs_before(flow->node.start, flow->time))
+		return;
+
+	htbs_policy_unlink(policy, flow);
+	flow->node.start = flow->time;
+	flow->node.finish = flow->time + flow->curve.params.latency;
+	htbs_policy_link(policy, flow);
+}

@@ -1,0 +1,74 @@
+"""In an overload nobody counts for more than the whole device: worked out by hand."""
+
+import pytest
+
+from tests.model.reservation import PASS_DEBT, Params
+from tests.unit.host import WRAP
+from tests.unit.test_policy import MS, SECOND, Desk
+from tests.unit.test_slack import SEEK, overload
+
+ABSURD = Params(1 << 30, 1 << 30, 100 * MS)
+TEN = Params(40_960, 4096, 100 * MS)  # blocks a second
+
+
+@pytest.fixture
+def desk(lib):
+    """T_wait 10 ms, a B_max that is never reached, a seek that takes 10 ms."""
+    return Desk(lib, b_max=1 << 20, rule="slack", seek=SEEK)
+
+
+@pytest.mark.parametrize("others", [1, 3, 9])
+def test_each_gets_an_equal_part_of_what_it_reserved(desk, others):
+    """At least, whatever the others were promised; they have sixteen requests pending each."""
+    small, *absurd = flows = [desk.add(TEN), *(desk.add(ABSURD) for _ in range(others))]
+    overload(desk, flows)
+    served, begin, pos = [], desk.now, 0
+    for flow in [*absurd * 16, small]:
+        desk.arrive(flow, pos := pos + (1 << 30))
+    while desk.now < begin + 60 * SECOND:
+        served.append(desk.serve(10 * MS))
+        desk.arrive(served[-1], pos := pos + (1 << 30))
+    assert desk.device.overload.now
+    assert served.count(small) >= 60 * 10 // (others + 1)
+    assert served.count(absurd[0]) > 10 * served.count(small) // 2
+
+
+def struggle(desk):
+    """One who was promised all, with two requests pending, in an overload; and when that was."""
+    flow, other = desk.add(ABSURD), desk.add(TEN)
+    overload(desk, (flow, other))
+    v = desk.arrive(other).start
+    for _ in range(2):
+        desk.arrive(flow)
+    return flow, v
+
+
+@pytest.mark.parametrize(("took", "back"), [(30 * MS, 30 * MS), (5 * SECOND, PASS_DEBT)])
+def test_what_is_pending_moves_back(desk, took, back):
+    """By what the device took for the one before; a debt is for a second at most."""
+    flow, v = struggle(desk)
+    request, _ = desk.device.dispatch(flow, desk.now)
+    assert flow.view().finish == v + ABSURD.latency
+    desk.now += took
+    desk.device.complete(flow, request, desk.now)
+    assert flow.view().finish == v + back + ABSURD.latency
+
+
+@pytest.mark.parametrize("rule", ["paper", "slack"])
+def test_only_in_an_overload(lib, rule):
+    """And by the paper's rule not even there."""
+    desk = Desk(lib, b_max=1 << 20, rule=rule, seek=SEEK)
+    flow = desk.add(ABSURD)
+    start = [desk.arrive(flow).start for _ in range(2)]
+    desk.serve(SECOND)
+    assert flow.view().finish == start[1] + ABSURD.latency
+
+
+def test_it_is_forgotten(desk):
+    """It outlasts the overload by as long as it is ahead, also where time has wrapped since."""
+    flow, _ = struggle(desk)
+    while desk.serve(100 * MS):
+        pass
+    desk.now += 1 << 63
+    arrival = desk.arrive(flow)
+    assert flow.view().finish == (arrival.v + ABSURD.latency) % WRAP
