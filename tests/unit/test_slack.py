@@ -381,7 +381,8 @@ def test_in_an_overload_nobody_gets_far_ahead(desk):
 
 def test_in_an_overload_shares_are_as_bandwidths(desk):
     """Two who always have four requests pending, however long the one before the other came."""
-    small, large = desk.add(SOON), desk.add(SOON._replace(bw=3 * SOON.bw))
+    small = desk.add(SOON._replace(bw=61_440))  # of 204,800 that the device does
+    large = desk.add(SOON._replace(bw=184_320))
     overload(desk, (small, large))
     for n in range(4):
         desk.arrive(small, (n * 3 + 1) << 30)
