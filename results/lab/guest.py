@@ -12,6 +12,9 @@ CGROUPS = "/sys/fs/cgroup"
 TICKS = 30
 TICK = "elapsed "
 
+# When the last job of a stage is due, it runs this many seconds later; a third of that is enough.
+_BEGIN = 1
+
 
 def script(experiment: Experiment, scheduler: Scheduler) -> str:
     """The script: it leaves fio's reports() and per job JOB.log, a line for every request.
@@ -37,6 +40,7 @@ def script(experiment: Experiment, scheduler: Scheduler) -> str:
             lines += [f"cat >{name}.fio <<'END'", *_job_file(experiment, jobs), "END"]
             lines += [f'{first}fio {_OPTIONS} --output={name}.json {name}.fio & jobs="$jobs $!"']
         lines += [] if number else [_ticker(experiment.seconds)]
+        lines += _rest(experiment, stage)
         lines += ["for job in $jobs; do wait $job; done"]
     lines += ["kill $ticker"]
     for job in experiment.jobs:
@@ -66,8 +70,8 @@ def _stages(experiment: Experiment) -> list[list[Job]]:
 def _processes(number: int, stage: list[Job]) -> dict[str, list[Job]]:
     """The jobs of a stage by the fio that starts them, each as a process in a cgroup of its own.
 
-    One for all, as each measures the CPU's clock first, for half a second of the host's time, and
-    looks a hundred times a second whether its jobs are done; another for those ahead.
+    One for all, as each measures the CPU's clock first, for half a second of the host's time;
+    another for those ahead.
     """
     names = {False: f"stage{number}", True: f"ahead{number}"}
     parts = {name: [job for job in stage if job.ahead is key] for key, name in names.items()}
@@ -123,3 +127,17 @@ def _ticker(seconds: int) -> str:
     """Say how much time has passed; a moment's work, outside the jobs' cgroups."""
     pause = seconds / TICKS
     return f"(i=1; while sleep {pause:g}; do echo {TICK}$i; i=$((i + 1)); done) & ticker=$!"
+
+
+def _rest(experiment: Experiment, stage: list[Job]) -> list[str]:
+    """Stop fio while its jobs run, which are processes of their own.
+
+    It would look a hundred times a second whether they are done, which takes longer to emulate than
+    a disk's I/O. It starts the jobs, so it goes on until the last one runs; it is there again when
+    they end. If it has failed, so does kill, and the script.
+    """
+    begun = max(late(experiment, job) for job in stage) + _BEGIN
+    rest = min(job.options.get("runtime", experiment.seconds) for job in stage) - begun
+    if rest <= 0:
+        return []
+    return [f"sleep {begun:g}", "kill -STOP $jobs", f"sleep {rest:g}", "kill -CONT $jobs"]

@@ -157,6 +157,25 @@ def test_stages_follow_each_other() -> None:
         assert jobs and all(name.startswith(f"set{number}g") for name in jobs)
 
 
+def rests(script: str) -> list[tuple[float, float]]:
+    """When fio is stopped, by the seconds before and the seconds that it lasts, in each stage."""
+    pattern = r"^sleep (\S+)\nkill -STOP \$jobs\nsleep (\S+)\nkill -CONT \$jobs\nfor job in"
+    return [(float(begun), float(rest)) for begun, rest in re.findall(pattern, script, re.M)]
+
+
+def test_fio_rests_from_the_last_start_to_the_first_end() -> None:
+    apart = bandwidth.STUDY.cases[0].first
+    assert rests(guest.script(apart, schedulers.BFQ)) == [(2, 298)]
+    assert rests(guest.script(replace(apart, apart=7.5), schedulers.BFQ)) == [(8.5, 291.5)]
+    assert rests(guest.script(boundary.experiment(1), schedulers.HTBS)) == boundary.SETS * [(1, 2)]
+
+
+def test_fio_that_is_over_too_soon_does_not_rest() -> None:
+    short = replace(bandwidth.STUDY.cases[0].first, seconds=2)
+    assert "STOP" not in guest.script(short, schedulers.BFQ)
+    assert rests(guest.script(replace(short, apart=0), schedulers.BFQ)) == [(1, 1)]
+
+
 # Raw results, and whether to run again
 
 
