@@ -41,7 +41,7 @@ _BOOT_SHARE = 0.1
 
 _STRIP = ("--strip-debug", "--remove-section=.note.gnu.build-id")
 
-_SOURCES = {"htbs.ko": ("htbs", "include", "sysfs"), "simdisk.ko": ("tests/simdisk",)}
+_SOURCES = {"htbs.ko": ("Kbuild", "htbs", "include", "sysfs"), "simdisk.ko": ("tests/simdisk",)}
 
 Advance = Callable[[float], None]
 T = TypeVar("T")
@@ -151,16 +151,23 @@ def run_name(experiment: Experiment, scheduler: Scheduler) -> str:
     return name if experiment.seed == 1 else f"{name}-{experiment.seed}"
 
 
-def sources() -> dict[str, str]:
+def sources(tree: Path = REPO) -> dict[str, str]:
     """A hash of what each module is built from: the modules themselves tell where the tree lies."""
     hashes = {}
-    for name, directories in _SOURCES.items():
+    for name, places in _SOURCES.items():
         digest = hashlib.sha256()
-        files = {path for each in directories for path in (REPO / each).rglob("*.[ch]")}
+        files = {path for each in places for path in _sources(tree / each)}
         for path in sorted(files):
-            digest.update(str(path.relative_to(REPO)).encode() + b"\0" + path.read_bytes())
+            digest.update(str(path.relative_to(tree)).encode() + b"\0" + path.read_bytes())
         hashes[name] = digest.hexdigest()
     return hashes
+
+
+def _sources(place: Path) -> Iterable[Path]:
+    """A file, or all of a directory that a build reads."""
+    if place.is_dir():
+        return (*place.rglob("*.[ch]"), *place.rglob("Kbuild"))
+    return (place,)
 
 
 def files_for(scheduler: Scheduler, files: Mapping[str, T]) -> dict[str, T]:

@@ -209,6 +209,30 @@ def test_other_inputs_are_run_again(tmp_path: Path, machine: Machine) -> None:
     assert lab.missing({"a": first_run()}, tmp_path, machine)
 
 
+HTBS_SOURCES = ("Kbuild", "htbs/curve.c", "include/compat/compat.h", "sysfs/cgroup.c")
+SIMDISK_SOURCES = ("tests/simdisk/Kbuild", "tests/simdisk/disk.c")
+
+
+@pytest.mark.parametrize(
+    ("file", "changed"),
+    [
+        *((file, {"htbs.ko"}) for file in HTBS_SOURCES),
+        *((file, {"simdisk.ko"}) for file in SIMDISK_SOURCES),
+        ("tests/simdisk/model.py", set()),
+    ],
+)
+def test_module_depends_on_what_its_build_reads(
+    tmp_path: Path, file: str, changed: set[str]
+) -> None:
+    for name in (*HTBS_SOURCES, *SIMDISK_SOURCES, file):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("one")
+    before = run.sources(tmp_path)
+    (tmp_path / file).write_text("two")
+    after = run.sources(tmp_path)
+    assert {name for name in before if before[name] != after[name]} == changed
+
+
 def test_other_experiment_is_run_again(tmp_path: Path) -> None:
     each = first_run()
     save(each, tmp_path)
