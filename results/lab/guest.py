@@ -100,6 +100,7 @@ def _job_file(experiment: Experiment, jobs: list[Job]) -> list[str]:
         "ioengine": "psync",
         "direct": 1,
         "time_based": 1,
+        "randrepeat": 0,  # else the seed moves no block
         "randseed": experiment.seed,
         "clocksource": "clock_gettime",
         "log_entries": _LOG_ENTRIES,
