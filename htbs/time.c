@@ -2,25 +2,25 @@
 /*
  * The device's time, in an overload.  A pure room.
  *
- * In an overload shares are in proportion to what was promised.  Who was promised
- * a thousand times what the device can do would get a thousand times as much as who
- * was promised what it can do, and that one would wait for minutes.  So no
- * reservation counts for more than the whole device: beside its tags by bytes and by
- * operations (ops.c) it has one by time, advanced by as long as the device took for
- * each of its requests, without a burst.  With n of them busy,
+ * In an overload shares are in proportion to what was promised.  Beside somebody
+ * who was promised a thousand times what the device can do, others would wait for
+ * minutes.  So no reservation counts for more than the whole device: beside its tags
+ * by bytes and by operations (ops.c) it has one by time, without a burst, which
+ * advances by as long as the device took for each of its requests.  With n of them
+ * busy,
  *
- *	each gets at least the n-th part of what it reserved,
+ *	each gets the n-th part of what it reserved, or more:
  *
- * as the tags of none stand still while the device works for it.
+ * while the device works for one of them its tag moves on by as much, and time by
+ * which tags are given moves on with all n.
  *
  * How long a request took is known when it is done.  Those that are pending have
- * their tags by then, so it is the place of the oldest one among the others' that
- * moves back, not the tags.  A tag by time outlasts the overload by no more than it
- * is ahead.
+ * their tags by then, so it is the place of the oldest one that moves back, not its
+ * tags.  A tag by time outlasts the overload by no more than it is ahead.
  */
 #include <htbs/policy.h>
 
-/* Is the tag by time later than @v?  Not by an age: a clock that wraps is no matter. */
+/* Is the tag by time later than @v?  A bit: what is ages ahead is ages behind. */
 static bool htbs_time_ahead(const struct htbs_flow *flow, u64 v)
 {
 	return flow->timed && flow->time - v - 1 < HTBS_PASS_DEBT;
