@@ -8,6 +8,8 @@ other mix.
 import pytest
 
 from tests.model import replay
+from tests.model.htbs import Policy
+from tests.model.reservation import Reservation
 from tests.model.slack import Service
 from tests.vm import Result, conformance
 from tests.vm.functional import Boot
@@ -19,17 +21,27 @@ GUEST: Boot = conformance.recording("virtual", SEEDS)
 
 
 def test_as_specified(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every tag, choice, wait and drift, to the nanosecond. Among them, turns in a crowd."""
+    """Every tag, choice, wait and drift, to the nanosecond.
+
+    Among them turns in a crowd, and places that are told by the device's time.
+    """
     turns, crowd = [], Service.crowd
+    places, charge = [], Policy._charge_time
 
     def noted(service: Service, left: int) -> None:
         crowd(service, left)
         turns.append(service.turn)
 
+    def charged(policy: Policy, flow: Reservation, took: int) -> None:
+        charge(policy, flow, took)
+        places.append(bool(flow.queue) and flow.min_start() > flow.queue[0].start)
+
     monkeypatch.setattr(Service, "crowd", noted)
+    monkeypatch.setattr(Policy, "_charge_time", charged)
     events = replay.read([result.text("trace")])
     replay.replay(events)
     assert len(set(turns)) > 20
+    assert sum(places) > 20
 
 
 def test_all_that_can_be_decided_was(result: Result) -> None:
