@@ -19,7 +19,8 @@ read_all()
 ulimit -n 4096
 load htbs
 cg a
-modprobe null_blk nr_devices=$COUNT shared_tags=1 gb=1 irqmode=2 completion_nsec=100000 \
+# Fast ones would have loads take the CPUs, and a queue that is frozen waits for all of them.
+modprobe null_blk nr_devices=$COUNT shared_tags=1 gb=1 irqmode=2 completion_nsec=20000000 \
 	submit_queues=2 hw_queue_depth=32
 wait_for 60 test -b /dev/nullb$((COUNT - 1))
 for number in $(seq 0 $((COUNT - 1))); do
