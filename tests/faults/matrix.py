@@ -120,7 +120,8 @@ ROWS = (
     ),
     Row(
         "memory",
-        "each memory allocation of loading, switching, configuring and first I/O fails once",
+        "each memory allocation of the module's initialisation, of switching, configuring and first"
+        " I/O fails once",
         "-ENOMEM or success; the next attempt works",
         injects=True,
     ),
