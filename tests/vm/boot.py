@@ -88,7 +88,8 @@ def command(guest: "Guest", gdb: int | None = None) -> str:
         # Its two threads take turns. Who is woken is not to push the other aside, who has still
         # the lock: that is four fifths of all switches, and a fifth of the time.
         qemu = f"chrt --batch 0 {qemu}"
-    return f"exec {qemu} >{_quote(guest.directory / 'qemu.log')} 2>&1"
+    # It doesn't outlive who waits for it, however that one ends.
+    return f"exec setpriv --pdeathsig KILL {qemu} >{_quote(guest.directory / 'qemu.log')} 2>&1"
 
 
 def shell(guest: "Guest") -> str:

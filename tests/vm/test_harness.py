@@ -1,6 +1,9 @@
 """The harness itself: what comes back, what is caught, and that virtual time repeats."""
 
+import subprocess
+import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -98,10 +101,34 @@ def test_time_limit_leaves_no_process(clock: str) -> None:
     guest = Guest(kernels.newest("6.12"), clock=clock, name="harness-limit", timeout=2)
     with pytest.raises(GuestError, match="time limit of 2 s"):
         guest.run("sleep 1000")
-    give_up = time.monotonic() + 10
-    while _processes(guest) and time.monotonic() < give_up:
+    assert _becomes(lambda: not _processes(guest))
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("clock", ["real", "virtual"])
+def test_killed_harness_leaves_no_process(clock: str) -> None:
+    guest = Guest(kernels.newest("6.12"), clock=clock, name=f"harness-killed-{clock}")
+    lines = (
+        "from tests.vm import Guest, kernels",
+        f"Guest(kernels.newest('6.12'), clock={clock!r}, name={guest.name!r}).run('sleep 1000')",
+    )
+    harness = subprocess.Popen([sys.executable, "-c", "\n".join(lines)], cwd=kernels.REPO)
+    try:
+        assert _becomes(lambda: any(each.startswith(b"qemu") for each in _processes(guest)))
+    finally:
+        harness.kill()
+        harness.wait()
+    assert _becomes(lambda: not _processes(guest))
+
+
+def _becomes(true: Callable[[], object]) -> bool:
+    """Wait for it, but not for ever."""
+    give_up = time.monotonic() + 60
+    while not true():
+        if time.monotonic() > give_up:
+            return False
         time.sleep(0.1)
-    assert not _processes(guest)
+    return True
 
 
 def _processes(guest: Guest) -> list[bytes]:
