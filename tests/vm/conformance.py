@@ -78,6 +78,10 @@ for n in 1 2 3 4 5 6 7; do
 	job read$n sim0 --rw=read --bs=64k --offset=$((512 * n))m --size=256m --ioengine=libaio \\
 		--iodepth=$depth --runtime=1
 done
+for n in 1 2 3; do
+	sleep 0.25
+	cat /sys/kernel/debug/block/sim0/sched/state
+done >crowd
 ended
 left read1 read2 read3 read4 read5 read6 read7
 scheduler sim0 none

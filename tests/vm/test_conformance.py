@@ -5,6 +5,8 @@ crowd. On the virtual clock, with simulated disks. `make conformance SEED=…` d
 other mix.
 """
 
+import re
+
 import pytest
 
 from tests.model import replay
@@ -55,3 +57,7 @@ def test_all_that_can_be_decided_was(result: Result) -> None:
     assert {event.policy for event in events if event.name == "tunables"} == {"paper", "slack"}
     ends = {event.outcome for event in events if event.name == "wait_end"}
     assert ends >= {"hit", "timeout"}
+
+
+def test_debugfs_shows_a_crowd(result: Result) -> None:
+    assert re.search(r"crowd +yes; a turn in one goes on for [1-9]\d* us", result.text("crowd"))
