@@ -18,9 +18,6 @@ from tests.vm.functional import SERIES
 
 _ROWS_A_ROUND = 4
 _LOADS = (4, 10, 30)
-# Is it met again, something else is wrong.
-_QEMU_FAULT = "Oops: int3"
-_ATTEMPTS = 2
 
 
 def main() -> int:
@@ -42,14 +39,10 @@ def _round(seed: int, arguments: argparse.Namespace) -> bool:
     rows = [BY_NAME[name] for name in arguments.rows] if arguments.rows else rows
     names = " ".join(row.name for row in rows)
     print(f"seed {seed}: kernel {kernel}, {load} s of load: {names}", flush=True)
-    for _ in range(_ATTEMPTS):
-        what = _failure(kernel, rows, seed, load)
-        if what is None:
-            return True
-        print(what)
-        if _QEMU_FAULT not in what:
-            break
-        print("this is a fault of QEMU before 8.1, not of the kernel: see tests/vm/boot.py")
+    what = _failure(kernel, rows, seed, load)
+    if what is None:
+        return True
+    print(what)
     again = f"make soak SEED={seed}"
     if arguments.kernels != list(SERIES):
         again += f" KERNELS='{' '.join(arguments.kernels)}'"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.faults.matrix import ROWS, STALLED, Row
-from tests.vm import Guest, Result, debug, initramfs, modules
+from tests.vm import Guest, GuestError, Result, debug, initramfs, modules
 from tests.vm.functional import ALLOWED, find_kernel
 
 _HERE = Path(__file__).parent
@@ -18,6 +18,9 @@ _LOAD = 2
 # policy's files.
 _INJECTED = (r"Call Trace:", r"cut here", r"WARNING: .* blkcg_policy_register\b")
 _ROW_SECONDS = 180
+# Of QEMU before 8.1, not of the kernel, if CPUs run side by side: see tests/vm/boot.py. Is it met
+# again, something else is wrong.
+_QEMU_FAULT = "Oops: int3"
 
 
 def run_rows(
@@ -44,7 +47,14 @@ def run_rows(
         **more,
     )
     variables = f"ROWS='{' '.join(row.name for row in rows)}' SEED={seed} LOAD={load}\n"
-    return guest.run(variables + (_HERE / "run.sh").read_text(), check=False)
+    script = variables + (_HERE / "run.sh").read_text()
+    try:
+        return guest.run(script, check=False)
+    except GuestError as error:
+        if not guest.parallel or _QEMU_FAULT not in str(error):
+            raise
+        print(f"{error}\nthis is a fault of QEMU: see tests/vm/boot.py; once more")
+        return guest.run(script, check=False)
 
 
 def _text(row: Row) -> bytes:
@@ -65,5 +75,14 @@ class Batch:
         return [row for row in rows if series in debug.INJECTS or not row.injects]
 
     def run(self, series: str) -> Result:
-        """Run them on a kernel, and what the stall detector has to find."""
-        return run_rows(series, [*self.rows(series), STALLED], name=f"{self.name}-{series}")
+        """Run them on a kernel, and what the stall detector has to find.
+
+        The CPUs of a stock kernel take turns. A debug kernel's take far longer for that, as they
+        are busy all the time, so they run side by side, but not where data races are looked for.
+        """
+        return run_rows(
+            series,
+            [*self.rows(series), STALLED],
+            name=f"{self.name}-{series}",
+            parallel=series in debug.CONFIGS and series not in debug.RACES,
+        )
