@@ -5,6 +5,10 @@
 
 rounds=0
 RANDOM=$SEED
+# How many ns a request takes a disk: loads wait for it, in the scheduler, and not for the guest's
+# CPUs. A debug kernel has slow ones, and disks that are three times as slow.
+takes=20000000
+[ "$PATIENCE" = 1 ] || takes=60000000
 # By "GROUP DISK": how much the group will have read when its load has verified all once.
 declare -A verified_at
 
@@ -55,11 +59,11 @@ verified()
 	done
 }
 
-# disk NAME [ATTRIBUTE=VALUE…]: a null_blk disk that keeps its data and takes its time: loads wait for
-# it, in the scheduler, and not for the guest's CPUs. But data races want CPUs that are busy.
+# disk NAME [ATTRIBUTE=VALUE…]: a null_blk disk that keeps its data and takes its time. But data races
+# want CPUs that are busy.
 disk()
 {
-	local time=20000000
+	local time=$takes
 	[ ! -e /sys/module/kcsan ] || time=50000
 	null_disk "$1" memory_backed=1 submit_queues=2 hw_queue_depth=8 completion_nsec=$time "${@:2}"
 }
@@ -159,7 +163,7 @@ all_right()
 scsi_disk()
 {
 	modprobe sd_mod
-	modprobe scsi_debug dev_size_mb=64 submit_queues=2 max_queue=16 ndelay=20000000 "$@"
+	modprobe scsi_debug dev_size_mb=64 submit_queues=2 max_queue=16 ndelay=$takes "$@"
 	wait_for 30 sh -c 'ls /sys/bus/pseudo/drivers/scsi_debug/adapter0/host*/target*/*/block'
 	scsi=$(basename /sys/bus/pseudo/drivers/scsi_debug/adapter0/host*/target*/*/block/*)
 	wait_for 30 test -b "/dev/$scsi"
