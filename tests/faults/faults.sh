@@ -12,6 +12,14 @@ takes=20000000
 # By "GROUP DISK": how much the group will have read when its load has verified all once.
 declare -A verified_at
 
+# sleep SECONDS: by the shell itself. A process takes a debug kernel a quarter of a second, and those
+# who wait for something sleep often.
+exec {never}<> <(:)
+sleep()
+{
+	read -rt "$1" -u "$never" || :
+}
+
 # verify GROUP NAME FILE OPTION…: fio writes 2 MiB and reads them back. It ends at the first mistake,
 # which is kept in ./failed; that it was killed before is none. Not with fio's randseed: it takes
 # its own second pass for a mistake then. One process: when it is gone its requests are, too.

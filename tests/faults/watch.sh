@@ -5,7 +5,10 @@
 # completes nothing for 10 s has been forgotten by somebody: print its state and end the process
 # group whose id is in FILE. Unless caps hold up all that it has, and will let it go.
 
-LIMIT=10
+# How often it has to be seen so, and after how many seconds again: each look costs processes, which
+# a debug kernel has no time for.
+LIMIT=2
+EVERY=5
 debug=/sys/kernel/debug/block
 declare -A done_before idle
 
@@ -24,7 +27,7 @@ completed()
 	completed="${stat[0]} ${stat[4]} ${stat[11]} ${stat[15]}"
 }
 
-while sleep 1; do
+while sleep $EVERY; do
 	busy=" "
 	for file in $(grep -ls '^busy=[1-9]' $debug/*/hctx*/sched_tags); do
 		disk=${file#"$debug/"}
