@@ -75,14 +75,14 @@ class Batch:
         return [row for row in rows if series in debug.INJECTS or not row.injects]
 
     def run(self, series: str) -> Result:
-        """Run them on a kernel, and what the stall detector has to find.
+        """Run what the stall detector has to find, and them, on a kernel.
 
         The CPUs of a stock kernel take turns. A debug kernel's take far longer for that, as they
         are busy all the time, so they run side by side, but not where data races are looked for.
         """
         return run_rows(
             series,
-            [*self.rows(series), STALLED],
+            [STALLED, *self.rows(series)],
             name=f"{self.name}-{series}",
             parallel=series in debug.CONFIGS and series not in debug.RACES,
         )
