@@ -14,7 +14,7 @@ from results.lab.study import Case, Claim, Runs, Study
 from results.lab.words import ms
 
 MIB = 1 << 20
-_SECONDS = 20
+_SECONDS = 60
 _PER_SECOND = 20
 
 _POISSON = {
@@ -119,7 +119,8 @@ A reader of 4k blocks whose requests come by chance, 20 a second, has reserved 1
 60 ms, on the nearline disk with command queueing. Beside it one writes 64k blocks at random, 32
 under way at a time, and one reads on in blocks of 1 MB, 8 under way. These two have no reservation,
 and so share the default one; except with weights: there the writer has reserved 512 KB/s with
-weight 10, and the stream 8 MB/s with weight 1000, both within a second. 20 seconds.
+weight 10, and the stream 8 MB/s with weight 1000, both within a second. A minute, for more than a
+thousand requests of the reader: the first may find the drive full, as nobody had asked before.
 """,
     cases=(CASE,),
     claims=claims,
