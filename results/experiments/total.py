@@ -211,10 +211,10 @@ has reserved as much bandwidth as there is (the random ones 40 KB/s), within 100
 mean of three runs in different places, one run for those that the paper does not compare.
 
 No drive can keep these promises: that would take 7 GB/s, and a seek for each of eleven within
-100 ms. With random readers HTBS finds itself overloaded and gives each its part of what all have
-reserved. Nobody counts for more than the whole drive there, so that each of eleven gets at least an
-eleventh of what it reserved, be that 40 KB/s beside 7 GB/s. But who reserves more than there is
-takes it from those who don't. With `capacity_bw` set, HTBS refuses such a reservation (see
+100 ms. With four random readers HTBS finds itself overloaded and gives each its part of what all
+have reserved. Nobody counts for more than the whole drive there, so that each of eleven gets at
+least an eleventh of what it reserved, be that 40 KB/s beside 7 GB/s. But who reserves more than
+there is takes it from those who don't. With `capacity_bw` set, HTBS refuses such a reservation (see
 [README](../README.md)).
 """,
     cases("total", drives.PAPER, 30),
