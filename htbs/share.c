@@ -155,13 +155,16 @@ u64 htbs_flow_start(const struct htbs_flow *flow, const struct htbs_tags *kept)
  * @policy: the policy; its time is up to date
  * @flow: a reservation with requests pending
  *
+ * Whose place is told by the device's time (time.c) is served by right.
+ *
  * Return: true if the rest is shared by weight, and it isn't entitled.
  */
 bool htbs_policy_spare(const struct htbs_policy *policy,
 		       const struct htbs_flow *flow)
 {
 	return htbs_policy_weighs(policy) && flow != policy->background &&
-	       htbs_before(policy->v, flow->node.start);
+	       htbs_before(policy->v, flow->node.start) &&
+	       !(flow->timed && flow->time == flow->node.start);
 }
 
 /**

@@ -135,6 +135,8 @@ void htbs_policy_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
 {
 	u64 v = htbs_policy_time(policy, now);
 
+	if (!flow->pending)
+		htbs_time_wake(flow, v);
 	if (htbs_policy_weighs(policy) && flow != policy->background &&
 	    !htbs_flow_allows(policy, flow, v, cost))
 		htbs_share_charge(policy, flow, cost);

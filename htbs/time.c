@@ -9,21 +9,30 @@
  * advances by as long as the device took for each of its requests.  With n of them
  * busy,
  *
- *	each gets the n-th part of what it reserved, or more:
+ *	each gets the n-th part of the time that the device works, or
+ *	the n-th part of what it reserved if that takes less:
  *
  * while the device works for one of them its tag moves on by as much, and time by
- * which tags are given moves on with all n.
+ * which tags are given moves on with all n.  Turns go by finish tags, so who may
+ * wait longer than the others does so first.
  *
- * How long a request took is known when it is done.  Those that are pending have
- * their tags by then, so it is the place of the oldest one that moves back, not its
- * tags.  A tag by time outlasts the overload by no more than it is ahead.
+ * How long a request took is known when it is done: since the one before was, as
+ * with many under way nobody knows more.  Those that are pending have their tags by
+ * then, so it is the place of the oldest one that moves back, not its tags.  When the
+ * overload ends, a tag is ahead of the virtual clock by one request's time at most.
  */
 #include <htbs/policy.h>
 
-/* Is the tag by time later than @v?  A bit: what is ages ahead is ages behind. */
+/* No tag is so far ahead: a moment long past may look like one to come. */
+#define HTBS_TIME_AHEAD		3600000000000ULL	/* ns: 1 h */
+
+/* A request that took longer, as the drive had to spin up, counts for so much. */
+#define HTBS_TIME_MAX		1000000000ULL		/* ns: 1 s */
+
+/* Is the tag by time later than @v? */
 static bool htbs_time_ahead(const struct htbs_flow *flow, u64 v)
 {
-	return flow->timed && flow->time - v - 1 < HTBS_PASS_DEBT;
+	return flow->timed && flow->time - v - 1 < HTBS_TIME_AHEAD;
 }
 
 /**
@@ -61,14 +70,14 @@ u64 htbs_time_start(struct htbs_flow *flow, u64 v, u64 start)
 void htbs_time_charge(struct htbs_policy *policy, struct htbs_flow *flow,
 		      u64 took)
 {
-	u64 most = policy->v + HTBS_PASS_DEBT;
+	u64 most = policy->v + HTBS_TIME_AHEAD;
 
 	if (!htbs_policy_overloaded(policy) || flow == policy->background)
 		return;
 	if (!htbs_time_ahead(flow, policy->v))
 		flow->time = policy->v;
 	flow->timed = true;
-	flow->time += took;
+	flow->time += took < HTBS_TIME_MAX ? took : HTBS_TIME_MAX;
 	if (htbs_before(most, flow->time))
 		flow->time = most;
 	if (!flow->pending || !htbs_before(flow->node.start, flow->time))

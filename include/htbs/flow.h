@@ -38,7 +38,7 @@
  * @history: one bit for each of the last 8 dispatched requests, 1: sequential
  * @sync: the last request dispatched has somebody waiting for it
  * @known: a request was dispatched, so @next_pos means something
- * @timed: @time means something
+ * @timed: @time may be later than virtual time
  */
 struct htbs_flow {
 	struct htbs_curve curve;

@@ -20,8 +20,9 @@ struct htbs_tree {
 /**
  * struct htbs_node - a backlogged reservation in the tree
  * @rb: its place
- * @start: start tag of its oldest request (MinS), virtual ns
- * @finish: finish tag of that request (F), virtual ns
+ * @start: start tag of its oldest request (MinS), virtual ns; in an overload its tag
+ *	by time if that is later
+ * @finish: finish tag of that request (F), virtual ns; later by as much
  * @min_start: smallest @start among this node and those below it
  * @due: when that request is due, real ns
  * @count: how many requests may be due with it

@@ -212,10 +212,10 @@ mean of three runs in different places, one run for those that the paper does no
 
 No drive can keep these promises: that would take 7 GB/s, and a seek for each of eleven within
 100 ms. With four random readers HTBS finds itself overloaded and gives each its part of what all
-have reserved. Nobody counts for more than the whole drive there, so that each of eleven gets at
-least an eleventh of what it reserved, be that 40 KB/s beside 7 GB/s. But who reserves more than
-there is takes it from those who don't. With `capacity_bw` set, HTBS refuses such a reservation (see
-[README](../README.md)).
+have reserved. Nobody counts for more than the whole drive there, so that each of eleven gets an
+eleventh of the time, or at least of the 40 KB/s it reserved, beside 7 GB/s. But who reserves more
+than there is takes it from those who don't. With `capacity_bw` set, HTBS refuses such a reservation
+(see [README](../README.md)).
 """,
     cases("total", drives.PAPER, 30),
     paper=True,

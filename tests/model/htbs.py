@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from tests.model.order import Order
-from tests.model.reservation import PASS_DEBT, SECOND, Params, Request, Reservation, Tag, take
+from tests.model.reservation import SECOND, Params, Request, Reservation, Tag, take
 from tests.model.slack import HEADS, LEAD, RUN_MAX, SHORT_RUN, SWEEP, Service, bearable, crowded
 from tests.model.window import URGENT_MAX, Window
 
@@ -436,7 +436,7 @@ class Policy(Order):
         if not self._overloaded() or flow is self.background:
             return
         before = flow.queue and flow.min_start()
-        flow.time = min(max(flow.time, self.v) + took, self.v + PASS_DEBT)
+        flow.time = max(flow.time, self.v) + min(took, SECOND)
         if flow.queue and flow.min_start() != before:
             self._enter(flow)
 

@@ -106,7 +106,8 @@ class Order:
 
     def _spare(self, flow: Reservation) -> bool:
         """Would it be served from the rest, by weight, as it is not entitled."""
-        return self.weighs() and flow is not self.background and flow.min_start() > self.v
+        return (self.weighs() and flow is not self.background
+                and flow.min_start() > max(self.v, flow.time))
 
     def _by_share(self) -> list[Reservation]:
         """Those with pending requests, the smallest share tag first."""
