@@ -232,7 +232,7 @@ class Device:
         kept.size, kept.pos = event.bytes, event.sector
         fields = {"group": self._group(flow), "pending": len(flow.queue)}
         if flow.queue and flow is not self._policy.background:
-            fields["oldest"] = flow.queue[0].start
+            fields["oldest"] = flow.min_start()
         return [Expected("merge", fields)]
 
     def _request(self, event: Event, number: int) -> Traced:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tests.model.reservation import SECOND, Params, Request
 from tests.model.window import ONE
-from tests.unit.host import Device, Flow
+from tests.unit.host import WRAP, Device, Flow
 
 MS = 10**6
 GROUPS = 4
@@ -196,7 +196,7 @@ class Recorder:
             self.device.merge(flow, kept, other)
         self._tell("merge", group=group, request=kept.number, gone=gone, sector=kept.pos,
                    bytes=kept.size, pending=len(flow.queue),
-                   oldest=flow.start(flow.queue[0]))
+                   oldest=(flow.view().finish - flow.curve.params.latency) % WRAP)
         self.device.charge(flow, added, self.now)
         self._tell("charge", group=group, now=self.now, bytes=added)
 
