@@ -243,6 +243,7 @@ def _job(rng: random.Random, group: str, disk: str, seconds: int) -> str:
         "size": rng.choice(["1m", "32m"]),
         "offset": rng.choice(["0", "0", "16m"]),
         "runtime": seconds,
+        "randrepeat": 0,  # else the seed moves no block
         "randseed": rng.randrange(1 << 32),
     }
     if rng.random() < 0.5:
