@@ -193,9 +193,7 @@ def least(runs: Runs, names: Mapping[str, int]) -> tuple[bool, str]:
         )
         for name in names
     }
-    part = {
-        name: LIMITED.bw / KIB / (SEQUENTIAL + randoms) for name, randoms in names.items()
-    }
+    part = {name: LIMITED.bw / KIB / (SEQUENTIAL + randoms) for name, randoms in names.items()}
     evidence = ", ".join(
         f"{name}: {got[name]:.1f} KB/s at least, where its part is {part[name]:.1f}"
         for name in names
