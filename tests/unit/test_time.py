@@ -72,6 +72,34 @@ def test_only_in_an_overload(lib, rule):
     assert flow.view().finish == start[1] + ABSURD.latency
 
 
+def begin(desk, flow, other):
+    """An overload, as another's turns are late, while the device has a request for a second."""
+    pos = 0
+    while not desk.device.overload.now:
+        pos += 1 << 30
+        desk.arrive(flow, pos)
+        sent, _ = desk.device.dispatch(flow, desk.now)
+        desk.arrive(other, 2 * pos)
+        desk.now += SECOND
+        assert desk.device.choose(desk.now).flow is other
+        late, _ = desk.device.dispatch(other, desk.now)
+        desk.device.complete(flow, sent, desk.now)
+        desk.device.complete(other, late, desk.now)
+
+
+def test_it_outlasts_the_overload(desk):
+    """By what the device took; nobody pays with his share of the rest for what is his by right."""
+    flow, other = desk.add(TEN._replace(weight=100, latency=10 * SECOND)), desk.add(TEN)
+    begin(desk, flow, other)
+    desk.arrive(other, 1 << 50)
+    starts = [desk.arrive(flow, pos).start for pos in (1 << 30, 1 << 40)]
+    assert flow.view().finish > starts[0] + flow.curve.params.latency
+    assert desk.serve() is other
+    assert not desk.device.overload.now
+    assert [desk.serve(), desk.serve()] == [flow, flow]
+    assert flow.view().share == 0
+
+
 def test_it_is_forgotten(desk):
     """When the overload is over and time has come to it; also where that has wrapped since."""
     flow, v = struggle(desk)
