@@ -17,7 +17,7 @@ from results.lab import guest, reduce
 from results.lab.experiment import Experiment, Scheduler
 from results.lab.progress import Progress
 from results.lab.reduce import Numbers, Request
-from tests.vm import Guest, modules
+from tests.vm import Guest, GuestError, Result, modules
 from tests.vm.guest import PROGRAMS
 from tests.vm.kernels import REPO, Kernel
 
@@ -195,7 +195,10 @@ def run_one(
     files: dict[str, bytes],
     advance: Advance,
 ) -> dict[str, JobResult]:
-    """Run one guest; advance() hears how far it is. The results are by job."""
+    """Run one guest; advance() hears how far it is. The results are by job.
+
+    Raises GuestError, which names the run.
+    """
 
     def on_line(line: str) -> None:
         if line.startswith(guest.TICK):
@@ -215,17 +218,26 @@ def run_one(
     advance(0)
     result = machine.run(guest.script(experiment, scheduler), on_line=on_line)
     advance(1)
+    try:
+        return reduced(result, experiment, scheduler)
+    except reduce.ReduceError as error:
+        kept = result.out.relative_to(REPO)
+        raise GuestError(f"{machine.name}: {error}; what the guest left is in {kept}") from error
+
+
+def reduced(result: Result, experiment: Experiment, scheduler: Scheduler) -> dict[str, JobResult]:
+    """What a guest left, by job. Raises ReduceError if something of it is missing."""
     reports = [result.json(name) for name in guest.reports(experiment)]
     fios = {job["jobname"]: job for report in reports for job in report["jobs"]}
     jobs = {}
     for job in experiment.jobs:
         log = result.out / f"{job.name}.log"
         requests = reduce.read_log(log, guest.late(experiment, job))
-        log.unlink()  # A line for every request: a gigabyte in all experiments.
         fio = reduce.fio_job(fios[job.name])
         reduce.check_whole(requests, fio)
         latency_us = job.reservation.latency_us if job.reservation else inf
         numbers = reduce.numbers(requests, fio["runtime_ms"] / 1000, latency_us)
         stat = result.text(f"{job.name}.stat").strip() if scheduler.reserves else ""
         jobs[job.name] = JobResult(numbers, requests, fio, stat)
+        log.unlink()  # A line for every request: a gigabyte in all experiments.
     return jobs

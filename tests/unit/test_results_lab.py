@@ -21,6 +21,7 @@ from results.lab.raw import Machine, Run
 from results.lab.reduce import Numbers, Request
 from results.lab.run import JobResult
 from results.lab.study import Study
+from tests.vm.guest import GuestError, Result
 from tests.vm.kernels import Kernel
 
 MACHINE = Machine(
@@ -280,6 +281,31 @@ def test_latency_over_time_is_least_middle_and_largest() -> None:
 def test_fio_error_is_named() -> None:
     with pytest.raises(reduce.ReduceError, match="fio's job app1 failed with error 5"):
         reduce.fio_job({"jobname": "app1", "error": 5})
+
+
+def test_an_incomplete_run_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what it left is kept."""
+    [case], out = bandwidth.STUDY.cases, tmp_path / "build/out"
+    experiment, scheduler = case.first, case.first.schedulers[-1]
+    out.mkdir(parents=True)
+    jobs = [{"jobname": job.name, "error": 0} for job in experiment.jobs]
+    for name in guest.reports(experiment):
+        (out / name).write_text(json.dumps({"jobs": jobs}))
+    for job in experiment.jobs:
+        (out / f"{job.name}.log").write_text("a line that was cut")
+
+    class Left:
+        def __init__(self, kernel: Kernel, name: str, **_: object):
+            self.name = name
+
+        def run(self, script: str, on_line: object) -> Result:
+            return Result(0, "", out, "", 1)
+
+    monkeypatch.setattr(run, "Guest", Left)
+    monkeypatch.setattr(run, "REPO", tmp_path)
+    with pytest.raises(GuestError, match=r"bandwidth.*: line 1 .*is no request.* in build/out$"):
+        run.run_one(experiment, scheduler, MACHINE.kernel, {}, lambda share: None)
+    assert all((out / f"{job.name}.log").exists() for job in experiment.jobs)
 
 
 def test_processes_of_a_job_run_side_by_side() -> None:
