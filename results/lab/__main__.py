@@ -107,7 +107,7 @@ def speeds(spent: Iterable[Spent], at_once: int) -> list[str]:
 def work(studies: list[Study], directory: Path) -> None:
     """Run what is missing and say how fast."""
     kernel = kernels.newest(KERNEL)
-    machine = Machine(kernel, run.stripped_modules(kernel), run.sources(), versions())
+    machine = Machine(kernel, run.stripped_modules(kernel), versions())
     every = {each.name: each for study in studies for each in raw.runs(study)}
     todo = missing(every, directory, machine)
     print(

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from results.lab import guest, reduce
@@ -20,13 +21,17 @@ _LATENCY_STEPS = 100
 class Machine:
     """What all runs have in common.
 
-    files: the modules; sources: a hash of what each is built from; versions: of programs by name.
+    files: the modules; versions: of programs by name.
     """
 
     kernel: Kernel
     files: dict[str, bytes]
-    sources: dict[str, str]
     versions: dict[str, str]
+
+    @cached_property
+    def hashes(self) -> dict[str, str]:
+        """Of the files."""
+        return {name: hashlib.sha256(file).hexdigest() for name, file in self.files.items()}
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ class Run:
             machine.kernel.version,
             ARGUMENTS,
             SPEED,
-            sorted(files_for(self.scheduler, machine.sources).items()),
+            sorted(files_for(self.scheduler, machine.hashes).items()),
             sorted(machine.versions.items()),
             self.experiment.series,
             *(["tail"] if self.experiment.tail else []),

@@ -1,6 +1,5 @@
 """Run experiments: one guest for each scheduler, several at a time."""
 
-import hashlib
 import os
 import queue
 import subprocess
@@ -39,9 +38,8 @@ AT_ONCE = len(os.sched_getaffinity(0))
 # The share of a run that is boot and set-up, for the progress only.
 _BOOT_SHARE = 0.1
 
-_STRIP = ("--strip-debug", "--remove-section=.note.gnu.build-id")
-
-_SOURCES = {"htbs.ko": ("Kbuild", "htbs", "include", "sysfs"), "simdisk.ko": ("tests/simdisk",)}
+# What tells where a module was built, and its types, whose order is the luck of pahole's threads.
+_STRIP = ("--strip-debug", "--remove-section=.note.gnu.build-id", "--remove-section=.BTF")
 
 Advance = Callable[[float], None]
 T = TypeVar("T")
@@ -136,7 +134,7 @@ def side_by_side(tasks: Mapping[str, Callable[[Advance], T]], progress: Progress
 
 
 def stripped_modules(kernel: Kernel) -> dict[str, bytes]:
-    """The modules without debugging information and its hash, which tell where the tree lies."""
+    """The modules without what is another in each build: even how long loading takes is alike."""
     stripped = {}
     for name, path in modules.build(kernel).items():
         with tempfile.NamedTemporaryFile() as file:
@@ -149,25 +147,6 @@ def run_name(experiment: Experiment, scheduler: Scheduler) -> str:
     """Name one run; the first seed goes without saying."""
     name = f"{experiment.run_as}-{scheduler.name}"
     return name if experiment.seed == 1 else f"{name}-{experiment.seed}"
-
-
-def sources(tree: Path = REPO) -> dict[str, str]:
-    """A hash of what each module is built from: the modules themselves tell where the tree lies."""
-    hashes = {}
-    for name, places in _SOURCES.items():
-        digest = hashlib.sha256()
-        files = {path for each in places for path in _sources(tree / each)}
-        for path in sorted(files):
-            digest.update(str(path.relative_to(tree)).encode() + b"\0" + path.read_bytes())
-        hashes[name] = digest.hexdigest()
-    return hashes
-
-
-def _sources(place: Path) -> Iterable[Path]:
-    """A file, or all of a directory that a build reads."""
-    if place.is_dir():
-        return (*place.rglob("*.[ch]"), *place.rglob("Kbuild"))
-    return (place,)
 
 
 def files_for(scheduler: Scheduler, files: Mapping[str, T]) -> dict[str, T]:
