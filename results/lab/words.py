@@ -67,3 +67,8 @@ def by_total(case: Case, runs: Runs) -> list[tuple[str, float]]:
 def ms(us: float) -> str:
     """A latency for people."""
     return f"{us / 1000:,.1f} ms"
+
+
+def time(us: float) -> str:
+    """A time in milliseconds, or in microseconds if it is shorter than one."""
+    return ms(us) if us >= 1000 else f"{us:.1f} us"

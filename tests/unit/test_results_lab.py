@@ -375,6 +375,20 @@ def test_latency_claims_are_decided_by_the_numbers(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(("mean_ms", "holds"), [(8.05, False), (8.2, True)])
+def test_what_is_larger_by_luck_is_no_evidence(tmp_path: Path, mean_ms: float, holds: bool) -> None:
+    """Less than a hundredth; and the page doesn't explain then what isn't there."""
+    fill(
+        [latency.STUDY],
+        tmp_path,
+        lambda each, _: result(mean_ms=8 if each.scheduler.name == "htbs-1" else mean_ms),
+    )
+    found = holding(latency.STUDY, tmp_path)
+    assert found["the mean latency of app1 is larger with B_max 20 than with 1"] == holds
+    runs = summary.numbers(latency.STUDY, tmp_path / "raw")
+    assert "makes no difference" in latency.why("latency", runs)
+
+
 @pytest.mark.parametrize(("gain", "holds"), [(1.24, False), (1.25, True), (4, True)])
 def test_gain_over_pclock_is_decided_by_the_numbers(
     tmp_path: Path, gain: float, holds: bool
