@@ -218,5 +218,6 @@ def reduced(result: Result, experiment: Experiment, scheduler: Scheduler) -> dic
         numbers = reduce.numbers(requests, fio["runtime_ms"] / 1000, latency_us)
         stat = result.text(f"{job.name}.stat").strip() if scheduler.reserves else ""
         jobs[job.name] = JobResult(numbers, requests, fio, stat)
-        log.unlink()  # A line for every request: a gigabyte in all experiments.
+    for name in jobs:
+        (result.out / f"{name}.log").unlink()  # A line a request: a gigabyte in all experiments.
     return jobs

@@ -253,6 +253,14 @@ def test_latency_over_time_is_least_middle_and_largest() -> None:
     assert reduce.latency(in_ms, 2, 2) == [(0.5, 1.0, 2.0, 3.0), (1.5, 5.0, 5.0, 5.0)]
 
 
+def fio_report(name: str, ios: int, processes: int = 1) -> dict:
+    """What fio says of a job that read 4k blocks for 1001 ms."""
+    side = {"total_ios": ios, "io_bytes": ios * 4096, "lat_ns": {"mean": 1.0, "N": ios}}
+    report = {"jobname": name, "error": 0, "read": side, "write": {**side, "total_ios": 0}}
+    report |= {"job_runtime": 1001 * processes, "usr_cpu": 1.0, "sys_cpu": 2.0}
+    return report | {"job options": {"numjobs": str(processes)}}
+
+
 def test_fio_error_is_named() -> None:
     with pytest.raises(reduce.ReduceError, match="fio's job app1 failed with error 5"):
         reduce.fio_job({"jobname": "app1", "error": 5})
@@ -263,11 +271,12 @@ def test_an_incomplete_run_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     [case], out = bandwidth.STUDY.cases, tmp_path / "build/out"
     experiment, scheduler = case.first, case.first.schedulers[-1]
     out.mkdir(parents=True)
-    jobs = [{"jobname": job.name, "error": 0} for job in experiment.jobs]
+    jobs = [fio_report(job.name, ios=1) for job in experiment.jobs]
     for name in guest.reports(experiment):
         (out / name).write_text(json.dumps({"jobs": jobs}))
-    for job in experiment.jobs:
-        (out / f"{job.name}.log").write_text("a line that was cut")
+    for job, line in zip(experiment.jobs, ("1, 2, 0, 4096", "a line that was cut"), strict=True):
+        (out / f"{job.name}.log").write_text(line)
+        (out / f"{job.name}.stat").write_text("")
 
     class Left:
         def __init__(self, kernel: Kernel, name: str, **_: object):
@@ -284,10 +293,7 @@ def test_an_incomplete_run_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_processes_of_a_job_run_side_by_side() -> None:
-    side = {"total_ios": 8, "io_bytes": 32768, "lat_ns": {"mean": 1.0, "N": 8}}
-    job = {"error": 0, "read": side, "write": {**side, "total_ios": 0}, "job_runtime": 4004}
-    job |= {"usr_cpu": 1.0, "sys_cpu": 2.0, "job options": {"numjobs": "4"}}
-    fio = reduce.fio_job(job)
+    fio = reduce.fio_job(fio_report("readers", ios=8, processes=4))
     assert fio["runtime_ms"] == 1001
     request = reduce.Request(0, 1, 4096)
     reduce.check_whole(8 * [request], fio)
