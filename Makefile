@@ -86,7 +86,8 @@ fuzz-writes: setup
 	@$(PYTHON) -m tests.vm.writes $(if $(COUNT),--count $(COUNT)) \
 		$(if $(SEED),--seed $(SEED)) $(if $(KERNEL),--kernel $(KERNEL))
 
-test-mutants: setup
+test-mutants:
+	@scripts/setup debug
 	@$(PYTHON) -m tests.mutants.run $(MUTANTS)
 
 conformance: SEED ?= 1
@@ -115,7 +116,8 @@ help:
 	@echo 'make fuzz MINUTES=<n>    fuzz each pure part of the scheduler for so long'
 	@echo 'make fuzz-writes         a million random writes to the control files, in a guest;'
 	@echo '                         COUNT=<n>, SEED=<n>, KERNEL=6.1|6.12'
-	@echo 'make test-mutants        make deliberate mistakes and show that each is caught'
+	@echo 'make test-mutants        make deliberate mistakes and show that each is caught;'
+	@echo '                         MUTANTS="<nn> ..." some of them, MUTANTS=--host those on the host'
 	@echo 'make conformance SEED=<n>'
 	@echo '                         record random I/O in a guest and replay it through the'
 	@echo '                         specification; CLOCK=virtual|real, KERNEL=6.1|6.12'

@@ -11,13 +11,14 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 COPY = ROOT / "build/mutants"
 # What scripts/setup makes is not copied.
-SET_UP = ("venv", "headers", "kernels", "linux-source")
+SET_UP = ("venv", "headers", "kernels", "linux-source", "debug")
 
 PASSED, FAILED = 0, 1  # pytest's exit codes
 _LAST_LINES = 15
@@ -49,6 +50,11 @@ class Mutant:
     def needs_guest(self) -> bool:
         """Does it take a kernel to see it."""
         return self.test.startswith("tests/vm/")
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """What pytest has to be told of the kernel: stock ones it boots without being asked."""
+        return ("--kernels=debug",) if self.test.endswith("[debug]") else ()
 
     def apply(self, tree: Path, *options: str) -> None:
         """Make the mistake in a tree, or (--reverse) mend it, or (--dry-run) only try."""
@@ -91,25 +97,33 @@ def copy_tree() -> Path:
     return COPY
 
 
-def run_tests(tree: Path, tests: Iterable[str]) -> subprocess.CompletedProcess:
-    """Run some tests in a tree."""
+def run_tests(tree: Path, some: Iterable[Mutant], *options: str) -> subprocess.CompletedProcess:
+    """Run the tests of some mutants, all on the same kernels, in a tree."""
     python = ROOT / "build/venv/bin/python"
-    command = [python, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    tests = sorted({word for mutant in some for word in (mutant.test, *mutant.kernels)})
+    command = [python, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *options, *tests]
     return subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
 
 
-def check_sound(tree: Path, some: list[Mutant]) -> None:
+def by_kernels(some: Iterable[Mutant]) -> list[list[Mutant]]:
+    """Those that one run of pytest can test, together."""
+    ordered = sorted(some, key=lambda mutant: mutant.kernels)
+    return [list(group) for _, group in groupby(ordered, key=lambda mutant: mutant.kernels)]
+
+
+def check_sound(tree: Path, some: Iterable[Mutant]) -> None:
     """Without a mistake the tests pass."""
-    done = run_tests(tree, sorted({mutant.test for mutant in some}))
-    if done.returncode != PASSED:
-        raise MutantError(f"without a mistake:\n{_last(done.stdout)}")
+    for group in by_kernels(some):
+        done = run_tests(tree, group)
+        if done.returncode != PASSED:
+            raise MutantError(f"without a mistake:\n{_last(done.stdout)}")
 
 
 def check_caught(tree: Path, mutant: Mutant) -> None:
     """With the mistake the test fails: not for want of a build, nor of a test."""
     mutant.apply(tree)
     try:
-        done = run_tests(tree, [mutant.test])
+        done = run_tests(tree, [mutant])
     finally:
         mutant.apply(tree, "--reverse")
     if done.returncode == PASSED:
