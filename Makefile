@@ -92,8 +92,13 @@ test-mutants:
 
 conformance: SEED ?= 1
 conformance: setup
+ifdef EXPERIMENT
+	@$(PYTHON) -m results.lab.conformance $(EXPERIMENT) \
+		$(if $(LAB_SECONDS),--seconds $(LAB_SECONDS))
+else
 	@$(PYTHON) -m tests.vm.conformance --seed $(SEED) \
 		$(if $(KERNEL),--kernel $(KERNEL)) $(if $(CLOCK),--clock $(CLOCK))
+endif
 
 clean:
 	rm -rf $(patsubst %,build/%,$(FLAVOURS)) build/simdisk build/*.log
@@ -121,6 +126,8 @@ help:
 	@echo 'make conformance SEED=<n>'
 	@echo '                         record random I/O in a guest and replay it through the'
 	@echo '                         specification; CLOCK=virtual|real, KERNEL=6.1|6.12'
+	@echo 'make conformance EXPERIMENT=x'
+	@echo '                         the same with demo or an experiment of the lab; LAB_SECONDS=n'
 	@echo 'make matrix              build for every kernel whose headers are installed'
 	@echo 'make style               checkpatch, sparse and ruff'
 	@echo 'make setup               install what is missing'

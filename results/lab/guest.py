@@ -16,13 +16,15 @@ TICK = "elapsed "
 _BEGIN = 1
 
 
-def script(experiment: Experiment, scheduler: Scheduler) -> str:
+def script(experiment: Experiment, scheduler: Scheduler, *, recorded: bool = False) -> str:
     """The script: it leaves fio's reports() and per job JOB.log, a line for every request.
 
-    With htbs it also leaves the job's io.htbs.stat as JOB.stat.
+    With htbs it also leaves the job's io.htbs.stat as JOB.stat and, recorded, all that it decided
+    as a recording for tests.model.replay; that takes the functions of tests/vm/scripts/lib.sh.
     """
     lines = [_load("simdisk", experiment.drive.parameters)]
     lines += ["load htbs"] if scheduler.reserves else []
+    lines += ["record"] if recorded else []
     lines += [f"scheduler {DISK} {scheduler.elevator}", f"dev=$(cat /sys/block/{DISK}/dev)"]
     queue = dict(experiment.drive.queue)
     queue |= experiment.drive.scheduled if scheduler.elevator != "none" else {}
@@ -47,6 +49,7 @@ def script(experiment: Experiment, scheduler: Scheduler) -> str:
         lines += [f"mv {job.name}_lat.log {job.name}.log"]
         if scheduler.reserves:
             lines += [f"cat {CGROUPS}/{job.name}/io.htbs.stat >{job.name}.stat"]
+    lines += ["recorded"] if recorded else []
     return "\n".join(lines) + "\n"
 
 

@@ -178,13 +178,20 @@ def run_one(
 
     Raises GuestError, which names the run.
     """
+    machine = machine_for(experiment, scheduler, kernel, files)
+    result = boot(machine, guest.script(experiment, scheduler), advance)
+    try:
+        return reduced(result, experiment, scheduler)
+    except reduce.ReduceError as error:
+        kept = result.out.relative_to(REPO)
+        raise GuestError(f"{machine.name}: {error}; what the guest left is in {kept}") from error
 
-    def on_line(line: str) -> None:
-        if line.startswith(guest.TICK):
-            ticks = int(line.removeprefix(guest.TICK))
-            advance(_BOOT_SHARE + (1 - _BOOT_SHARE) * ticks / guest.TICKS)
 
-    machine = Guest(
+def machine_for(
+    experiment: Experiment, scheduler: Scheduler, kernel: Kernel, files: dict[str, bytes]
+) -> Guest:
+    """What an experiment runs on."""
+    return Guest(
         kernel,
         clock="virtual",
         files=files_for(scheduler, files),
@@ -194,14 +201,20 @@ def run_one(
         arguments=ARGUMENTS,
         speed=SPEED,
     )
+
+
+def boot(machine: Guest, script: str, advance: Advance) -> Result:
+    """Run the script of an experiment; advance() hears how far it is."""
+
+    def on_line(line: str) -> None:
+        if line.startswith(guest.TICK):
+            ticks = int(line.removeprefix(guest.TICK))
+            advance(_BOOT_SHARE + (1 - _BOOT_SHARE) * ticks / guest.TICKS)
+
     advance(0)
-    result = machine.run(guest.script(experiment, scheduler), on_line=on_line)
+    result = machine.run(script, on_line=on_line)
     advance(1)
-    try:
-        return reduced(result, experiment, scheduler)
-    except reduce.ReduceError as error:
-        kept = result.out.relative_to(REPO)
-        raise GuestError(f"{machine.name}: {error}; what the guest left is in {kept}") from error
+    return result
 
 
 def reduced(result: Result, experiment: Experiment, scheduler: Scheduler) -> dict[str, JobResult]:

@@ -15,7 +15,7 @@ import pytest
 from results.experiments import STUDIES, bandwidth, drives, latency, neighbour, schedulers, total
 from results.experiments.guarantee import boundary, flash
 from results.lab import __main__ as lab
-from results.lab import guest, page, raw, reduce, run, summary, words
+from results.lab import conformance, guest, page, raw, reduce, run, summary, words
 from results.lab.experiment import KIB
 from results.lab.raw import Machine, Run
 from results.lab.reduce import Numbers, Request
@@ -130,6 +130,26 @@ def test_what_operators_use_is_written_to_the_cgroups() -> None:
     assert "app1/io.max" not in scripts["io.max"]
     assert f"{cgroups}/io.cost.qos" in scripts["io.cost"]
     assert f'"$dev bw=204800 burst=8192 latency=50000" {cgroups}/app1/io.htbs' in scripts["htbs"]
+
+
+def test_a_recording_begins_when_the_drive_has_no_scheduler_yet() -> None:
+    """And what is recorded is the same experiment."""
+    experiment = bandwidth.STUDY.cases[0].first
+    lines = guest.script(experiment, schedulers.HTBS, recorded=True).splitlines()
+    assert lines.index("load htbs") < lines.index("record") < lines.index("scheduler sim0 htbs")
+    lines.remove("record")
+    assert lines.pop() == "recorded"
+    assert lines == guest.script(experiment, schedulers.HTBS).splitlines()
+
+
+def test_what_decides_is_recorded_from_every_study() -> None:
+    """The forms of HTBS and nobody else, and for no longer than was asked for."""
+    some = conformance.known()
+    assert list(some) == ["demo", *(study.name for study in STUDIES)]
+    for name, experiments in some.items():
+        found = conformance.runs(experiments, 2).values()
+        assert {scheduler.elevator for _, scheduler in found} == {"htbs"}, name
+        assert max(experiment.seconds for experiment, _ in found) <= 2, name
 
 
 def test_seeds_move_the_sequential_readers_and_nothing_else() -> None:

@@ -1,12 +1,16 @@
-"""A moment of an experiment on each drive: what was described ran, and all of it was told."""
+"""A moment of an experiment on each drive: what was described ran, and all of it was told.
+
+And what HTBS decided in it is what the specification says.
+"""
 
 from dataclasses import replace
 
 import pytest
 
 from results.experiments import flash, latency, nearline
-from results.lab import run
+from results.lab import conformance, run
 from results.lab.study import Study
+from tests.model import replay
 from tests.vm import kernels
 from tests.vm.functional import htbs_stat
 
@@ -33,10 +37,17 @@ def test_experiment_runs(study: Study, seconds: int) -> None:
     experiment = replace(case.first, name=f"smoke-{study.name}", seconds=seconds)
     scheduler = experiment.schedulers[-1]
     shares = []
-    jobs = run.run_one(experiment, scheduler, kernel, run.stripped_modules(kernel), shares.append)
+    modules = run.stripped_modules(kernel)
+    result = conformance.recording(experiment, scheduler, kernel, modules, shares.append)
+    jobs = run.reduced(result, experiment, scheduler)
     assert max(shares) < 1.4, "the jobs didn't begin at once"
     assert list(jobs) == ["app1", "app2"]
-    for result in jobs.values():
-        stat = htbs_stat(result.stat)
-        assert len(result.requests) == result.fio["total_ios"] == stat["completed"]
-        assert sum(each.size for each in result.requests) == stat["rbytes"]
+    completed = 0
+    for job in jobs.values():
+        stat = htbs_stat(job.stat)
+        completed += stat["completed"]
+        assert len(job.requests) == job.fio["total_ios"] == stat["completed"]
+        assert sum(each.size for each in job.requests) == stat["rbytes"]
+    events = replay.read([result.text("trace")])
+    replay.replay(events)
+    assert sum(event.name == "complete" for event in events) >= completed
