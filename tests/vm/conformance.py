@@ -62,7 +62,7 @@ job writer sim0 --rw=randwrite --bs=64k --offset=2g --size=2g --ioengine=libaio 
 	--runtime=2
 ended
 settled reader sim0
-settled writer sim0
+settled . sim0
 left reader writer
 scheduler sim0 none
 """
@@ -162,6 +162,7 @@ def mix(clock: str, seed: int) -> str:
         lines += [_tune(rng, disk)]
         jobs = 3 if len(disks) == 1 else 2
         lines += [_hesitant(rng.choice(_GROUPS), disk, seconds)]
+        lines += [_buffered(random.Random(f"{seed} {disk}").choice(_GROUPS), disk, seconds)]
         lines += [_job(rng, rng.choice(_GROUPS), disk, seconds) for _ in range(jobs)]
     lines += _changes(rng, disks, seconds)
     lines += ["ended", "left c/d a b c"]
@@ -231,6 +232,14 @@ def _hesitant(group: str, disk: str, seconds: int) -> str:
     return (
         f"job {group} {disk} --rw=read --bs=4k --size=32m --ioengine=psync --runtime={seconds}"
         " --thinktime=60000 --thinktime_blocks=30"
+    )
+
+
+def _buffered(group: str, disk: str, seconds: int) -> str:
+    """A writer whose pages are written back: to the kernel all others are synchronous."""
+    return (
+        f"job {group} {disk} --rw=randwrite --bs=4k --offset=32m --size=16m --ioengine=psync"
+        f" --direct=0 --sync_file_range=write:8 --rate_iops=200 --runtime={seconds}"
     )
 
 

@@ -54,6 +54,7 @@ def test_all_that_can_be_decided_was(result: Result) -> None:
         "complete", "late", "join", "config", "leave", "tunables", "share", "cap", "stop", "go",
         "hold", "overload",
     }  # fmt: skip
+    assert {event.sync for event in events if event.name == "dispatch"} == {0, 1}
     assert {event.policy for event in events if event.name == "tunables"} == {"paper", "slack"}
     ends = {event.outcome for event in events if event.name == "wait_end"}
     assert ends >= {"hit", "timeout"}

@@ -19,3 +19,4 @@ def test_as_specified(result: Result) -> None:
     assert any(event.name == "complete" and event.requeued for event in events)
     queues = {event.request >> 16 for event in events if event.name == "dispatch"}
     assert queues == {0, 1}
+    assert {event.sync for event in events if event.name == "dispatch"} == {0, 1}

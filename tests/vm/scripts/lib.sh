@@ -49,7 +49,9 @@ stat_of()
 settled()
 {
 	inserted=0 completed=0 merged=0 conforming=0 met=0 missed=0 late_max_us=0
-	eval "$(sed -n "s/^$(dev "$2") //p" "$CG/$1/io.htbs.stat")"
+	_line=$(sed -n "s/^$(dev "$2") //p" "$CG/$1/io.htbs.stat")
+	[ -n "$_line" ] || fail "$1 has no numbers of $2"
+	eval "$_line"
 	expect "$inserted" $((completed + merged)) "$1: inserted = completed + merged"
 	expect "$conforming" $((met + missed)) "$1: conforming = met + missed"
 }
