@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * writes SEED COUNT IOSCHED CGROUP MAJ:MIN: random writes to the tunables
+ * writes SEED COUNT IOSCHED CGROUP MAJ:MIN TRACE: random writes to the tunables
  * in the directory IOSCHED and to io.htbs in CGROUP, for a disk and a group
- * that nobody else configures.
+ * that nobody else configures.  TRACE is ftrace's pipe with the events of
+ * whatever is configured.
  *
  * The texts are valid ones, mutated, or noise.  What each has to do is known
- * here, from the ABI's words: it is refused and nothing has changed, or it is
- * accepted and what is read then is what was written, in the form that the ABI
- * promises.  Ends with 1 and says what was written at the first that does not.
+ * here, from the ABI's words: it is refused and nothing has changed, nor has the
+ * scheduler been told of anything, or it is accepted and what is read then is
+ * what was written, in the form that the ABI promises.  Ends with 1 and says
+ * what was written at the first that does not.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,6 +28,7 @@ const char *device;
 static struct state state;
 static const char *iosched, *cgroup;
 static unsigned long writes, accepted;
+static int trace;
 
 static void path_of(int file, char *path)
 {
@@ -67,7 +70,18 @@ static bool check(int file)
 	return false;
 }
 
-/* What a capacity does not allow is refused, and only then. */
+/* Has the scheduler been told of a change since the last call? */
+static bool told(void)
+{
+	char events[4096];
+	bool any = false;
+
+	while (read(trace, events, sizeof(events)) > 0)
+		any = true;
+	return any;
+}
+
+/* A capacity may refuse what is good; if it has to is for the admission's tests. */
 static bool right_errno(const struct state *next, int file, bool good, int err)
 {
 	bool capacity = state.number[CAPACITY] || next->number[CAPACITY];
@@ -82,7 +96,7 @@ static bool try(int file)
 	char path[TEXT_MAX], text[TEXT_MAX], copy[TEXT_MAX];
 	size_t len = make(file, text);
 	struct state next = state;
-	bool good;
+	bool good, changed;
 	int fd, err;
 
 	if (!len)
@@ -98,6 +112,12 @@ static bool try(int file)
 	writes++;
 	if (!right_errno(&next, file, good, err)) {
 		printf("%s: error %d, which is wrong\n", path, err);
+		show("written", text, len);
+		return false;
+	}
+	changed = told();
+	if (err && changed) {
+		printf("%s: refused, and yet something was configured\n", path);
 		show("written", text, len);
 		return false;
 	}
@@ -146,6 +166,10 @@ static bool begin(void)
 		}
 		close(fd);
 	}
+	if (!told()) {
+		printf("the trace has no events\n");
+		return false;
+	}
 	return check_all();
 }
 
@@ -153,8 +177,8 @@ int main(int argc, char **argv)
 {
 	unsigned long count;
 
-	if (argc != 6) {
-		fprintf(stderr, "usage: writes SEED COUNT IOSCHED CGROUP MAJ:MIN\n");
+	if (argc != 7) {
+		fprintf(stderr, "usage: writes SEED COUNT IOSCHED CGROUP MAJ:MIN TRACE\n");
 		return 2;
 	}
 	random_begin(strtoull(argv[1], NULL, 10));
@@ -162,6 +186,11 @@ int main(int argc, char **argv)
 	iosched = argv[3];
 	cgroup = argv[4];
 	device = argv[5];
+	trace = open(argv[6], O_RDONLY | O_NONBLOCK);
+	if (trace < 0) {
+		perror(argv[6]);
+		return 2;
+	}
 	if (!begin())
 		return 1;
 
