@@ -23,13 +23,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Have `series` for each kernel, and `row` for each row of the module's Batch."""
+    """Have `series` for each kernel, and `row` for each row of the module's Batch, or None."""
     series = metafunc.config.getoption("kernels").split(",")
     if "result" in metafunc.fixturenames:
         metafunc.parametrize("series", series)
     if "row" in metafunc.fixturenames:
         rows = metafunc.module.GUEST.rows(series[0])
-        metafunc.parametrize("row", [row.name for row in rows])
+        metafunc.parametrize("row", [row.name for row in rows] or [None])
 
 
 def _builds(item: pytest.Item) -> bool:
@@ -40,8 +40,16 @@ def _wants_guest(item: pytest.Item) -> bool:
     return item.get_closest_marker("guest") is not None
 
 
+def _has_row(item: pytest.Item) -> bool:
+    return "row" not in getattr(item, "fixturenames", ()) or item.callspec.params["row"] is not None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run the tests that boot no guest first; those that don't boot --kernels, not at all."""
+    """Run the tests that boot no guest first; those that don't boot --kernels, not at all.
+
+    Nor those of a Batch that has no rows for them.
+    """
+    items[:] = [item for item in items if _has_row(item)]
     if config.getoption("kernels") != ",".join(SERIES):
         items[:] = [item for item in items if queue.wanted(item)]
     items.sort(key=lambda item: (not _builds(item), _wants_guest(item)))

@@ -64,25 +64,32 @@ def _text(row: Row) -> bytes:
 
 @dataclass(frozen=True)
 class Batch:
-    """The GUEST of a test module: one boot for all rows that belong to a kernel."""
+    """The GUEST of a test module: one boot for all rows that belong to a kernel.
+
+    injects: those that inject faults, or all others. What the kernel reports of an injected fault
+    is not allowed to the others.
+    """
 
     name: str
+    injects: bool = False
 
     def rows(self, series: str) -> list[Row]:
         """The short ones on a stock kernel, all on one of our own, but what it can't do."""
         ours = series in debug.CONFIGS
         rows = [row for row in ROWS if row.short or ours]
-        return [row for row in rows if series in debug.INJECTS or not row.injects]
+        if self.injects and series not in debug.INJECTS:
+            return []
+        return [row for row in rows if row.injects == self.injects]
 
     def run(self, series: str) -> Result:
-        """Run what the stall detector has to find, and them, on a kernel.
+        """Run them on a kernel, after what the stall detector has to find.
 
         The CPUs of a stock kernel take turns. A debug kernel's take far longer for that, as they
         are busy all the time, so they run side by side, but not where data races are looked for.
         """
         return run_rows(
             series,
-            [STALLED, *self.rows(series)],
+            [*([] if self.injects else [STALLED]), *self.rows(series)],
             name=f"{self.name}-{series}",
             parallel=series in debug.CONFIGS and series not in debug.RACES,
         )

@@ -5,10 +5,10 @@
 # completes nothing for 10 s has been forgotten by somebody: print its state and end the process
 # group whose id is in FILE. Unless caps hold up all that it has, and will let it go.
 
-# How often it has to be seen so, and after how many seconds again: each look costs processes, which
-# a debug kernel has no time for.
-LIMIT=2
-EVERY=5
+# How often it has to be seen so, and after how many seconds again; the first look finds what was done
+# since the one before. Each costs processes, which a debug kernel has no time for.
+LIMIT=3
+EVERY=2.5
 debug=/sys/kernel/debug/block
 declare -A done_before idle
 

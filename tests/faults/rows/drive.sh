@@ -51,17 +51,23 @@ tree /tmp/tree
 	while [ ! -e enough ]; do
 		for other in none mq-deadline htbs; do
 			scheduler "$disk" $other
+			echo $other >>switches
 			sleep 0.2
 		done
 	done
 ) &
 switcher=$!
-cp_both one
-remount
-intact /tmp/mnt/one-a /tmp/mnt/one-b
+: >>switches
+# A fast disk has it all before the first switch.
+until [ "$(wc -l <switches)" -ge 6 ]; do
+	rm -rf /tmp/mnt/one-*
+	cp_both one
+	remount
+	intact /tmp/mnt/one-a /tmp/mnt/one-b
+done
 touch enough
 wait $switcher
-rm enough
+rm enough switches
 cp_both two
 remount
 intact /tmp/mnt/*-[ab]

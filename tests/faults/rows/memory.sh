@@ -120,6 +120,34 @@ each "io.htbs.stat read" : : read $CG/m/n/io.htbs.stat
 # The first I/O of a cgroup makes its group; without memory its ancestor's is charged.
 each "first I/O" remade : in $CG/m/n read /dev/nullb0
 
+# For the groups of a disk that comes to htbs the kernel asks twice, so one allocation that fails does
+# nothing: all fail behind the first BYTES of them. Groups that were made by then go again, and what
+# was reserved stays. starved BYTES: to $state.
+slab=/sys/kernel/debug/failslab
+starved()
+{
+	echo none >$SCHEDULERS
+	echo "$1" >$slab/space
+	echo -1 >$slab/times
+	echo 100 >$slab/probability
+	state=$(put htbs $SCHEDULERS) || :
+	echo 0 >$slab/probability
+	switched
+}
+reserve m/n nullb0 "${line#* }"
+below blkcg_activate_policy
+failed=0
+for ((bytes = 0; bytes < 1000000; bytes += 256)); do
+	starved $bytes
+	[ "$state" = ENOMEM ] || break
+	failed=$((failed + 1))
+done
+below
+expect OK "$state" "with memory for $bytes bytes"
+[ $failed -ge 3 ] || fail "the groups of three cgroups want no more than $bytes bytes"
+reserved
+echo "groups: $failed switches failed, until there were $bytes bytes"
+
 load_disk nullb0
 ended nullb0
 [ -z "$odd" ] || fail "other errors$odd"
