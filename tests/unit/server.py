@@ -30,6 +30,9 @@ class Job:
     before: int  # dispatches before its arrival
     due: int  # real time
     bound: int = 0  # dispatches from then on that may go before its own
+    passed: int = 0  # when another behind it was last sent, or waited for; or its arrival
+    place: int = 0  # F when it was sent; of the rest, or in an overload, not as it arrived
+    sent: int = 0
     completed: int = 0
 
 
@@ -82,7 +85,8 @@ class Server:
     def _arrive(self, flow: Flow, request: Request) -> None:
         arrival = self.device.arrive(flow, request, self.now)
         job = Job(flow, request, arrival.start + self.params[flow].latency, self.now, arrival.v,
-                  arrival.conforming, self.device.clock.drift, self._dispatches, arrival.due)
+                  arrival.conforming, self.device.clock.drift, self._dispatches, arrival.due,
+                  passed=self.now)
         job.bound = self._bound(job)
         self._pending[request] = job
         self.jobs.append(job)
@@ -129,6 +133,13 @@ class Server:
         self._out_of_order = 0 if first else self._out_of_order + 1
         assert not self._by_finish or self._out_of_order < self.b_max, "a run longer than B_max"
 
+        self._send(job, place, waited > 0)
+
+    def _send(self, job: Job, place: int, waited: bool) -> None:
+        job.place, job.sent = place, self.now
+        for other in self._pending.values():
+            if waited or other.finish < place:
+                other.passed = self.now
         self._serving = job
         self._at(self.now + job.request.cost * SECOND // self.capacity, self._complete)
 

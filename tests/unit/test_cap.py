@@ -7,12 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.model.admission import least_capacity
 from tests.model.order import CAP_DEBT
 from tests.model.reservation import CAP_AHEAD, SECOND, SEQ_LAST, Params, Request
 from tests.unit.host import Device
 from tests.unit.server import Server
-from tests.unit.test_guarantees import C_MAX, ROUNDING, knobs, loads, serve
+from tests.unit.test_guarantees import (
+    C_MAX,
+    check_on_time,
+    knobs,
+    loads,
+    on_time,
+    serve,
+    server_of,
+)
 from tests.unit.test_share import BLOCK, CAPACITY, MS, Greedy, rates
 
 # 4096 bytes take 100 ms of the cap, and 1 ms of the device.
@@ -106,18 +113,13 @@ def _within(most: int, sent: list[Request]) -> None:
         assert bucket - request.cost >= -1
 
 
+@on_time
 @settings(max_examples=100)
-@given(st.lists(loads, min_size=1, max_size=3), st.lists(capped, min_size=1, max_size=2),
-       st.sampled_from(["paper", "slack"]))
-def test_others_are_on_time(lib, some, held, rule):
+@given(st.lists(loads, min_size=1, max_size=3), st.lists(capped, min_size=1, max_size=2))
+def test_others_are_on_time(lib, knobs, some, held):
     """As without caps: admitted, constant rate, never late by more than a largest request."""
-    capacity = least_capacity([load.promise for load in [*some, *held]], 0)
-    server = Server(lib, capacity, rule=rule)
-    for job in serve(server, [*some, *held]):
-        promise = server.params[job.flow]
-        if job.conforming and not promise.max:
-            late = C_MAX * SECOND // capacity
-            assert job.completed <= job.arrived + promise.latency + late + ROUNDING
+    server = server_of(lib, [load.promise for load in [*some, *held]], 0, knobs)
+    check_on_time(server, serve(server, [*some, *held]), C_MAX)
 
 
 def test_to_the_nanosecond(lib):

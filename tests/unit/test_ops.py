@@ -7,12 +7,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.model.admission import least_capacity
 from tests.model.reservation import SECOND, Params, Request
 from tests.unit.host import Device, Flow
 from tests.unit.server import Server
-from tests.unit.strategies import IOPS, rules
-from tests.unit.test_guarantees import C_MAX, ROUNDING, Load, conforms_alone, knobs, loads, serve
+from tests.unit.strategies import IOPS
+from tests.unit.test_guarantees import (
+    C_MAX,
+    Load,
+    check_on_time,
+    conforms_alone,
+    knobs,
+    loads,
+    on_time,
+    serve,
+    server_of,
+)
 from tests.unit.test_share import BLOCK, CAPACITY, MS, SMALL, Greedy, rates, weights
 
 TEN = Params(0, 2 * BLOCK, SECOND, iops=10)  # operations a second, two at once
@@ -181,15 +190,13 @@ def test_a_curve_that_slept_through_an_era(lib):
     assert starts(device, flow, [BLOCK] * 3) == [v, v, v + 100 * MS]
 
 
+@on_time
 @settings(max_examples=200)
-@given(st.lists(operating, min_size=1, max_size=4), rules)
-def test_conforming_requests_are_on_time(lib, some, rule):
+@given(st.lists(operating, min_size=1, max_size=4))
+def test_conforming_requests_are_on_time(lib, knobs, some):
     """Admitted, constant rate, no request larger than was said: never late."""
-    capacity = least_capacity([load.promise for load in some], C_MAX)
-    server = Server(lib, capacity, rule=rule)
-    for job in serve(server, some):
-        if job.conforming:
-            assert job.completed <= job.arrived + server.params[job.flow].latency + ROUNDING
+    server = server_of(lib, [load.promise for load in some], C_MAX, knobs)
+    check_on_time(server, serve(server, some), 0)
 
 
 @settings(max_examples=150)

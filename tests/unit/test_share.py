@@ -9,19 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.model.admission import least_capacity
 from tests.model.reservation import SECOND, Params, Request
 from tests.unit.host import Device, Flow
 from tests.unit.server import Job, Server
 from tests.unit.strategies import lists, rules
 from tests.unit.test_guarantees import (
     C_MAX,
-    ROUNDING,
     Load,
+    check_on_time,
     conforms_afterwards,
     conforms_alone,
     loads,
+    on_time,
     serve,
+    server_of,
     sizes,
 )
 
@@ -174,18 +175,14 @@ def test_overload_goes_by_bandwidth(lib):
     assert other / one == pytest.approx(2, rel=0.05)
 
 
+@on_time
 @settings(max_examples=150)
-@given(st.lists(weighted, min_size=1, max_size=4), st.booleans(), rules)
-def test_conforming_requests_are_on_time(lib, some, spare, rule):
+@given(st.lists(weighted, min_size=1, max_size=4), st.booleans())
+def test_conforming_requests_are_on_time(lib, knobs, some, spare):
     """As without weights: admitted, constant rate, never late by more than a largest request."""
     c_max = C_MAX if spare else 0
-    capacity = least_capacity([load.promise for load in some], c_max)
-    late = 0 if spare else C_MAX * SECOND // capacity
-    server = Server(lib, capacity, rule=rule)
-    for job in serve(server, some):
-        if job.conforming:
-            due = job.arrived + server.params[job.flow].latency
-            assert job.completed <= due + late + ROUNDING
+    server = server_of(lib, [load.promise for load in some], c_max, knobs)
+    check_on_time(server, serve(server, some), C_MAX - c_max)
 
 
 @settings(max_examples=100)
