@@ -39,6 +39,7 @@ struct host_policy_view {
 	u64 work;
 	u64 shared;
 	u64 busy;
+	u64 v;
 };
 
 struct host_flow_view {
@@ -63,6 +64,7 @@ void host_policy_view(const struct htbs_policy *policy,
 	view->work = htbs_policy_has_work(policy);
 	view->shared = policy->shares.clock.drift;
 	view->busy = policy->busy;
+	view->v = policy->v;
 }
 
 void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)

@@ -143,7 +143,7 @@ class PolicyView(Structure):
 
     _fields_ = [("active", c_void_p), ("run", c_uint64), ("wait", c_uint64),
                 ("wait_until", c_uint64), ("work", c_uint64), ("shared", c_uint64),
-                ("busy", c_uint64)]
+                ("busy", c_uint64), ("v", c_uint64)]
 
 
 class FlowView(Structure):
@@ -459,7 +459,8 @@ class Device:
         self.lib.host_policy_view(self.policy, byref(view))
         return SimpleNamespace(active=self.flows[view.active] if view.active else None,
                                run=view.run, wait=WAITS[view.wait], wait_until=view.wait_until,
-                               work=bool(view.work), shared=view.shared, busy=view.busy)
+                               work=bool(view.work), shared=view.shared, busy=view.busy,
+                               v=view.v)
 
     def _set_head(self, flow: Flow) -> None:
         if flow.queue:

@@ -11,6 +11,7 @@ from functools import partial
 from itertools import count
 
 from tests.model.reservation import COST_MIN, SECOND, Params, Request
+from tests.model.slack import RUN_MAX, SHORT_RUN
 from tests.unit.host import Device, Flow
 
 Arrivals = Iterable[tuple[int, Flow, Request]]
@@ -20,19 +21,22 @@ Arrivals = Iterable[tuple[int, Flow, Request]]
 class Job:
     """What became of a request."""
 
+    number: int
     flow: Flow
     request: Request
     finish: int  # F
     arrived: int
-    v: int  # virtual time of its arrival
+    v: int  # virtual time by which it was given its tag
     conforming: bool
     drift: int  # the virtual clock's, at its arrival
     before: int  # dispatches before its arrival
     due: int  # real time
-    bound: int = 0  # dispatches from then on that may go before its own
+    bound: int = 0  # dispatches from then on that might have gone before its own
     passed: int = 0  # when another behind it was last sent, or waited for; or its arrival
     place: int = 0  # F when it was sent; of the rest, or in an overload, not as it arrived
     sent: int = 0
+    turn: int = 0  # dispatches before its own
+    strained: bool = False  # it was sent in an overload
     completed: int = 0
 
 
@@ -51,8 +55,10 @@ class Server:
         self._pending: dict[Request, Job] = {}
         self._serving: Job | None = None
         self._idle_since = 0
-        self._dispatches = 0
+        self._sent: list[Job] = []
         self._out_of_order = 0  # dispatches in a row that were not of the smallest F
+        self._in_order_at = 0  # when one was, last
+        self._seek = 0  # the most that a seek was believed to take
         self._overloaded = False  # so that tags have been given by a time that is held back
         self._by_finish = True  # the order is that of finish tags: neither weights nor caps
 
@@ -73,6 +79,9 @@ class Server:
             if not self._serving:
                 self._dispatch()
         assert not self._pending, "left behind"
+        if self._by_finish:
+            for job in self.jobs[begin:]:
+                self._had_its_turn(job)
         return self.jobs[begin:]
 
     def _at(self, time: int, happen: Callable[[], None]) -> None:
@@ -84,26 +93,44 @@ class Server:
 
     def _arrive(self, flow: Flow, request: Request) -> None:
         arrival = self.device.arrive(flow, request, self.now)
-        job = Job(flow, request, arrival.start + self.params[flow].latency, self.now, arrival.v,
-                  arrival.conforming, self.device.clock.drift, self._dispatches, arrival.due,
-                  passed=self.now)
-        job.bound = self._bound(job)
+        job = Job(len(self.jobs), flow, request, arrival.start + self.params[flow].latency,
+                  self.now, self.device.view().v, arrival.conforming, self.device.clock.drift,
+                  len(self._sent), arrival.due, passed=self.now)
         self._pending[request] = job
         self.jobs.append(job)
 
-    def _bound(self, job: Job) -> int:
-        """How many may go before this one.
+    def _had_its_turn(self, job: Job) -> None:
+        """It did not starve, in the words of test_guarantees.py."""
+        before = self._sent[job.before:job.turn]
+        ahead = [other for other in before if other.place <= job.place]
+        strained = all(other.strained for other in before)
+        job.bound = self._run(strained) * (len(ahead) + 1) - 1
+        assert len(before) <= job.bound, "starved by runs"
+        for flow, params in self.params.items():
+            its = [other for other in ahead if other.flow is flow]
+            span = job.place - params.latency - job.v
+            came = sum(other.number > job.number for other in its)
+            assert came <= self._may_come(params, span), "starved by more than was promised"
+            took = sum(self._takes(other) for other in its[:-1])
+            assert not strained or took <= max(span, 0), "starved by more than the whole device"
 
-        The run that is on, and a run for every request with a finish tag that is not behind this
-        one: those that are pending, and those that may arrive before the curves pass this tag.
-        """
-        ahead = sum(other.finish <= job.finish for other in self._pending.values())
-        for each in self.params.values():
-            span = job.finish - each.latency - job.v
-            rate = each.bw or each.iops * COST_MIN
-            if span >= 0:
-                ahead += (each.burst + rate * span // SECOND) // COST_MIN + 1
-        return self.b_max * (ahead + 1)
+    def _run(self, strained: bool) -> int:
+        """How many requests a run may have; in an overload it lasts some seeks."""
+        if not strained:
+            return self.b_max
+        least = COST_MIN * SECOND // self.capacity
+        return min(self.b_max, SHORT_RUN * self._seek // least + 1)
+
+    @staticmethod
+    def _may_come(params: Params, span: int) -> int:
+        """How many requests may come from some moment on with start tags in this span of it."""
+        if span < 0:
+            return 0
+        rate = min(filter(None, (params.bw, params.iops * COST_MIN)))
+        return (params.burst + rate * span // SECOND) // COST_MIN + 1
+
+    def _takes(self, job: Job) -> int:
+        return job.request.cost * SECOND // self.capacity
 
     def _dispatch(self) -> None:
         while self.device.release(self.now):
@@ -118,6 +145,7 @@ class Server:
         places = [flow.view().finish for flow in self.params if flow.queue]
         place = choice.flow.view().finish
         idle_since = max(self._idle_since, min(job.arrived for job in self._pending.values()))
+        strained = self._strained()
         request, overload = self.device.dispatch(choice.flow, self.now)
         self._overloaded |= self.rule == "slack" and overload
         job = self._pending.pop(request)
@@ -125,23 +153,37 @@ class Server:
         assert not self._by_finish or waited <= self.t_wait, "waited longer than T_wait"
         stands = job.conforming and not self.params[choice.flow].max
         assert not stands or self.device.clock.drift == job.drift, "its deadline moved"
-        in_order = not self._overloaded and self._by_finish
-        assert not in_order or self._dispatches - job.before <= job.bound, "starved"
-        self._dispatches += 1
         # In an overload the device's time may count for a place; without one, tags alone.
         first = place == min(places) if self._overloaded else job.finish == smallest
-        self._out_of_order = 0 if first else self._out_of_order + 1
-        assert not self._by_finish or self._out_of_order < self.b_max, "a run longer than B_max"
-
+        if self._by_finish:
+            self._check_run(first, strained)
+            if not first:
+                self._nothing_urgent(self.now, choice.flow)
         self._send(job, place, waited > 0)
 
+    def _strained(self) -> bool:
+        return self.rule == "slack" and self.device.overload.now
+
+    def _check_run(self, first: bool, strained: bool) -> None:
+        """What is not of the smallest F goes in a run, which has an end."""
+        self._seek = max(self._seek, self.device.service.seek)
+        self._out_of_order = 0 if first else self._out_of_order + 1
+        if first:
+            self._in_order_at = self.now
+        assert self._out_of_order < self.b_max, "a run longer than B_max"
+        longest = SHORT_RUN * self.device.service.seek if strained else RUN_MAX
+        in_time = first or self.now < self._in_order_at + longest
+        assert self.rule == "paper" or in_time, "a run that lasts too long"
+
     def _send(self, job: Job, place: int, waited: bool) -> None:
-        job.place, job.sent = place, self.now
+        job.place, job.sent, job.strained = place, self.now, self._strained()
         for other in self._pending.values():
             if waited or other.finish < place:
                 other.passed = self.now
+        job.turn = len(self._sent)
+        self._sent.append(job)
         self._serving = job
-        self._at(self.now + job.request.cost * SECOND // self.capacity, self._complete)
+        self._at(self.now + self._takes(job), self._complete)
 
     def _keep_idle(self) -> None:
         """Nothing is chosen: one is waited for, or all that is pending is stopped by caps."""
@@ -158,13 +200,14 @@ class Server:
         self._nothing_urgent(view.wait_until)
         self._at(view.wait_until, lambda: None)
 
-    def _nothing_urgent(self, until: int) -> None:
-        """By the rule of slack: after the wait there is time for each head, and for its seek."""
+    def _nothing_urgent(self, until: int, but: Flow | None = None) -> None:
+        """By the rule of slack: then there is time for each other's head, and for its seek."""
         if self.rule == "paper" or self.device.overload.now:
             return
         for request, job in self._pending.items():
-            if request is job.flow.queue[0] and not self.params[job.flow].max:
-                assert until + self.device.service.seek <= job.due, "a wait while one was urgent"
+            head = job.flow is not but and request is job.flow.queue[0]
+            if head and not self.params[job.flow].max:
+                assert until + self.device.service.seek <= job.due, "passed when it was urgent"
 
     def _complete(self) -> None:
         job, self._serving = self._serving, None
