@@ -58,6 +58,7 @@ class Server:
         self._sent: list[Job] = []
         self._out_of_order = 0  # dispatches in a row that were not of the smallest F
         self._in_order_at = 0  # when one was, last
+        self._starts: dict[Flow, int] = {}  # the last S of each
         self._seek = 0  # the most that a seek was believed to take
         self._overloaded = False  # so that tags have been given by a time that is held back
         self._by_finish = True  # the order is that of finish tags: neither weights nor caps
@@ -93,11 +94,18 @@ class Server:
 
     def _arrive(self, flow: Flow, request: Request) -> None:
         arrival = self.device.arrive(flow, request, self.now)
+        self._never_falls(flow, arrival.start)
         job = Job(len(self.jobs), flow, request, arrival.start + self.params[flow].latency,
                   self.now, self.device.view().v, arrival.conforming, self.device.clock.drift,
                   len(self._sent), arrival.due, passed=self.now)
         self._pending[request] = job
         self.jobs.append(job)
+
+    def _never_falls(self, flow: Flow, start: int) -> None:
+        """S of a reservation, also after it was idle; but what is of the rest is given back."""
+        if self._by_finish:
+            assert start >= self._starts.get(flow, 0), "S fell"
+            self._starts[flow] = start
 
     def _had_its_turn(self, job: Job) -> None:
         """It did not starve, in the words of test_guarantees.py."""

@@ -217,8 +217,12 @@ def test_others_never_move_a_conforming_deadline(lib, load, others, knobs):
             assert job.due <= job.arrived + load.promise.latency
 
 
-def conforms_afterwards(server: Server, load: Load, floods: list[Load], afterwards: list[int]):
-    """At its rate every request of the first one's conforms at once, whatever others do."""
+def conforms_afterwards(server: Server, load: Load, floods: list[Load], afterwards: list[int],
+                        debt: int = 0) -> None:
+    """At its rate every request of the first one's conforms at once, whatever others do.
+
+    But for what it owes, in virtual time.
+    """
     flow = next(iter(server.params))
     begin, arrivals = server.now, []
     for flood in floods:
@@ -231,18 +235,42 @@ def conforms_afterwards(server: Server, load: Load, floods: list[Load], afterwar
         arrivals.append((time, flow, Request(size)))
     jobs = [job for job in server.run(arrivals) if job.flow is flow]
     assert len(jobs) == len(afterwards)
-    assert all(job.conforming for job in jobs)
+    for job in jobs:
+        ahead = job.finish - load.promise.latency - job.arrived - job.drift
+        assert job.conforming or ahead <= debt
 
 
-@settings(max_examples=100)
-@given(loads, st.lists(loads, max_size=2), knobs, lists(sizes, 10))
-def test_spare_capacity_never_costs_later(lib, load, floods, knobs, afterwards):
+def debt(server: Server, jobs: list[Job]) -> int:
+    """What the first one owes: so far it went ahead of others' requests that conformed."""
+    flow, promise = next(iter(server.params.items()))
+    last = max(job.finish for job in jobs if job.flow is flow) - promise.latency
+    return max(0, last - server.now - server.device.clock.drift)
+
+
+@settings(max_examples=200)
+@given(loads, st.tuples(*[st.lists(loads, max_size=2)] * 2), knobs, lists(sizes, 10))
+def test_spare_capacity_never_costs_later(lib, load, others, knobs, afterwards):
     """Using spare capacity never costs later.
 
-    Who had the device for himself, far beyond his rate, owes nothing afterwards. It is as if he
-    had just used his burst: from there on every request at his reserved rate conforms, at once,
-    and whatever the others do by then.
+    Who had what others left of the device, far beyond his rate, owes nothing afterwards. It is as
+    if he had just used his burst: from there on every request at his reserved rate conforms, at
+    once, and whatever the others do by then.
     """
+    beside, floods = others
     server = Server(lib, 10**8, *knobs)
-    serve(server, [load])
-    conforms_afterwards(server, load, floods, afterwards)
+    jobs = serve(server, [load, *beside])
+    conforms_afterwards(server, load, floods, afterwards, debt(server, jobs))
+
+
+def test_capacity_is_not_spare_while_another_conforms(lib):
+    """Who goes before that, as he is due sooner, owes it, up to the difference of latencies."""
+    server = Server(lib, 10**8)
+    quick, slow = (server.add(Params(10**5, BLOCK, latency)) for latency in (MS, 200 * MS))
+    jobs = server.run([*((0, quick, Request(BLOCK)) for _ in range(5)), (0, slow, Request(BLOCK))])
+    assert jobs[-1].conforming
+    assert jobs[-1].sent == max(job.sent for job in jobs)
+    step = BLOCK * SECOND // 10**5
+    owes = 3 * step - server.now
+    assert debt(server, jobs) == owes
+    [job] = server.run([(server.now + step, quick, Request(BLOCK))])
+    assert job.due == job.arrived + owes + MS
