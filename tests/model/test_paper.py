@@ -90,3 +90,22 @@ def test_drift_leaves_nobody_worse_off(rate, depth, arrivals):
     arrivals = [(pause * SECOND // rate, i % len(depth), served) for pause, i, served in arrivals]
     for _, _, paper, ours in both([(rate, d) for d in depth], arrivals):
         assert ours <= paper
+
+
+@settings(max_examples=100)
+@given(rates, st.lists(depths, min_size=2, max_size=3),
+       lists(st.tuples(st.integers(0, 1), st.integers(0, 2), st.integers(0, 3)), 20))
+def test_same_tags_after_drift(rate, depth, arrivals):
+    """Virtual time jumps while all are backlogged and out of tokens: the same tags by both forms.
+
+    Each sends its burst at once and more than is served afterwards. The jump is when the bursts
+    are served, and at most arrivals from then on.
+    """
+    more = 20 * (3 + 1) + 1
+    begin = [(0, i, 0) for i, each in enumerate(depth) for _ in range(each + more)]
+    arrivals = [(pause * SECOND // rate, i % len(depth), served) for pause, i, served in arrivals]
+    tags = both([(rate, each) for each in depth],
+                [*begin, (0, 0, sum(depth)), *arrivals])
+    assert all(paper == ours for _, _, paper, ours in tags)
+    _, _, (start, _), _ = tags[len(begin)]
+    assert start == Fraction(more, rate), "moved back by the time of one request"
