@@ -81,6 +81,7 @@ soak: setup
 fuzz: MINUTES ?= 5
 fuzz: setup
 	@$(PYTHON) -m tests.fuzz.fuzz --minutes $(MINUTES)
+	@$(PYTHON) -m tests.fuzz.properties --minutes $(MINUTES)
 
 fuzz-writes: setup
 	@$(PYTHON) -m tests.vm.writes $(if $(COUNT),--count $(COUNT)) \
@@ -118,7 +119,8 @@ help:
 	@echo '                         CONFIG=debug|kcsan'
 	@echo 'make soak MINUTES=<n>    run rows of the fault matrix at random for so long; SEED=<n>,'
 	@echo '                         KERNELS="6.1 6.12 debug kcsan", ROWS="switch unload ..."'
-	@echo 'make fuzz MINUTES=<n>    fuzz each pure part of the scheduler for so long'
+	@echo 'make fuzz MINUTES=<n>    fuzz each pure part of the scheduler for so long, and run the'
+	@echo '                         tests by hypothesis as long with examples of their own'
 	@echo 'make fuzz-writes         a million random writes to the control files, in a guest;'
 	@echo '                         COUNT=<n>, SEED=<n>, KERNEL=6.1|6.12'
 	@echo 'make test-mutants        make deliberate mistakes and show that each is caught;'

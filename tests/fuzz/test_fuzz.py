@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.fuzz import fuzz
+from tests.fuzz import fuzz, properties
 
 RUNS = {"admission": 60_000, "curve": 60_000, "policy": 70_000, "tree": 30_000}
 SEED = 1
@@ -21,3 +21,8 @@ def test_corpus_is_small(name: str) -> None:
     sizes = [path.stat().st_size for path in (fuzz.CORPUS / name).iterdir()]
     assert 0 < len(sizes) <= 50
     assert sum(sizes) <= 100 * 1024
+
+
+def test_fresh_examples() -> None:
+    """A property holds for other examples than those that `make test` draws each time."""
+    assert "1 passed" in properties.run(SEED, "tests/unit/test_curve.py::test_s_never_falls")

@@ -17,12 +17,16 @@ IOPS = (1, 1 << 28)
 
 
 def load_profile() -> None:
-    """Settings of all tests by hypothesis, for a conftest.py: every run draws the same examples."""
+    """Settings of all tests by hypothesis, for a conftest.py: every run draws the same examples.
+
+    But with --hypothesis-profile=fresh others, told by --hypothesis-seed.
+    """
     os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(ROOT / "build/hypothesis")
     settings.register_profile("htbs", deadline=None, derandomize=True, print_blob=False,
                               report_multiple_bugs=False,
                               phases=[Phase.explicit, Phase.generate, Phase.shrink],
                               suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile("fresh", settings.get_profile("htbs"), derandomize=False)
     settings.load_profile("htbs")
 
 

@@ -1,0 +1,58 @@
+"""Run all tests by hypothesis with examples of their own: python -m tests.fuzz.properties.
+
+Otherwise they draw the same examples each time. Here a seed is told for each round over all of
+them; with it a round is the same again.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+from random import randrange
+
+from tests.unit.host import ROOT
+
+TESTS = ("tests/unit", "tests/model")
+OPTIONS = ("-q", "-x", "-m", "hypothesis", "-p", "no:cacheprovider")
+
+
+class PropertyError(AssertionError):
+    """A property does not hold; the text says for what and how to see it again."""
+
+
+def run(seed: int, *tests: str) -> str:
+    """One round; what pytest says. Raises PropertyError."""
+    command = ("-m", "pytest", *OPTIONS, "--hypothesis-profile=fresh", f"--hypothesis-seed={seed}")
+    done = subprocess.run([sys.executable, *command, *(tests or TESTS)], cwd=ROOT,
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    if done.returncode:
+        raise PropertyError(f"{done.stdout}{done.stderr}\nto see it again:\n"
+                            f"    python -m tests.fuzz.properties --seed {seed}")  # fmt: skip
+    return done.stdout
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.properties", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=0, help="at least one round")
+    parser.add_argument("--seed", type=int, default=randrange(1 << 24), help="of the first round")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Round after round, until the time is over."""
+    arguments = _arguments()
+    end = time.monotonic() + 60 * arguments.minutes
+    seed = arguments.seed
+    while True:
+        print(f"properties: seed {seed}", flush=True)
+        print(f"    {run(seed).splitlines()[-1]}", flush=True)
+        if time.monotonic() >= end:
+            return 0
+        seed += 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except PropertyError as error:
+        sys.exit(f"properties: {error}")
