@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The policy under test and what is known beside it (policy.c), of arrival curves
- * (ops.c), what the device has (flight.c) and caps (cap.c), too; what is checked of
- * its decisions (judge.c).
+ * (ops.c), what the device has (flight.c), caps (cap.c) and weights (share.c), too;
+ * what is checked of its decisions (judge.c).
  */
 #ifndef HTBS_FUZZ_BENCH_H
 #define HTBS_FUZZ_BENCH_H
@@ -12,6 +12,7 @@
 #include "fuzz.h"
 
 #define FLOWS		5	/* the last is the background */
+#define SHARE_STEPS	3	/* of 48 others, those about weights, and changes */
 #define CAP_STEPS	3	/* kinds of steps that are about caps */
 #define PENDING_MAX	16
 #define SENT_MAX	64	/* of one flow; more than HTBS_URGENT_MAX */
@@ -91,6 +92,7 @@ struct flow {
  * @held: what was to be dispatched is held back
  * @drains: the queue has to be emptied
  * @operations: some reservations promise operations
+ * @inexact: tags were given back, or by a time that is held back
  * @unsure: the policy doesn't know of all conforming requests in flight
  */
 struct bench {
@@ -105,6 +107,7 @@ struct bench {
 	bool held;
 	bool drains;
 	bool operations;
+	bool inexact;
 	bool unsure;
 };
 
@@ -154,9 +157,15 @@ void check_stay(struct bench *bench, const struct flow *flow,
 void check_order(const struct bench *bench, const struct flow *was,
 		 const struct flow *flow, enum htbs_order order);
 void check_wait(struct bench *bench);
-const struct flow *whose_turn(const struct bench *bench);
 void check_turn(struct bench *bench, const struct flow *was,
 		const struct flow *flow);
+
+bool has_turn(const struct bench *bench, const struct flow *flow);
+
+bool by_weight(const struct bench *bench);
+bool first_by_share(const struct bench *bench, const struct flow *flow);
+void give_back(struct bench *bench, struct flow *flow);
+void share_step(struct bench *bench, struct flow *flow, struct input *in, int what);
 
 void add_sent(struct bench *bench, struct flow *flow, const struct htbs_sent *sent);
 void complete(struct bench *bench, struct flow *flow);

@@ -191,12 +191,15 @@ bool held_back(const struct bench *bench, const struct flow *flow)
 void check_hold(const struct bench *bench, const struct flow *was)
 {
 	bool may_stay = was && backlogged(was) && sequential(was) &&
-			bench->run < bench->policy.b_max;
+			(bench->run < bench->policy.b_max || by_weight(bench));
+	bool has_to = may_stay && held_back(bench, was);
 	int i;
 
 	must(in_flight(bench));
-	must(held_back(bench, whose_turn(bench)) ||
-	     (may_stay && held_back(bench, was)));
+	for (i = 0; i < FLOWS; i++)
+		has_to |= has_turn(bench, &bench->flow[i]) &&
+			  held_back(bench, &bench->flow[i]);
+	must(has_to);
 	for (i = 0; i < FLOWS - 1 && !bench->policy.reorders; i++)
 		must(!backlogged(&bench->flow[i]) ||
 		     held_back(bench, &bench->flow[i]));

@@ -25,7 +25,16 @@ static bool oldest_start(const struct bench *bench, u128 *oldest)
 	return any;
 }
 
-/* The smallest finish tag of all, or of who may go; among equals who came first. */
+/* Its start tag has come. */
+static bool entitled(const struct bench *bench, const struct flow *flow)
+{
+	return start(flow) <= bench->now + bench->drift;
+}
+
+/*
+ * The smallest finish tag of all, or of who may go; among equals who came first.
+ * Where the rest goes by weights, of those who are entitled.
+ */
 static const struct flow *smallest_finish(const struct bench *bench, bool free)
 {
 	const struct flow *first = NULL;
@@ -36,6 +45,8 @@ static const struct flow *smallest_finish(const struct bench *bench, bool free)
 
 		if (!backlogged(flow) || (free && held_back(bench, flow)))
 			continue;
+		if (by_weight(bench) && !entitled(bench, flow))
+			continue;
 		if (!first || finish(flow) < finish(first) ||
 		    (finish(flow) == finish(first) &&
 		     flow->entered < first->entered))
@@ -44,13 +55,13 @@ static const struct flow *smallest_finish(const struct bench *bench, bool free)
 	return first;
 }
 
-/* check_and_adjust_tags(): the clock jumps to the oldest start tag, if at all. */
+/* check_and_adjust_tags(): the clock jumps to the oldest start tag; not by weights. */
 void check_jump(struct bench *bench, u64 jump)
 {
 	u128 v = bench->now + bench->drift, oldest;
 	u64 want = 0;
 
-	if (oldest_start(bench, &oldest) && oldest > v)
+	if (!by_weight(bench) && oldest_start(bench, &oldest) && oldest > v)
 		want = oldest - v;
 	must(jump == want);
 	bench->drift += jump;
@@ -79,7 +90,7 @@ void check_arrival(struct bench *bench, struct flow *flow,
 		must(!arrival->conforming);
 		return;
 	}
-	if (by_paper(bench))
+	if (!bench->inexact)
 		must(request->start ==
 		     exact_arrive(flow, v, request->cost));
 	if (request->start > v)
@@ -179,7 +190,7 @@ static bool has_to_stay(const struct bench *bench, const struct flow *flow)
 {
 	const struct htbs_policy *policy = &bench->policy;
 
-	if (!by_paper(bench) || !flow || bench->run >= policy->b_max ||
+	if (!by_paper(bench) || by_weight(bench) || !flow || bench->run >= policy->b_max ||
 	    !sequential(flow) || stops(bench, flow))
 		return false;
 	if (flow->pending)
@@ -191,27 +202,55 @@ static bool has_to_stay(const struct bench *bench, const struct flow *flow)
 	       (s64)(flow->idle_since + policy->t_wait - (u64)bench->now) > 0;
 }
 
-/* Who goes if nobody stays: the smallest finish tag, or the background's turn. */
-const struct flow *whose_turn(const struct bench *bench)
+/* Is anything pending but in the background? */
+static bool any_backlogged(const struct bench *bench)
+{
+	u128 oldest;
+
+	return oldest_start(bench, &oldest);
+}
+
+/*
+ * Does it go if nobody stays: the smallest finish tag, or if the rest goes by
+ * weights and nobody is entitled, the smallest share tag; or the background's turn.
+ */
+bool has_turn(const struct bench *bench, const struct flow *flow)
 {
 	const struct flow *background = &bench->flow[FLOWS - 1];
 	const struct flow *first = smallest_finish(bench, false);
 
 	if (background->pending &&
-	    (!first || (s64)(bench->background_due - (u64)bench->now) <= 0))
-		return background;
-	return first;
+	    (!any_backlogged(bench) ||
+	     (s64)(bench->background_due - (u64)bench->now) <= 0))
+		return flow == background;
+	if (first || !by_weight(bench))
+		return flow == first;
+	return backlogged(flow) && first_by_share(bench, flow);
+}
+
+/* Whose turn it is, is held back: does it go past that? */
+static bool may_pass(const struct bench *bench, const struct flow *flow)
+{
+	const struct flow *first = smallest_finish(bench, true);
+
+	if (by_paper(bench) || bench->policy.reorders)
+		return false;
+	/* Where the rest goes by weights, a place by time passes for an entitled one. */
+	return flow == first ||
+	       (by_weight(bench) && (!first || start(flow) == flow->time));
 }
 
 /* Somebody is chosen anew. */
 void check_turn(struct bench *bench, const struct flow *was,
 		const struct flow *flow)
 {
-	bool passes = !by_paper(bench) && !bench->policy.reorders;
+	bool renewed = by_weight(bench) && flow == was &&
+		       first_by_share(bench, flow);
 
-	must(!has_to_stay(bench, was));
-	if (flow != whose_turn(bench))
-		must(passes && flow == smallest_finish(bench, true));
+	/* A run that began again, and has had nothing yet, goes on. */
+	renewed |= flow == was && !bench->run;
+	must(renewed || !has_to_stay(bench, was));
+	must(has_turn(bench, flow) || renewed || may_pass(bench, flow));
 	if (is_background(bench, flow)) {
 		must(!bench->policy.active);
 		bench->background_due = bench->now + HTBS_BACKGROUND_AGE;

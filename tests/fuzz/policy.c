@@ -3,7 +3,7 @@
  * The policy under any script of events, by either rule.
  *
  * Checked at every step: tags and the virtual clock against exact arithmetic
- * (by the paper's rule, to the nanosecond); whom it serves, against a search
+ * (to the nanosecond, until an overload or a weight); whom it serves, against a search
  * through all reservations; and what it must never do: let the clock jump while
  * a conforming request waits, leave the device idle for nothing or longer than
  * T_wait, hold back who conforms, exceed B_max, or, by the rule of slack, go on
@@ -128,6 +128,7 @@ static void dispatch(struct bench *bench, struct flow *flow,
 		       extent->pos - flow->end <= HTBS_SEQ_GAP;
 
 	htbs_policy_dispatch(&bench->policy, &flow->c, extent, &sent);
+	bench->inexact |= htbs_policy_overloaded(&bench->policy);
 	flow->history = flow->history << 1 | follows;
 	flow->end = extent->pos + extent->sectors;
 	flow->known = true;
@@ -140,6 +141,7 @@ static void dispatch(struct bench *bench, struct flow *flow,
 	cap_charge(bench, flow, extent->cost);
 	flow->entered = ++bench->entries;
 	set_head(bench, flow);
+	give_back(bench, flow);
 }
 
 static int pending(const struct bench *bench)
@@ -179,6 +181,9 @@ static struct flow *serve(struct bench *bench)
 		must(choice.wait_began != choice.held);
 		must(!flow && active(bench) == was);
 		bench->held = choice.held;
+		/* A run that is over began again by its share. */
+		if (by_weight(bench) && !policy->run)
+			bench->run = 0;
 		if (choice.held)
 			check_hold(bench, was);
 		else
@@ -253,7 +258,7 @@ static void configure(struct bench *bench, struct flow *flow, struct input *in)
 		now = htbs_flow_start(&flow->c, &request->kept);
 		must((s64)(now - (u64)request->start) <= 0);
 		must((s64)(due - request->due) <= 0);
-		if (by_paper(bench))
+		if (!bench->inexact)
 			must(now == (u64)(exact < request->start ?
 					  exact : request->start));
 		request->start += (s64)(now - (u64)request->start);
@@ -319,6 +324,12 @@ static void step(struct bench *bench, struct input *in)
 
 	if (what / FLOWS >= 48) {
 		cap_step(bench, flow, in, what / FLOWS);
+		return;
+	}
+	if (what / FLOWS >= 48 - SHARE_STEPS) {
+		share_step(bench, flow, in, what / FLOWS);
+		if (is_background(bench, flow))
+			end_wait(bench, false);
 		return;
 	}
 	switch (what / FLOWS % 16) {

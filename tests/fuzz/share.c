@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Weights, by which the rest may go, and changes of who has one: a reservation goes
+ * away and another comes, the rule changes.
+ *
+ * Share tags are the policy's own: checked is that the smallest goes first, and that
+ * what is given back moves no tag ahead.
+ */
+#include "bench.h"
+
+/* Does the rest go by weights? */
+bool by_weight(const struct bench *bench)
+{
+	return htbs_policy_weighs(&bench->policy);
+}
+
+/* Is no share tag smaller? */
+bool first_by_share(const struct bench *bench, const struct flow *flow)
+{
+	u64 tag = flow->c.share.curve.tat;
+	int i;
+
+	for (i = 0; i < FLOWS - 1; i++) {
+		const struct flow *other = &bench->flow[i];
+
+		if (backlogged(other) &&
+		    (s64)(other->c.share.curve.tat - tag) < 0)
+			return false;
+	}
+	return true;
+}
+
+/* A request was dispatched: was it of the rest, the others' tags move back. */
+void give_back(struct bench *bench, struct flow *flow)
+{
+	int i;
+
+	if (is_background(bench, flow))
+		return;
+	for (i = 0; i < flow->pending; i++) {
+		struct request *request = &flow->queue[i];
+		s64 ahead = htbs_flow_start(&flow->c, &request->kept) -
+			    (u64)request->start;
+
+		must(!ahead || (bench->inexact && ahead < 0));
+		request->start += ahead;
+	}
+}
+
+static void weigh(struct bench *bench, struct flow *flow, struct input *in)
+{
+	u32 weight = input_byte(in) & 3 ?
+		     input_within(in, 1, HTBS_WEIGHT_MAX) : 0;
+
+	htbs_policy_weigh(&bench->policy, &flow->c, weight);
+	must(flow->c.share.weight == weight);
+	bench->inexact |= weight;
+}
+
+/* One goes that has nothing, and another comes. */
+static void replace(struct bench *bench, struct flow *flow, struct input *in)
+{
+	struct htbs_policy *policy = &bench->policy;
+	struct htbs_params params = input_promise(bench, in);
+	bool was_active = active(bench) == flow;
+	bool waited = was_active && policy->wait;
+
+	if (flow->pending || flow->in_flight)
+		return;
+	must(htbs_policy_forget(policy, &flow->c) == waited);
+	must(policy->active != &flow->c);
+	must(!was_active || !policy->wait);
+	memset(flow, 0, sizeof(*flow));
+	htbs_flow_init(&flow->c, policy, &params, bench->now);
+	exact_init(flow, &params, bench->now + bench->drift);
+	set_cap(bench, flow, 0);
+	flow->idle_since = bench->now;
+}
+
+/* A step of these; the background has no weight and stays. */
+void share_step(struct bench *bench, struct flow *flow, struct input *in, int what)
+{
+	if (is_background(bench, flow)) {
+		bench->policy.rule ^= HTBS_RULE_PAPER ^ HTBS_RULE_SLACK;
+		bench->inexact |= htbs_policy_overloaded(&bench->policy);
+	} else if (what % 2) {
+		weigh(bench, flow, in);
+	} else {
+		replace(bench, flow, in);
+	}
+}
