@@ -37,6 +37,7 @@ def run_rows(
     files = {path: _HERE / path for path in _SHELL} | {"lib.sh": _LIBRARY}
     files |= {f"rows/{row.name}.sh": _text(row) for row in rows}
     files[".harness/nth"] = initramfs.static_program("nth", _HERE / "nth.c")
+    files[".harness/visit"] = initramfs.static_program("visit", _HERE / "visit.c")
     guest = Guest(
         kernel,
         files=modules.build(kernel) | files,
