@@ -18,6 +18,7 @@ _LOAD = 2
 # policy's files.
 _INJECTED = (r"Call Trace:", r"cut here", r"WARNING: .* blkcg_policy_register\b")
 _ROW_SECONDS = 180
+_MANY_SECONDS = 900
 # Of QEMU before 8.1, not of the kernel, if CPUs run side by side: see tests/vm/boot.py. Is it met
 # again, something else is wrong.
 _QEMU_FAULT = "Oops: int3"
@@ -42,7 +43,7 @@ def run_rows(
         kernel,
         files=modules.build(kernel) | files,
         memory="3G" if kernel.headers else "2G",
-        timeout=60 + len(rows) * (_ROW_SECONDS + load),
+        timeout=60 + sum((_MANY_SECONDS if row.many else _ROW_SECONDS) + load for row in rows),
         drives=[row.driver for row in rows if row.driver],
         allow=(*ALLOWED.get(series, ()), *injected),
         **more,
