@@ -42,10 +42,10 @@ static unsigned int htbs_task_quarters(struct htbs_device *dev, u32 share, u32 p
 
 	rcu_read_lock();
 	res = htbs_reservation_of_task(dev);
-	held = READ_ONCE(res->flow.pending) + READ_ONCE(res->flow.in_flight) +
+	held = htbs_peek(res->flow.pending) + htbs_peek(res->flow.in_flight) +
 	       plugged;
 	if (held && held >= share)
-		quarters = READ_ONCE(res->flow.cap.curve.params.bw) ? 2 : 3;
+		quarters = htbs_peek(res->flow.cap.curve.params.bw) ? 2 : 3;
 	rcu_read_unlock();
 	return quarters;
 }
@@ -58,10 +58,10 @@ static unsigned int htbs_task_quarters(struct htbs_device *dev, u32 share, u32 p
 void htbs_limit_tags(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
 	struct htbs_device *dev = htbs_device_of(data->q);
-	u32 share = htbs_tags(data) / 8 / (READ_ONCE(dev->policy.busy) + 1);
+	u32 share = htbs_tags(data) / 8 / (htbs_peek(dev->policy.busy) + 1);
 	u32 plugged = htbs_task_plugged(data);
-	u32 held = READ_ONCE(dev->policy.pending) +
-		   READ_ONCE(dev->policy.in_flight) + plugged;
+	u32 held = htbs_peek(dev->policy.pending) +
+		   htbs_peek(dev->policy.in_flight) + plugged;
 	unsigned int quarters = op_is_sync(opf) ? 4 : 3;
 
 	/* Nobody has more than all have together, which is told sooner. */

@@ -206,7 +206,7 @@ bool htbs_bio_merge(struct request_queue *q, struct bio *bio,
 	bool merged;
 
 	/* What comes in just now may be missed: then it isn't merged. */
-	if (!READ_ONCE(dev->policy.pending))
+	if (!htbs_peek(dev->policy.pending))
 		return false;
 
 	spin_lock_irqsave(&dev->lock, flags);

@@ -124,6 +124,12 @@ static inline struct htbs_reservation *htbs_flow_owner(struct htbs_flow *flow)
 }
 
 /*
+ * Read a number of the policy without dev->lock, under which it is written plainly.
+ * For hints only, which are as right with the number of a moment ago.
+ */
+#define htbs_peek(number)	data_race(READ_ONCE(number))
+
+/*
  * Let go of dev->lock after anything that may have changed what can be
  * dispatched.  has_work() reads the result without the lock: who inserts,
  * completes or times out runs the queue afterwards, so no change is missed.
