@@ -235,9 +235,7 @@ static bool may_pass(const struct bench *bench, const struct flow *flow)
 
 	if (by_paper(bench) || bench->policy.reorders)
 		return false;
-	/* Where the rest goes by weights, a place by time passes for an entitled one. */
-	return flow == first ||
-	       (by_weight(bench) && (!first || start(flow) == flow->time));
+	return flow == first || (by_weight(bench) && !first);
 }
 
 /* Somebody is chosen anew. */
