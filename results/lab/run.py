@@ -2,6 +2,7 @@
 
 import os
 import queue
+import re
 import subprocess
 import tempfile
 import threading
@@ -40,6 +41,8 @@ _BOOT_SHARE = 0.1
 
 # What tells where a module was built, and its types, whose order is the luck of pahole's threads.
 _STRIP = ("--strip-debug", "--remove-section=.note.gnu.build-id", "--remove-section=.BTF")
+# A hash of the sources: it tells of comments, too.
+_SRCVERSION = re.compile(rb"(?<=\0srcversion=)[0-9A-F]+(?=\0)")
 
 Advance = Callable[[float], None]
 T = TypeVar("T")
@@ -139,7 +142,8 @@ def stripped_modules(kernel: Kernel) -> dict[str, bytes]:
     for name, path in modules.build(kernel).items():
         with tempfile.NamedTemporaryFile() as file:
             subprocess.run(["objcopy", *_STRIP, path, file.name], check=True)
-            stripped[name] = Path(file.name).read_bytes()
+            module = Path(file.name).read_bytes()
+        stripped[name] = _SRCVERSION.sub(lambda found: len(found[0]) * b"0", module)
     return stripped
 
 

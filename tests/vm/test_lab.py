@@ -3,6 +3,7 @@
 And what HTBS decided in it is what the specification says.
 """
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -26,6 +27,7 @@ def test_modules_do_not_tell_where_or_when_they_were_built() -> None:
         assert str(kernels.REPO).encode() not in module, name
         assert b".note.gnu.build-id" not in module, name
         assert b".BTF" not in module, name
+        assert not re.search(rb"\0srcversion=0*[1-9A-F]", module), name
 
 
 @pytest.mark.parametrize(
