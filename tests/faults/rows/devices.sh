@@ -52,8 +52,9 @@ read_since()
 ulimit -n 4096
 load htbs
 cg a
-# Fast ones would have loads take the CPUs, and a queue that is frozen waits for all of them.
-modprobe null_blk nr_devices=$COUNT shared_tags=1 gb=1 memory_backed=1 irqmode=2 \
+# Fast ones would have loads take the CPUs, and a queue that is frozen waits for all of them. Where
+# tags are shared the driver has to be told that it waits for memory.
+modprobe null_blk nr_devices=$COUNT shared_tags=1 gb=1 memory_backed=1 blocking=1 irqmode=2 \
 	completion_nsec=20000000 submit_queues=2 hw_queue_depth=32
 wait_for 60 test -b /dev/nullb$((COUNT - 1))
 for number in $(seq 0 $((COUNT - 1))); do
