@@ -6,14 +6,14 @@ from pathlib import Path
 
 from results.bench import memory, snapshot
 from results.bench.cases import BLOCK, CGROUPS, CROWD, SCHEDULERS, Case, cases
-from tests import vm
 from tests.vm import Guest, Result
+from tests.vm.functional import LIBRARY
 from tests.vm.kernels import Kernel
 
 # A line of the guest's output that tells how far it is begins like this.
 CASE = "case "
 
-_FUNCTIONS = (Path(vm.__file__).parent / "scripts" / "lib.sh", Path(__file__).with_name("guest.sh"))
+_FUNCTIONS = (LIBRARY, Path(__file__).with_name("guest.sh"))
 _DISK_BYTES = 4 << 30
 _TIMEOUT = 900
 

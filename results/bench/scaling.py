@@ -5,18 +5,16 @@ rounds beside none, and the median of the rounds' ratios counts.
 """
 
 from collections.abc import Callable
-from pathlib import Path
 from statistics import median
 
 from results.bench.cases import BASE, BLOCK, SCHEDULERS
-from tests import vm
 from tests.vm import Guest
+from tests.vm.functional import LIBRARY
 from tests.vm.kernels import Kernel
 
 ROUNDS = 7
 CPUS = (1, 2)
 
-_LIB = Path(vm.__file__).parent / "scripts" / "lib.sh"
 _SECONDS = 0.5
 _WARM_UP = 0.1
 _TIMEOUT = 400
@@ -41,7 +39,7 @@ def run(kernel: Kernel, htbs: bytes, advance: Callable[[float], None]) -> list[d
 
 def script() -> str:
     """A null_blk disk for each scheduler, with a hardware queue for each CPU."""
-    lines = [_LIB.read_text(), "load htbs"]
+    lines = [LIBRARY.read_text(), "load htbs"]
     for number, scheduler in enumerate(SCHEDULERS):
         disk = f"nullb{number}"
         lines += [f"null_disk {disk} size=4096 irqmode=0 submit_queues={max(CPUS)}"]

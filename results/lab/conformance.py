@@ -18,12 +18,11 @@ from results.lab.progress import Progress
 from results.lab.run import Advance, boot, machine_for, run_name, side_by_side, stripped_modules
 from tests.model import replay
 from tests.vm import GuestError, Result, SetupError, kernels
+from tests.vm.functional import LIBRARY
 
 KERNEL = "6.12"
 # A flash drive makes 100,000 events in one, and the guest keeps some 300,000.
 SECONDS = 2
-
-_LIBRARY = kernels.REPO / "tests/vm/scripts/lib.sh"
 
 
 def recording(
@@ -37,7 +36,7 @@ def recording(
     machine = machine_for(experiment, scheduler, kernel, files)
     machine = replace(machine, name=f"{machine.name}-recorded")
     script = guest.script(experiment, scheduler, recorded=True)
-    return boot(machine, _LIBRARY.read_text() + script, advance)
+    return boot(machine, LIBRARY.read_text() + script, advance)
 
 
 def known() -> dict[str, list[Experiment]]:

@@ -6,11 +6,10 @@ from pathlib import Path
 
 from tests.faults.matrix import ROWS, STALLED, Row
 from tests.vm import Guest, GuestError, Result, debug, initramfs, modules
-from tests.vm.functional import ALLOWED, find_kernel
+from tests.vm.functional import ALLOWED, LIBRARY, find_kernel
 
 _HERE = Path(__file__).parent
 _SHELL = ("faults.sh", "watch.sh")
-_LIBRARY = _HERE.parent / "vm" / "scripts" / "lib.sh"
 
 # Seconds of load in a row, which lasts longer if it takes longer to do what the row wants done.
 _LOAD = 2
@@ -35,7 +34,7 @@ def run_rows(
     rows = list(rows)
     kernel = find_kernel(series)
     injected = _INJECTED if any(row.injects for row in rows) else ()
-    files = {path: _HERE / path for path in _SHELL} | {"lib.sh": _LIBRARY}
+    files = {path: _HERE / path for path in _SHELL} | {"lib.sh": LIBRARY}
     files |= {f"rows/{row.name}.sh": _text(row) for row in rows}
     files[".harness/nth"] = initramfs.static_program("nth", _HERE / "nth.c")
     files[".harness/visit"] = initramfs.static_program("visit", _HERE / "visit.c")

@@ -11,6 +11,8 @@ SERIES = ("6.1", "6.12")
 ALLOWED = {"kcsan": (r"BUG: KCSAN: (?!.*(htbs_|\b(elv|_*rb)_))",)}
 
 _SCRIPTS = Path(__file__).parent / "scripts"
+# Shell functions, to be put before a guest's script.
+LIBRARY = _SCRIPTS / "lib.sh"
 
 
 def find_kernel(series: str) -> kernels.Kernel:
@@ -60,11 +62,8 @@ class Boot:
             # Else an I/O takes a debug kernel's CPU longer than the disk.
             speed=kernel.patience,
         )
-        return guest.run("".join(self._text(name) for name in ("lib", self.script)))
-
-    @staticmethod
-    def _text(name: str) -> str:
-        return (_SCRIPTS / f"{name}.sh").read_text()
+        script = _SCRIPTS / f"{self.script}.sh"
+        return guest.run(LIBRARY.read_text() + script.read_text())
 
 
 def htbs_stat(text: str) -> dict[str, int]:
