@@ -115,13 +115,12 @@ static struct htbs_flow *htbs_passes_by_right(struct htbs_policy *policy,
 					      u64 now)
 {
 	struct htbs_node *node = htbs_tree_first(&policy->tree);
-	bool weighs = htbs_policy_weighs(policy);
 	struct htbs_flow *flow;
 	unsigned int heads;
 
 	for (heads = 0; node && heads < HTBS_SLACK_HEADS; heads++) {
 		flow = rb_entry(node, struct htbs_flow, node);
-		if (!(weighs && htbs_before(policy->v, node->start)) &&
+		if (!htbs_policy_early(policy, flow) &&
 		    htbs_policy_lets(policy, flow, now))
 			return flow;
 		node = htbs_tree_next(node);

@@ -162,8 +162,7 @@ u64 htbs_flow_start(const struct htbs_flow *flow, const struct htbs_tags *kept)
 bool htbs_policy_spare(const struct htbs_policy *policy,
 		       const struct htbs_flow *flow)
 {
-	return htbs_policy_weighs(policy) && flow != policy->background &&
-	       htbs_before(policy->v, flow->node.start) &&
+	return htbs_policy_early(policy, flow) && flow != policy->background &&
 	       !(flow->timed && flow->time == flow->node.start);
 }
 
@@ -226,7 +225,7 @@ bool htbs_policy_in_share(struct htbs_policy *policy,
 {
 	if (!htbs_policy_weighs(policy) || policy->shares.turn)
 		return true;
-	if (flow->pending ? !htbs_before(policy->v, flow->node.start) :
+	if (flow->pending ? !htbs_policy_early(policy, flow) :
 			    htbs_flow_allows(policy, flow, policy->v,
 					     flow->cost))
 		return true;

@@ -228,6 +228,20 @@ static inline bool htbs_policy_weighs(const struct htbs_policy *policy)
 	return policy->shares.given && !htbs_policy_overloaded(policy);
 }
 
+/**
+ * htbs_policy_early() - is a reservation's oldest request not entitled yet
+ * @policy: the policy; its time is up to date
+ * @flow: a reservation with requests pending
+ *
+ * Return: true if the rest goes by weights, and it would be served from that.
+ */
+static inline bool htbs_policy_early(const struct htbs_policy *policy,
+				     const struct htbs_flow *flow)
+{
+	return htbs_policy_weighs(policy) &&
+	       htbs_before(policy->v, flow->node.start);
+}
+
 /* ops.c */
 void htbs_flow_promise(struct htbs_flow *flow, const struct htbs_params *params,
 		       const struct htbs_clock *clock, u64 v);

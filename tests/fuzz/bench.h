@@ -163,7 +163,7 @@ void check_turn(struct bench *bench, const struct flow *was,
 bool has_turn(const struct bench *bench, const struct flow *flow);
 
 bool by_weight(const struct bench *bench);
-bool first_by_share(const struct bench *bench, const struct flow *flow);
+bool first_by_share(const struct bench *bench, const struct flow *flow, bool free);
 void give_back(struct bench *bench, struct flow *flow);
 void share_step(struct bench *bench, struct flow *flow, struct input *in, int what);
 

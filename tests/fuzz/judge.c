@@ -225,7 +225,7 @@ bool has_turn(const struct bench *bench, const struct flow *flow)
 		return flow == background;
 	if (first || !by_weight(bench))
 		return flow == first;
-	return backlogged(flow) && first_by_share(bench, flow);
+	return backlogged(flow) && first_by_share(bench, flow, false);
 }
 
 /* Whose turn it is, is held back: does it go past that? */
@@ -235,7 +235,9 @@ static bool may_pass(const struct bench *bench, const struct flow *flow)
 
 	if (by_paper(bench) || bench->policy.reorders)
 		return false;
-	return flow == first || (by_weight(bench) && !first);
+	if (first || !by_weight(bench))
+		return flow == first;
+	return first_by_share(bench, flow, true);
 }
 
 /* Somebody is chosen anew. */
@@ -243,7 +245,7 @@ void check_turn(struct bench *bench, const struct flow *was,
 		const struct flow *flow)
 {
 	bool renewed = by_weight(bench) && flow == was &&
-		       first_by_share(bench, flow);
+		       first_by_share(bench, flow, false);
 
 	/* A run that began again, and has had nothing yet, goes on. */
 	renewed |= flow == was && !bench->run;

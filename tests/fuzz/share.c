@@ -14,8 +14,8 @@ bool by_weight(const struct bench *bench)
 	return htbs_policy_weighs(&bench->policy);
 }
 
-/* Is no share tag smaller? */
-bool first_by_share(const struct bench *bench, const struct flow *flow)
+/* Is no share tag smaller, of all or of who may go? */
+bool first_by_share(const struct bench *bench, const struct flow *flow, bool free)
 {
 	u64 tag = flow->c.share.curve.tat;
 	int i;
@@ -23,7 +23,7 @@ bool first_by_share(const struct bench *bench, const struct flow *flow)
 	for (i = 0; i < FLOWS - 1; i++) {
 		const struct flow *other = &bench->flow[i];
 
-		if (backlogged(other) &&
+		if (backlogged(other) && !(free && held_back(bench, other)) &&
 		    (s64)(other->c.share.curve.tat - tag) < 0)
 			return false;
 	}
