@@ -79,7 +79,8 @@ reserve flood3 sim0 bw=100K burst=64K latency=5000000
 expect_put OK 1000000 /sys/block/sim0/queue/iosched/t_wait_us
 job app 800ms --rw=read --ioengine=psync --thinktime=10ms &
 sleep 0.4
-job flood3 1 --rw=randread --ioengine=psync --offset=2g
+job flood3 1 --rw=randread --ioengine=psync --offset=2g &
+wait_for 20 test -s last-wait-flood3.json
 wait
 stats app
 expect_put OK 10000 /sys/block/sim0/queue/iosched/t_wait_us
