@@ -10,6 +10,7 @@ import argparse
 import random
 import sys
 import time
+from datetime import timedelta
 
 from tests.faults.batch import run_rows
 from tests.faults.matrix import BY_NAME, ROWS, Row
@@ -25,12 +26,13 @@ def main() -> int:
     arguments = _arguments()
     end = time.monotonic() + arguments.minutes * 60
     seed = arguments.seed
-    while True:
-        if not _round(seed, arguments):
-            return 1
+    while _round(seed, arguments):
         seed += 1
-        if time.monotonic() >= end:
+        left = end - time.monotonic()
+        if left <= 0:
             return 0
+        print(f"{timedelta(seconds=round(left))} left", flush=True)
+    return 1
 
 
 def _round(seed: int, arguments: argparse.Namespace) -> bool:
@@ -39,8 +41,10 @@ def _round(seed: int, arguments: argparse.Namespace) -> bool:
     rows = [BY_NAME[name] for name in arguments.rows] if arguments.rows else rows
     names = " ".join(row.name for row in rows)
     print(f"seed {seed}: kernel {kernel}, {load} s of load: {names}", flush=True)
+    begin = time.monotonic()
     what = _failure(kernel, rows, seed, load)
     if what is None:
+        print(f"    passed in {time.monotonic() - begin:.0f} s", flush=True)
         return True
     print(what)
     again = f"make soak SEED={seed}"
@@ -104,3 +108,5 @@ if __name__ == "__main__":
         sys.exit(main())
     except SetupError as error:
         sys.exit(f"tests.faults: {error}")
+    except KeyboardInterrupt:
+        sys.exit("tests.faults: interrupted")
