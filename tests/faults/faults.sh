@@ -143,11 +143,11 @@ ended()
 }
 
 # adds_up GROUP DISK: what is charged to it has ended. A request is counted after its submitter hears
-# of its end.
+# of its end. Of a process that has moved on, one may still come that waited for a tag: so what has
+# added up is not looked at again.
 adds_up()
 {
-	(wait_for 20 is_settled "$1" "$2") 2>/dev/null || :
-	settled "$1" "$2"
+	(wait_for 20 is_settled "$1" "$2") 2>/dev/null || settled "$1" "$2"
 }
 
 is_settled()
