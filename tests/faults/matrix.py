@@ -98,7 +98,7 @@ ROWS = (
     ),
     Row(
         "writeback",
-        "write-back from a cgroup with memory.max and io.max, on ext4",
+        "write-back from a cgroup with memory.high, memory.max and io.max, on ext4",
         "each cgroup is charged for its own pages; files are what was written",
     ),
     Row(

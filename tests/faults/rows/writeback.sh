@@ -11,6 +11,9 @@ echo +memory >$CG/cgroup.subtree_control
 cg a b
 reserve a nullb0 bw=1M
 reserve b nullb0 bw=1M
+# With memory.max alone all that memory comes to wait for io.max, and the kernel kills who writes,
+# whatever the scheduler is.
+expect_put OK 16M $CG/a/memory.high
 expect_put OK 24M $CG/a/memory.max
 expect_put OK "$(dev nullb0) wbps=4194304" $CG/a/io.max
 for group in a b; do
