@@ -145,16 +145,26 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def _chosen(numbers: list[str]) -> list[Mutant]:
+    """Those with these numbers, or all without any; MutantError if there is none of a number."""
+    every = mutants()
+    of = {int(mutant.name.split("-")[0]): mutant for mutant in every}
+    for number in numbers:
+        if not number.isdecimal() or int(number) not in of:
+            raise MutantError(f"no mistake {number!r}; they go from {min(of)} to {max(of)}")
+    return [of[int(number)] for number in numbers] or every
+
+
 def main() -> int:
     """Make each mistake and say who caught it."""
     arguments = _arguments()
     some = [
-        mutant for mutant in mutants()
+        mutant
+        for mutant in _chosen(arguments.number)
         if not (arguments.host and mutant.needs_guest)
-        and (not arguments.number or mutant.name.split("-")[0] in arguments.number)
-    ]  # fmt: skip
+    ]
     if not some:
-        raise MutantError("no such patch")
+        raise MutantError("these need a guest: leave out --host")
     tree = copy_tree()
     check_sound(tree, some)
     missed = 0
