@@ -142,17 +142,24 @@ ended()
 	done
 }
 
-# adds_up GROUP DISK: what is charged to it has ended. A request is counted after its submitter hears
-# of its end. Of a process that has moved on, one may still come that waited for a tag: so what has
-# added up is not looked at again.
+# adds_up GROUP DISK: what is charged to it has ended.
 adds_up()
 {
-	(wait_for 20 is_settled "$1" "$2") 2>/dev/null || settled "$1" "$2"
+	(wait_for 20 stays_settled "$1" "$2") 2>/dev/null || settled "$1" "$2"
 }
 
-is_settled()
+# stays_settled GROUP DISK: do the numbers add up, and are they still the same a little later? A
+# request is counted after its submitter hears of its end. Of a process that has moved on, one may
+# come yet that waited for a tag.
+stays_settled()
 {
-	(settled "$1" "$2")
+	(
+		settled "$1" "$2"
+		before=$_line
+		sleep 0.2
+		settled "$1" "$2"
+		expect "$before" "$_line"
+	)
 }
 
 # all_right: the loads end when each is through once, and all data is right. fio is killed: it may
