@@ -109,4 +109,5 @@ if __name__ == "__main__":
     except SetupError as error:
         sys.exit(f"tests.faults: {error}")
     except KeyboardInterrupt:
-        sys.exit("tests.faults: interrupted")
+        print("tests.faults: interrupted", file=sys.stderr)
+        sys.exit(130)

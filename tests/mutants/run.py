@@ -145,7 +145,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _chosen(numbers: list[str]) -> list[Mutant]:
+def chosen(numbers: list[str]) -> list[Mutant]:
     """Those with these numbers, or all without any; MutantError if there is none of a number."""
     every = mutants()
     of = {int(mutant.name.split("-")[0]): mutant for mutant in every}
@@ -159,9 +159,7 @@ def main() -> int:
     """Make each mistake and say who caught it."""
     arguments = _arguments()
     some = [
-        mutant
-        for mutant in _chosen(arguments.number)
-        if not (arguments.host and mutant.needs_guest)
+        mutant for mutant in chosen(arguments.number) if not (arguments.host and mutant.needs_guest)
     ]
     if not some:
         raise MutantError("these need a guest: leave out --host")

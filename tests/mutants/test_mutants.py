@@ -29,6 +29,17 @@ def test_all_name_a_test(tree: Path) -> None:
         assert done.returncode == run.PASSED, done.stdout
 
 
+def test_chosen_by_number() -> None:
+    assert run.chosen(["2", "01"]) == [ALL[1], ALL[0]]
+    assert run.chosen([]) == ALL
+
+
+@pytest.mark.parametrize("number", ["0", str(len(ALL) + 1), "x", "-1"])
+def test_no_such_number(number: str) -> None:
+    with pytest.raises(run.MutantError, match=f"no mistake '{number}'; they go from 1 to "):
+        run.chosen(["1", number])
+
+
 def test_readme_counts_them() -> None:
     assert f" of {len(ALL)} deliberate mistakes," in (run.ROOT / "README.md").read_text()
 
