@@ -49,6 +49,58 @@ u64 htbs_admission_burst(const struct htbs_params *params, u32 request)
 	return params->burst / HTBS_COST_MIN * request;
 }
 
+#define HTBS_USEC_PER_SEC	1000000U
+#define HTBS_NSEC_PER_USEC	1000U
+
+/* What a rate of at most HTBS_CAPACITY_MAX gives in HTBS_LATENCY_MAX, rounded up. */
+static u64 htbs_within(u64 rate, u64 latency)
+{
+	u64 usec = div64_u64(latency + HTBS_NSEC_PER_USEC - 1,
+			     HTBS_NSEC_PER_USEC);
+	u64 whole = div64_u64(rate, HTBS_USEC_PER_SEC);
+	u64 part = (rate - whole * HTBS_USEC_PER_SEC) * usec;
+
+	return whole * usec + div64_u64(part + HTBS_USEC_PER_SEC - 1,
+					HTBS_USEC_PER_SEC);
+}
+
+/* So many units under way at most: what the latency holds, at least a burst. */
+static u64 htbs_units(u64 rate, u64 latency, u64 burst, u32 unit)
+{
+	u64 most = htbs_within(rate, latency);
+
+	if (most < burst)
+		most = burst;
+	return div64_u64(most + unit - 1, unit);
+}
+
+/**
+ * htbs_admission_requests() - how many requests a reservation has under way
+ * @params: what it promises; valid
+ * @request: the size of its requests, bytes
+ *
+ * As many as keep its bandwidth up if each takes the latency (Little's law), or a
+ * burst of them at once, if that is more.  Where operations count too, no more than
+ * these allow.
+ *
+ * Return: requests, up to HTBS_REQUESTS_MAX.
+ */
+u32 htbs_admission_requests(const struct htbs_params *params, u32 request)
+{
+	u64 least = HTBS_REQUESTS_MAX, units;
+
+	if (params->bw)
+		least = htbs_units(params->bw, params->latency, params->burst,
+				   request);
+	if (params->iops) {
+		units = htbs_units(params->iops, params->latency,
+				   params->burst / HTBS_COST_MIN, 1);
+		if (units < least)
+			least = units;
+	}
+	return least < HTBS_REQUESTS_MAX ? least : HTBS_REQUESTS_MAX;
+}
+
 /* Of two that are no larger than this themselves. */
 static u64 htbs_sum(u64 a, u64 b)
 {

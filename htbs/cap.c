@@ -115,6 +115,8 @@ void htbs_cap_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
 	if (!linked)
 		return;
 	flow->node.due = htbs_flow_due(flow, flow->node.due);
+	flow->node.arrived = htbs_flow_since(flow, flow->node.arrived);
+	htbs_policy_update_eligible(flow);
 	htbs_policy_link(policy, flow);
 }
 
@@ -133,6 +135,22 @@ u64 htbs_flow_due(const struct htbs_flow *flow, u64 due)
 		return due;
 	least = htbs_cap_end(&flow->cap) + flow->curve.params.latency;
 	return htbs_before(due, least) ? least : due;
+}
+
+/**
+ * htbs_flow_since() - since when a request waits, but for its cap
+ * @flow: its reservation
+ * @arrived: when it arrived, real ns
+ *
+ * Return: real ns.
+ */
+u64 htbs_flow_since(const struct htbs_flow *flow, u64 arrived)
+{
+	u64 least = htbs_cap_end(&flow->cap);
+
+	if (!flow->cap.curve.params.bw || htbs_before(least, arrived))
+		return arrived;
+	return least;
 }
 
 /* One that was stopped goes on.  Who waits is waited for no longer than it bears. */

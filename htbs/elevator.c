@@ -17,6 +17,7 @@
  * requests.  What is decided is decided in policy.c.
  */
 #include <linux/blk-mq.h>
+#include <linux/ioprio.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -63,11 +64,15 @@ static void htbs_insert_tagged(struct htbs_device *dev,
 			       struct htbs_reservation *res,
 			       struct request *rq)
 {
+	const struct htbs_incoming in = {
+		.arrived	= rq->start_time_ns,
+		.cost		= htbs_rq_cost(rq),
+		.write		= op_is_write(rq->cmd_flags),
+	};
 	u64 now = ktime_get_ns();
 	struct htbs_arrival arrival;
 
-	htbs_policy_arrive(&dev->policy, &res->flow, now, htbs_rq_cost(rq),
-			   op_is_write(rq->cmd_flags), &arrival);
+	htbs_policy_arrive(&dev->policy, &res->flow, now, &in, &arrival);
 	htbs_rq_set_tags(rq, &arrival.kept);
 	htbs_rq_set_due(rq, arrival.due);
 	if (arrival.conforming) {
@@ -81,6 +86,33 @@ static void htbs_insert_tagged(struct htbs_device *dev,
 
 	htbs_queue_add(dev, res, rq);
 	htbs_trace_tag(dev, res, rq, now, &arrival);
+}
+
+/*
+ * What others wait for isn't held up by a cap.  It counts all the same, and holds up
+ * what comes after it.
+ */
+static void htbs_insert_passing(struct htbs_device *dev,
+				struct htbs_reservation *res,
+				struct request *rq)
+{
+	htbs_queue_bypass(dev, res, htbs_rq_cost(rq));
+	list_add_tail(&rq->queuelist, &dev->passing);
+}
+
+/*
+ * May a request become part of one that is pending?  A chain of discards would be
+ * merged and freed without our knowing; and what others wait for must not be held
+ * up with what a cap holds up, or what is in the background.
+ */
+static bool htbs_may_merge(struct htbs_device *dev, struct request *rq)
+{
+	if (!dev->policy.pending || req_op(rq) == REQ_OP_DISCARD)
+		return false;
+	if (!htbs_op_is_for_all(rq->cmd_flags) || !rq->bio)
+		return true;
+	return IOPRIO_PRIO_CLASS(rq->bio->bi_ioprio) != IOPRIO_CLASS_IDLE &&
+	       !htbs_reservation_of_rq(dev, rq)->flow.cap.curve.params.bw;
 }
 
 static void htbs_insert(struct htbs_device *dev, struct request *rq,
@@ -99,8 +131,7 @@ static void htbs_insert(struct htbs_device *dev, struct request *rq,
 		htbs_insert_first(dev, rq, at_head);
 		return;
 	}
-	/* A chain of discards would be merged and freed without our knowing. */
-	if (dev->policy.pending && req_op(rq) != REQ_OP_DISCARD &&
+	if (htbs_may_merge(dev, rq) &&
 	    blk_mq_sched_try_insert_merge(dev->queue, rq, free))
 		return;
 
@@ -109,20 +140,17 @@ static void htbs_insert(struct htbs_device *dev, struct request *rq,
 		return;
 	}
 
-	res = htbs_reservation_of(dev, rq->bio);
+	res = htbs_reservation_of_rq(dev, rq);
 	if (res->blkg)
 		htbs_blkg_get(res->blkg);
 	htbs_rq_set_reservation(rq, res);
 	res->stats.inserted++;
-	/*
-	 * The data of a write between two flushes.  With one behind it only, it
-	 * isn't inserted at the head, but everybody's flushes wait for it, so
-	 * that a cap may not hold it up.
-	 */
-	if (at_head || ((rq->rq_flags & RQF_FLUSH_SEQ) &&
-			res->flow.cap.curve.params.bw)) {
+	/* The data of a write between two flushes is inserted at the head. */
+	if (at_head) {
 		htbs_queue_bypass(dev, res, htbs_rq_cost(rq));
 		htbs_insert_first(dev, rq, at_head);
+	} else if (htbs_rq_is_for_all(rq) && res->flow.cap.curve.params.bw) {
+		htbs_insert_passing(dev, res, rq);
 	} else {
 		htbs_insert_tagged(dev, res, rq);
 	}
@@ -187,11 +215,27 @@ static void htbs_start_request(struct htbs_device *dev,
 	res->stats.bytes[op] += bytes;
 }
 
-static struct request *htbs_dispatch_first(struct htbs_device *dev, u64 now)
+/*
+ * What goes first, whatever the policy.  What passes a cap goes at most every other
+ * time, so that a flood of it starves nothing.
+ */
+static struct request *htbs_first_request(struct htbs_device *dev)
 {
+	bool turn = !dev->passed || !htbs_policy_has_work(&dev->policy);
 	struct request *rq = list_first_entry_or_null(&dev->dispatch,
 						      struct request,
 						      queuelist);
+
+	if (rq)
+		return rq;
+	rq = list_first_entry_or_null(&dev->passing, struct request, queuelist);
+	dev->passed = rq && turn;
+	return dev->passed ? rq : NULL;
+}
+
+static struct request *htbs_dispatch_first(struct htbs_device *dev, u64 now)
+{
+	struct request *rq = htbs_first_request(dev);
 	struct htbs_reservation *res;
 	struct htbs_sent sent;
 
@@ -283,14 +327,21 @@ static struct request *htbs_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	struct htbs_device *dev = htbs_device_of(hctx->queue);
 	struct request *rq;
 	unsigned long flags;
+	bool overload;
 	u64 now;
 
 	spin_lock_irqsave(&dev->lock, flags);
 	now = ktime_get_ns();
+	overload = dev->policy.overload.now;
 	rq = htbs_dispatch_first(dev, now);
 	if (!rq)
 		rq = htbs_dispatch_chosen(dev, now);
+	overload = !overload && dev->policy.overload.now;
 	htbs_device_unlock(dev, flags);
+
+	/* Not with interrupts off: a console may be slow. */
+	if (overload)
+		htbs_warn_overload(dev);
 	return rq;
 }
 
@@ -427,6 +478,7 @@ static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 
 	spin_lock_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->dispatch);
+	INIT_LIST_HEAD(&dev->passing);
 	kref_init(&dev->ref);
 	dev->queue = q;
 	dev->devt = disk_devt(q->disk);
@@ -478,6 +530,7 @@ static void htbs_exit_sched(struct elevator_queue *eq)
 	struct htbs_device *dev = eq->elevator_data;
 
 	WARN_ON_ONCE(!list_empty(&dev->dispatch));
+	WARN_ON_ONCE(!list_empty(&dev->passing));
 	WARN_ON_ONCE(dev->policy.pending);
 
 	htbs_release_cancel(dev);

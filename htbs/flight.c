@@ -71,18 +71,18 @@ void htbs_policy_judge(struct htbs_policy *policy, u64 now,
 
 /*
  * A device that reorders may go past a conforming request that it has, as long
- * as it is given others.  Might this one be late if it got one more?  To those that
- * conform, too, half a seek is believed for each: what such a device reaches first
- * is near.  In an overload deadlines are lost anyway, and it is fastest with all.
+ * as it is given others.  Might this one be late if it got one more?  If that is
+ * eligible, half a seek is believed for each: what such a device reaches first is
+ * near.  In an overload deadlines are lost anyway, and it is fastest with all.
  */
 static bool htbs_policy_endangers(const struct htbs_policy *policy,
-				  bool conforms, u64 now)
+				  bool eligible, u64 now)
 {
 	u64 worst = (policy->in_flight + 1) * policy->service.seek;
 
-	if (conforms && htbs_policy_overloaded(policy))
+	if (eligible && htbs_policy_overloaded(policy))
 		return false;
-	if (conforms)
+	if (eligible)
 		worst = (worst + policy->service.seek) / 2;
 	return htbs_urgent_before(&policy->urgent, now + worst);
 }
@@ -98,14 +98,14 @@ static bool htbs_policy_endangers(const struct htbs_policy *policy,
 bool htbs_policy_lets(struct htbs_policy *policy,
 		      const struct htbs_flow *flow, u64 now)
 {
-	bool conforms = flow != policy->background && flow->node.conforms;
+	bool eligible = htbs_policy_eligible(policy, flow, now);
 	bool write = flow->node.write;
 
 	if (policy->rule == HTBS_RULE_PAPER)
 		return true;
-	if (htbs_policy_endangers(policy, conforms, now))
+	if (htbs_policy_endangers(policy, eligible, now))
 		return false;
-	return conforms ||
+	return eligible ||
 	       htbs_window_open(&policy->window[write],
 				htbs_policy_in_flight(policy, write), now);
 }
@@ -145,22 +145,37 @@ static struct htbs_flow *htbs_passes_by_share(struct htbs_policy *policy,
 	return NULL;
 }
 
+/* By finish tags the first that is eligible; no window holds it back. */
+static struct htbs_flow *htbs_passes_eligible(struct htbs_policy *policy,
+					      u64 now)
+{
+	struct htbs_node *node = htbs_tree_eligible(&policy->tree, now);
+	struct htbs_flow *flow;
+
+	if (!node)
+		return NULL;
+	/* What else might hold it back would hold back all that are. */
+	flow = rb_entry(node, struct htbs_flow, node);
+	return htbs_policy_lets(policy, flow, now) ? flow : NULL;
+}
+
 /**
- * htbs_policy_passes() - who goes while whose turn it is, is held back
+ * htbs_policy_passes() - the flow next in turn is held back: which one goes
  * @policy: the policy; its time is up to date
  * @now: real time, ns
  *
- * Reads wait for no writes that are held back, nor writes for reads.  On a disk
- * that would end runs, so there all wait.
+ * Reserved work waits for no surplus that is held back, on any device.  Else reads
+ * wait for no writes that are held back, nor writes for reads.  On a disk that
+ * would end runs, so there surplus waits.
  *
- * Return: the next in the order of turns who isn't held back, or NULL.
+ * Return: the next in the order of turns that isn't held back, or NULL.
  */
 struct htbs_flow *htbs_policy_passes(struct htbs_policy *policy, u64 now)
 {
-	struct htbs_flow *flow;
+	struct htbs_flow *flow = htbs_passes_eligible(policy, now);
 
-	if (policy->reorders)
-		return NULL;
+	if (flow || policy->reorders)
+		return flow;
 
 	flow = htbs_passes_by_right(policy, now);
 	if (!flow && htbs_policy_weighs(policy))

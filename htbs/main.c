@@ -6,7 +6,9 @@
 
 #include <linux/module.h>
 
+#include <compat/compat.h>
 #include <htbs/elevator.h>
+#include <htbs/release.h>
 #include <htbs/reservation.h>
 #include <htbs/sysfs.h>
 
@@ -14,6 +16,12 @@ static int __init htbs_init(void)
 {
 	int err;
 
+	err = htbs_shallow_depth_fits();
+	if (err) {
+		if (err == -EINVAL)
+			pr_err("this kernel limits tags otherwise than it did when htbs was built; build htbs again for it\n");
+		return err;
+	}
 	err = htbs_reservations_register(htbs_cgroup_files);
 	if (err) {
 		if (err == -ENOSPC)
@@ -25,15 +33,25 @@ static int __init htbs_init(void)
 #ifdef CONFIG_BLK_DEBUG_FS
 	htbs_elevator.queue_debugfs_attrs = htbs_debugfs_attrs;
 #endif
+	err = htbs_release_register();
+	if (err)
+		goto err_reservations;
 	err = elv_register(&htbs_elevator);
 	if (err)
-		htbs_reservations_unregister();
+		goto err_release;
+	return 0;
+
+err_release:
+	htbs_release_unregister();
+err_reservations:
+	htbs_reservations_unregister();
 	return err;
 }
 
 static void __exit htbs_exit(void)
 {
 	elv_unregister(&htbs_elevator);
+	htbs_release_unregister();
 	htbs_reservations_unregister();
 }
 

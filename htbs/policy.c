@@ -21,8 +21,8 @@
  * Once a weight is given, what is not reserved goes by weights: share.c.
  *
  * The background has no curve.  It is served when nothing else is pending, and
- * one request of it once in HTBS_BACKGROUND_AGE of real time, so that it starves
- * slowly.
+ * has a small part of the device's time.  That, and why nothing is pending for
+ * ever, is told in eligible.c.
  *
  * The caller keeps the requests, per reservation, in the order of arrival.
  * That is also the order of their tags, so it need only tell the start tag of
@@ -98,17 +98,20 @@ bool htbs_policy_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
  * @policy: the policy
  * @flow: its reservation
  * @now: real time, ns
- * @cost: what it is charged, bytes
- * @write: it writes
+ * @in: the request
  * @arrival: what is made of it
  *
  * The caller puts the request behind the reservation's others and keeps its
  * start tags.
  */
 void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
-			u64 now, u32 cost, bool write,
+			u64 now, const struct htbs_incoming *in,
 			struct htbs_arrival *arrival)
 {
+	struct htbs_head head = {
+		.arrived	= in->arrived,
+		.write		= in->write,
+	};
 	struct htbs_tags tags;
 
 	policy->held = false;
@@ -131,12 +134,13 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 		arrival->kept.bytes = arrival->v;
 		arrival->kept.ops = arrival->v;
 		if (!flow->pending++) {
-			policy->background_due = now + HTBS_BACKGROUND_AGE;
-			flow->node.write = write;
+			htbs_policy_defer_background(policy, now);
+			htbs_policy_set_head(policy, flow, &head);
 		}
 		return;
 	}
-	arrival->start = htbs_flow_arrive(policy, flow, policy->v, cost, &tags);
+	arrival->start = htbs_flow_arrive(policy, flow, policy->v, in->cost,
+					  &tags);
 	htbs_flow_keep(flow, &tags, &arrival->kept);
 	arrival->conforming = !htbs_before(arrival->v, arrival->start);
 	arrival->due = htbs_policy_due(policy, flow, now, arrival->start);
@@ -144,15 +148,20 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 		htbs_window_hold(&policy->window[false], now);
 		htbs_window_hold(&policy->window[true], now);
 	}
-	flow->cost = cost;
+	flow->cost = in->cost;
+	flow->conforming += arrival->conforming;
 	if (flow->pending++) {
 		flow->node.count = htbs_flow_burst(flow);
+		if (arrival->conforming)
+			htbs_policy_update_eligible(flow);
 	} else {
 		flow->share.moved = false;
 		htbs_time_wake(flow, policy->v);
 		flow->cap.stopped = htbs_cap_stops(policy, flow, now);
-		htbs_policy_set_head(policy, flow, &arrival->kept, arrival->due,
-				     arrival->conforming, write);
+		head.kept = arrival->kept;
+		head.due = arrival->due;
+		head.conforms = arrival->conforming;
+		htbs_policy_set_head(policy, flow, &head);
 	}
 	arrival->hurry = htbs_policy_limit_wait(policy);
 }
@@ -161,27 +170,25 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
  * htbs_policy_set_head() - tell the tags of a reservation's oldest request
  * @policy: the policy
  * @flow: the reservation; it has requests pending
- * @kept: the start tags of the oldest of them as they are kept
- * @due: when that one is due, real ns
- * @conforms: that one does
- * @write: that one writes
+ * @head: the oldest of them
  */
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
-			  const struct htbs_tags *kept, u64 due, bool conforms,
-			  bool write)
+			  const struct htbs_head *head)
 {
-	u64 start = htbs_flow_start(flow, kept), finish;
+	u64 start = htbs_flow_start(flow, &head->kept), finish;
 
-	flow->node.write = write;
+	flow->node.write = head->write;
+	flow->node.arrived = htbs_flow_since(flow, head->arrived);
 	if (flow == policy->background)
 		return;
-	htbs_flow_set_oldest(flow, kept);
+	htbs_flow_set_oldest(flow, &head->kept);
 	flow->share.moved &= start == flow->share.since;
 	start = htbs_time_start(flow, policy->v, start);
 	finish = start + flow->curve.params.latency;
-	flow->node.due = htbs_flow_due(flow, due);
-	flow->node.conforms = conforms;
+	flow->node.due = htbs_flow_due(flow, head->due);
+	flow->node.conforms = head->conforms;
 	flow->node.count = htbs_flow_burst(flow);
+	htbs_policy_update_eligible(flow);
 	if (htbs_flow_linked(flow) && flow->node.start == start &&
 	    flow->node.finish == finish)
 		return;
@@ -212,7 +219,7 @@ static bool htbs_policy_grant(struct htbs_policy *policy,
 
 	policy->shares.turn = htbs_policy_spare(policy, flow);
 	if (flow == policy->background) {
-		policy->background_due = now + HTBS_BACKGROUND_AGE;
+		htbs_policy_defer_background(policy, now);
 		flow = NULL;
 	}
 	switched = flow != policy->active;
@@ -238,7 +245,7 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 			struct htbs_choice *choice)
 {
 	struct htbs_flow *next;
-	bool stays;
+	bool stays = false;
 
 	memset(choice, 0, sizeof(*choice));
 	choice->timed_out = htbs_policy_timeout(policy, now);
@@ -248,15 +255,17 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 	if (policy->overload.now && htbs_policy_in_time(policy, now))
 		choice->relieved = htbs_overload_end(&policy->overload);
 	choice->jump = htbs_policy_adjust(policy, now);
-	stays = htbs_policy_stays(policy, now);
-	choice->wait_began = policy->wait != HTBS_WAIT_NONE;
-	if (choice->wait_began)
-		return;
-
-	next = stays ? policy->active : htbs_policy_first(policy, now);
-	if (!htbs_policy_lets(policy, next, now)) {
-		next = htbs_policy_passes(policy, now);
-		stays = false;
+	next = htbs_policy_expired(policy, now);
+	if (!next) {
+		stays = htbs_policy_stays(policy, now);
+		choice->wait_began = policy->wait != HTBS_WAIT_NONE;
+		if (choice->wait_began)
+			return;
+		next = stays ? policy->active : htbs_policy_first(policy, now);
+		if (!htbs_policy_lets(policy, next, now)) {
+			next = htbs_policy_passes(policy, now);
+			stays = false;
+		}
 	}
 	policy->held = !next;
 	choice->held = policy->held;
@@ -300,7 +309,9 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 		policy->run++;
 	if (turn)
 		overload = htbs_policy_learn(policy, flow, sent);
-	htbs_policy_remove(policy, flow);
+	htbs_policy_remove(policy, flow, sent->conforms);
+	if (flow != policy->background)
+		htbs_flow_pace(flow, sent->at, extent->cost);
 	htbs_policy_spend(policy, flow, extent->cost);
 	htbs_cap_charge(policy, flow, sent->at, extent->cost);
 	return overload;
@@ -310,14 +321,17 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
  * htbs_policy_remove() - a pending request is pending no more
  * @policy: the policy
  * @flow: its reservation
+ * @conforming: one less of those that conform is pending
  *
  * It was dispatched or merged into another.  If more requests are pending,
  * htbs_policy_set_head() must follow.
  */
-void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow)
+void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow,
+			bool conforming)
 {
 	policy->pending--;
 	flow->pending--;
+	flow->conforming -= conforming;
 	policy->busy -= !htbs_flow_busy(flow);
 	htbs_policy_unlink(policy, flow);
 }

@@ -16,8 +16,12 @@
 #include <linux/errno.h>
 #include <linux/math64.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
 
 #include <htbs/promise.h>
+
+/* The kernel sets nr_requests no higher (MAX_SCHED_RQ). */
+#define HTBS_PLACES_MAX		2048
 
 /**
  * htbs_promises_init() - nothing is promised yet
@@ -29,15 +33,38 @@ void htbs_promises_init(struct htbs_promises *promises)
 	INIT_LIST_HEAD(&promises->list);
 	promises->capacity = 0;
 	promises->request = HTBS_REQUEST_DEFAULT;
+	promises->requests = 0;
 }
 
 /**
  * htbs_promise_init() - nothing is promised to this one yet
  * @promise: the promise
+ * @shared: it is the root's, to all without a reservation
  */
-void htbs_promise_init(struct htbs_promise *promise)
+void htbs_promise_init(struct htbs_promise *promise, bool shared)
 {
 	INIT_LIST_HEAD(&promise->node);
+	promise->requests = 0;
+	promise->shared = shared;
+}
+
+static void htbs_promise_count(struct htbs_promises *promises,
+			       struct htbs_promise *promise, u32 requests)
+{
+	lockdep_assert_held(&promises->lock);
+
+	WRITE_ONCE(promises->requests,
+		   promises->requests - promise->requests + requests);
+	WRITE_ONCE(promise->requests, requests);
+}
+
+/* How many requests it has under way, by the size that they are taken for. */
+static u32 htbs_promise_requests(const struct htbs_promises *promises,
+				 const struct htbs_promise *promise)
+{
+	if (promise->shared)
+		return 0;
+	return htbs_admission_requests(&promise->params, promises->request);
 }
 
 /* Can all of it be kept, with this instead of what @promise says? */
@@ -78,6 +105,8 @@ static void htbs_promise_insert(struct htbs_promises *promises,
 	lockdep_assert_held(&promises->lock);
 
 	promise->params = *params;
+	htbs_promise_count(promises, promise,
+			   htbs_promise_requests(promises, promise));
 	list_del_init(&promise->node);
 	/* From the end: all alike, or in order, as when a device comes back, are O(1). */
 	list_for_each_entry_reverse(other, &promises->list, node)
@@ -89,7 +118,7 @@ static void htbs_promise_insert(struct htbs_promises *promises,
 /**
  * htbs_promise_keep() - what was promised before holds
  * @promises: the device's
- * @promise: the promise; made anew, or changed
+ * @promise: the promise, initialised
  * @params: what is promised
  *
  * Not tested: for a reservation that comes back with its device.
@@ -109,6 +138,7 @@ void htbs_promise_keep(struct htbs_promises *promises,
  * htbs_promise_make() - promise something, or something else
  * @promises: the device's
  * @promise: the promise
+ * @shared: it is the root's, to all without a reservation
  * @params: what is to be promised; valid
  * @shortfall: what is missing, if it can't be
  *
@@ -116,7 +146,7 @@ void htbs_promise_keep(struct htbs_promises *promises,
  * nothing has changed.
  */
 int htbs_promise_make(struct htbs_promises *promises,
-		      struct htbs_promise *promise,
+		      struct htbs_promise *promise, bool shared,
 		      const struct htbs_params *params,
 		      struct htbs_shortfall *shortfall)
 {
@@ -128,8 +158,10 @@ int htbs_promise_make(struct htbs_promises *promises,
 		err = htbs_promises_test(promises, promises->capacity,
 					 promises->request, promise, params,
 					 shortfall);
-	if (!err)
+	if (!err) {
+		promise->shared = shared;
 		htbs_promise_insert(promises, promise, params);
+	}
 	spin_unlock_irqrestore(&promises->lock, flags);
 	return err;
 }
@@ -145,6 +177,7 @@ void htbs_promise_end(struct htbs_promises *promises,
 	unsigned long flags;
 
 	spin_lock_irqsave(&promises->lock, flags);
+	htbs_promise_count(promises, promise, 0);
 	list_del_init(&promise->node);
 	spin_unlock_irqrestore(&promises->lock, flags);
 }
@@ -174,6 +207,19 @@ int htbs_promises_set_capacity(struct htbs_promises *promises, u64 capacity,
 	return err;
 }
 
+/* Requests are taken for another size, so other numbers of them are under way. */
+static void htbs_promises_size(struct htbs_promises *promises, u32 request)
+{
+	struct htbs_promise *promise;
+
+	lockdep_assert_held(&promises->lock);
+
+	promises->request = request;
+	list_for_each_entry(promise, &promises->list, node)
+		htbs_promise_count(promises, promise,
+				   htbs_promise_requests(promises, promise));
+}
+
 /**
  * htbs_promises_set_request() - the requests that the capacity is true for
  * @promises: the device's
@@ -193,7 +239,7 @@ int htbs_promises_set_request(struct htbs_promises *promises, u32 request,
 		err = htbs_promises_test(promises, promises->capacity, request,
 					 NULL, NULL, shortfall);
 	if (!err)
-		promises->request = request;
+		htbs_promises_size(promises, request);
 	spin_unlock_irqrestore(&promises->lock, flags);
 	return err;
 }
@@ -238,38 +284,107 @@ u64 htbs_promises_bw(struct htbs_promises *promises)
 }
 
 /**
+ * htbs_promises_nr_requests() - how many places in the queue all promises need
+ * @promises: the device's
+ *
+ * A quarter of them is left to those without a reservation.
+ *
+ * Return: the least nr_requests with which all that is promised finds a place.
+ */
+unsigned int htbs_promises_nr_requests(const struct htbs_promises *promises)
+{
+	u64 places = div_u64(READ_ONCE(promises->requests) * 4 + 2, 3);
+
+	return min_t(u64, places, UINT_MAX);
+}
+
+/**
+ * htbs_promises_check_queue() - tell the operator if the queue is too short
+ * @promises: the device's
+ * @disk: the device
+ */
+void htbs_promises_check_queue(const struct htbs_promises *promises,
+			       const struct gendisk *disk)
+{
+	unsigned int places = htbs_promises_nr_requests(promises);
+
+	if (places > HTBS_PLACES_MAX)
+		pr_notice_ratelimited("%s: reservations may have %u requests of capacity_request bytes under way, more than any queue holds: reserve less burst or latency, or raise capacity_request\n",
+				      disk->disk_name, places);
+	else if (places > disk->queue->nr_requests)
+		pr_notice_ratelimited("%s: nr_requests is too small for what is reserved: echo %u > /sys/block/%s/queue/nr_requests\n",
+				      disk->disk_name, places, disk->disk_name);
+}
+
+/* A copy of all that is promised, in order; NULL: no memory. */
+static struct htbs_params *htbs_promises_copy(struct htbs_promises *promises,
+					      unsigned int *count)
+{
+	const struct htbs_promise *promise;
+	struct htbs_params *copy = NULL;
+	unsigned int room = 16;
+
+	for (;;) {
+		copy = kvmalloc_array(room, sizeof(*copy), GFP_KERNEL);
+		if (!copy)
+			return NULL;
+		*count = 0;
+		spin_lock_irq(&promises->lock);
+		list_for_each_entry(promise, &promises->list, node) {
+			if (*count < room)
+				copy[*count] = promise->params;
+			++*count;
+		}
+		spin_unlock_irq(&promises->lock);
+		if (*count <= room)
+			return copy;
+		kvfree(copy);
+		room = *count + 16;
+	}
+}
+
+static void htbs_promises_line(struct seq_file *sf, u64 latency,
+			       unsigned int count, u64 bw, u64 burst)
+{
+	seq_printf(sf, "latency=%llu promises=%u bw=%llu burst=%llu",
+		   div_u64(latency, NSEC_PER_USEC), count, bw, burst);
+}
+
+/**
  * htbs_promises_show() - what is promised, and what is left at each latency
  * @promises: the device's
  * @sf: a line for each latency: how many promises, their bw and burst; and the
  *	burst that a further one could have at this latency, by this line alone
+ *
+ * Return: 0 or -ENOMEM.
  */
-void htbs_promises_show(struct htbs_promises *promises, struct seq_file *sf)
+int htbs_promises_show(struct htbs_promises *promises, struct seq_file *sf)
 {
-	const struct htbs_promise *promise;
-	u64 bw = 0, burst = 0, latency;
+	u64 capacity = READ_ONCE(promises->capacity), bw = 0, burst = 0;
+	u32 request = READ_ONCE(promises->request);
+	unsigned int all, at, count = 0;
 	struct htbs_admission test;
-	unsigned int count = 0;
+	struct htbs_params *copy;
 
-	spin_lock_irq(&promises->lock);
-	htbs_admission_begin(&test, promises->capacity, promises->request);
-	list_for_each_entry(promise, &promises->list, node) {
-		htbs_admission_add(&test, &promise->params);
-		latency = promise->params.latency;
-		bw += htbs_admission_rate(&promise->params, promises->request);
-		burst += htbs_admission_burst(&promise->params,
-					      promises->request);
+	copy = htbs_promises_copy(promises, &all);
+	if (!copy)
+		return -ENOMEM;
+	htbs_admission_begin(&test, capacity, request);
+	for (at = 0; at < all; at++) {
+		htbs_admission_add(&test, &copy[at]);
+		bw += htbs_admission_rate(&copy[at], request);
+		burst += htbs_admission_burst(&copy[at], request);
 		count++;
-		if (!list_is_last(&promise->node, &promises->list) &&
-		    list_next_entry(promise, node)->params.latency == latency)
+		if (at + 1 < all && copy[at + 1].latency == copy[at].latency)
 			continue;
-		seq_printf(sf, "latency=%llu promises=%u bw=%llu burst=%llu",
-			   div_u64(latency, NSEC_PER_USEC), count, bw, burst);
-		if (promises->capacity)
+		htbs_promises_line(sf, copy[at].latency, count, bw, burst);
+		if (capacity)
 			seq_printf(sf, " left=%llu", htbs_admission_left(&test));
 		seq_putc(sf, '\n');
 		count = 0;
 		bw = 0;
 		burst = 0;
 	}
-	spin_unlock_irq(&promises->lock);
+	kvfree(copy);
+	return 0;
 }

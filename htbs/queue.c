@@ -88,11 +88,13 @@ struct request *htbs_queue_nearest(struct htbs_reservation *res)
 void htbs_queue_pass(struct htbs_reservation *res, struct request *rq)
 {
 	struct request *older = rq;
+	unsigned int swaps = 0;
 
 	if (htbs_rq_flag(rq, HTBS_RQ_CONFORMS))
 		return;
 	list_for_each_entry_continue_reverse(older, &res->fifo, queuelist) {
-		if (htbs_rq_flag(older, HTBS_RQ_CONFORMS))
+		if (htbs_rq_flag(older, HTBS_RQ_CONFORMS) ||
+		    swaps++ == HTBS_TAG_SWAPS)
 			return;
 		htbs_rq_swap_tags(rq, older);
 	}
@@ -107,14 +109,16 @@ void htbs_queue_update_head(struct htbs_device *dev,
 			    struct htbs_reservation *res)
 {
 	struct request *rq = htbs_queue_oldest(res);
-	struct htbs_tags kept;
+	struct htbs_head head;
 
 	if (!rq)
 		return;
-	kept = htbs_rq_tags(rq);
-	htbs_policy_set_head(&dev->policy, &res->flow, &kept, htbs_rq_due(rq),
-			     htbs_rq_flag(rq, HTBS_RQ_CONFORMS),
-			     op_is_write(rq->cmd_flags));
+	head.kept = htbs_rq_tags(rq);
+	head.due = htbs_rq_due(rq);
+	head.arrived = rq->start_time_ns;
+	head.conforms = htbs_rq_flag(rq, HTBS_RQ_CONFORMS);
+	head.write = op_is_write(rq->cmd_flags);
+	htbs_policy_set_head(&dev->policy, &res->flow, &head);
 }
 
 /**
@@ -150,18 +154,77 @@ void htbs_queue_bypass(struct htbs_device *dev, struct htbs_reservation *res,
 }
 
 /**
+ * htbs_queue_pass_cap() - a reservation gets a cap: what others wait for goes past it
+ * @dev: the device, locked
+ * @res: the reservation
+ * @now: real time, ns
+ *
+ * htbs_queue_update_head() has to be called next.
+ */
+void htbs_queue_pass_cap(struct htbs_device *dev, struct htbs_reservation *res,
+			 u64 now)
+{
+	struct request *rq, *next;
+
+	lockdep_assert_held(&dev->lock);
+
+	list_for_each_entry_safe(rq, next, &res->fifo, queuelist) {
+		if (!htbs_rq_is_for_all(rq))
+			continue;
+		htbs_queue_take(dev, res, rq);
+		htbs_policy_remove(&dev->policy, &res->flow,
+				   htbs_rq_flag(rq, HTBS_RQ_CONFORMS));
+		list_add_tail(&rq->queuelist, &dev->passing);
+		htbs_trace_pass(dev, res, rq, now);
+	}
+}
+
+/**
+ * htbs_queue_overdue() - how many conforming requests are pending past their deadline
+ * @res: the reservation; its device is locked
+ * @now: real time, ns
+ * @late: how late the latest of them is, at least, ns; not lowered
+ *
+ * They are late now, and not when they will have been completed.
+ *
+ * Return: requests.
+ */
+u32 htbs_queue_overdue(const struct htbs_reservation *res, u64 now, u64 *late)
+{
+	struct request *rq;
+	u32 count = 0;
+	u64 due;
+
+	list_for_each_entry(rq, &res->fifo, queuelist) {
+		due = htbs_flow_due(&res->flow, htbs_rq_due(rq));
+		if (!htbs_rq_flag(rq, HTBS_RQ_CONFORMS) ||
+		    !htbs_before(due, now))
+			continue;
+		count++;
+		*late = max(*late, now - due);
+	}
+	return count;
+}
+
+/**
  * htbs_allow_merge() - may a bio become part of a request
  * @q: the queue
  * @rq: a pending request
  * @bio: the bio
  *
- * Return: true if both are charged to one reservation.
+ * Return: true if both are charged to one reservation, and a cap doesn't hold up
+ * the bio with the request though others wait for it.
  */
 bool htbs_allow_merge(struct request_queue *q, struct request *rq,
 		      struct bio *bio)
 {
-	return htbs_rq_reservation(rq) ==
-	       htbs_reservation_of(htbs_device_of(q), bio);
+	struct htbs_reservation *res =
+		htbs_reservation_of(htbs_device_of(q), bio);
+
+	if (htbs_op_is_for_all(bio->bi_opf) &&
+	    htbs_peek(res->flow.cap.curve.params.bw))
+		return false;
+	return htbs_rq_reservation(rq) == res;
 }
 
 /**
@@ -251,19 +314,25 @@ static void htbs_merge_tags(struct htbs_reservation *res, struct request *rq,
 	htbs_rq_set_tags(rq, &other);
 }
 
-/* What a merge makes of two requests conforms if either did. */
-static void htbs_merge_due(struct htbs_reservation *res, struct request *rq,
+/*
+ * What a merge makes of two requests conforms if either did.  True if @other has
+ * one less pending that does.
+ */
+static bool htbs_merge_due(struct htbs_reservation *res, struct request *rq,
 			   struct htbs_reservation *other, struct request *next)
 {
 	if (htbs_before(htbs_rq_due(next), htbs_rq_due(rq)))
 		htbs_rq_set_due(rq, htbs_rq_due(next));
 	if (!htbs_rq_flag(next, HTBS_RQ_CONFORMS))
-		return;
+		return false;
 
 	other->stats.conforming--;
-	if (!htbs_rq_flag(rq, HTBS_RQ_CONFORMS))
+	if (!htbs_rq_flag(rq, HTBS_RQ_CONFORMS)) {
 		res->stats.conforming++;
+		res->flow.conforming++;
+	}
 	htbs_rq_set_flag(rq, HTBS_RQ_CONFORMS);
+	return true;
 }
 
 /**
@@ -280,6 +349,7 @@ void htbs_requests_merged(struct request_queue *q, struct request *rq,
 	struct htbs_reservation *res = htbs_rq_reservation(rq);
 	struct htbs_reservation *other = htbs_rq_reservation(next);
 	u32 bytes = htbs_data_bytes(next->cmd_flags, blk_rq_bytes(next));
+	bool less;
 
 	lockdep_assert_held(&dev->lock);
 
@@ -293,10 +363,10 @@ void htbs_requests_merged(struct request_queue *q, struct request *rq,
 
 	if (res == other)
 		htbs_merge_tags(res, rq, next);
-	htbs_merge_due(res, rq, other, next);
+	less = htbs_merge_due(res, rq, other, next);
 	other->stats.merged++;
 	htbs_queue_take(dev, other, next);
-	htbs_policy_remove(&dev->policy, &other->flow);
+	htbs_policy_remove(&dev->policy, &other->flow, less);
 	htbs_queue_update_head(dev, other);
 	if (res != other)
 		htbs_queue_update_head(dev, res);

@@ -95,8 +95,8 @@ static void htbs_pd_init(struct blkg_policy_data *pd)
 	struct htbs_params params;
 	unsigned long flags;
 
-	htbs_promise_init(&group->promise);
 	group->configured = htbs_saved_get(pd->blkg, &params);
+	htbs_promise_init(&group->promise, !group->configured);
 	spin_lock_irqsave(&dev->lock, flags);
 	if (!group->configured)
 		params = dev->defaults;
@@ -296,14 +296,17 @@ htbs_reservation_in_force(struct htbs_device *dev, struct blkcg_gq *blkg)
 	return group ? &group->reservation : &dev->background;
 }
 
-/* The background goes behind all others, but is no way around a cap. */
+/*
+ * The background goes behind all others, but is no way around a cap.  What others
+ * wait for doesn't wait there.
+ */
 static struct htbs_reservation *
 htbs_reservation_by_class(struct htbs_device *dev, struct blkcg_gq *blkg,
-			  int ioprio)
+			  int ioprio, bool for_all)
 {
 	struct htbs_reservation *res = htbs_reservation_in_force(dev, blkg);
 
-	if (IOPRIO_PRIO_CLASS(ioprio) == IOPRIO_CLASS_IDLE &&
+	if (IOPRIO_PRIO_CLASS(ioprio) == IOPRIO_CLASS_IDLE && !for_all &&
 	    !htbs_peek(res->flow.cap.curve.params.bw))
 		return &dev->background;
 	return res;
@@ -322,7 +325,23 @@ htbs_reservation_by_class(struct htbs_device *dev, struct blkcg_gq *blkg,
 struct htbs_reservation *htbs_reservation_of(struct htbs_device *dev,
 					     struct bio *bio)
 {
-	return htbs_reservation_by_class(dev, bio->bi_blkg, bio->bi_ioprio);
+	return htbs_reservation_by_class(dev, bio->bi_blkg, bio->bi_ioprio,
+					 htbs_op_is_for_all(bio->bi_opf));
+}
+
+/**
+ * htbs_reservation_of_rq() - the reservation of a request that is inserted
+ * @dev: the device
+ * @rq: the request, with a bio
+ *
+ * Return: the reservation to charge.
+ */
+struct htbs_reservation *htbs_reservation_of_rq(struct htbs_device *dev,
+						struct request *rq)
+{
+	return htbs_reservation_by_class(dev, rq->bio->bi_blkg,
+					 rq->bio->bi_ioprio,
+					 htbs_rq_is_for_all(rq));
 }
 
 /**
@@ -339,7 +358,8 @@ struct htbs_reservation *htbs_reservation_of_task(struct htbs_device *dev)
 	struct blkcg *blkcg = htbs_css_to_blkcg(task_css(current, io_cgrp_id));
 	struct blkcg_gq *blkg = htbs_blkg_lookup(blkcg, dev->queue);
 
-	return htbs_reservation_by_class(dev, blkg, get_current_ioprio());
+	return htbs_reservation_by_class(dev, blkg, get_current_ioprio(),
+					 false);
 }
 
 /**
@@ -366,6 +386,8 @@ void htbs_reservation_change(struct htbs_reservation *res,
 	lockdep_assert_held(&dev->lock);
 
 	htbs_policy_configure(policy, &res->flow, params, now);
+	if (params->max)
+		htbs_queue_pass_cap(dev, res, now);
 	list_for_each_entry(rq, &res->fifo, queuelist) {
 		kept = htbs_rq_tags(rq);
 		due = htbs_rq_due(rq);
@@ -395,17 +417,19 @@ const struct htbs_group *htbs_group_source(const struct htbs_group *group)
 	return htbs_group_in_force(group->dev, group->pd.blkg);
 }
 
-static int htbs_group_promise(struct htbs_group *group,
+static int htbs_group_promise(struct htbs_group *group, bool shared,
 			      const struct htbs_params *params)
 {
 	struct htbs_device *dev = group->dev;
 	struct htbs_shortfall shortfall;
 	int err;
 
-	err = htbs_promise_make(&dev->promises, &group->promise, params,
-				&shortfall);
+	err = htbs_promise_make(&dev->promises, &group->promise, shared,
+				params, &shortfall);
 	if (err)
 		htbs_promises_refused(dev->queue->disk, &shortfall);
+	else if (!shared)
+		htbs_promises_check_queue(&dev->promises, dev->queue->disk);
 	return err;
 }
 
@@ -439,7 +463,7 @@ int htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
 	    htbs_params_equal(params, &group->reservation.flow.curve.params))
 		return 0;
 
-	err = htbs_group_promise(group, params);
+	err = htbs_group_promise(group, false, params);
 	if (err)
 		return err;
 	htbs_saved_set(group->pd.blkg, params, saved);
@@ -469,7 +493,7 @@ int htbs_group_reset(struct htbs_group *group)
 	lockdep_assert_held(&dev->queue->queue_lock);
 
 	if (root) {
-		err = htbs_group_promise(group, &dev->defaults);
+		err = htbs_group_promise(group, true, &dev->defaults);
 		if (err)
 			return err;
 	} else {
@@ -508,7 +532,7 @@ int htbs_device_set_defaults(struct htbs_device *dev,
 	if (root && root->configured)
 		root = NULL;
 	if (root)
-		err = htbs_group_promise(root, params);
+		err = htbs_group_promise(root, true, params);
 	if (!err) {
 		spin_lock_irqsave(&dev->lock, flags);
 		dev->defaults = *params;

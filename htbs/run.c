@@ -164,8 +164,7 @@ bool htbs_policy_limit_wait(struct htbs_policy *policy)
 {
 	u64 leave;
 
-	if (policy->rule == HTBS_RULE_PAPER ||
-	    policy->wait != HTBS_WAIT_ARRIVAL)
+	if (policy->rule == HTBS_RULE_PAPER || policy->wait == HTBS_WAIT_NONE)
 		return false;
 	leave = htbs_policy_leave(policy);
 	if (!htbs_before(leave, policy->wait_until))
@@ -212,6 +211,7 @@ static u64 htbs_policy_think(const struct htbs_policy *policy)
 static bool htbs_policy_waits(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *flow = policy->active;
+	u64 most;
 
 	/*
 	 * The paper's disk had one request at a time.  One that takes many goes
@@ -223,9 +223,12 @@ static bool htbs_policy_waits(struct htbs_policy *policy, u64 now)
 
 	if (flow->in_flight) {
 		/* A lost request must not take the device with it. */
+		most = flow->curve.params.latency;
+		if (most > HTBS_RUN_MAX)
+			most = HTBS_RUN_MAX;
 		policy->wait = HTBS_WAIT_SERVICE;
-		policy->wait_until = now + flow->curve.params.latency +
-				     policy->t_wait;
+		policy->wait_until = now + most + policy->t_wait;
+		htbs_policy_limit_wait(policy);
 		return true;
 	}
 
@@ -277,6 +280,9 @@ bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
 	struct htbs_flow *flow = policy->active;
 
 	if (!flow || htbs_cap_stops(policy, flow, now))
+		return false;
+	if (policy->background->pending &&
+	    htbs_policy_eligible(policy, policy->background, now))
 		return false;
 	if (htbs_policy_run_over(policy, now)) {
 		if (!htbs_policy_renews(policy, flow))

@@ -89,15 +89,14 @@ void htbs_share_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
  * @flow: the reservation
  * @weight: the weight; 0: none
  *
- * With the first one and without the last one the backlogged change over.
+ * With the first one, a flow that is backlogged has its share from its next
+ * request on: to link all of them now would take long, with interrupts off.
  */
 void htbs_policy_weigh(struct htbs_policy *policy, struct htbs_flow *flow,
 		       u32 weight)
 {
 	struct htbs_shares *shares = &policy->shares;
 	struct htbs_share *share = &flow->share;
-	u32 were = shares->given;
-	struct htbs_node *node;
 
 	if (weight == share->weight)
 		return;
@@ -106,15 +105,6 @@ void htbs_policy_weigh(struct htbs_policy *policy, struct htbs_flow *flow,
 	share->curve.rem = 0;
 	share->curve.params.bw = HTBS_WEIGHT_RATE *
 				 (weight ? weight : HTBS_WEIGHT_DEFAULT);
-	if (!were == !shares->given)
-		return;
-
-	for (node = htbs_tree_first(&policy->tree); node;
-	     node = htbs_tree_next(node)) {
-		flow = rb_entry(node, struct htbs_flow, node);
-		htbs_share_unlink(policy, flow);
-		htbs_share_link(policy, flow);
-	}
 }
 
 /**
@@ -174,15 +164,16 @@ bool htbs_policy_spare(const struct htbs_policy *policy,
  */
 struct htbs_flow *htbs_policy_next(const struct htbs_policy *policy)
 {
-	struct htbs_node *node = htbs_tree_first(&policy->tree);
+	struct htbs_node *node = htbs_tree_first(&policy->tree), *entitled;
 	struct htbs_share *share;
 
 	if (node && htbs_policy_weighs(policy)) {
-		node = htbs_tree_entitled(&policy->tree, policy->v);
-		if (!node) {
-			share = htbs_shares_first(&policy->shares);
+		entitled = htbs_tree_entitled(&policy->tree, policy->v);
+		share = htbs_shares_first(&policy->shares);
+		if (!entitled && share)
 			return rb_entry(share, struct htbs_flow, share);
-		}
+		if (entitled)
+			node = entitled;
 	}
 	return node ? rb_entry(node, struct htbs_flow, node) : NULL;
 }

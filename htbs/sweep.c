@@ -17,7 +17,9 @@
  * tags, in the order of arrival.  When such a one goes before others like it, it
  * takes the tags of the oldest of them, and each of them has the next one's.  So
  * neither shares nor the virtual clock depend on who of a reservation goes first.
- * What conforms keeps its own tags.
+ * What conforms keeps its own tags.  Tags are passed on over HTBS_TAG_SWAPS
+ * requests at most, as that is done with interrupts off; if more are older, the
+ * request has the tags of one of them.
  */
 #include <htbs/policy.h>
 

@@ -161,6 +161,7 @@ void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 {
 	htbs_flow_promise(flow, params, &policy->clock,
 			  htbs_policy_time(policy, now));
+	flow->pace = now;
 	htbs_policy_weigh(policy, flow, params->weight);
 	htbs_policy_cap(policy, flow, params->max, now);
 }

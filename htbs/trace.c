@@ -55,8 +55,7 @@ void __htbs_trace_tag(struct htbs_device *dev, struct htbs_reservation *res,
 		       arrival->start,
 		       arrival->start + res->flow.curve.params.latency,
 		       blk_rq_pos(rq), bytes, op_is_write(rq->cmd_flags),
-		       htbs_cost(bytes),
-		       res->flow.pending);
+		       res->flow.pending, rq->start_time_ns);
 	blk_add_trace_msg(dev->queue, "htbs tag %llu %llu start %lld",
 			  res->id, (u64)blk_rq_pos(rq),
 			  (s64)(arrival->start - arrival->v));
@@ -209,9 +208,30 @@ void htbs_trace_overload(struct htbs_device *dev, u64 now)
 	trace_htbs_overload(dev->devt, now, begins);
 	blk_add_trace_msg(dev->queue, "htbs overload %s",
 			  begins ? "begins" : "ends");
-	if (begins)
-		pr_warn_ratelimited("%s: more is reserved than the disk can do now: deadlines are being lost\n",
-				    dev->queue->disk->disk_name);
+}
+
+/**
+ * htbs_warn_overload() - tell the operator that an overload began
+ * @dev: the device, not locked
+ */
+void htbs_warn_overload(const struct htbs_device *dev)
+{
+	pr_warn_ratelimited("%s: more is reserved than the disk can do now: deadlines are being lost\n",
+			    dev->queue->disk->disk_name);
+}
+
+/**
+ * htbs_trace_pass() - a pending request waits for its turn no longer
+ * @dev: the device, locked
+ * @res: its reservation, which gets a cap that must not hold it up
+ * @rq: the request
+ * @now: real time, ns
+ */
+void htbs_trace_pass(struct htbs_device *dev, struct htbs_reservation *res,
+		     struct request *rq, u64 now)
+{
+	trace_htbs_pass(dev->devt, res->id, htbs_rq_id(rq), now,
+			res->flow.pending);
 }
 
 /**

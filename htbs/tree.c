@@ -2,41 +2,62 @@
 /*
  * The tree of backlogged reservations.  A pure room: an augmented rbtree.
  *
- * Ordered by finish tag, augmented with the smallest start tag of each
- * subtree: next to serve and the test for drift are O(1), insertion and
- * removal O(log n).
+ * Ordered by finish tag, augmented with the smallest start tag, the earliest
+ * moment of eligibility and the earliest arrival of each subtree: next to serve
+ * and the test for drift are O(1), all else is O(log n).
  */
 #include <linux/rbtree_augmented.h>
 
 #include <htbs/curve.h>
 #include <htbs/tree.h>
 
-static void htbs_node_lower(u64 *min, const struct rb_node *rb)
+static void htbs_lower(u64 *min, u64 value)
 {
-	const struct htbs_node *node;
-
-	if (!rb)
-		return;
-	node = rb_entry(rb, struct htbs_node, rb);
-	if (htbs_before(node->min_start, *min))
-		*min = node->min_start;
+	if (htbs_before(value, *min))
+		*min = value;
 }
 
-/* Bring min_start up to date; true if it was, so that the walk can end. */
+static void htbs_minima_lower(struct htbs_minima *min,
+			      const struct htbs_minima *by)
+{
+	htbs_lower(&min->start, by->start);
+	htbs_lower(&min->eligible, by->eligible);
+	htbs_lower(&min->arrived, by->arrived);
+}
+
+static struct htbs_minima htbs_node_own(const struct htbs_node *node)
+{
+	return (struct htbs_minima){
+		.start		= node->start,
+		.eligible	= node->eligible,
+		.arrived	= node->arrived,
+	};
+}
+
+static void htbs_node_lower(struct htbs_minima *min, const struct rb_node *rb)
+{
+	if (rb)
+		htbs_minima_lower(min,
+				  &rb_entry(rb, struct htbs_node, rb)->min);
+}
+
+/* Bring the minima up to date; true if they were, so that the walk can end. */
 static bool htbs_node_update(struct htbs_node *node, bool exit)
 {
-	u64 min = node->start;
+	struct htbs_minima min = htbs_node_own(node);
 
 	htbs_node_lower(&min, node->rb.rb_left);
 	htbs_node_lower(&min, node->rb.rb_right);
-	if (exit && node->min_start == min)
+	if (exit && node->min.start == min.start &&
+	    node->min.eligible == min.eligible &&
+	    node->min.arrived == min.arrived)
 		return true;
-	node->min_start = min;
+	node->min = min;
 	return false;
 }
 
 RB_DECLARE_CALLBACKS(static, htbs_tree_callbacks, struct htbs_node, rb,
-		     min_start, htbs_node_update);
+		     min, htbs_node_update);
 
 /**
  * htbs_tree_init() - make an empty tree
@@ -58,14 +79,14 @@ void htbs_tree_insert(struct htbs_tree *tree, struct htbs_node *node)
 	struct rb_node *parent = NULL;
 	bool leftmost = true;
 
+	node->min = htbs_node_own(node);
+
 	while (*link) {
 		struct htbs_node *above;
 
 		parent = *link;
 		above = rb_entry(parent, struct htbs_node, rb);
-		if (htbs_before(node->start, above->min_start))
-			above->min_start = node->start;
-
+		htbs_minima_lower(&above->min, &node->min);
 		if (htbs_before(node->finish, above->finish)) {
 			link = &parent->rb_left;
 		} else {
@@ -74,7 +95,6 @@ void htbs_tree_insert(struct htbs_tree *tree, struct htbs_node *node)
 		}
 	}
 
-	node->min_start = node->start;
 	rb_link_node(&node->rb, parent, link);
 	rb_insert_augmented_cached(&node->rb, &tree->root, leftmost,
 				   &htbs_tree_callbacks);
@@ -92,7 +112,55 @@ void htbs_tree_remove(struct htbs_tree *tree, struct htbs_node *node)
 }
 
 /**
- * htbs_tree_entitled() - who owns the smallest finish tag of those entitled
+ * htbs_tree_update() - @eligible or @arrived of a node in the tree has changed
+ * @node: the node
+ */
+void htbs_tree_update(struct htbs_node *node)
+{
+	htbs_tree_callbacks.propagate(&node->rb, NULL);
+}
+
+/* The value that a search looks at: of a node, or the smallest below it. */
+typedef u64 (*htbs_minimum_t)(const struct htbs_minima *min);
+
+static u64 htbs_minimum_start(const struct htbs_minima *min)
+{
+	return min->start;
+}
+
+static u64 htbs_minimum_eligible(const struct htbs_minima *min)
+{
+	return min->eligible;
+}
+
+/* The first node in order whose value is not after @most, or NULL. */
+static __always_inline struct htbs_node *
+htbs_tree_search(const struct htbs_tree *tree, htbs_minimum_t value, u64 most)
+{
+	struct htbs_node *node, *left;
+	struct rb_node *rb = tree->root.rb_root.rb_node;
+	struct htbs_minima own;
+
+	if (!rb || htbs_before(most, value(&rb_entry(rb, struct htbs_node,
+						     rb)->min)))
+		return NULL;
+	/* One is at or below rb, and none stands before those. */
+	for (;;) {
+		node = rb_entry(rb, struct htbs_node, rb);
+		left = rb_entry_safe(rb->rb_left, struct htbs_node, rb);
+		if (left && !htbs_before(most, value(&left->min))) {
+			rb = rb->rb_left;
+			continue;
+		}
+		own = htbs_node_own(node);
+		if (!htbs_before(most, value(&own)))
+			return node;
+		rb = rb->rb_right;
+	}
+}
+
+/**
+ * htbs_tree_entitled() - the smallest finish tag of those whose start tag has come
  * @tree: the backlogged reservations
  * @v: virtual time
  *
@@ -101,21 +169,45 @@ void htbs_tree_remove(struct htbs_tree *tree, struct htbs_node *node)
  */
 struct htbs_node *htbs_tree_entitled(const struct htbs_tree *tree, u64 v)
 {
+	return htbs_tree_search(tree, htbs_minimum_start, v);
+}
+
+/**
+ * htbs_tree_eligible() - the smallest finish tag of those with an eligible head
+ * @tree: the backlogged reservations
+ * @now: real time, ns
+ *
+ * Return: the first node that is eligible by @now, or NULL if there is none.
+ * O(log n).
+ */
+struct htbs_node *htbs_tree_eligible(const struct htbs_tree *tree, u64 now)
+{
+	return htbs_tree_search(tree, htbs_minimum_eligible, now);
+}
+
+/**
+ * htbs_tree_oldest() - the node whose head arrived first
+ * @tree: the backlogged reservations
+ *
+ * Return: the node, the first of equals; NULL if the tree is empty.  O(log n).
+ */
+struct htbs_node *htbs_tree_oldest(const struct htbs_tree *tree)
+{
 	struct rb_node *rb = tree->root.rb_root.rb_node;
 	struct htbs_node *node, *left;
+	u64 arrived;
 
-	if (!rb || htbs_before(v, rb_entry(rb, struct htbs_node, rb)->min_start))
+	if (!rb)
 		return NULL;
-	/* One is at or below rb, and none stands before those. */
+	arrived = rb_entry(rb, struct htbs_node, rb)->min.arrived;
 	for (;;) {
 		node = rb_entry(rb, struct htbs_node, rb);
 		left = rb_entry_safe(rb->rb_left, struct htbs_node, rb);
-		if (left && !htbs_before(v, left->min_start)) {
+		if (left && left->min.arrived == arrived)
 			rb = rb->rb_left;
-			continue;
-		}
-		if (!htbs_before(v, node->start))
+		else if (node->arrived == arrived)
 			return node;
-		rb = rb->rb_right;
+		else
+			rb = rb->rb_right;
 	}
 }

@@ -6,12 +6,14 @@
 #include <linux/capability.h>
 #include <linux/cgroup.h>
 #include <linux/fs.h>
+#include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/parser.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include <htbs/queue.h>
 #include <htbs/reservation.h>
 #include <htbs/saved.h>
 #include <htbs/sysfs.h>
@@ -318,12 +320,15 @@ static u64 htbs_show_stats(struct seq_file *sf, struct blkg_policy_data *pd,
 	const char *name = htbs_blkg_dev_name(pd->blkg);
 	const struct htbs_group *group = htbs_group_of(pd->blkg);
 	struct htbs_stats s;
+	u32 overdue;
 
 	if (!name || htbs_group_source(group) != group)
 		return 0;
 
 	spin_lock(&group->dev->lock);
 	s = group->reservation.stats;
+	overdue = htbs_queue_overdue(&group->reservation, ktime_get_ns(),
+				     &s.late_max);
 	spin_unlock(&group->dev->lock);
 
 	seq_printf(sf, "%s rbytes=%llu wbytes=%llu dbytes=%llu rios=%llu wios=%llu dios=%llu",
@@ -333,9 +338,10 @@ static u64 htbs_show_stats(struct seq_file *sf, struct blkg_policy_data *pd,
 	seq_printf(sf, " inserted=%llu merged=%llu completed=%llu",
 		   s.inserted, s.merged, s.completed);
 	seq_printf(sf, " conforming=%llu met=%llu missed=%llu late_max_us=%llu",
-		   s.conforming, s.met, s.missed,
+		   s.conforming, s.met, s.missed + overdue,
 		   div_u64(s.late_max + NSEC_PER_USEC - 1, NSEC_PER_USEC));
-	seq_printf(sf, " waits=%llu hits=%llu\n", s.waits, s.hits);
+	seq_printf(sf, " waits=%llu hits=%llu overdue=%u\n", s.waits, s.hits,
+		   overdue);
 	return 0;
 }
 

@@ -41,6 +41,28 @@ static void htbs_show_stopped(struct seq_file *sf, struct htbs_device *dev)
 			   "all that is pending", left / NSEC_PER_USEC);
 }
 
+/*
+ * How long the oldest request that no cap holds up has been pending, and is that too
+ * long: htbs/eligible.c.  The stall detector of tests/faults asks, too.
+ */
+static void htbs_show_oldest(struct seq_file *sf, struct htbs_device *dev)
+{
+	const struct htbs_policy *policy = &dev->policy;
+	u64 requests = policy->pending + policy->in_flight + 1;
+	u64 bound = HTBS_EXPIRE + requests * (2 * policy->service.seek +
+					      policy->t_wait);
+	u64 arrived, age;
+
+	if (!htbs_policy_oldest_arrival(policy, &arrived)) {
+		seq_puts(sf, "oldest          none\n");
+		return;
+	}
+	age = ktime_get_ns() - arrived;
+	seq_printf(sf, "oldest          pending for %llu us, at most for %llu us%s\n",
+		   age / NSEC_PER_USEC, bound / NSEC_PER_USEC,
+		   age > bound ? ": overdue" : "");
+}
+
 static int htbs_state_show(void *data, struct seq_file *sf)
 {
 	struct request_queue *q = data;
@@ -73,9 +95,11 @@ static int htbs_state_show(void *data, struct seq_file *sf)
 	seq_printf(sf, "rest            by %s\n",
 		   htbs_policy_weighs(policy) ? "weight" : "bandwidth");
 	seq_printf(sf, "kept idle       %s\n", htbs_wait_names[policy->wait]);
+	htbs_show_oldest(sf, dev);
 	htbs_show_stopped(sf, dev);
 	seq_printf(sf, "unscheduled     %s\n",
-		   list_empty(&dev->dispatch) ? "none" : "pending");
+		   list_empty(&dev->dispatch) && list_empty(&dev->passing) ?
+		   "none" : "pending");
 	seq_printf(sf, "background      %u pending, %u in flight\n",
 		   policy->background->pending, policy->background->in_flight);
 	spin_unlock_irq(&dev->lock);
@@ -130,8 +154,7 @@ static int htbs_admission_show(void *data, struct seq_file *sf)
 	struct request_queue *q = data;
 	struct htbs_device *dev = q->elevator->elevator_data;
 
-	htbs_promises_show(&dev->promises, sf);
-	return 0;
+	return htbs_promises_show(&dev->promises, sf);
 }
 
 const struct blk_mq_debugfs_attr htbs_debugfs_attrs[] = {

@@ -220,6 +220,8 @@ static ssize_t htbs_capacity_request_store(struct elevator_queue *eq,
 	err = htbs_promises_set_request(&dev->promises, value, &shortfall);
 	if (err)
 		htbs_promises_refused(dev->queue->disk, &shortfall);
+	else
+		htbs_promises_check_queue(&dev->promises, dev->queue->disk);
 	return err ?: count;
 }
 
@@ -228,6 +230,15 @@ static ssize_t htbs_promised_bw_show(struct elevator_queue *eq, char *page)
 	struct htbs_device *dev = eq->elevator_data;
 
 	return sysfs_emit(page, "%llu\n", htbs_promises_bw(&dev->promises));
+}
+
+static ssize_t htbs_promised_requests_show(struct elevator_queue *eq,
+					   char *page)
+{
+	struct htbs_device *dev = eq->elevator_data;
+
+	return sysfs_emit(page, "%u\n",
+			  htbs_promises_nr_requests(&dev->promises));
 }
 
 /* blk-mq keeps stores of one queue apart, so read and write back are safe. */
@@ -244,5 +255,6 @@ struct elv_fs_entry htbs_iosched_attrs[] = {
 	HTBS_ATTR(capacity_bw),
 	HTBS_ATTR(capacity_request),
 	__ATTR(promised_bw, 0444, htbs_promised_bw_show, NULL),
+	__ATTR(promised_requests, 0444, htbs_promised_requests_show, NULL),
 	__ATTR_NULL
 };

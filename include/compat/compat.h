@@ -30,10 +30,13 @@ extern struct blkcg blkcg_root;
  * htbs_insert_at_head - does insert_requests ask for the head of the queue
  * @flags: third argument of the operation
  *
+ * A flag that is not known would mean that the flags' values have changed.
+ *
  * Return: whether it does.
  */
 static inline bool htbs_insert_at_head(htbs_insert_t flags)
 {
+	WARN_ON_ONCE(flags & ~HTBS_INSERT_AT_HEAD);
 	return flags & HTBS_INSERT_AT_HEAD;
 }
 
@@ -118,20 +121,56 @@ static inline unsigned int htbs_tags(struct blk_mq_alloc_data *data)
 }
 
 /*
- * Some quarters of a set of tags, as limit_depth says it: older kernels count within
- * a word of the bitmap, of which there are several, later ones within the whole.
+ * Some of a set of tags, as limit_depth says it: older kernels count within a word of
+ * the bitmap, of which there are several, later ones within the whole.
  */
-static inline unsigned int htbs_quarters(struct blk_mq_tags *tags, unsigned int quarters)
+static inline unsigned int htbs_shallow_depth(const struct sbitmap *sb, unsigned int visible)
 {
-	unsigned int depth = tags->bitmap_tags.sb.depth;
+	unsigned int depth = sb->depth;
 
 	if (!HTBS_SHALLOW_DEPTH_OF_MAP)
-		depth = min(depth, 1U << tags->bitmap_tags.sb.shift);
-	return max(depth - depth * (4 - quarters) / 4, 1U);
+		depth = min(depth, 1U << sb->shift);
+	return max(depth * visible / sb->depth, 1U);
+}
+
+/* How many bits an allocation gets of a bitmap of four words, one bit of each or of all. */
+#define HTBS_SHALLOW_BITS	32
+
+/**
+ * htbs_shallow_depth_fits - does the kernel count as HTBS_SHALLOW_DEPTH_OF_MAP says
+ *
+ * Return: 0, -EINVAL if it does not, or -ENOMEM.
+ */
+static inline int htbs_shallow_depth_fits(void)
+{
+	struct sbitmap_queue sbq;
+	unsigned int got = 0;
+	int err;
+
+	err = sbitmap_queue_init_node(&sbq, HTBS_SHALLOW_BITS, 3, false, GFP_KERNEL,
+				      NUMA_NO_NODE);
+	if (err)
+		return err;
+	sbitmap_queue_min_shallow_depth(&sbq, 1);
+	while (got < HTBS_SHALLOW_BITS && sbitmap_queue_get_shallow(&sbq, 1) >= 0)
+		got++;
+	sbitmap_queue_free(&sbq);
+	return got == (HTBS_SHALLOW_DEPTH_OF_MAP ? 1 : HTBS_SHALLOW_BITS >> 3) ? 0 : -EINVAL;
 }
 
 /**
- * htbs_announce_limit - promise not to limit the depth further than htbs_limit_depth()
+ * htbs_hctx_inactive - have all CPUs of a hardware queue gone offline
+ * @hctx: hardware queue
+ *
+ * Return: whether they have; what is pending there is being waited for.
+ */
+static inline bool htbs_hctx_inactive(const struct blk_mq_hw_ctx *hctx)
+{
+	return test_bit(BLK_MQ_S_INACTIVE, &hctx->state);
+}
+
+/**
+ * htbs_announce_limit - promise not to limit the depth to less than a quarter
  * @q: queue; frozen
  *
  * Those who wait for tags are woken in batches no larger than that allows.
@@ -141,19 +180,22 @@ static inline void htbs_announce_limit(struct request_queue *q)
 	struct blk_mq_hw_ctx *hctx;
 	unsigned long i;
 
-	queue_for_each_hw_ctx(q, hctx, i)
-		sbitmap_queue_min_shallow_depth(&hctx->sched_tags->bitmap_tags,
-						htbs_quarters(hctx->sched_tags, 2));
+	queue_for_each_hw_ctx(q, hctx, i) {
+		struct sbitmap_queue *sbq = &hctx->sched_tags->bitmap_tags;
+
+		sbitmap_queue_min_shallow_depth(sbq, htbs_shallow_depth(&sbq->sb,
+									sbq->sb.depth / 4));
+	}
 }
 
 /**
- * htbs_limit_depth - let an allocation have some quarters of the scheduler's tags
+ * htbs_limit_depth - let an allocation have some of the scheduler's tags
  * @data: argument of the limit_depth operation
- * @quarters: 2 or 3
+ * @visible: of how many; at least a quarter of all
  */
-static inline void htbs_limit_depth(struct blk_mq_alloc_data *data, unsigned int quarters)
+static inline void htbs_limit_depth(struct blk_mq_alloc_data *data, unsigned int visible)
 {
-	data->shallow_depth = htbs_quarters(data->hctx->sched_tags, quarters);
+	data->shallow_depth = htbs_shallow_depth(&data->hctx->sched_tags->bitmap_tags.sb, visible);
 }
 
 /**

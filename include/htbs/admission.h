@@ -13,6 +13,7 @@
 /* Ranges that keep every sum in admission.c within 64 bits. */
 #define HTBS_CAPACITY_MAX	0x4000000000000ULL	/* bytes/s: 1 PiB/s */
 #define HTBS_ADMISSION_MAX	0x800000U		/* reservations */
+#define HTBS_REQUESTS_MAX	0x1000000U		/* requests under way */
 #define HTBS_ADMISSION_SUM	0x4000000000000000ULL	/* bytes, or bytes/s */
 
 /**
@@ -56,6 +57,7 @@ struct htbs_admission {
 };
 
 u64 htbs_admission_rate(const struct htbs_params *params, u32 request);
+u32 htbs_admission_requests(const struct htbs_params *params, u32 request);
 u64 htbs_admission_burst(const struct htbs_params *params, u32 request);
 void htbs_admission_begin(struct htbs_admission *test, u64 capacity, u32 c_max);
 void htbs_admission_add(struct htbs_admission *test,

@@ -86,6 +86,9 @@ struct htbs_reservation {
  * @lock: see above
  * @policy: whom to serve
  * @dispatch: requests that go first: inserted at the head, or requeued
+ * @passing: requests that others wait for and no cap holds up; charged when they
+ *	were inserted
+ * @passed: one of them was dispatched last
  * @has_work: is there something to dispatch; read without the lock
  * @wait_timer: ends a wait for an arrival
  * @release_timer: lets go of who was stopped by a cap
@@ -102,6 +105,8 @@ struct htbs_device {
 	spinlock_t lock; /* see above */
 	struct htbs_policy policy;
 	struct list_head dispatch;
+	struct list_head passing;
+	bool passed;
 	bool has_work;
 	struct hrtimer wait_timer;
 	struct hrtimer release_timer;
@@ -139,6 +144,7 @@ static inline void htbs_device_unlock(struct htbs_device *dev,
 	__releases(&dev->lock)
 {
 	bool has_work = !list_empty(&dev->dispatch) ||
+			!list_empty(&dev->passing) ||
 			htbs_policy_has_work(&dev->policy);
 
 	WRITE_ONCE(dev->has_work, has_work);

@@ -28,8 +28,10 @@
  * @share: its share of what is not reserved
  * @cap: what it may have at most
  * @pending: requests waiting in the scheduler
+ * @conforming: those of them that conform
  * @in_flight: requests dispatched and not completed
  * @cost: what its last request was charged, bytes
+ * @pace: when its next request is eligible at the latest, real ns
  * @time: its start tag by the device's time in an overload, virtual ns
  * @next_pos: sector after the end of the last request dispatched
  * @sweep: sector from which on the next by position is looked for
@@ -47,8 +49,10 @@ struct htbs_flow {
 	struct htbs_share share;
 	struct htbs_cap cap;
 	u32 pending;
+	u32 conforming;
 	u32 in_flight;
 	u32 cost;
+	u64 pace;
 	u64 time;
 	u64 next_pos;
 	u64 sweep;

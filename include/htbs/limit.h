@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Scheduler tags: who leaves some to others.
+ * Scheduler tags: which allocation leaves some to others.
  */
 #ifndef HTBS_LIMIT_H
 #define HTBS_LIMIT_H

@@ -16,8 +16,11 @@
 #include <htbs/tree.h>
 #include <htbs/window.h>
 
-/* Once in this time the background gets a request, whoever else is pending. */
-#define HTBS_BACKGROUND_AGE	1000000000ULL	/* ns: 1 s */
+/* A head that has waited for so long goes first: eligible.c. */
+#define HTBS_EXPIRE		30000000000ULL	/* ns: 30 s */
+
+/* A request that goes by position takes the tags of one so many places older. */
+#define HTBS_TAG_SWAPS		64
 
 /* No run is longer, so that nothing waits for ever.  Under the rule of slack. */
 #define HTBS_RUN_MAX		1000000000ULL	/* ns: 1 s */
@@ -76,6 +79,8 @@ enum htbs_order {
  * @v: the virtual time by which tags are given; behind @clock in an overload
  * @background: requests that go behind all others (constant)
  * @background_due: when one of them goes first all the same, ns
+ * @expired: an expired head was chosen once
+ * @expired_at: when one was last, ns
  * @active: the reservation that the device is granted to, or NULL
  * @run: requests of @active dispatched since it became active
  * @wait: is the device kept idle for @active
@@ -107,6 +112,8 @@ struct htbs_policy {
 	u64 v;
 	struct htbs_flow *background;
 	u64 background_due;
+	bool expired;
+	u64 expired_at;
 	struct htbs_flow *active;
 	u32 run;
 	enum htbs_wait wait;
@@ -131,6 +138,34 @@ struct htbs_policy {
 	struct htbs_shares shares;
 	struct rb_root_cached stopped;
 	bool drains;
+};
+
+/**
+ * struct htbs_incoming - what the policy must know of a request that arrives
+ * @arrived: since when it waits, real ns; not after its insertion
+ * @cost: what it is charged, bytes
+ * @write: it writes
+ */
+struct htbs_incoming {
+	u64 arrived;
+	u32 cost;
+	bool write;
+};
+
+/**
+ * struct htbs_head - the oldest pending request of a reservation
+ * @kept: its start tags as they are kept
+ * @due: when it is due, real ns
+ * @arrived: since when it waits, real ns
+ * @conforms: it did when it arrived
+ * @write: it writes
+ */
+struct htbs_head {
+	struct htbs_tags kept;
+	u64 due;
+	u64 arrived;
+	bool conforms;
+	bool write;
 };
 
 /**
@@ -293,6 +328,7 @@ void htbs_cap_charge(const struct htbs_policy *policy, struct htbs_flow *flow,
 void htbs_cap_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
 		     u64 now, u32 cost);
 u64 htbs_flow_due(const struct htbs_flow *flow, u64 due);
+u64 htbs_flow_since(const struct htbs_flow *flow, u64 arrived);
 void htbs_policy_cap(struct htbs_policy *policy, struct htbs_flow *flow,
 		     u64 max, u64 now);
 bool htbs_policy_alarm(const struct htbs_policy *policy, u64 *at);
@@ -313,6 +349,15 @@ void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 			   const struct htbs_params *params, u64 now);
 void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
 		       u64 now, u32 cost, struct htbs_tags *kept, u64 *due);
+
+/* eligible.c */
+void htbs_flow_pace(struct htbs_flow *flow, u64 now, u32 cost);
+void htbs_policy_update_eligible(struct htbs_flow *flow);
+bool htbs_policy_eligible(const struct htbs_policy *policy,
+			  const struct htbs_flow *flow, u64 now);
+void htbs_policy_defer_background(struct htbs_policy *policy, u64 now);
+bool htbs_policy_oldest_arrival(const struct htbs_policy *policy, u64 *arrived);
+struct htbs_flow *htbs_policy_expired(struct htbs_policy *policy, u64 now);
 
 /* sweep.c */
 bool htbs_policy_sweeps(const struct htbs_policy *policy, u64 now);
@@ -346,7 +391,7 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 		      u32 b_max, u64 t_wait);
 
 void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
-			u64 now, u32 cost, bool write,
+			u64 now, const struct htbs_incoming *in,
 			struct htbs_arrival *arrival);
 void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 			struct htbs_choice *choice);
@@ -355,10 +400,10 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			  const struct htbs_sent *sent);
 void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow);
 bool htbs_policy_unlink(struct htbs_policy *policy, struct htbs_flow *flow);
-void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow);
+void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow,
+			bool conforming);
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
-			  const struct htbs_tags *kept, u64 due, bool conforms,
-			  bool write);
+			  const struct htbs_head *head);
 bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_sent *sent);
 bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow,

@@ -29,6 +29,9 @@ void htbs_queue_update_head(struct htbs_device *dev,
 			    struct htbs_reservation *res);
 void htbs_queue_charge(struct htbs_device *dev, struct htbs_reservation *res,
 		       u32 bytes);
+void htbs_queue_pass_cap(struct htbs_device *dev, struct htbs_reservation *res,
+			 u64 now);
+u32 htbs_queue_overdue(const struct htbs_reservation *res, u64 now, u64 *late);
 void htbs_queue_bypass(struct htbs_device *dev, struct htbs_reservation *res,
 		       u32 cost);
 

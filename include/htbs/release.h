@@ -8,6 +8,8 @@
 
 #include <htbs/device.h>
 
+int htbs_release_register(void);
+void htbs_release_unregister(void);
 void htbs_release_init(struct htbs_device *dev);
 void htbs_release_cancel(struct htbs_device *dev);
 void htbs_release_due(struct htbs_device *dev, u64 now);

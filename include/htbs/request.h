@@ -160,6 +160,31 @@ static inline u32 htbs_data_bytes(blk_opf_t opf, u32 bytes)
 	}
 }
 
+/**
+ * htbs_op_is_for_all() - is it I/O that others wait for
+ * @opf: the operation
+ *
+ * Metadata, which is read under a file system's locks, and pages that are swapped:
+ * what the block layer issues as the root cgroup.  To throttle it would be to throttle
+ * whatever task needs the lock or the memory.
+ *
+ * Return: true if it is.
+ */
+static inline bool htbs_op_is_for_all(blk_opf_t opf)
+{
+	return (__force u32)(opf & (REQ_META | REQ_SWAP));
+}
+
+/*
+ * The same of a request.  The data of a write between two flushes, too: all other
+ * flushes of the device wait for it.
+ */
+static inline bool htbs_rq_is_for_all(struct request *rq)
+{
+	return htbs_op_is_for_all(rq->cmd_flags) ||
+	       (__force u32)(rq->rq_flags & RQF_FLUSH_SEQ);
+}
+
 /* What a request is charged. */
 static inline u32 htbs_rq_cost(struct request *rq)
 {

@@ -43,6 +43,8 @@ void htbs_reservation_init(struct htbs_reservation *res,
 			   const struct htbs_params *params);
 struct htbs_reservation *htbs_reservation_of(struct htbs_device *dev,
 					     struct bio *bio);
+struct htbs_reservation *htbs_reservation_of_rq(struct htbs_device *dev,
+						struct request *rq);
 struct htbs_reservation *htbs_reservation_of_task(struct htbs_device *dev);
 void htbs_reservation_change(struct htbs_reservation *res,
 			     struct htbs_device *dev,

@@ -34,6 +34,9 @@ void htbs_trace_wait_end(struct htbs_device *dev,
 void htbs_trace_late(struct htbs_device *dev, struct htbs_reservation *res,
 		     struct request *rq, u64 now, u64 late);
 void htbs_trace_overload(struct htbs_device *dev, u64 now);
+void htbs_warn_overload(const struct htbs_device *dev);
+void htbs_trace_pass(struct htbs_device *dev, struct htbs_reservation *res,
+		     struct request *rq, u64 now);
 void htbs_trace_config(struct htbs_device *dev, struct htbs_reservation *res,
 		       u64 now);
 void htbs_trace_share(struct htbs_device *dev, struct htbs_reservation *res,

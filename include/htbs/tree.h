@@ -18,12 +18,26 @@ struct htbs_tree {
 };
 
 /**
+ * struct htbs_minima - the smallest values of a node and of all nodes below it
+ * @start: start tag, virtual ns
+ * @eligible: when the head is eligible, real ns
+ * @arrived: when the head arrived, real ns
+ */
+struct htbs_minima {
+	u64 start;
+	u64 eligible;
+	u64 arrived;
+};
+
+/**
  * struct htbs_node - a backlogged reservation in the tree
  * @rb: its place
  * @start: start tag of its oldest request (MinS), virtual ns; in an overload its tag
  *	by time if that is later
  * @finish: finish tag of that request (F), virtual ns; later by as much
- * @min_start: smallest @start among this node and those below it
+ * @eligible: from when on that request counts as reserved work, real ns
+ * @arrived: when that request arrived, or its cap let it go on, real ns
+ * @min: the smallest of these among this node and those below it
  * @due: when that request is due, real ns
  * @count: how many requests may be due with it
  * @conforms: that request does
@@ -33,7 +47,9 @@ struct htbs_node {
 	struct rb_node rb;
 	u64 start;
 	u64 finish;
-	u64 min_start;
+	u64 eligible;
+	u64 arrived;
+	struct htbs_minima min;
 	u64 due;
 	u32 count;
 	bool conforms;
@@ -43,7 +59,10 @@ struct htbs_node {
 void htbs_tree_init(struct htbs_tree *tree);
 void htbs_tree_insert(struct htbs_tree *tree, struct htbs_node *node);
 void htbs_tree_remove(struct htbs_tree *tree, struct htbs_node *node);
+void htbs_tree_update(struct htbs_node *node);
 struct htbs_node *htbs_tree_entitled(const struct htbs_tree *tree, u64 v);
+struct htbs_node *htbs_tree_eligible(const struct htbs_tree *tree, u64 now);
+struct htbs_node *htbs_tree_oldest(const struct htbs_tree *tree);
 
 static inline bool htbs_tree_empty(const struct htbs_tree *tree)
 {
@@ -82,7 +101,7 @@ static inline struct htbs_node *htbs_tree_next(const struct htbs_node *node)
 static inline u64 htbs_tree_min_start(const struct htbs_tree *tree)
 {
 	return rb_entry(tree->root.rb_root.rb_node, struct htbs_node,
-			rb)->min_start;
+			rb)->min.start;
 }
 
 #endif /* HTBS_TREE_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The policy under test and what is known beside it (policy.c), of arrival curves
- * (ops.c), what the device has (flight.c), caps (cap.c) and weights (share.c), too;
- * what is checked of its decisions (judge.c).
+ * (ops.c), what the device has (flight.c), caps (cap.c), weights (share.c) and what is
+ * eligible (eligible.c), too; what is checked of its decisions (judge.c).
  */
 #ifndef HTBS_FUZZ_BENCH_H
 #define HTBS_FUZZ_BENCH_H
@@ -21,6 +21,7 @@
  * struct request - a pending request
  * @start: start tag, virtual ns
  * @kept: the same by both curves, as the policy has it kept
+ * @arrived: when it arrived, real ns
  * @due: when it is due, real ns
  * @conforms: it did when it arrived
  * @write: it writes
@@ -30,6 +31,7 @@
 struct request {
 	u128 start;
 	struct htbs_tags kept;
+	u64 arrived;
 	u64 due;
 	bool conforms;
 	bool write;
@@ -57,6 +59,7 @@ struct request {
  * @sweep: where the last one that went by position ended
  * @idle_since: when its last request completed, ns
  * @time: its start tag by the device's time in an overload
+ * @pace: when its next request is eligible at the latest
  */
 struct flow {
 	struct htbs_flow c;
@@ -77,6 +80,7 @@ struct flow {
 	u64 sweep;
 	u64 idle_since;
 	u128 time;
+	u64 pace;
 };
 
 /**
@@ -88,6 +92,8 @@ struct flow {
  * @entries: places assigned so far
  * @run: requests of the active reservation since it became active
  * @background_due: when the background is served whoever else is pending, ns
+ * @expired: an expired head was chosen once
+ * @expired_at: when one was last
  * @window_until: the window is up until then, ns
  * @held: what was to be dispatched is held back
  * @drains: the queue has to be emptied
@@ -103,6 +109,8 @@ struct bench {
 	u64 entries;
 	u32 run;
 	u64 background_due;
+	bool expired;
+	u128 expired_at;
 	u64 window_until;
 	bool held;
 	bool drains;
@@ -160,8 +168,16 @@ void check_wait(struct bench *bench);
 void check_turn(struct bench *bench, const struct flow *was,
 		const struct flow *flow);
 
+void advance_pace(struct bench *bench, struct flow *flow, u32 cost);
+bool eligible(const struct bench *bench, const struct flow *flow);
+void defer_background(struct bench *bench);
+bool some_expired(const struct bench *bench);
+void check_expired(struct bench *bench, const struct flow *flow,
+		   const struct htbs_choice *choice);
+
 bool has_turn(const struct bench *bench, const struct flow *flow);
 
+bool shares(const struct flow *flow);
 bool by_weight(const struct bench *bench);
 bool first_by_share(const struct bench *bench, const struct flow *flow, bool free);
 void give_back(struct bench *bench, struct flow *flow);

@@ -151,14 +151,14 @@ static bool window_full(const struct bench *bench, bool write)
 }
 
 /* If the device got one more, might it make another late? */
-static bool endangers(const struct bench *bench, bool conforms)
+static bool endangers(const struct bench *bench, bool reserved)
 {
 	u64 worst = (in_flight(bench) + 1) * bench->policy.service.seek;
 	bool some = false;
 	int i;
 	u32 at;
 
-	if (conforms)
+	if (reserved)
 		worst = (in_flight(bench) + 2) * bench->policy.service.seek / 2;
 
 	for (i = 0; i < FLOWS; i++) {
@@ -175,18 +175,17 @@ static bool endangers(const struct bench *bench, bool conforms)
 /* Does anything speak against a reservation's next request? */
 bool held_back(const struct bench *bench, const struct flow *flow)
 {
-	const struct request *head = &flow->queue[0];
+	bool reserved = eligible(bench, flow);
 
-	if (by_paper(bench) ||
-	    (head->conforms && bench->policy.overload.now))
+	if (by_paper(bench) || (reserved && bench->policy.overload.now))
 		return false;
-	return endangers(bench, head->conforms) ||
-	       (!head->conforms && window_full(bench, head->write));
+	return endangers(bench, reserved) ||
+	       (!reserved && window_full(bench, flow->queue[0].write));
 }
 
 /*
- * A request is held back: the active one's or that whose turn it is.  If the
- * device doesn't seek nobody else may go, either.
+ * A request is held back: the active one's or the next in turn.  If the device
+ * doesn't seek, or it is reserved work, no other may go, either.
  */
 void check_hold(const struct bench *bench, const struct flow *was)
 {
@@ -200,8 +199,11 @@ void check_hold(const struct bench *bench, const struct flow *was)
 		has_to |= has_turn(bench, &bench->flow[i]) &&
 			  held_back(bench, &bench->flow[i]);
 	must(has_to);
-	for (i = 0; i < FLOWS - 1 && !bench->policy.reorders; i++)
+	for (i = 0; i < FLOWS - 1; i++)
 		must(!backlogged(&bench->flow[i]) ||
+		     (bench->policy.reorders &&
+		      !eligible(bench, &bench->flow[i])) ||
+		     (by_weight(bench) && !shares(&bench->flow[i])) ||
 		     held_back(bench, &bench->flow[i]));
 }
 

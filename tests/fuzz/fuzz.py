@@ -23,7 +23,8 @@ CORPUS = HERE / "corpus"
 TARGETS = {
     "admission": ("admission.c",),
     "curve": ("curve.c",),
-    "policy": ("policy.c", "ops.c", "flight.c", "cap.c", "share.c", "judge.c"),
+    "policy": ("policy.c", "ops.c", "flight.c", "cap.c", "share.c", "eligible.c",
+               "judge.c"),
     "tree": ("tree.c",),
 }
 KEPT = 40  # inputs of a corpus

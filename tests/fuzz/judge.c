@@ -31,11 +31,29 @@ static bool entitled(const struct bench *bench, const struct flow *flow)
 	return start(flow) <= bench->now + bench->drift;
 }
 
-/*
- * The smallest finish tag of all, or of who may go; among equals who came first.
- * Where the rest goes by weights, of those who are entitled.
- */
-static const struct flow *smallest_finish(const struct bench *bench, bool free)
+/* Of which reservations one is looked for. */
+enum among {
+	ALL,
+	IN_TURN,	/* where the rest goes by weights, those that are entitled */
+	FREE,		/* of these those that may go */
+	ELIGIBLE,
+};
+
+static bool is_among(const struct bench *bench, const struct flow *flow,
+		     enum among among)
+{
+	if (!backlogged(flow))
+		return false;
+	if (among == ELIGIBLE)
+		return eligible(bench, flow);
+	if (among == FREE && held_back(bench, flow))
+		return false;
+	return among == ALL || !by_weight(bench) || entitled(bench, flow);
+}
+
+/* The smallest finish tag; among equals who came first. */
+static const struct flow *smallest_finish(const struct bench *bench,
+					  enum among among)
 {
 	const struct flow *first = NULL;
 	int i;
@@ -43,9 +61,7 @@ static const struct flow *smallest_finish(const struct bench *bench, bool free)
 	for (i = 0; i < FLOWS - 1; i++) {
 		const struct flow *flow = &bench->flow[i];
 
-		if (!backlogged(flow) || (free && held_back(bench, flow)))
-			continue;
-		if (by_weight(bench) && !entitled(bench, flow))
+		if (!is_among(bench, flow, among))
 			continue;
 		if (!first || finish(flow) < finish(first) ||
 		    (finish(flow) == finish(first) &&
@@ -131,9 +147,12 @@ static bool in_turn(const struct bench *bench, const struct flow *flow)
 void check_stay(struct bench *bench, const struct flow *flow,
 		enum htbs_order order)
 {
+	const struct flow *background = &bench->flow[FLOWS - 1];
+
 	must(flow);
 	must(!flow->pending || !flow->stopped);
 	must(bench->run < bench->policy.b_max);
+	must(!background->pending || !eligible(bench, background));
 	must(sequential(flow) || order == HTBS_ORDER_NEAREST);
 	if (!by_paper(bench) && !bench->policy.overload.now &&
 	    !in_turn(bench, flow))
@@ -164,7 +183,7 @@ void check_wait(struct bench *bench)
 {
 	const struct htbs_policy *policy = &bench->policy;
 	const struct flow *flow = active(bench);
-	u64 until = policy->wait_until;
+	u64 until = policy->wait_until, most;
 
 	check_stay(bench, flow, HTBS_ORDER_OLDEST);
 	must(!flow->pending);
@@ -173,8 +192,12 @@ void check_wait(struct bench *bench)
 	if (policy->wait == HTBS_WAIT_SERVICE) {
 		must(flow->in_flight == 1 ||
 		     (flow->in_flight && !by_paper(bench) && policy->reorders));
-		must(until == (u64)bench->now + policy->t_wait +
-			      flow->c.curve.params.latency);
+		most = flow->c.curve.params.latency;
+		if (most > HTBS_RUN_MAX)
+			most = HTBS_RUN_MAX;
+		most += (u64)bench->now + policy->t_wait;
+		must(until == most ||
+		     (!by_paper(bench) && (s64)(until - most) < 0));
 		return;
 	}
 	must(!flow->in_flight ||
@@ -188,8 +211,11 @@ void check_wait(struct bench *bench)
 /* By the paper's rule it also has to keep it if it may. */
 static bool has_to_stay(const struct bench *bench, const struct flow *flow)
 {
+	const struct flow *background = &bench->flow[FLOWS - 1];
 	const struct htbs_policy *policy = &bench->policy;
 
+	if (background->pending && eligible(bench, background))
+		return false;
 	if (!by_paper(bench) || by_weight(bench) || !flow || bench->run >= policy->b_max ||
 	    !sequential(flow) || stops(bench, flow))
 		return false;
@@ -217,7 +243,9 @@ static bool any_backlogged(const struct bench *bench)
 bool has_turn(const struct bench *bench, const struct flow *flow)
 {
 	const struct flow *background = &bench->flow[FLOWS - 1];
-	const struct flow *first = smallest_finish(bench, false);
+	const struct flow *first = smallest_finish(bench, IN_TURN);
+	bool shared = false;
+	int i;
 
 	if (background->pending &&
 	    (!any_backlogged(bench) ||
@@ -225,19 +253,28 @@ bool has_turn(const struct bench *bench, const struct flow *flow)
 		return flow == background;
 	if (first || !by_weight(bench))
 		return flow == first;
-	return backlogged(flow) && first_by_share(bench, flow, false);
+	for (i = 0; i < FLOWS - 1; i++)
+		shared |= shares(&bench->flow[i]);
+	if (!shared)
+		return flow == smallest_finish(bench, ALL);
+	return shares(flow) && first_by_share(bench, flow, false);
 }
 
 /* Whose turn it is, is held back: does it go past that? */
 static bool may_pass(const struct bench *bench, const struct flow *flow)
 {
-	const struct flow *first = smallest_finish(bench, true);
+	const struct flow *first = smallest_finish(bench, ELIGIBLE);
 
-	if (by_paper(bench) || bench->policy.reorders)
+	if (by_paper(bench))
 		return false;
+	if (first && !held_back(bench, first))
+		return flow == first;
+	if (bench->policy.reorders)
+		return false;
+	first = smallest_finish(bench, FREE);
 	if (first || !by_weight(bench))
 		return flow == first;
-	return first_by_share(bench, flow, true);
+	return shares(flow) && first_by_share(bench, flow, true);
 }
 
 /* Somebody is chosen anew. */
@@ -253,7 +290,7 @@ void check_turn(struct bench *bench, const struct flow *was,
 	must(has_turn(bench, flow) || renewed || may_pass(bench, flow));
 	if (is_background(bench, flow)) {
 		must(!bench->policy.active);
-		bench->background_due = bench->now + HTBS_BACKGROUND_AGE;
+		defer_background(bench);
 	} else {
 		must(active(bench) == flow);
 	}

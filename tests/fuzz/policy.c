@@ -17,11 +17,17 @@
 
 void set_head(struct bench *bench, struct flow *flow)
 {
+	const struct request *oldest = &flow->queue[0];
+	const struct htbs_head head = {
+		.kept		= oldest->kept,
+		.due		= oldest->due,
+		.arrived	= oldest->arrived,
+		.conforms	= oldest->conforms,
+		.write		= oldest->write,
+	};
+
 	if (flow->pending)
-		htbs_policy_set_head(&bench->policy, &flow->c,
-				     &flow->queue[0].kept, flow->queue[0].due,
-				     flow->queue[0].conforms,
-				     flow->queue[0].write);
+		htbs_policy_set_head(&bench->policy, &flow->c, &head);
 }
 
 static void drop(struct flow *flow, int at)
@@ -57,14 +63,19 @@ static void arrive(struct bench *bench, struct flow *flow, struct input *in)
 {
 	bool waited = bench->policy.wait && active(bench) == flow;
 	struct htbs_arrival arrival;
+	struct htbs_incoming incoming;
 	struct request request = {};
 
 	if (flow->pending == PENDING_MAX)
 		return;
 	place(flow, &request, in);
 	request.cost = htbs_cost(input_within(in, 0, 1 << 20));
-	htbs_policy_arrive(&bench->policy, &flow->c, bench->now, request.cost,
-			   request.write, &arrival);
+	request.arrived = bench->now;
+	incoming.arrived = request.arrived;
+	incoming.cost = request.cost;
+	incoming.write = request.write;
+	htbs_policy_arrive(&bench->policy, &flow->c, bench->now, &incoming,
+			   &arrival);
 	must(arrival.hit == waited);
 	check_arrival(bench, flow, &request, &arrival);
 	bench->held = false;
@@ -73,7 +84,7 @@ static void arrive(struct bench *bench, struct flow *flow, struct input *in)
 		cap_begin(bench, flow);
 		flow->entered = ++bench->entries;
 		if (is_background(bench, flow))
-			bench->background_due = bench->now + HTBS_BACKGROUND_AGE;
+			defer_background(bench);
 	}
 	flow->queue[flow->pending++] = request;
 }
@@ -138,6 +149,7 @@ static void dispatch(struct bench *bench, struct flow *flow,
 	add_sent(bench, flow, &sent);
 	if (active(bench) == flow)
 		bench->run++;
+	advance_pace(bench, flow, extent->cost);
 	cap_charge(bench, flow, extent->cost);
 	flow->entered = ++bench->entries;
 	set_head(bench, flow);
@@ -157,7 +169,7 @@ static int pending(const struct bench *bench)
 static struct flow *serve(struct bench *bench)
 {
 	struct htbs_policy *policy = &bench->policy;
-	bool waited = policy->wait != HTBS_WAIT_NONE, over;
+	bool waited = policy->wait != HTBS_WAIT_NONE, over, expired;
 	struct flow *was = active(bench), *flow;
 	struct htbs_choice choice;
 
@@ -165,6 +177,7 @@ static struct flow *serve(struct bench *bench)
 		return NULL;
 	release(bench);
 	over = (s64)(policy->wait_until - (u64)bench->now) <= 0;
+	expired = some_expired(bench);
 	htbs_policy_choose(policy, bench->now, &choice);
 	must(choice.timed_out == (waited && over));
 	if (choice.timed_out)
@@ -177,6 +190,8 @@ static struct flow *serve(struct bench *bench)
 	check_jump(bench, choice.jump);
 
 	flow = (struct flow *)choice.flow;
+	if (expired)
+		check_expired(bench, flow, &choice);
 	if (choice.wait_began || choice.held) {
 		must(choice.wait_began != choice.held);
 		must(!flow && active(bench) == was);
@@ -191,6 +206,14 @@ static struct flow *serve(struct bench *bench)
 		return NULL;
 	}
 	must(flow && backlogged(flow));
+	if (expired) {
+		bench->run = 0;
+		if (is_background(bench, flow))
+			defer_background(bench);
+		must(active(bench) == (is_background(bench, flow) ? NULL : flow));
+		dispatch(bench, flow, choice.order);
+		return flow;
+	}
 	check_go(bench, flow);
 	check_order(bench, was, flow, choice.order);
 	if (flow == was && policy->run) {
@@ -208,6 +231,7 @@ static struct flow *serve(struct bench *bench)
 static void merge(struct bench *bench, struct flow *flow, struct input *in)
 {
 	struct request *kept;
+	bool less;
 	int at;
 
 	if (flow->pending < 2 || is_background(bench, flow))
@@ -216,9 +240,10 @@ static void merge(struct bench *bench, struct flow *flow, struct input *in)
 	kept = &flow->queue[at];
 	if ((s64)(flow->queue[at + 1].due - kept->due) < 0)
 		kept->due = flow->queue[at + 1].due;
+	less = kept->conforms && flow->queue[at + 1].conforms;
 	kept->conforms |= flow->queue[at + 1].conforms;
 	drop(flow, at + 1);
-	htbs_policy_remove(&bench->policy, &flow->c);
+	htbs_policy_remove(&bench->policy, &flow->c, less);
 	flow->entered = ++bench->entries;
 	set_head(bench, flow);
 }
@@ -247,6 +272,7 @@ static void configure(struct bench *bench, struct flow *flow, struct input *in)
 	}
 	htbs_policy_configure(&bench->policy, &flow->c, &params, bench->now);
 	set_cap(bench, flow, 0);
+	flow->pace = bench->now;
 	exact_init(flow, &params, v);
 	for (i = 0; i < flow->pending; i++) {
 		struct request *request = &flow->queue[i];
@@ -418,6 +444,7 @@ static void begin(struct bench *bench, struct input *in)
 		exact_init(&bench->flow[i], &params,
 			   bench->now + bench->drift);
 		bench->flow[i].idle_since = bench->now;
+		bench->flow[i].pace = bench->now;
 	}
 }
 

@@ -14,6 +14,12 @@ bool by_weight(const struct bench *bench)
 	return htbs_policy_weighs(&bench->policy);
 }
 
+/* Those backlogged when the first weight was given join with their next request. */
+bool shares(const struct flow *flow)
+{
+	return !RB_EMPTY_NODE(&flow->c.share.rb);
+}
+
 /* Is no share tag smaller, of all or of who may go? */
 bool first_by_share(const struct bench *bench, const struct flow *flow, bool free)
 {
@@ -23,7 +29,7 @@ bool first_by_share(const struct bench *bench, const struct flow *flow, bool fre
 	for (i = 0; i < FLOWS - 1; i++) {
 		const struct flow *other = &bench->flow[i];
 
-		if (backlogged(other) && !(free && held_back(bench, other)) &&
+		if (backlogged(other) && shares(other) && !(free && held_back(bench, other)) &&
 		    (s64)(other->c.share.curve.tat - tag) < 0)
 			return false;
 	}
@@ -75,6 +81,7 @@ static void replace(struct bench *bench, struct flow *flow, struct input *in)
 	exact_init(flow, &params, bench->now + bench->drift);
 	set_cap(bench, flow, 0);
 	flow->idle_since = bench->now;
+	flow->pace = bench->now;
 }
 
 /* A step of these; the background has no weight and stays. */

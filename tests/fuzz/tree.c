@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The tree of backlogged reservations against a sorted list: same order, same
- * smallest start tag at every node, and a balanced tree.
+ * smallest values at every node, the same nodes found by them, and a balanced tree.
  */
 #include <htbs/tree.h>
 
@@ -30,6 +30,13 @@ struct bench {
 	int free[NODES];
 };
 
+/* Other moments of a node, drawn from @draw. */
+static void set_moments(struct bench *bench, struct htbs_node *node, u64 draw)
+{
+	node->eligible = bench->base + (draw * 0x9e3779b97f4a7c15ULL & SPAN);
+	node->arrived = bench->base + (draw * 0xd1342543de82ef95ULL & SPAN);
+}
+
 static void insert(struct bench *bench, struct input *in)
 {
 	struct htbs_node *node;
@@ -41,6 +48,7 @@ static void insert(struct bench *bench, struct input *in)
 	node = &bench->node[i];
 	node->start = bench->base + input_within(in, 0, SPAN);
 	node->finish = bench->base + input_within(in, 0, SPAN);
+	set_moments(bench, node, node->start ^ node->finish);
 
 	for (at = bench->count; at; at--) {
 		u64 other = bench->node[bench->like[at - 1]].finish;
@@ -69,34 +77,74 @@ static void take_out(struct bench *bench, struct input *in)
 	htbs_tree_remove(&bench->tree, &bench->node[i]);
 }
 
-/* The smallest start tag below, counted from the base; also, how deep it is. */
-static u64 below(const struct bench *bench, const struct rb_node *rb,
-		 int *depth)
+static void change(struct bench *bench, struct input *in)
+{
+	struct htbs_node *node;
+
+	if (!bench->count)
+		return;
+	node = &bench->node[bench->like[input_byte(in) % bench->count]];
+	set_moments(bench, node, node->eligible + 1);
+	htbs_tree_update(node);
+}
+
+static void lower(struct htbs_minima *min, const struct htbs_minima *by)
+{
+	if (by->start < min->start)
+		min->start = by->start;
+	if (by->eligible < min->eligible)
+		min->eligible = by->eligible;
+	if (by->arrived < min->arrived)
+		min->arrived = by->arrived;
+}
+
+/* The smallest values below, counted from the base; also, how deep it is. */
+static struct htbs_minima below(const struct bench *bench,
+				const struct rb_node *rb, int *depth)
 {
 	const struct htbs_node *node = rb_entry_safe(rb, struct htbs_node, rb);
+	struct htbs_minima min = { ~0ULL, ~0ULL, ~0ULL }, other;
 	int left = 0, right = 0;
-	u64 min, other;
 
 	*depth = 0;
 	if (!node)
-		return ~0ULL;
-	min = node->start - bench->base;
+		return min;
+	min.start = node->start - bench->base;
+	min.eligible = node->eligible - bench->base;
+	min.arrived = node->arrived - bench->base;
 	other = below(bench, rb->rb_left, &left);
-	if (other < min)
-		min = other;
+	lower(&min, &other);
 	other = below(bench, rb->rb_right, &right);
-	if (other < min)
-		min = other;
-	must(node->min_start - bench->base == min);
+	lower(&min, &other);
+	must(node->min.start - bench->base == min.start);
+	must(node->min.eligible - bench->base == min.eligible);
+	must(node->min.arrived - bench->base == min.arrived);
 	*depth = 1 + (left > right ? left : right);
 	return min;
+}
+
+/* Searches find the first in order: of those eligible by some time; the oldest. */
+static void check_searches(const struct bench *bench, u64 time, u64 arrived)
+{
+	const struct htbs_node *eligible = NULL, *oldest = NULL, *node;
+	int at;
+
+	for (at = 0; at < bench->count; at++) {
+		node = &bench->node[bench->like[at]];
+		if (!eligible && node->eligible - bench->base <= time)
+			eligible = node;
+		if (!oldest && node->arrived - bench->base == arrived)
+			oldest = node;
+	}
+	must(htbs_tree_eligible(&bench->tree, bench->base + time) == eligible);
+	must(htbs_tree_oldest(&bench->tree) == oldest);
 }
 
 static void check(const struct bench *bench)
 {
 	const struct htbs_node *node = htbs_tree_first(&bench->tree);
+	struct htbs_minima min;
 	int at, depth;
-	u64 min;
 
 	must(htbs_tree_empty(&bench->tree) == !bench->count);
 	for (at = 0; at < bench->count; at++) {
@@ -107,7 +155,10 @@ static void check(const struct bench *bench)
 
 	min = below(bench, bench->tree.root.rb_root.rb_node, &depth);
 	if (bench->count)
-		must(htbs_tree_min_start(&bench->tree) - bench->base == min);
+		must(htbs_tree_min_start(&bench->tree) - bench->base ==
+		     min.start);
+	check_searches(bench, SPAN / 16, min.arrived);
+	check_searches(bench, SPAN / 2, min.arrived);
 	/* At most 2 log2(n + 1): every other node of a path is black. */
 	must(1 << (depth + 1) / 2 <= bench->count + 1);
 }
@@ -125,7 +176,11 @@ int fuzz_one(const u8 *data, size_t size)
 	bench.base = input_within(&in, 0, ~0ULL);
 
 	while (!input_empty(&in)) {
-		if (input_byte(&in) % 5 < 3)
+		u8 what = input_byte(&in);
+
+		if (what >= 240)
+			change(&bench, &in);
+		else if (what % 5 < 3)
 			insert(&bench, &in);
 		else
 			take_out(&bench, &in);

@@ -12,11 +12,21 @@ from typing import NamedTuple
 
 from tests.model.order import Order
 from tests.model.reservation import SECOND, Params, Request, Reservation, Tag, take
-from tests.model.slack import HEADS, LEAD, RUN_MAX, SHORT_RUN, SWEEP, Service, bearable, crowded
+from tests.model.slack import (
+    BACKGROUND_PART,
+    EXPIRE,
+    HEADS,
+    LEAD,
+    RUN_MAX,
+    SHORT_RUN,
+    SWEEP,
+    Service,
+    bearable,
+    crowded,
+)
 from tests.model.window import URGENT_MAX, Window
 
 SEQ_GAP = 128  # sectors that a sequential request may leave out
-BACKGROUND_AGE = SECOND  # the background gets one request in this time, whoever else is pending
 
 
 class Arrival(NamedTuple):
@@ -51,7 +61,8 @@ class Policy(Order):
                  reorders: bool = False):
         super().__init__(rule)
         self.b_max, self.t_wait, self.reorders = b_max, t_wait, reorders
-        self.background_due = 0
+        self.background_due = 0  # when the background goes first
+        self.expired_at: int | None = None  # when an expired head was chosen last
         self.active: Reservation | None = None
         self.run = 0
         self.run_since = 0
@@ -73,6 +84,8 @@ class Policy(Order):
     def arrive(self, flow: Reservation, request: Request, now: int) -> Arrival:
         """A request arrives. If the device was kept idle for it, that is over."""
         self.held = False
+        if request.arrived is None:
+            request.arrived = now
         hit = self.wait is not None and flow is self.active
         if hit:
             self.wait = None
@@ -85,7 +98,7 @@ class Policy(Order):
         if flow is self.background:
             request.tags = (Tag(v), Tag(v))
             if not flow.queue:
-                self.background_due = now + BACKGROUND_AGE
+                self._defer_background(now)
         else:
             request.tags = flow.tag(self.v, request.cost)
             request.due = self._due(flow, request.start, now)
@@ -109,7 +122,7 @@ class Policy(Order):
 
     def _hurry(self) -> bool:
         """By the rule of slack a wait is no longer than the others can bear. Is it shorter now."""
-        if self.rule == "paper" or self.wait != "arrival":
+        if self.rule == "paper" or self.wait is None:
             return False
         before, self.wait_until = self.wait_until, min(self.wait_until, self._leave())
         return self.wait_until < before
@@ -171,12 +184,14 @@ class Policy(Order):
         if relieved:
             self.overload.end()
         jump = self._adjust(now)
-        stays = self._stays(now)
-        if self.wait:
-            return Choice(None, jump, False, True, timed_out, relieved)
-        chosen = self.active if stays else self._first(now)
-        if not self._lets(chosen, now):
-            chosen, stays = self._passes(now), False
+        chosen, stays = self._expired(now), False
+        if chosen is None:
+            stays = self._stays(now)
+            if self.wait:
+                return Choice(None, jump, False, True, timed_out, relieved)
+            chosen = self.active if stays else self._first(now)
+            if not self._lets(chosen, now):
+                chosen, stays = self._passes(now), False
         self.held = chosen is None
         if self.held:
             return Choice(None, jump, False, False, timed_out, relieved, True)
@@ -185,10 +200,33 @@ class Policy(Order):
         return Choice(chosen, jump, switched, False, timed_out, relieved,
                       nearest=self.by_position)
 
+    def _expired(self, now: int) -> Reservation | None:
+        """The one whose oldest request waits longest, if that is too long.
+
+        After each as much time belongs to the rest: twice what a seek takes.
+        """
+        waiting = [*self._backlogged(), *([self.background] if self.background.queue else [])]
+        oldest = min(waiting, key=Reservation.since)
+        if now < oldest.since() + EXPIRE or (
+                self.expired_at is not None and now - self.expired_at < 2 * self.service.seek):
+            return None
+        self.expired_at = now
+        return oldest
+
+    def _defer_background(self, now: int) -> None:
+        """The background has had its part of the device's time for now."""
+        self.background_due = now + BACKGROUND_PART * (self.service.seek + 1)
+
+    def _is_eligible(self, flow: Reservation, now: int) -> bool:
+        """Is its oldest request reserved work, as it is judged now."""
+        if flow is self.background:
+            return now >= self.background_due
+        return flow.queue[0].conforming or now >= flow.eligible()
+
     def _grant(self, flow: Reservation, now: int) -> bool:
         """The device is another's from now on, or nobody's if the background has it."""
         if flow is self.background:
-            self.background_due = now + BACKGROUND_AGE
+            self._defer_background(now)
         self.turn = self._spare(flow)
         active = None if flow is self.background else flow
         switched = active is not self.active
@@ -212,18 +250,18 @@ class Policy(Order):
         """May the device have its oldest request now. By the rule of slack, not if it is too much.
 
         A device that serves first what it reaches first might go past those that conform for every
-        other request that it gets; but if that conforms, too, with half a seek, and in an overload
-        it is given them all. No window holds back one that conforms.
+        other request that it gets; but if that is eligible with half a seek, and in an overload it
+        is given them all. No window holds back one that is eligible.
         """
-        conforming = flow.queue[0].conforming
-        if self.rule == "paper" or (conforming and self._overloaded()):
+        eligible = self._is_eligible(flow, now)
+        if self.rule == "paper" or (eligible and self._overloaded()):
             return True
         worst = (self.in_flight + 1) * self.service.seek
-        if conforming:
+        if eligible:
             worst = (worst + self.service.seek) // 2
         if any(due < now + worst for due in self.urgent):
             return False
-        if conforming:
+        if eligible:
             return True
         write = flow.queue[0].write
         return self.windows[write].open(self._of_kind(write), now)
@@ -233,11 +271,12 @@ class Policy(Order):
         return self.writes if write else self.in_flight - self.writes
 
     def _passes(self, now: int) -> Reservation | None:
-        """Who goes while whose turn it is, is held back: the next who isn't.
+        """The next in turn is held back: the next that isn't, reserved work first.
 
-        Not on a device that seeks, where it would end runs.
+        On a device that seeks no other, as that would end runs.
         """
-        others = [] if self.reorders else self._turns(HEADS)
+        eligible = [flow for flow in self._backlogged() if now >= flow.eligible()]
+        others = [*eligible[:1], *([] if self.reorders else self._turns(HEADS))]
         return next((flow for flow in others if self._lets(flow, now)), None)
 
     def work(self) -> bool:
@@ -247,7 +286,7 @@ class Policy(Order):
 
     def _first(self, now: int) -> Reservation:
         """Whose turn it is next, or the background if it is its."""
-        turns = self._turns()
+        turns = self._turns() or self._backlogged()
         if self.background.queue and (not turns or now >= self.background_due):
             return self.background
         return turns[0]
@@ -256,6 +295,8 @@ class Policy(Order):
         """May the active reservation keep the device? Sets `wait` if it has nothing pending."""
         flow = self.active
         if flow is None or self._stops(flow, now):
+            return False
+        if self.background.queue and self._is_eligible(self.background, now):
             return False
         if self.run >= self.b_max or (
                 self.rule == "slack" and now >= self.run_since + self._long()):
@@ -306,7 +347,8 @@ class Policy(Order):
             return False
         if flow.in_flight:
             self.wait = "service"
-            self.wait_until = now + flow.params.latency + self.t_wait
+            self.wait_until = now + min(flow.params.latency, RUN_MAX) + self.t_wait
+            self._hurry()
             return True
         if now >= flow.idle_since + self._patience(flow):
             return False
@@ -390,6 +432,8 @@ class Policy(Order):
         if flow is self.active:
             self.run += 1
         overload = turn and self.overload.learn(request.due < now + self._least(flow))
+        if flow is not self.background:
+            flow.advance(now, request.cost)
         if spare and self.weighs():
             self._charge_share(flow, request.cost)
             flow.refund(request, self.v)
@@ -473,6 +517,7 @@ class Policy(Order):
             flow.queue.insert(flow.queue.index(gone), kept)
             kept.tags = gone.tags
         kept.due = min(kept.due, gone.due)
+        kept.arrived = min(kept.arrived, gone.arrived)
         kept.conforming |= gone.conforming
         self.remove(flow, gone)
 
@@ -498,7 +543,7 @@ class Policy(Order):
             flow.ops.pass_by(v, 1)
         else:
             self._charge_share(flow, size)
-            if flow.queue:
+            if flow.shares:
                 self._join(flow)
         if flow.params.max:
             self._charge_cap(flow, size, now)
@@ -522,6 +567,7 @@ class Policy(Order):
         self.weigh(flow, params.weight)
         self.cap(flow, params.max, now)
         flow.promise(params, v)
+        flow.pace = now
         for request in flow.queue:
             was, tags = request.start, flow.tag(v, request.cost)
             due = self._due(flow, max(tag.start for tag in tags), now)

@@ -3,8 +3,6 @@
 The smallest finish tag goes first. The rest may go by weights, and a cap stops who had too much.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from fractions import Fraction
 from math import floor
 
@@ -35,8 +33,7 @@ class Order:
     def add(self, params: Params, now: int) -> Reservation:
         """A new reservation starts with a full burst."""
         flow = Reservation(params, self._time(now), now)
-        with self._reweighing():
-            self.flows.append(flow)
+        self.flows.append(flow)
         return flow
 
     def _overloaded(self) -> bool:
@@ -82,26 +79,17 @@ class Order:
         return self._given() and not self._overloaded()
 
     def weigh(self, flow: Reservation, weight: int) -> None:
-        """It gets another weight, or none: 0."""
+        """It gets another weight, or none: 0. Those backlogged join with their next request."""
         if weight != flow.params.weight:
             flow.share = Fraction(floor(flow.share))
-        with self._reweighing():
-            flow.params = flow.params._replace(weight=weight)
-
-    @contextmanager
-    def _reweighing(self) -> Iterator[None]:
-        """A weight may change. With the first one all who are backlogged join, in their order."""
-        backlogged = self._backlogged() if not self._given() else []
-        yield
-        if self._given():
-            for flow in backlogged:
-                self._join(flow)
+        flow.params = flow.params._replace(weight=weight)
 
     def _join(self, flow: Reservation) -> None:
         """It stands behind those with the same share tag, which is not in the past."""
         self.joins += 1
         flow.joined = self.joins
-        if self._given() and flow.queue and not flow.stopped:
+        flow.shares = self._given() and bool(flow.queue) and not flow.stopped
+        if flow.shares:
             flow.share = max(flow.share, Fraction(self.shared))
 
     def _spare(self, flow: Reservation) -> bool:
@@ -110,8 +98,8 @@ class Order:
                 and flow.min_start() > max(self.v, flow.time))
 
     def _by_share(self) -> list[Reservation]:
-        """Those with pending requests, the smallest share tag first."""
-        return sorted((flow for flow in self.flows if flow.queue and not flow.stopped),
+        """Those that joined and have pending requests, the smallest share tag first."""
+        return sorted((flow for flow in self.flows if flow.shares),
                       key=lambda flow: (floor(flow.share), flow.joined))
 
     def _in_share(self, flow: Reservation) -> bool:

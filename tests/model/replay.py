@@ -202,7 +202,8 @@ class Device:
 
     def _on_tag(self, event: Event) -> list[Expected]:
         flow, now = self._flow(event), event.now
-        request = Traced(event.bytes, event.sector, write=bool(event.write), number=event.request)
+        request = Traced(event.bytes, event.sector, write=bool(event.write), number=event.request,
+                         arrived=event.arrived)
         self._given_back.pop(event.request, None)
         arrival = self._policy.arrive(flow, request, now)
         self._pending[event.request] = request
@@ -255,6 +256,7 @@ class Device:
             self._policy.merge(flow, kept, gone)
         else:
             kept.due = min(kept.due, gone.due)
+            kept.arrived = min(kept.arrived, gone.arrived)
             self._policy.remove(other, gone)
         return other
 
@@ -274,6 +276,14 @@ class Device:
             return []
         group, size = self._grown
         return [Expected("charge", {"group": group, "bytes": size})]
+
+    def _on_pass(self, event: Event) -> list[Expected]:
+        """Others wait for it, and its group gets a cap: it goes past that, as if given back."""
+        request = self._request(event, event.request)
+        flow = self._owner(request)
+        self._policy.remove(flow, request)
+        self._given_back[event.request] = self._pending.pop(event.request)
+        return [Expected("pass", {"group": self._group(flow), "pending": len(flow.queue)})]
 
     # Requests go.
 

@@ -9,6 +9,7 @@ SECOND = 10**9
 COST_MIN = 4096  # the smallest request is charged this much
 SEQ_LAST, SEQ_MIN = 8, 5  # sequential: at least 5 of the last 8 requests were
 CAP_AHEAD = SECOND // 100  # so far may one be ahead of what it may have at most
+TAG_SWAPS = 64  # so many places older are the tags at most that a request by position takes
 PASS_DEBT = SECOND  # so far ahead at most does what goes past the policy take a curve
 
 
@@ -98,6 +99,7 @@ class Request:
     sent: int = 0  # when the device got it
     write: bool = False
     placed: int = 0  # when it came to its position; the later of two stands behind
+    arrived: int | None = None  # since when it waits; None: since it is inserted
     data: bool = True  # it moves data; one that does not costs the least, however long it is
 
     @property
@@ -128,11 +130,13 @@ class Reservation:
         self.queue: list[Request] = []
         self.entered = 0  # when its place among the backlogged ones was last assigned
         self.joined = 0  # the same of its place by share tags
+        self.shares = False  # it has a place by share tags
         self.in_flight = 0
         self.history = [False] * SEQ_LAST
         self.next_pos: int | None = None  # after its last request, once there was one
         self.sweep = 0  # from where on the next by position is looked for
         self.sync = False
+        self.pace = now  # when its next request is eligible at the latest
         self.idle_since = now
         self.think = 0
         self.cost = 0  # of its last request
@@ -170,6 +174,27 @@ class Reservation:
             return request.due
         return max(request.due, self.go_on() + self.params.latency)
 
+    def since(self) -> int:
+        """Since when its oldest request waits, but for its cap."""
+        arrived = min(request.arrived for request in self.queue[:1])
+        return max(arrived, self.go_on()) if self.params.max else arrived
+
+    def eligible(self) -> int:
+        """From when on its oldest request is reserved work, which no window holds back.
+
+        When a request that conforms is pending; else when the start tag would have come in real
+        time, or, if that is earlier, at its pace.
+        """
+        if any(request.conforming for request in self.queue):
+            return self.since()
+        return min(self.pace, self.due(self.queue[0]) - self.params.latency)
+
+    def advance(self, now: int, cost: int) -> None:
+        """A request of so many bytes is dispatched: the pace moves on by what it is of the time."""
+        rates = [(cost, self.params.bw), (1, self.params.iops)]
+        step = max(each * SECOND // rate for each, rate in rates if rate)
+        self.pace = min(max(self.pace, now - self.params.latency), now) + step
+
     def min_start(self) -> int:
         """MinS, but no earlier than the tag by time."""
         return max(self.time, min(request.start for request in self.queue))
@@ -204,10 +229,11 @@ def take(queue: list[Request], request: Request) -> None:
     """A request is pending no more. If it passes older ones its tags may be others'.
 
     Those that don't conform, back to the first that does, have their tags in the order of
-    arrival whoever of them goes: it takes the oldest's, and each the next one's.
+    arrival whichever of them goes: it takes the oldest's, and each the next one's. But no further
+    back than TAG_SWAPS.
     """
     place = queue.index(request)
-    older = queue[:place]
+    older = queue[max(0, place - TAG_SWAPS):place]
     while older and not request.conforming and not older[-1].conforming:
         other = older.pop()
         request.tags, other.tags = other.tags, request.tags

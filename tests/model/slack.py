@@ -14,6 +14,8 @@ RUN_MAX = SECOND
 SHORT_RUN = 8  # seeks
 LEAD = SECOND // 2  # in an overload: of virtual time, from one finish tag to the next one's
 TURN_LEFT = 3  # seeks
+EXPIRE = 30 * SECOND  # a head that has waited for so long goes first
+BACKGROUND_PART = 16  # the inverse of the background's part of the device's time
 SWEEP = 16  # of a run's requests the first of so many is the oldest, wherever it is
 
 

@@ -11,11 +11,35 @@ static enum sim_drive drive;
 static struct disk disk;
 static struct flash *flash;
 static struct drive_cmd commands[SIM_COMMANDS];
+static struct sim_plain plain;
+static u64 plain_seed;
+static u32 plain_new[SIM_COMMANDS], plain_count;
+
+/* The plain drive knows at once when a command will be done. */
+static void plain_submit(u32 nr, u64 now)
+{
+	plain_seed = plain_seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	commands[nr].done = now + plain.least +
+			    (plain_seed >> 33) % (plain.most - plain.least + 1);
+	plain_new[plain_count++] = nr;
+}
+
+static bool plain_decide(u32 *nr, u64 *done)
+{
+	if (!plain_count)
+		return false;
+	*nr = plain_new[--plain_count];
+	*done = commands[*nr].done;
+	return true;
+}
 
 /* A drive that has done nothing yet; a flash drive full of random writes. */
-void sim_drive_reset(enum sim_drive kind)
+void sim_drive_reset(enum sim_drive kind, const struct sim_plain *of)
 {
 	drive = kind;
+	plain = *of;
+	plain_seed = 1;
+	plain_count = 0;
 	if (kind == SIM_HD080HJ)
 		disk_init(&disk, &disk_hd080hj, false);
 	else if (kind == SIM_NEARLINE)
@@ -35,6 +59,8 @@ u64 sim_drive_sectors(void)
 /* How many commands it takes at a time. */
 u32 sim_drive_depth(void)
 {
+	if (drive == SIM_PLAIN)
+		return plain.depth;
 	return drive == SIM_TLC ? SIM_COMMANDS : disk.p.depth;
 }
 
@@ -46,7 +72,9 @@ void sim_drive_submit(u32 nr, u64 now, bool write, u64 sector, u32 sectors)
 	cmd->arrived = now;
 	cmd->nr = sectors;
 	cmd->op = write ? DRIVE_WRITE : DRIVE_READ;
-	if (drive == SIM_TLC)
+	if (drive == SIM_PLAIN)
+		plain_submit(nr, now);
+	else if (drive == SIM_TLC)
 		flash_submit(flash, cmd);
 	else
 		disk_submit(&disk, cmd);
@@ -57,6 +85,8 @@ bool sim_drive_decide(u64 now, u32 *nr, u64 *done)
 {
 	struct drive_cmd *cmd;
 
+	if (drive == SIM_PLAIN)
+		return plain_decide(nr, done);
 	cmd = drive == SIM_TLC ? flash_decide(flash, now) :
 				 disk_decide(&disk, now);
 	if (!cmd)
@@ -68,5 +98,7 @@ bool sim_drive_decide(u64 now, u32 *nr, u64 *done)
 
 u64 sim_drive_wake(void)
 {
+	if (drive == SIM_PLAIN)
+		return ~0ULL;
 	return drive == SIM_TLC ? flash_wake(flash) : disk_wake(&disk);
 }

@@ -15,9 +15,22 @@ enum sim_drive {
 	SIM_HD080HJ,
 	SIM_NEARLINE,
 	SIM_TLC,
+	SIM_PLAIN,
 };
 
-void sim_drive_reset(enum sim_drive kind);
+/**
+ * struct sim_plain - a drive of no kind: each command takes a time at random
+ * @depth: commands it takes at a time
+ * @least: the shortest time, ns
+ * @most: the longest time, ns
+ */
+struct sim_plain {
+	u32 depth;
+	u64 least;
+	u64 most;
+};
+
+void sim_drive_reset(enum sim_drive kind, const struct sim_plain *of);
 u64 sim_drive_sectors(void);
 u32 sim_drive_depth(void);
 void sim_drive_submit(u32 nr, u64 now, bool write, u64 sector, u32 sectors);

@@ -19,6 +19,7 @@ struct sim_client {
 	struct htbs_params promise;
 	u64 base, span;		/* where: sectors */
 	u64 begin, end;		/* when, ns */
+	u64 stagger;		/* between its first requests, ns */
 	u64 think;		/* from a completion to the next request, ns */
 	u64 period;		/* between two of its requests at least, ns */
 	const u64 *times;	/* when requests arrive; NULL: see think */
@@ -27,6 +28,7 @@ struct sim_client {
 	u32 depth;		/* requests it keeps under way */
 	bool sequential;
 	bool write;
+	bool idle;		/* in the background */
 
 	u64 bytes, ios;
 	u64 conforming, late;
@@ -42,6 +44,7 @@ struct sim_setup {
 	u64 seconds;
 	u64 seed;
 	bool seeks;		/* known of the drive, if it does */
+	struct sim_plain plain;
 };
 
 struct sim_outcome {
@@ -70,7 +73,7 @@ struct sim_flow {
 };
 
 static struct htbs_policy policy;
-static struct htbs_flow background;
+static struct htbs_flow unused;
 static struct sim_flow flows[SIM_CLIENTS];
 static struct sim_outcome *out;
 static u64 overload_began;
@@ -124,6 +127,11 @@ static void arrive(struct sim_flow *of, u64 now, u32 slot)
 {
 	struct sim_client *client = of->client;
 	u64 sectors = client->size / 512, offset;
+	const struct htbs_incoming in = {
+		.arrived	= now,
+		.cost		= htbs_cost(client->size),
+		.write		= client->write,
+	};
 	struct htbs_arrival arrival;
 	struct sim_request *request;
 
@@ -134,8 +142,7 @@ static void arrive(struct sim_flow *of, u64 now, u32 slot)
 		offset = draw(client->span / sectors) * sectors;
 	}
 
-	htbs_policy_arrive(&policy, &of->flow, now, htbs_cost(client->size),
-			   client->write, &arrival);
+	htbs_policy_arrive(&policy, &of->flow, now, &in, &arrival);
 	out->hits += arrival.hit;
 	request = pending(of, of->pending++);
 	request->sector = client->base + offset;
@@ -262,8 +269,10 @@ static struct sim_request take(struct sim_flow *of, u32 place)
 {
 	struct sim_request request = *pending(of, place);
 	bool passes = !request.conforming;
+	u32 swaps = 0;
 
 	for (; place; place--) {
+		passes &= swaps++ < HTBS_TAG_SWAPS;
 		passes &= !pending(of, place - 1)->conforming;
 		if (passes)
 			swap_tags(&request, pending(of, place - 1));
@@ -302,9 +311,13 @@ static bool dispatch(u64 now)
 		note_overload(now);
 	head = pending(of, 0);
 	if (of->pending)
-		htbs_policy_set_head(&policy, choice.flow, &head->kept,
-				     head->due, head->conforming,
-				     of->client->write);
+		htbs_policy_set_head(&policy, choice.flow, &(struct htbs_head){
+			.kept		= head->kept,
+			.due		= head->due,
+			.arrived	= head->arrived,
+			.conforms	= head->conforming,
+			.write		= of->client->write,
+		});
 	return true;
 }
 
@@ -340,25 +353,33 @@ static void set_up(const struct sim_setup *setup, struct sim_client *clients,
 		.burst = HTBS_BURST_MIN,
 		.latency = HTBS_LATENCY_MIN,
 	};
+	struct htbs_flow *background;
 	u32 i, slot;
 
 	seed = setup->seed;
-	sim_drive_reset(setup->drive);
+	sim_drive_reset(setup->drive, &setup->plain);
 	depth = sim_drive_depth();
 	serving = 0;
 	memset(service, 0, sizeof(service));
-	htbs_policy_init(&policy, &background, setup->b_max, setup->t_wait);
-	htbs_flow_init(&background, &policy, &least, 0);
+	memset(flows, 0, sizeof(flows));
+	background = &unused;
+	for (i = 0; i < count; i++)
+		if (clients[i].idle)
+			background = &flows[i].flow;
+	htbs_policy_init(&policy, background, setup->b_max, setup->t_wait);
+	htbs_flow_init(background, &policy, &least, 0);
 	htbs_service_init(&policy.service, setup->seek);
 	policy.rule = setup->rule;
 	policy.reorders = setup->seeks && setup->drive != SIM_TLC;
 
-	memset(flows, 0, sizeof(flows));
 	for (i = 0; i < count; i++) {
 		flows[i].client = &clients[i];
-		htbs_flow_init(&flows[i].flow, &policy, &clients[i].promise, 0);
+		if (!clients[i].idle)
+			htbs_flow_init(&flows[i].flow, &policy,
+				       &clients[i].promise, 0);
 		for (slot = 0; slot < clients[i].depth; slot++)
-			flows[i].ready[slot] = clients[i].begin;
+			flows[i].ready[slot] = clients[i].begin +
+					       slot * clients[i].stagger;
 	}
 }
 
@@ -393,7 +414,7 @@ static void note_waiting(u32 count, u64 now)
 
 static u64 wait_end(void)
 {
-	return policy.wait == HTBS_WAIT_ARRIVAL ? policy.wait_until : NEVER;
+	return policy.wait != HTBS_WAIT_NONE ? policy.wait_until : NEVER;
 }
 
 /**

@@ -18,7 +18,7 @@ MS = 10**6
 SIM = ROOT / "tests/sim"
 SIMDISK = ROOT / "tests/simdisk"
 LIBRARY = ROOT / "build/host/libsim.so"
-DRIVES = ("hd080hj", "nearline", "tlc")  # enum sim_drive
+DRIVES = ("hd080hj", "nearline", "tlc", "plain")  # enum sim_drive
 REGION = 2 << 30  # bytes of the disk for each client
 EVER = (1 << 64) - 1
 
@@ -27,18 +27,27 @@ class CClient(Structure):
     """struct sim_client."""
 
     _fields_ = [("promise", CParams), ("base", c_uint64), ("span", c_uint64),
-                ("begin", c_uint64), ("end", c_uint64), ("think", c_uint64), ("period", c_uint64),
+                ("begin", c_uint64), ("end", c_uint64), ("stagger", c_uint64),
+                ("think", c_uint64), ("period", c_uint64),
                 ("times", POINTER(c_uint64)), ("count", c_uint64), ("size", c_uint32),
                 ("depth", c_uint32), ("sequential", c_bool), ("write", c_bool),
+                ("idle", c_bool),
                 *((name, c_uint64)
                   for name in ("bytes", "ios", "conforming", "late", "late_max", "wait_max"))]
+
+
+class CPlain(Structure):
+    """struct sim_plain."""
+
+    _fields_ = [("depth", c_uint32), ("least", c_uint64), ("most", c_uint64)]
 
 
 class CSetup(Structure):
     """struct sim_setup."""
 
     _fields_ = [("drive", c_uint32), ("rule", c_uint32), ("b_max", c_uint32), ("t_wait", c_uint64),
-                ("seek", c_uint64), ("seconds", c_uint64), ("seed", c_uint64), ("seeks", c_bool)]
+                ("seek", c_uint64), ("seconds", c_uint64), ("seed", c_uint64), ("seeks", c_bool),
+                ("plain", CPlain)]
 
 
 class COutcome(Structure):
@@ -64,7 +73,9 @@ class Client:
     rate: int = 0
     times: Sequence[int] | None = None
     write: bool = False
+    idle: bool = False  # in the background; one client at most
     begin: int = 0
+    stagger: int = 0  # between the first of the requests that it keeps under way
     end: int = EVER
     region: int | None = None  # which; by default, the place in the list of clients
     span: int = REGION  # bytes from there on
@@ -82,6 +93,15 @@ class Knobs:
     t_wait: int = 10 * MS
     seek: int = 20 * MS
     seeks: bool = True
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A drive of no kind: so many commands at a time, each of which takes a time at random, ns."""
+
+    depth: int
+    least: int
+    most: int
 
 
 PAPER = Knobs("paper", 20)
@@ -124,6 +144,7 @@ def library() -> ctypes.CDLL:
     lib.sim_run.restype = c_uint32
     lib.sim_drive_sectors.restype = c_uint64
     lib.sim_drive_submit.argtypes = [c_uint32, c_uint64, c_bool, c_uint64, c_uint32]
+    lib.sim_drive_reset.argtypes = [c_uint32, POINTER(CPlain)]
     lib.sim_drive_decide.argtypes = [c_uint64, POINTER(c_uint32), POINTER(c_uint64)]
     lib.sim_drive_decide.restype = c_bool
     return lib
@@ -133,7 +154,7 @@ def library() -> ctypes.CDLL:
 def worst_read() -> int:
     """The longest that a random read of 4096 bytes took, ns: what a calibration would find."""
     lib, rng = library(), random.Random(0)
-    lib.sim_drive_reset(0)
+    lib.sim_drive_reset(0, byref(CPlain()))
     now = worst = 0
     which, done = c_uint32(), c_uint64()
     for _ in range(20_000):
@@ -144,12 +165,15 @@ def worst_read() -> int:
 
 
 def run(clients: Sequence[Client], knobs: Knobs = SLACK, seconds: int = 60, seed: int = 1,
-        drive: str = "hd080hj") -> Run:
+        drive: str | Plain = "hd080hj") -> Run:
     """Let them use the disk for so long."""
     lib = library()
+    plain = CPlain()
+    if isinstance(drive, Plain):
+        plain, drive = CPlain(drive.depth, drive.least, drive.most), "plain"
     inside = (CClient * len(clients))(*(c_client(client, i) for i, client in enumerate(clients)))
     setup = CSetup(DRIVES.index(drive), RULES.index(knobs.rule), knobs.b_max, knobs.t_wait,
-                   knobs.seek, seconds, seed, knobs.seeks)
+                   knobs.seek, seconds, seed, knobs.seeks, plain)
     outcome = COutcome()
     if lib.sim_run(byref(setup), inside, len(clients), byref(outcome)):
         raise OverflowError("more requests are under way than the simulation has room for: "
@@ -163,6 +187,7 @@ def c_client(client: Client, place: int) -> CClient:
     times = (c_uint64 * len(client.times))(*client.times) if client.times is not None else None
     period = client.size * SECOND // client.rate if client.rate else 0
     return CClient(promise=CParams(*client.promise), base=region * REGION // 512,
-                   span=client.span // 512, begin=client.begin, end=client.end, think=client.think,
+                   span=client.span // 512, begin=client.begin, end=client.end, stagger=client.stagger, think=client.think,
                    period=period, times=times, count=len(times or ()), size=client.size,
-                   depth=client.depth, sequential=client.sequential, write=client.write)
+                   depth=client.depth, sequential=client.sequential, write=client.write,
+                   idle=client.idle)

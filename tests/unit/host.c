@@ -25,6 +25,8 @@ const size_t host_size_curve = sizeof(struct htbs_curve);
 const size_t host_size_arrival = sizeof(struct htbs_arrival);
 const size_t host_size_choice = sizeof(struct htbs_choice);
 const size_t host_size_extent = sizeof(struct htbs_extent);
+const size_t host_size_incoming = sizeof(struct htbs_incoming);
+const size_t host_size_head = sizeof(struct htbs_head);
 const size_t host_size_sent = sizeof(struct htbs_sent);
 const size_t host_size_window = sizeof(struct htbs_window);
 const size_t host_size_service = sizeof(struct htbs_service);
@@ -40,6 +42,7 @@ struct host_policy_view {
 	u64 shared;
 	u64 busy;
 	u64 v;
+	u64 background_due;
 };
 
 struct host_flow_view {
@@ -52,6 +55,8 @@ struct host_flow_view {
 	u64 until;
 	u64 stopped;
 	u64 finish;
+	u64 pace;
+	u64 eligible;
 };
 
 void host_policy_view(const struct htbs_policy *policy,
@@ -65,6 +70,7 @@ void host_policy_view(const struct htbs_policy *policy,
 	view->shared = policy->shares.clock.drift;
 	view->busy = policy->busy;
 	view->v = policy->v;
+	view->background_due = policy->background_due;
 }
 
 void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)
@@ -78,6 +84,8 @@ void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)
 	view->until = htbs_cap_end(&flow->cap);
 	view->stopped = flow->cap.stopped;
 	view->finish = flow->node.finish;
+	view->pace = flow->pace;
+	view->eligible = flow->node.eligible;
 }
 
 struct htbs_clock *host_policy_clock(struct htbs_policy *policy)
@@ -147,12 +155,24 @@ u64 host_tree_min_start(const struct htbs_tree *tree)
 	return htbs_tree_min_start(tree);
 }
 
-/* Does each node below this one know the smallest start tag below itself? */
+void host_node_set_moments(struct htbs_node *node, u64 eligible, u64 arrived)
+{
+	node->eligible = eligible;
+	node->arrived = arrived;
+}
+
+static void host_lower(u64 *min, u64 value)
+{
+	if (htbs_before(value, *min))
+		*min = value;
+}
+
+/* Does each node below this one know the smallest values below itself? */
 static bool host_node_consistent(const struct rb_node *rb)
 {
 	const struct rb_node *below[2];
 	const struct htbs_node *node;
-	u64 min;
+	struct htbs_minima min;
 	int i;
 
 	if (!rb)
@@ -161,17 +181,24 @@ static bool host_node_consistent(const struct rb_node *rb)
 	node = rb_entry(rb, struct htbs_node, rb);
 	below[0] = rb->rb_left;
 	below[1] = rb->rb_right;
-	min = node->start;
+	min.start = node->start;
+	min.eligible = node->eligible;
+	min.arrived = node->arrived;
 	for (i = 0; i < 2; i++) {
 		const struct htbs_node *child;
 
 		if (!host_node_consistent(below[i]))
 			return false;
 		child = rb_entry_safe(below[i], struct htbs_node, rb);
-		if (child && htbs_before(child->min_start, min))
-			min = child->min_start;
+		if (!child)
+			continue;
+		host_lower(&min.start, child->min.start);
+		host_lower(&min.eligible, child->min.eligible);
+		host_lower(&min.arrived, child->min.arrived);
 	}
-	return node->min_start == min;
+	return node->min.start == min.start &&
+	       node->min.eligible == min.eligible &&
+	       node->min.arrived == min.arrived;
 }
 
 bool host_tree_consistent(const struct htbs_tree *tree)

@@ -28,7 +28,8 @@ from tests.model.reservation import Params, Request, Tag, nearest, take
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build/linux-source/tools"
 LIBRARY = ROOT / "build/host/libhtbs.so"
-ROOMS = ("curve", "tree", "slack", "flow", "window", "ops", "tags", "sweep",
+ROOMS = ("curve", "tree", "slack", "flow", "window", "eligible", "ops", "tags",
+         "sweep",
          "flight", "share", "time", "cap", "run", "policy", "admission")
 FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-Werror")
@@ -94,6 +95,25 @@ class CExtent(Structure):
     _fields_ = [("pos", c_uint64), ("sectors", c_uint32), ("cost", c_uint32), ("sync", c_bool)]
 
 
+class CIncoming(Structure):
+    """struct htbs_incoming."""
+
+    _fields_ = [("arrived", c_uint64), ("cost", c_uint32), ("write", c_bool)]
+
+
+class CHead(Structure):
+    """struct htbs_head."""
+
+    _fields_ = [("kept", CTags), ("due", c_uint64), ("arrived", c_uint64), ("conforms", c_bool),
+                ("write", c_bool)]
+
+    @classmethod
+    def of(cls, request: Request) -> "CHead":
+        """That of a reservation whose oldest pending request this is."""
+        return cls(CTags.of(request), request.due, request.arrived % WRAP, request.conforming,
+                   request.write)
+
+
 class CSent(Structure):
     """struct htbs_sent."""
 
@@ -143,7 +163,7 @@ class PolicyView(Structure):
 
     _fields_ = [("active", c_void_p), ("run", c_uint64), ("wait", c_uint64),
                 ("wait_until", c_uint64), ("work", c_uint64), ("shared", c_uint64),
-                ("busy", c_uint64), ("v", c_uint64)]
+                ("busy", c_uint64), ("v", c_uint64), ("background_due", c_uint64)]
 
 
 class FlowView(Structure):
@@ -151,12 +171,13 @@ class FlowView(Structure):
 
     _fields_ = [("pending", c_uint64), ("in_flight", c_uint64), ("think", c_uint64),
                 ("burst", c_uint64), ("sweep", c_uint64), ("share", c_uint64),
-                ("until", c_uint64), ("stopped", c_uint64), ("finish", c_uint64)]
+                ("until", c_uint64), ("stopped", c_uint64), ("finish", c_uint64),
+                ("pace", c_uint64), ("eligible", c_uint64)]
 
 
 MIRRORS = {"params": CParams, "tags": CTags, "clock": CClock, "curve": CCurve, "arrival": CArrival,
-           "choice": CChoice, "extent": CExtent, "sent": CSent, "window": CWindow,
-           "service": CService,
+           "choice": CChoice, "extent": CExtent, "incoming": CIncoming, "head": CHead,
+           "sent": CSent, "window": CWindow, "service": CService,
            "overload": COverload, "admission": CAdmission}
 
 PROTOTYPES = {
@@ -179,15 +200,19 @@ PROTOTYPES = {
     "htbs_tree_init": (None, c_void_p),
     "htbs_tree_insert": (None, c_void_p, c_void_p),
     "htbs_tree_remove": (None, c_void_p, c_void_p),
+    "htbs_tree_update": (None, c_void_p),
     "htbs_tree_entitled": (c_void_p, c_void_p, c_uint64),
+    "htbs_tree_eligible": (c_void_p, c_void_p, c_uint64),
+    "htbs_tree_oldest": (c_void_p, c_void_p),
     "htbs_policy_init": (None, c_void_p, c_void_p, c_uint32, c_uint64),
     "htbs_flow_init": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
-    "htbs_policy_arrive": (None, c_void_p, c_void_p, c_uint64, c_uint32, c_bool,
+    "htbs_policy_arrive": (None, c_void_p, c_void_p, c_uint64, POINTER(CIncoming),
                            POINTER(CArrival)),
     "htbs_policy_choose": (None, c_void_p, c_uint64, POINTER(CChoice)),
     "htbs_policy_dispatch": (c_bool, c_void_p, c_void_p, POINTER(CExtent), POINTER(CSent)),
-    "htbs_policy_remove": (None, c_void_p, c_void_p),
-    "htbs_policy_set_head": (None, c_void_p, c_void_p, POINTER(CTags), c_uint64, c_bool, c_bool),
+    "htbs_policy_remove": (None, c_void_p, c_void_p, c_bool),
+    "htbs_policy_set_head": (None, c_void_p, c_void_p, POINTER(CHead)),
+    "htbs_policy_oldest_arrival": (c_bool, c_void_p, POINTER(c_uint64)),
     "htbs_policy_complete": (c_bool, c_void_p, c_void_p, c_uint64, POINTER(CSent)),
     "htbs_policy_requeue": (c_bool, c_void_p, c_void_p, POINTER(CSent)),
     "htbs_policy_resume": (None, c_void_p, c_void_p, POINTER(CSent)),
@@ -225,6 +250,7 @@ PROTOTYPES = {
     "host_policy_set_reorders": (None, c_void_p, c_bool),
     "host_node_set": (None, c_void_p, c_uint64, c_uint64),
     "host_node_set_due": (None, c_void_p, c_uint64, c_uint32),
+    "host_node_set_moments": (None, c_void_p, c_uint64, c_uint64),
     "host_node_set_conforms": (None, c_void_p, c_bool),
     "host_tree_first": (c_void_p, c_void_p),
     "host_tree_next": (c_void_p, c_void_p),
@@ -330,8 +356,10 @@ class Device:
     def arrive(self, flow: Flow, request: Request, now: int) -> Arrival:
         """A request arrives. Its start tags are kept, see `Flow.start()`."""
         out = CArrival()
-        self.lib.htbs_policy_arrive(self.policy, flow.address, now % WRAP, request.cost,
-                                    request.write, byref(out))
+        request.arrived = now
+        incoming = CIncoming(now % WRAP, request.cost, request.write)
+        self.lib.htbs_policy_arrive(self.policy, flow.address, now % WRAP, byref(incoming),
+                                    byref(out))
         out.kept.keep(request)
         request.due, request.conforming = out.due, out.conforming
         self.places += 1
@@ -371,8 +399,10 @@ class Device:
         else:
             queue.remove(gone)
         kept.due = self._earlier(kept.due, gone.due)
+        kept.arrived = min(kept.arrived, gone.arrived)
+        less = kept.conforming and gone.conforming
         kept.conforming |= gone.conforming
-        self.lib.htbs_policy_remove(self.policy, flow.address)
+        self.lib.htbs_policy_remove(self.policy, flow.address, less)
         self._set_head(flow)
 
     def charge(self, flow: Flow, size: int, now: int) -> None:
@@ -460,13 +490,12 @@ class Device:
         return SimpleNamespace(active=self.flows[view.active] if view.active else None,
                                run=view.run, wait=WAITS[view.wait], wait_until=view.wait_until,
                                work=bool(view.work), shared=view.shared, busy=view.busy,
-                               v=view.v)
+                               v=view.v, background_due=view.background_due)
 
     def _set_head(self, flow: Flow) -> None:
         if flow.queue:
-            head = flow.queue[0]
-            self.lib.htbs_policy_set_head(self.policy, flow.address, byref(CTags.of(head)),
-                                          head.due, head.conforming, head.write)
+            self.lib.htbs_policy_set_head(self.policy, flow.address,
+                                          byref(CHead.of(flow.queue[0])))
 
     @staticmethod
     def _earlier(a: int, b: int) -> int:

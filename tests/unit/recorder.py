@@ -110,7 +110,7 @@ class Recorder:
         self._tell("tag", group=group, request=request.number, now=self.now, v=arrival.v,
                    start=arrival.start, finish=arrival.start + flow.curve.params.latency,
                    sector=pos, bytes=size, write=int(write), cost=request.cost,
-                   pending=len(flow.queue))
+                   pending=len(flow.queue), arrived=request.arrived)
 
     def ask(self) -> None:
         """The driver asks for a request."""

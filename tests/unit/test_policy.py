@@ -2,8 +2,9 @@
 
 import pytest
 
-from tests.model.htbs import BACKGROUND_AGE, SEQ_GAP
+from tests.model.htbs import SEQ_GAP
 from tests.model.reservation import COST_MIN, SECOND, Params, Request
+from tests.model.slack import BACKGROUND_PART, EXPIRE
 from tests.unit.host import Device
 
 MS = 10**6
@@ -402,28 +403,94 @@ def test_background_goes_last(desk):
     assert [desk.serve(), desk.serve()] == [flow, desk.device.background]
 
 
+# What the device is believed to take, and how long the background waits for its part then.
+SEEK = 10 * MS
+PART = BACKGROUND_PART * (SEEK + 1)
+
+
 @pytest.mark.parametrize(("early", "first"), [(1, "flow"), (0, "background")])
-def test_background_ages(desk, early, first):
-    """It waits a second at the most, however small the others' tags."""
+def test_background_has_its_part(lib, early, first):
+    """A small part of the device's time, however small the others' tags."""
+    desk = Desk(lib, seek=SEEK)
     flow = desk.add(SOON)
     desk.arrive(desk.device.background)
-    desk.now = BACKGROUND_AGE - early
+    desk.now = PART - early
     desk.arrive(flow)
     assert desk.serve() is (flow if first == "flow" else desk.device.background)
 
 
-def test_background_ages_one_by_one(desk):
-    """All that has waited a second does not go at once: one request a second."""
+def test_background_goes_one_by_one(lib):
+    """What has waited for long does not go at once: a request for each part of the time."""
+    desk = Desk(lib, seek=SEEK)
     flow = desk.add(SOON)
     for _ in range(3):
         desk.arrive(desk.device.background)
-    desk.now = 5 * BACKGROUND_AGE
+    desk.now = 5 * PART
     for _ in range(3):
         desk.arrive(flow)
     assert [desk.serve() for _ in range(3)] == [desk.device.background, flow, flow]
-    desk.now += BACKGROUND_AGE
+    desk.now += PART
     assert [desk.serve(), desk.serve(), desk.serve()] == [desk.device.background, flow,
                                                           desk.device.background]
+
+
+@pytest.mark.parametrize("rule", ["paper", "slack"])
+def test_background_ends_the_run_of_another(lib, rule):
+    """A long run doesn't keep its part from it."""
+    desk = Desk(lib, b_max=4096, rule=rule, seek=SEEK)
+    flow = desk.add(LATER._replace(latency=SECOND))
+    desk.arrive(desk.device.background)
+    pos = 0
+    while desk.now < PART:
+        pos = desk.read(flow, 1, pos)
+        desk.now += MS
+    desk.arrive(flow, pos)
+    assert [desk.serve(), desk.serve()] == [desk.device.background, flow]
+
+
+# Heads that have expired.
+
+
+@pytest.mark.parametrize("rule", ["paper", "slack"])
+@pytest.mark.parametrize(("early", "first"), [(1, "soon"), (0, "slow")])
+def test_an_expired_head_goes_first(lib, rule, early, first):
+    """However late its finish tag is."""
+    desk = Desk(lib, rule=rule)
+    slow, soon = desk.add(Params(4096, 4096, 100 * SECOND)), desk.add(SOON)
+    desk.arrive(slow)
+    desk.now = EXPIRE - early
+    desk.arrive(soon)
+    assert desk.serve() is {"soon": soon, "slow": slow}[first]
+
+
+def test_an_expired_background_goes_first(lib):
+    """Its part of the time may be long to wait for."""
+    desk = Desk(lib, seek=SECOND)
+    flow = desk.add(SOON)
+    for _ in range(2):
+        desk.arrive(desk.device.background)
+    desk.now = BACKGROUND_PART * (SECOND + 1)
+    desk.arrive(flow)
+    assert [desk.serve(), desk.serve()] == [desk.device.background, flow]
+    desk.now = EXPIRE
+    desk.arrive(flow)
+    assert desk.serve() is desk.device.background
+
+
+def test_between_expired_heads_the_rest_has_its_time(lib):
+    """After each, twice what the device takes is for what hasn't expired; the oldest first."""
+    desk = Desk(lib, seek=SEEK)
+    slow = LATER._replace(latency=100 * SECOND)
+    late, later, soon = desk.add(slow), desk.add(slow), desk.add(SOON)
+    desk.arrive(later)
+    desk.now = 1
+    desk.arrive(late)
+    desk.now = EXPIRE + 1
+    for _ in range(2):
+        desk.arrive(soon)
+    assert [desk.serve(), desk.serve()] == [later, soon]
+    desk.now += 2 * SEEK
+    assert [desk.serve(), desk.serve()] == [late, soon]
 
 
 def test_background_does_not_stop_time(desk):

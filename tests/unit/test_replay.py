@@ -10,7 +10,7 @@ from tests.model.window import MAX, ONE
 from tests.unit.recorder import record
 
 RULE, SEED = "slack", 114  # on a device that reorders; a recording with all of DECIDED
-CAPPED = 8  # a recording in which each cap decides something
+CAPPED = 16  # a recording in which each cap decides something
 
 # What is decided, not given: a recording in which one of these is another is refused.
 DECIDED = {

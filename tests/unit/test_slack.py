@@ -262,12 +262,13 @@ def test_b_max_bounds_a_run(lib):
 
 
 def test_a_run_of_a_second(desk):
-    """No longer, so that the background has its request too."""
-    reader = desk.add(LATER)
+    """No longer, so that one that may wait for long has its turn too."""
+    promises = [LATER._replace(latency=seconds * SECOND) for seconds in (3, 2)]
+    reader, other = map(desk.add, promises)
     pos = read(desk, reader)
-    desk.arrive(desk.device.background)
+    desk.arrive(other, 1 << 30)
     flow, now = serve_until(desk, reader, pos)
-    assert (flow, now) == (desk.device.background, SECOND)
+    assert (flow, now) == (other, SECOND)
 
 
 @pytest.mark.parametrize(("think", "patience"), [

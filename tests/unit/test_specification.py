@@ -113,8 +113,10 @@ class Lockstep:
         alarm = self.spec.alarm()
         assert self.c.alarm() == (None if alarm is None else alarm % WRAP)
         assert view.shared == self.spec.shared % WRAP
-        if view.wait == "arrival":
+        assert view.background_due == self.spec.background_due % WRAP
+        if view.wait:
             assert view.wait_until == self.spec.wait_until % WRAP
+        if view.wait == "arrival":
             assert self.spec.wait_until - self.now <= self.spec.t_wait
         for c, spec in self._pairs:
             state = c.view()
@@ -126,6 +128,7 @@ class Lockstep:
                 assert state.until == spec.go_on() % WRAP
             if spec.queue and spec is not self.spec.background:
                 assert state.burst == spec.burst()
+                assert state.eligible == spec.eligible() % WRAP
                 assert state.finish == spec.finish() % WRAP
                 if self.spec.weighs():
                     assert state.share == floor(spec.share) % WRAP

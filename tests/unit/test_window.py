@@ -145,14 +145,63 @@ def test_reads_and_writes_have_windows_apart(lib):
 
 @pytest.mark.parametrize("reorders", [False, True])
 def test_who_is_held_back_holds_nobody_up(lib, reorders):
-    """But on a disk that seeks: there it is better to wait than to go elsewhere."""
+    """But surplus on a disk that seeks: there it is better to wait than to go elsewhere."""
     drive = Drive(lib, reorders=reorders)
-    writer = drive.device.add(GREEDY, 0)
+    writer = drive.device.add(GREEDY._replace(latency=10 * SECOND), 0)
     drive.go(drive.greedy)
+    drive.come(writer, write=True)
+    drive.device.complete(writer, drive.go(writer), 0)
+    drive.windows(ONE)
     drive.come(writer, write=True)
     choice = drive.device.choose(1)
     assert choice.held == reorders
     assert choice.flow is (None if reorders else writer)
+
+
+@pytest.mark.parametrize("reorders", [False, True])
+def test_reserved_work_passes_surplus_that_is_held_back(lib, reorders):
+    """Though its finish tag is later, on a disk that seeks, too."""
+    drive = Drive(lib, reorders=reorders)
+    reserved = drive.device.add(GREEDY._replace(latency=10 * SECOND), 0)
+    drive.go(drive.greedy)
+    drive.come(reserved)
+    assert drive.device.choose(1).flow is reserved
+
+
+def test_reserved_work_is_found_behind_much_surplus(lib):
+    """However many heads are held back before it."""
+    drive = Drive(lib)
+    reserved = drive.device.add(GREEDY._replace(latency=10 * SECOND), 0)
+    others = [drive.device.add(GREEDY, 0) for _ in range(40)]
+    drive.windows(ONE)
+    for other in others:
+        drive.come(other)
+        drive.device.complete(other, drive.go(other), 0)
+        drive.windows(ONE)
+        drive.come(other)
+    drive.come(reserved)
+    assert drive.device.choose(1).flow is reserved
+
+
+def test_entitlement_is_judged_when_a_choice_is_made(lib):
+    """What came too early is reserved work once its time has come, whatever is in flight."""
+    drive = Drive(lib)
+    drive.windows(ONE)
+    pace = COST_MIN * SECOND // GREEDY.bw
+    drive.device.windows[False].until = 10 * pace
+    assert drive.device.choose(pace - 1).held
+    drive.come(drive.tight, pace)  # so that there is a choice
+    assert drive.device.choose(pace).flow is drive.greedy
+
+
+def test_a_conforming_request_takes_along_what_came_before(lib):
+    """Its start tag has come, so theirs have."""
+    drive = Drive(lib)
+    drive.windows(ONE)
+    assert drive.device.choose(1).held
+    drive.device.jump(1000 * SECOND, 1)
+    assert drive.device.arrive(drive.greedy, Request(COST_MIN), 2).conforming
+    assert drive.device.choose(2).flow is drive.greedy
 
 
 def test_who_passes_by_weight(lib):

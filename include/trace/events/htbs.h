@@ -13,13 +13,15 @@
 #include <linux/blkdev.h>
 #include <linux/tracepoint.h>
 
+#include <htbs/curve.h>
+
 /* A request got its tags.  It conforms if start == v. */
 TRACE_EVENT(htbs_tag,
 	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u64 v, u64 start,
-		 u64 finish, u64 sector, u32 bytes, bool write, u32 cost,
-		 u32 pending),
+		 u64 finish, u64 sector, u32 bytes, bool write, u32 pending,
+		 u64 arrived),
 	TP_ARGS(dev, group, request, now, v, start, finish, sector, bytes,
-		write, cost, pending),
+		write, pending, arrived),
 
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
@@ -34,6 +36,7 @@ TRACE_EVENT(htbs_tag,
 		__field(bool, write)
 		__field(u32, cost)
 		__field(u32, pending)
+		__field(u64, arrived)
 	),
 
 	TP_fast_assign(
@@ -47,15 +50,45 @@ TRACE_EVENT(htbs_tag,
 		__entry->sector = sector;
 		__entry->bytes = bytes;
 		__entry->write = write;
-		__entry->cost = cost;
+		__entry->cost = htbs_cost(bytes);
 		__entry->pending = pending;
+		__entry->arrived = arrived;
 	),
 
-	TP_printk("%u:%u group=%llu request=%d now=%llu v=%llu start=%llu finish=%llu sector=%llu bytes=%u write=%d cost=%u pending=%u",
+	TP_printk("%u:%u group=%llu request=%d now=%llu v=%llu start=%llu finish=%llu sector=%llu bytes=%u write=%d cost=%u pending=%u arrived=%llu",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
 		  __entry->request, __entry->now, __entry->v, __entry->start, __entry->finish,
 		  __entry->sector, __entry->bytes, __entry->write, __entry->cost,
-		  __entry->pending)
+		  __entry->pending, __entry->arrived)
+);
+
+/*
+ * A pending request waits for its turn no longer: others wait for it, and its group
+ * gets a cap, which must not hold it up.
+ */
+TRACE_EVENT(htbs_pass,
+	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u32 pending),
+	TP_ARGS(dev, group, request, now, pending),
+
+	TP_STRUCT__entry(
+		__field(dev_t, dev)
+		__field(u64, group)
+		__field(int, request)
+		__field(u64, now)
+		__field(u32, pending)
+	),
+
+	TP_fast_assign(
+		__entry->dev = dev;
+		__entry->group = group;
+		__entry->request = request;
+		__entry->now = now;
+		__entry->pending = pending;
+	),
+
+	TP_printk("%u:%u group=%llu request=%d now=%llu pending=%u",
+		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
+		  __entry->request, __entry->now, __entry->pending)
 );
 
 /*

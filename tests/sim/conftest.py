@@ -1,0 +1,5 @@
+"""The same settings as in tests/unit."""
+
+from tests.unit import strategies
+
+strategies.load_profile()

@@ -1,0 +1,80 @@
+"""No request waits for ever: each is dispatched within its bound, whatever conforms.
+
+The bound, htbs/eligible.c: EXPIRE + N * (2 * R + T_wait), with N requests under way and R the
+longest time that the drive takes for one, or is believed to.
+"""
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tests.model.reservation import SECOND, Params
+from tests.model.slack import EXPIRE
+from tests.sim.sim import MS, Client, Knobs, Plain, Run, run
+
+SECONDS = 75  # more than twice EXPIRE
+
+promises = st.builds(Params,
+                     st.sampled_from([4096, 40_000, 400_000, 1 << 20, 100 << 20, 1 << 34]),
+                     st.sampled_from([4096, 16_384, 1 << 20]),
+                     st.sampled_from([2 * MS, 15 * MS, 100 * MS, SECOND, 60 * SECOND]),
+                     st.sampled_from([0, 0, 1, 1000]))
+clients = st.builds(Client, promises, st.booleans(), st.sampled_from([4096, 65_536, 1 << 20]),
+                    st.sampled_from([1, 2, 4, 8, 16]),
+                    st.sampled_from([0, 30_000, 3 * MS, 500 * MS]), write=st.booleans(),
+                    stagger=st.sampled_from([0, MS, 3 * MS]))
+crews = st.builds(lambda crew, idle: [*crew, *idle], st.lists(clients, min_size=2, max_size=7),
+                  st.lists(st.builds(Client, st.just(Params(4096, 4096, MS)),
+                                     depth=st.sampled_from([1, 16, 64]), write=st.booleans(),
+                                     idle=st.just(True)), max_size=1))
+drives = st.builds(lambda depth, most, part: Plain(depth, most // part, most),
+                   st.sampled_from([1, 2, 8, 32, 64]),
+                   st.sampled_from([2 * MS, 10 * MS, 100 * MS, 300 * MS]),
+                   st.sampled_from([1, 2, 50]))
+tunings = st.builds(Knobs, st.sampled_from(["slack", "slack", "paper"]),
+                    st.sampled_from([1, 20, 4096, 65_536]), st.sampled_from([0, 10 * MS]),
+                    st.sampled_from([MS, 20 * MS]), st.booleans())
+
+# Conforming readers beside surplus: with windows judged at arrival, nothing else was served.
+TIGHT = Client(Params(100 << 20, 1 << 20, 15 * MS), depth=8, think=0, stagger=3 * MS)
+SPARE = [Client(Params(400 << 10, 16 << 10, 100 * MS), depth=4, think=0),
+         Client(Params(1 << 20, 1 << 20, SECOND), depth=4, think=0)]
+FLASH = Knobs(t_wait=0, seek=MS, seeks=False)
+NULL = Plain(64, 10 * MS, 10 * MS)
+
+
+def bound(crew: list[Client], knobs: Knobs, drive: Plain, result: Run) -> int:
+    """The longest that a request may wait, with its own service."""
+    longest = max(drive.most, knobs.seek, result.whole.seek)
+    return EXPIRE + sum(each.depth for each in crew) * (2 * longest + knobs.t_wait) + drive.most
+
+
+@settings(max_examples=60)
+@given(crew=crews, knobs=tunings, drive=drives)
+@example(crew=[TIGHT, *SPARE], knobs=FLASH, drive=NULL)
+def test_each_request_is_dispatched_within_its_bound(crew, knobs, drive):
+    """Random groups, windows, depths and device times."""
+    result = run(crew, knobs, SECONDS, drive=drive)
+    most = bound(crew, knobs, drive, result)
+    assert max(client.wait_max for client in result.clients) <= most
+
+
+def test_surplus_gets_its_reservation_beside_tight_readers():
+    """A window that conforming requests have closed does not hold back what is reserved."""
+    tight, *spare = run([TIGHT, *SPARE], FLASH, SECONDS, drive=NULL).clients
+    assert tight.conforming >= tight.ios
+    assert tight.late == 0
+    for client, depth in zip(spare, (4, 4), strict=True):
+        closed_loop = depth * SECOND // NULL.most * 4096
+        assert client.bytes >= 0.97 * min(client.promise.bw, closed_loop) * SECONDS
+        assert client.wait_max < SECOND
+
+
+def test_the_background_has_its_part_whatever_conforms():
+    """41 pending waited for 21 s, 192 for longer than the kernel takes a task to hang."""
+    reader = Client(Params(100 << 20, 1 << 20, 15 * MS), depth=2, think=0)
+    for depth, most in ((41, 7 * SECOND), (192, 32 * SECOND)):
+        idle = Client(Params(4096, 4096, MS), depth=depth, write=True, idle=True)
+        drive = Plain(1, 10 * MS, 10 * MS)
+        busy, background = run([reader, idle], FLASH, 120, drive=drive).clients
+        assert background.wait_max < most
+        assert busy.ios > 0.9 * 120 * SECOND / drive.most
