@@ -85,6 +85,7 @@ static void htbs_insert_tagged(struct htbs_device *dev,
 		htbs_arm_wait_timer(dev);
 
 	htbs_queue_add(dev, res, rq);
+	htbs_limit_count(dev, res);
 	htbs_trace_tag(dev, res, rq, now, &arrival);
 }
 
@@ -248,6 +249,7 @@ static struct request *htbs_dispatch_first(struct htbs_device *dev, u64 now)
 		htbs_start_request(dev, res, rq, now);
 		htbs_describe(rq, &sent);
 		htbs_policy_resume(&dev->policy, &res->flow, &sent);
+		htbs_limit_count(dev, res);
 	}
 	htbs_trace_dispatch(dev, res, rq, now, HTBS_ORDER_NONE);
 	return rq;
@@ -397,6 +399,7 @@ static void htbs_completed_request(struct request *rq, u64 unused)
 		htbs_describe(rq, &sent);
 		waits = htbs_policy_complete(&dev->policy, &res->flow, now,
 					     &sent);
+		htbs_limit_count(dev, res);
 		if (waits)
 			htbs_arm_wait_timer(dev);
 		htbs_trace_complete(dev, res, rq, now, waits);
@@ -425,6 +428,7 @@ static void htbs_give_back(struct htbs_device *dev, struct request *rq)
 	htbs_rq_clear_flag(rq, HTBS_RQ_IN_FLIGHT);
 	htbs_describe(rq, &sent);
 	cancelled = htbs_policy_requeue(&dev->policy, &res->flow, &sent);
+	htbs_limit_count(dev, res);
 	if (cancelled)
 		htbs_trace_wait_end(dev, &res->flow, now, HTBS_WAIT_CANCELLED);
 	htbs_trace_give_back(dev, res, rq, now);

@@ -2,14 +2,20 @@
 /*
  * Scheduler tags: which allocation leaves some to others.
  *
- * A reservation is worth nothing to a request that finds no tag.  So as many tags as
- * all reservations need, at least a quarter and at most three quarters of all, are
- * kept from allocations that are surplus:
+ * A reservation is worth nothing to a request that finds no tag.  A group may have as
+ * many requests under way as its reservation needs (admission.c), or as its part of
+ * three quarters of the tags if not all reservations find what they need.  Up to that
+ * it finds any tag.  What goes beyond that is surplus, and so is what is asynchronous:
+ * the task is not asked there, as write-back is done by another.
  *
- *  - asynchronous ones.  The task is not asked there: write-back is done by another;
- *  - those of a group that has as many requests as its reservation needs, or its
- *    share of half of the last quarter, if that is more.  Only half is divided, since
- *    the group that came first took the share of one that is alone.
+ * Surplus leaves some tags to reservations: at least a quarter of all, at most three
+ * quarters, and else as many as the groups that are busy need, though no more than
+ * twice what they have.  So tags are not kept for a reservation that isn't used, and
+ * one that is grows to what it needs with each request that is done.
+ *
+ * A group beyond what it needs may have its share of half of the quarter that is
+ * always left.  Only half is divided, since the group that came first took the share of
+ * one that is alone.
  *
  * Requests that a cap throttles keep their tags for long, so their group leaves half
  * of the tags at least.  What a group waits for on behalf of others, metadata and
@@ -20,6 +26,7 @@
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
+#include <linux/math64.h>
 
 #include <htbs/limit.h>
 #include <htbs/request.h>
@@ -36,8 +43,8 @@ static u32 htbs_task_plugged(const struct blk_mq_alloc_data *data)
 	return current->plug ? current->plug->rq_count + more : more;
 }
 
-/* How many requests of a reservation find any tag: as many as it needs. */
-static u32 htbs_reservation_requests(struct htbs_device *dev,
+/* How many requests a reservation needs to have under way. */
+static u32 htbs_reservation_requests(const struct htbs_device *dev,
 				     const struct htbs_reservation *res)
 {
 	if (res == &dev->background)
@@ -46,9 +53,35 @@ static u32 htbs_reservation_requests(struct htbs_device *dev,
 				      reservation)->promise.requests);
 }
 
+/**
+ * htbs_limit_count() - a reservation has more or fewer requests under way
+ * @dev: the device, locked
+ * @res: the reservation
+ */
+void htbs_limit_count(struct htbs_device *dev, struct htbs_reservation *res)
+{
+	u32 under_way = res->flow.pending + res->flow.in_flight;
+	u32 kept = min(htbs_reservation_requests(dev, res), 2 * under_way);
+
+	lockdep_assert_held(&dev->lock);
+
+	WRITE_ONCE(dev->kept_tags, dev->kept_tags - res->kept_tags + kept);
+	res->kept_tags = kept;
+}
+
+/* Its part of @most tags, if all reservations together need more. */
+static u32 htbs_tags_needed(const struct htbs_device *dev,
+			    const struct htbs_reservation *res, u32 most)
+{
+	u64 all = READ_ONCE(dev->promises.requests);
+	u32 needed = htbs_reservation_requests(dev, res);
+
+	return all > most ? div64_u64((u64)needed * most, all) : needed;
+}
+
 /*
- * How many tags is an allocation to see, if others see so many?  Whose request it will
- * be isn't known yet: the task is asked.
+ * How many tags is an allocation to see, if surplus sees @visible?  Whose request it
+ * will be isn't known yet: the task is asked.
  */
 static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 			     u32 share, u32 plugged)
@@ -60,10 +93,12 @@ static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 	res = htbs_reservation_of_task(dev);
 	held = htbs_peek(res->flow.pending) + htbs_peek(res->flow.in_flight) +
 	       plugged;
-	if (!held || held < max(share, htbs_reservation_requests(dev, res)))
+	if (!held || held < share)
 		visible = all;
 	else if (htbs_peek(res->flow.cap.curve.params.bw))
 		visible = min(visible, all / 2);
+	else if (held < htbs_tags_needed(dev, res, all - all / 4))
+		visible = all;
 	rcu_read_unlock();
 	return visible;
 }
@@ -76,13 +111,13 @@ static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 void htbs_limit_tags(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
 	struct htbs_device *dev = htbs_device_of(data->q);
-	u32 all = htbs_tags(data);
+	u32 all = htbs_tags(data), quarter = all / 4;
 	u32 share = all / 8 / (htbs_peek(dev->policy.busy) + 1);
 	u32 plugged = htbs_task_plugged(data);
 	u32 held = htbs_peek(dev->policy.pending) +
 		   htbs_peek(dev->policy.in_flight) + plugged;
-	u64 kept = READ_ONCE(dev->promises.requests);
-	u32 visible = all - clamp_t(u64, kept, all / 4, all - max(all / 4, 1U));
+	u32 visible = all - clamp(htbs_peek(dev->kept_tags), quarter,
+				  all - max(quarter, 1U));
 
 	if (htbs_op_is_for_all(opf))
 		return;

@@ -10,6 +10,7 @@
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
 
+#include <htbs/limit.h>
 #include <htbs/queue.h>
 #include <htbs/request.h>
 #include <htbs/reservation.h>
@@ -174,6 +175,7 @@ void htbs_queue_pass_cap(struct htbs_device *dev, struct htbs_reservation *res,
 		htbs_queue_take(dev, res, rq);
 		htbs_policy_remove(&dev->policy, &res->flow,
 				   htbs_rq_flag(rq, HTBS_RQ_CONFORMS));
+		htbs_limit_count(dev, res);
 		list_add_tail(&rq->queuelist, &dev->passing);
 		htbs_trace_pass(dev, res, rq, now);
 	}
@@ -367,6 +369,7 @@ void htbs_requests_merged(struct request_queue *q, struct request *rq,
 	other->stats.merged++;
 	htbs_queue_take(dev, other, next);
 	htbs_policy_remove(&dev->policy, &other->flow, less);
+	htbs_limit_count(dev, other);
 	htbs_queue_update_head(dev, other);
 	if (res != other)
 		htbs_queue_update_head(dev, res);

@@ -166,7 +166,13 @@ bool htbs_policy_limit_wait(struct htbs_policy *policy)
 
 	if (policy->rule == HTBS_RULE_PAPER || policy->wait == HTBS_WAIT_NONE)
 		return false;
+	/* In a crowd the turn begins when its first request is done. */
+	if (policy->wait == HTBS_WAIT_SERVICE && policy->crowded)
+		return false;
 	leave = htbs_policy_leave(policy);
+	/* What the device has is under way: no time has to be left for it, too. */
+	if (policy->wait == HTBS_WAIT_SERVICE)
+		leave += (policy->in_flight + 1) * policy->service.seek;
 	if (!htbs_before(leave, policy->wait_until))
 		return false;
 	policy->wait_until = leave;

@@ -203,11 +203,12 @@ struct htbs_node *htbs_tree_oldest(const struct htbs_tree *tree)
 	for (;;) {
 		node = rb_entry(rb, struct htbs_node, rb);
 		left = rb_entry_safe(rb->rb_left, struct htbs_node, rb);
-		if (left && left->min.arrived == arrived)
+		if (left && left->min.arrived == arrived) {
 			rb = rb->rb_left;
-		else if (node->arrived == arrived)
+			continue;
+		}
+		if (node->arrived == arrived)
 			return node;
-		else
-			rb = rb->rb_right;
+		rb = rb->rb_right;
 	}
 }

@@ -69,6 +69,7 @@ struct htbs_stats {
  * @fifo: its pending requests in order of arrival, so of their tags
  * @by_pos: the same requests by position, for merges and sweeps
  * @stats: what it got
+ * @kept_tags: how many tags surplus leaves for it
  * @blkg: the group it belongs to (constant); NULL for the background
  * @id: that group's cgroup id, for the traces (constant)
  */
@@ -77,6 +78,7 @@ struct htbs_reservation {
 	struct list_head fifo;
 	struct rb_root by_pos;
 	struct htbs_stats stats;
+	u32 kept_tags;
 	struct blkcg_gq *blkg;
 	u64 id;
 };
@@ -89,6 +91,7 @@ struct htbs_reservation {
  * @passing: requests that others wait for and no cap holds up; charged when they
  *	were inserted
  * @passed: one of them was dispatched last
+ * @kept_tags: how many tags surplus leaves for reservations; read without the lock
  * @has_work: is there something to dispatch; read without the lock
  * @wait_timer: ends a wait for an arrival
  * @release_timer: lets go of who was stopped by a cap
@@ -107,6 +110,7 @@ struct htbs_device {
 	struct list_head dispatch;
 	struct list_head passing;
 	bool passed;
+	u32 kept_tags;
 	bool has_work;
 	struct hrtimer wait_timer;
 	struct hrtimer release_timer;

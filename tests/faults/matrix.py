@@ -73,6 +73,36 @@ ROWS = (
         "each change is in force at once",
         short=True,
     ),
+    Row(
+        "starvation",
+        "conforming readers close the window, two groups ask for more than they reserved",
+        "each gets its reservation, every second",
+        short=True,
+    ),
+    Row(
+        "fsync",
+        "writers of the idle class flush each write, beside conforming readers",
+        "others' flushes don't wait in the background",
+        short=True,
+    ),
+    Row(
+        "metadata",
+        "a group with a small cap, and a task of the idle class, read metadata of ext4",
+        "they are not throttled",
+        short=True,
+    ),
+    Row(
+        "throttled",
+        "a CPU goes offline and processes are frozen while a cap holds up all I/O",
+        "neither waits for the cap",
+        short=True,
+    ),
+    Row(
+        "tags",
+        "a buffered writer and readers ask for all places in the queue",
+        "a reservation finds as many as it needs; the log says if there are too few",
+        short=True,
+    ),
     Row("cpus", "a CPU goes offline and comes back", "no I/O waits for it", short=True),
     Row(
         "queues",

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# watch.sh FILE: the stall detector. A disk that has requests, none of them with the driver, and
-# completes nothing for 10 s has been forgotten by somebody: print its state and end the process
-# group whose id is in FILE. Unless caps hold up all that it has, and will let it go.
+# watch.sh FILE: the stall detector. A request that is pending for longer than its bound has starved
+# (sched/state says so), whatever else its disk does. A disk that has requests, none of them with the
+# driver, and completes nothing for 10 s has lost one, unless caps hold up all that it has, and will
+# let it go. Print the disk's state and end the process group whose id is in FILE.
 
 # How often it has to be seen so, and after how many seconds again; the first look finds what was done
 # since the one before. Each costs processes, which a debug kernel has no time for.
@@ -12,10 +13,10 @@ EVERY=2.5
 debug=/sys/kernel/debug/block
 declare -A done_before idle
 
-# report DISK: what is known about its requests.
+# report DISK WHAT: what is known about its requests.
 report()
 {
-	echo "FAIL: stalled: $1 has requests and is idle"
+	echo "FAIL: stalled: $1 $2"
 	(cd $debug/"$1" && grep -s . state requeue_list sched/* hctx*/{state,dispatch,busy})
 }
 
@@ -28,6 +29,11 @@ completed()
 }
 
 while sleep $EVERY; do
+	for file in $(grep -ls '^oldest .*: overdue' $debug/*/sched/state); do
+		disk=${file#"$debug/"}
+		report "${disk%%/*}" "has a request that is pending for longer than its bound"
+		kill -9 -- "-$(cat "$1")"
+	done
 	busy=" "
 	for file in $(grep -ls '^busy=[1-9]' $debug/*/hctx*/sched_tags); do
 		disk=${file#"$debug/"}
@@ -42,7 +48,7 @@ while sleep $EVERY; do
 			idle[$disk]=0
 			done_before[$disk]=$completed
 		elif ((++idle[$disk] == LIMIT)); then
-			report "$disk"
+			report "$disk" "has requests and is idle"
 			kill -9 -- "-$(cat "$1")"
 		fi
 	done

@@ -29,6 +29,13 @@ def due(promises: Sequence[Params], t: int, c_max: int) -> Fraction:
     return total
 
 
+def requests(promise: Params, size: int) -> int:
+    """How many requests of so many bytes it has under way: what its latency or its burst holds."""
+    counts = [(promise.bw, promise.burst, size), (promise.iops, promise.burst // COST_MIN, 1)]
+    return min(ceil(max(Fraction(rate * promise.latency, SECOND), burst) / unit)
+               for rate, burst, unit in counts if rate)
+
+
 def rate(promises: Sequence[Params], c_max: int) -> int:
     """Bytes/s in the long run."""
     return sum(takes(promise, c_max)[0] for promise in promises)

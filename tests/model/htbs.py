@@ -124,7 +124,12 @@ class Policy(Order):
         """By the rule of slack a wait is no longer than the others can bear. Is it shorter now."""
         if self.rule == "paper" or self.wait is None:
             return False
-        before, self.wait_until = self.wait_until, min(self.wait_until, self._leave())
+        if self.wait == "service" and self.crowded:  # its turn begins when that is over
+            return False
+        leave = self._leave()
+        if self.wait == "service":  # what is in flight needs no more time
+            leave += (self.in_flight + 1) * self.service.seek
+        before, self.wait_until = self.wait_until, min(self.wait_until, leave)
         return self.wait_until < before
 
     def _adjust(self, now: int) -> int:
@@ -217,6 +222,10 @@ class Policy(Order):
         """The background has had its part of the device's time for now."""
         self.background_due = now + BACKGROUND_PART * (self.service.seek + 1)
 
+    def _background_goes(self, now: int) -> bool:
+        """Is its part of the device's time due to it."""
+        return bool(self.background.queue) and self._is_eligible(self.background, now)
+
     def _is_eligible(self, flow: Reservation, now: int) -> bool:
         """Is its oldest request reserved work, as it is judged now."""
         if flow is self.background:
@@ -275,8 +284,7 @@ class Policy(Order):
 
         On a device that seeks no other, as that would end runs.
         """
-        eligible = [flow for flow in self._backlogged() if now >= flow.eligible()]
-        others = [*eligible[:1], *([] if self.reorders else self._turns(HEADS))]
+        others = [*self._eligible(now)[:1], *([] if self.reorders else self._turns(HEADS))]
         return next((flow for flow in others if self._lets(flow, now)), None)
 
     def work(self) -> bool:
@@ -286,17 +294,20 @@ class Policy(Order):
 
     def _first(self, now: int) -> Reservation:
         """Whose turn it is next, or the background if it is its."""
-        turns = self._turns() or self._backlogged()
-        if self.background.queue and (not turns or now >= self.background_due):
+        turns = [*self._eligible(now), *self._turns(), *self._backlogged()]
+        if not turns or self._background_goes(now):
             return self.background
         return turns[0]
+
+    def _eligible(self, now: int) -> list[Reservation]:
+        """Those with reserved work, the smallest F first; the paper knows no difference."""
+        return [flow for flow in self._backlogged()
+                if self.rule == "slack" and now >= flow.eligible()]
 
     def _stays(self, now: int) -> bool:
         """May the active reservation keep the device? Sets `wait` if it has nothing pending."""
         flow = self.active
-        if flow is None or self._stops(flow, now):
-            return False
-        if self.background.queue and self._is_eligible(self.background, now):
+        if flow is None or self._stops(flow, now) or self._background_goes(now):
             return False
         if self.run >= self.b_max or (
                 self.rule == "slack" and now >= self.run_since + self._long()):

@@ -187,7 +187,8 @@ def c_client(client: Client, place: int) -> CClient:
     times = (c_uint64 * len(client.times))(*client.times) if client.times is not None else None
     period = client.size * SECOND // client.rate if client.rate else 0
     return CClient(promise=CParams(*client.promise), base=region * REGION // 512,
-                   span=client.span // 512, begin=client.begin, end=client.end, stagger=client.stagger, think=client.think,
-                   period=period, times=times, count=len(times or ()), size=client.size,
+                   span=client.span // 512, begin=client.begin, end=client.end,
+                   stagger=client.stagger, think=client.think, period=period, times=times,
+                   count=len(times or ()), size=client.size,
                    depth=client.depth, sequential=client.sequential, write=client.write,
                    idle=client.idle)

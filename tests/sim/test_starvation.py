@@ -13,11 +13,10 @@ from tests.sim.sim import MS, Client, Knobs, Plain, Run, run
 
 SECONDS = 75  # more than twice EXPIRE
 
-promises = st.builds(Params,
-                     st.sampled_from([4096, 40_000, 400_000, 1 << 20, 100 << 20, 1 << 34]),
+promises = st.tuples(st.sampled_from([4096, 40_000, 400_000, 1 << 20, 100 << 20, 1 << 34]),
                      st.sampled_from([4096, 16_384, 1 << 20]),
                      st.sampled_from([2 * MS, 15 * MS, 100 * MS, SECOND, 60 * SECOND]),
-                     st.sampled_from([0, 0, 1, 1000]))
+                     st.sampled_from([0, 0, 1, 1000])).map(lambda numbers: Params(*numbers))
 clients = st.builds(Client, promises, st.booleans(), st.sampled_from([4096, 65_536, 1 << 20]),
                     st.sampled_from([1, 2, 4, 8, 16]),
                     st.sampled_from([0, 30_000, 3 * MS, 500 * MS]), write=st.booleans(),

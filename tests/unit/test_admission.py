@@ -1,9 +1,10 @@
 """Admission: the exact answer, by hand and against fractions."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.model.admission import least_capacity, left, rate, shortfall
+from tests.model.admission import least_capacity, left, rate, requests, shortfall
 from tests.model.reservation import SECOND, Params
 from tests.unit.host import CAdmission, CParams
 from tests.unit.strategies import any_promise, within
@@ -23,6 +24,27 @@ def admit(lib, promises: list[Params], capacity: int, c_max: int) -> tuple[int, 
     answer = (out.bw, out.bytes, out.within)
     assert good == (answer == (0, 0, 0))
     return None if good else answer
+
+
+@pytest.mark.parametrize(("promise", "size", "places"), [
+    (Params(0, 65_536, 200 * MS, iops=100), 4096, 20),
+    (Params(0, 1 << 20, 200 * MS, iops=100), 4096, 256),
+    (Params(400 << 10, 16_384, 100 * MS), 4096, 10),
+    (Params(400 << 10, 16_384, 100 * MS), 65_536, 1),
+    (Params(400 << 10, 65_536, 100 * MS, iops=20), 4096, 16),
+    (Params(4096, 4096, MS), 4096, 1),
+])
+def test_places_in_the_queue(lib, promise, size, places):
+    """Bandwidth times latency, at least a burst; by operations if these allow fewer."""
+    assert lib.htbs_admission_requests(CParams(*promise), size) == places == requests(promise, size)
+
+
+@given(promise=any_promise, size=st.sampled_from([4096, 8192, 65_536, 1 << 20]))
+def test_places_of_any_promise(lib, promise, size):
+    """No more than one too many, as times are rounded up to microseconds."""
+    got, want = lib.htbs_admission_requests(CParams(*promise), size), requests(promise, size)
+    most = requests(promise._replace(latency=promise.latency // 1000 * 1000 + 1000), size) + 1
+    assert min(want, 1 << 24) <= got <= min(most, 1 << 24)
 
 
 def test_nobody(lib):

@@ -65,9 +65,9 @@ def test_idle_class_is_behind_who_conforms(result: Result) -> None:
 
 
 def test_idle_class_gets_on_beside_a_flood(result: Result) -> None:
-    """One request a second."""
-    assert fio_side(result, "idle-flood-idle")["total_ios"] in range(4, 8)
-    assert 950 < _latency_ms(result, "idle-flood", "idle") < 1100
+    """One request each 16 times the longest that the disk takes, some 10 ms."""
+    assert fio_side(result, "idle-flood-idle")["total_ios"] in range(20, 40)
+    assert 100 < _latency_ms(result, "idle-flood", "idle") < 300
 
 
 def test_last_wait_ends_in_time(result: Result) -> None:

@@ -49,7 +49,7 @@ dmesg | grep -q 'io scheduler htbs registered' || fail "no message"
 
 # What it shows, and only while it is in charge.
 cd /sys/block/nullb0/queue/iosched
-expect "b_max capacity_bw capacity_request default_burst default_bw default_latency_us policy promised_bw t_wait_us" "$(echo *)"
+expect "b_max capacity_bw capacity_request default_burst default_bw default_latency_us policy promised_bw promised_requests t_wait_us" "$(echo *)"
 for bad in fast papers "slack paper" 1; do
 	expect_put EINVAL "$bad" policy
 	expect slack "$(cat policy)" "policy"

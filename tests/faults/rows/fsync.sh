@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Eight writers of the idle class flush each write (O_DSYNC), beside readers that conform. All other
+# flushes of the disk wait for what they have under way, so that must not wait in the background.
+
+# syncs NAME SECONDS OPTION…: another writes blocks of 4k and flushes each; the longest that took, in
+# ms, to $longest.
+syncs()
+{
+	local name=$1 seconds=$2
+	shift 2
+	in_cg v fio --name="$name" --filename=/dev/nullb0 --offset=32m --size=4k --direct=1 --eta=never \
+		--rw=write --bs=4k --ioengine=psync --fdatasync=1 --time_based --runtime="$seconds" \
+		--output-format=json --output="$name.json" "$@"
+	longest=$(busybox awk '/"sync"/ { inside = 1 }
+		inside && /"max"/ { gsub(/[^0-9]/, ""); print int($0 / 1000000); exit }' "$name.json")
+	[ -n "$longest" ] || fail "no flush: $(cat "$name.json")"
+}
+
+# Flushes are needed, and the disk can't force a single write out (from 6.10 on).
+null_disk nullb0 memory_backed=1 cache_size=64 hw_queue_depth=1 completion_nsec=$takes $(
+	[ ! -e /sys/kernel/config/nullb/features ] ||
+		! grep -q fua /sys/kernel/config/nullb/features || echo fua=0
+)
+load htbs
+scheduler nullb0 htbs
+cg a v
+reserve a nullb0 bw=100M burst=1M latency=1000000
+reserve v nullb0 bw=1M burst=64K latency=1000000
+in_cg a fio --thread --name=a --filename=/dev/nullb0 --direct=1 --eta=never --rw=randread --bs=4k \
+	--ioengine=libaio --iodepth=2 --time_based --runtime=3600 >/dev/null 2>&1 &
+goes_on a nullb0
+in_cg . fio --thread --name=idle --numjobs=8 --filename=/dev/nullb0 --offset=40m --direct=1 --eta=never \
+	--rw=randwrite --bs=4k --ioengine=psync --sync=dsync --time_based --runtime=3600 \
+	--prioclass=3 >/dev/null 2>&1 &
+idle=$!
+begun=$EPOCHSECONDS
+while more 1; do
+	syncs beside $((8 * PATIENCE))
+	[ "$longest" -le $((2500 * PATIENCE)) ] || fail "a flush took $longest ms"
+done
+kill -0 $idle || fail "the idle writers have ended"
+busybox killall -q -9 fio || :
+wait

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# A group with a small cap, and all that it may have under way held up by it, reads metadata of ext4,
+# which others may wait for under a lock. So does a task of the idle class beside readers that conform.
+
+# lists SECONDS COMMAND…: it lists all files, whose metadata comes from the disk, within that time.
+lists()
+{
+	local limit=$(($1 * PATIENCE)) begin=$EPOCHSECONDS
+	shift
+	"$@" busybox find /tmp/mnt -type f -exec busybox stat -c %s {} + >sizes ||
+		fail "no list: $*"
+	[ "$(busybox wc -l <sizes)" -ge 41 ] || fail "files are missing"
+	[ $((EPOCHSECONDS - begin)) -le $limit ] || fail "took $((EPOCHSECONDS - begin)) s: $*"
+}
+
+# forget: what was read is read again.
+forget()
+{
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+}
+
+disk nullb0 completion_nsec=$takes
+load htbs
+scheduler nullb0 htbs
+on_ext4 /dev/nullb0
+mkdir /tmp/mnt/d
+tree /tmp/mnt/d
+head -c 4194304 /dev/zero >/tmp/mnt/flood
+cg t a
+reserve t nullb0 bw=4K burst=4K max=4K
+reserve a nullb0 bw=100M burst=1M latency=1000000
+in_cg t fio --thread --name=flood --filename=/tmp/mnt/flood --direct=1 --eta=never --rw=randread \
+	--bs=64k --ioengine=libaio --iodepth=16 --time_based --runtime=3600 >/dev/null 2>&1 &
+wait_for 30 grep -q 'stopped by its cap' /sys/kernel/debug/block/nullb0/sched/backlog
+begun=$EPOCHSECONDS
+while more 1; do
+	forget
+	lists 10 in_cg t
+	grep -q 'stopped by its cap' /sys/kernel/debug/block/nullb0/sched/backlog ||
+		fail "the cap holds up nothing"
+	in_cg a fio --thread --name=busy --filename=/tmp/mnt/flood --direct=1 --eta=never \
+		--rw=randread --bs=4k --ioengine=libaio --iodepth=16 --time_based --runtime=3600 \
+		>/dev/null 2>&1 &
+	goes_on a nullb0
+	forget
+	lists 10 in_cg . busybox ionice -c 3
+done
+busybox killall -q -9 fio || :
+reserve t nullb0 max=max
+wait
+off_ext4 /dev/nullb0

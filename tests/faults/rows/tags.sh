@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# A buffered writer and readers of the root group ask for all places in the queue, while a group that
+# has reserved 100 requests a second keeps 16 under way. It finds a place for each of them.
+
+queue=/sys/block/nullb0/queue
+# With these the disk does 200 requests a second.
+null_disk nullb0 completion_nsec=$((takes)) hw_queue_depth=4
+load htbs
+scheduler nullb0 htbs
+expect_put OK 64 $queue/nr_requests
+cg r
+reserve r nullb0 iops=$((100 / PATIENCE)) burst=64K latency=$((200000 * PATIENCE))
+# Of 64 places 20 are needed, and a quarter is others'.
+expect 27 "$(cat $queue/iosched/promised_requests)" promised_requests
+reserve r nullb0 burst=1M
+expect 342 "$(cat $queue/iosched/promised_requests)" promised_requests
+dmesg | grep -q 'nullb0: nr_requests is too small for what is reserved: echo 342 > ' ||
+	fail "nothing is said of nr_requests"
+reserve r nullb0 burst=64K
+in_cg . fio --thread --name=buffered --filename=/dev/nullb0 --rw=randwrite --bs=4k --ioengine=psync \
+	--eta=never --time_based --runtime=3600 >/dev/null 2>&1 &
+flood . nullb0 --bs=4k
+goes_on . nullb0
+in_cg r fio --thread --name=reserved --filename=/dev/nullb0 --direct=1 --eta=never --rw=randread \
+	--bs=4k --ioengine=libaio --iodepth=16 --time_based --runtime=3600 >/dev/null 2>&1 &
+goes_on r nullb0
+begun=$EPOCHSECONDS
+while more 1; do
+	sleep 1
+	number r/io.htbs.stat nullb0 completed
+	before=$number
+	sleep $((4 * PATIENCE))
+	number r/io.htbs.stat nullb0 completed
+	[ $((number - before)) -ge 320 ] || fail "$((number - before)) requests in 4 s" \
+		"$(cat $CG/r/io.htbs.stat $CG/io.htbs.stat /sys/kernel/debug/block/nullb0/sched/{state,backlog})"
+done
+busybox killall -q -9 fio || :
+wait
+for group in r .; do
+	adds_up $group nullb0
+done
