@@ -19,12 +19,13 @@ expect 342 "$(cat $queue/iosched/promised_requests)" promised_requests
 dmesg | grep -q 'nullb0: nr_requests is too small for what is reserved: echo 342 > ' ||
 	fail "nothing is said of nr_requests"
 reserve r nullb0 burst=64K
-in_cg . fio --thread --name=buffered --filename=/dev/nullb0 --rw=randwrite --bs=4k --ioengine=psync \
+# Apart: a direct read waits until what is dirty in its place is written.
+in_cg . fio --thread --name=buffered --filename=/dev/nullb0 --size=32m --rw=randwrite --bs=4k --ioengine=psync \
 	--eta=never --time_based --runtime=3600 >/dev/null 2>&1 &
-flood . nullb0 --bs=4k
+flood . nullb0 --bs=4k --offset=32m
 goes_on . nullb0
 in_cg r fio --thread --name=reserved --filename=/dev/nullb0 --direct=1 --eta=never --rw=randread \
-	--bs=4k --ioengine=libaio --iodepth=16 --time_based --runtime=3600 >/dev/null 2>&1 &
+	--offset=32m --bs=4k --ioengine=libaio --iodepth=16 --time_based --runtime=3600 >/dev/null 2>&1 &
 goes_on r nullb0
 begun=$EPOCHSECONDS
 while more 1; do
