@@ -199,23 +199,15 @@ void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 	htbs_policy_link(policy, flow);
 }
 
-/*
- * The next in turn: by the rule of slack reserved work before surplus.  Or is it the
- * background's turn?
- */
+/* The next in turn: is it the background's? */
 static struct htbs_flow *htbs_policy_first(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *background = policy->background;
-	struct htbs_node *node = NULL;
 
 	if (background->pending &&
 	    (htbs_tree_empty(&policy->tree) ||
 	     htbs_policy_eligible(policy, background, now)))
 		return background;
-	if (policy->rule == HTBS_RULE_SLACK)
-		node = htbs_tree_eligible(&policy->tree, now);
-	if (node)
-		return rb_entry(node, struct htbs_flow, node);
 	return htbs_policy_next(policy);
 }
 

@@ -244,7 +244,6 @@ bool has_turn(const struct bench *bench, const struct flow *flow)
 {
 	const struct flow *background = &bench->flow[FLOWS - 1];
 	const struct flow *first = smallest_finish(bench, IN_TURN);
-	const struct flow *reserved = smallest_finish(bench, ELIGIBLE);
 	bool shared = false;
 	int i;
 
@@ -252,8 +251,6 @@ bool has_turn(const struct bench *bench, const struct flow *flow)
 	    (!any_backlogged(bench) ||
 	     (s64)(bench->background_due - (u64)bench->now) <= 0))
 		return flow == background;
-	if (!by_paper(bench) && reserved)
-		return flow == reserved;
 	if (first || !by_weight(bench))
 		return flow == first;
 	for (i = 0; i < FLOWS - 1; i++)

@@ -294,15 +294,14 @@ class Policy(Order):
 
     def _first(self, now: int) -> Reservation:
         """Whose turn it is next, or the background if it is its."""
-        turns = [*self._eligible(now), *self._turns(), *self._backlogged()]
+        turns = [*self._turns(), *self._backlogged()]
         if not turns or self._background_goes(now):
             return self.background
         return turns[0]
 
     def _eligible(self, now: int) -> list[Reservation]:
-        """Those with reserved work, the smallest F first; the paper knows no difference."""
-        return [flow for flow in self._backlogged()
-                if self.rule == "slack" and now >= flow.eligible()]
+        """Those with reserved work, the smallest F first."""
+        return [flow for flow in self._backlogged() if now >= flow.eligible()]
 
     def _stays(self, now: int) -> bool:
         """May the active reservation keep the device? Sets `wait` if it has nothing pending."""

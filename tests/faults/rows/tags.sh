@@ -5,8 +5,7 @@
 # has reserved 100 requests a second keeps 16 under way. It finds a place for each of them.
 
 queue=/sys/block/nullb0/queue
-# With these the disk does 200 requests a second.
-null_disk nullb0 completion_nsec=$((takes)) hw_queue_depth=4
+null_disk nullb0 completion_nsec=$takes hw_queue_depth=16
 load htbs
 scheduler nullb0 htbs
 expect_put OK 64 $queue/nr_requests
