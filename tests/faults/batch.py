@@ -68,11 +68,12 @@ class Batch:
     """The GUEST of a test module: one boot for all rows that belong to a kernel.
 
     injects: those that inject faults, or all others. What the kernel reports of an injected fault
-    is not allowed to the others.
+    is not allowed to the others. bounds: those about what may be kept waiting, or all others.
     """
 
     name: str
     injects: bool = False
+    bounds: bool = False
 
     def rows(self, series: str) -> list[Row]:
         """The short ones on a stock kernel, all on one of our own, but what it can't do."""
@@ -80,7 +81,9 @@ class Batch:
         rows = [row for row in ROWS if row.short or ours]
         if self.injects and series not in debug.INJECTS:
             return []
-        return [row for row in rows if row.injects == self.injects]
+        return [
+            row for row in rows if (row.injects, row.bounds) == (self.injects, self.bounds)
+        ]
 
     def run(self, series: str) -> Result:
         """Run them on a kernel, after what the stall detector has to find.
@@ -90,7 +93,7 @@ class Batch:
         """
         return run_rows(
             series,
-            [*([] if self.injects else [STALLED]), *self.rows(series)],
+            [*([] if self.injects or self.bounds else [STALLED]), *self.rows(series)],
             name=f"{self.name}-{series}",
             parallel=series in debug.CONFIGS and series not in debug.RACES,
         )

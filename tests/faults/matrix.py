@@ -13,8 +13,8 @@ class Row:
     """One row: rows/SCRIPT.sh.
 
     name: for commands; what: goes on under load; promise: what is promised; short: belongs to
-    `make test`; many: a debug kernel does a tenth of it; injects: wants a kernel with fault
-    injection; driver: its disk, one of QEMU's, is found by this driver (tests/vm/drives.py).
+    `make test`; many: a debug kernel does a tenth of it; bounds: about what may be kept waiting, in a
+    guest of their own; injects: wants a kernel with fault injection; driver: its disk, one of QEMU's, is found by this driver (tests/vm/drives.py).
     """
 
     name: str
@@ -22,6 +22,7 @@ class Row:
     promise: str
     short: bool = False
     many: bool = False
+    bounds: bool = False
     injects: bool = False
     driver: str = ""
 
@@ -78,30 +79,35 @@ ROWS = (
         "conforming readers close the window, two groups ask for more than they reserved",
         "each gets its reservation, every second",
         short=True,
+        bounds=True,
     ),
     Row(
         "fsync",
         "writers of the idle class flush each write, beside conforming readers",
         "others' flushes don't wait in the background",
         short=True,
+        bounds=True,
     ),
     Row(
         "metadata",
         "a group with a small cap, and a task of the idle class, read metadata of ext4",
         "they are not throttled",
         short=True,
+        bounds=True,
     ),
     Row(
         "throttled",
         "a CPU goes offline and processes are frozen while a cap holds up all I/O",
         "neither waits for the cap",
         short=True,
+        bounds=True,
     ),
     Row(
         "tags",
         "a buffered writer and readers ask for all places in the queue",
         "a reservation finds as many as it needs; the log says if there are too few",
         short=True,
+        bounds=True,
     ),
     Row("cpus", "a CPU goes offline and comes back", "no I/O waits for it", short=True),
     Row(

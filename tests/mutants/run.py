@@ -51,7 +51,7 @@ class Mutant:
     @property
     def needs_guest(self) -> bool:
         """Does it take a kernel to see it."""
-        return self.test.startswith("tests/vm/")
+        return self.test.startswith(("tests/vm/", "tests/faults/"))
 
     @property
     def kernels(self) -> tuple[str, ...]:
