@@ -29,6 +29,8 @@ null_disk nullb0 memory_backed=1 cache_size=64 hw_queue_depth=1 completion_nsec=
 [ -z "$fua" ] || expect 0 "$(cat /sys/block/nullb0/queue/fua)" fua
 load htbs
 scheduler nullb0 htbs
+# Else there are but two places in the queue.
+expect_put OK 64 /sys/block/nullb0/queue/nr_requests
 cg a v
 reserve a nullb0 bw=100M burst=1M latency=1000000
 reserve v nullb0 bw=1M burst=64K latency=1000000
