@@ -4,21 +4,22 @@
  *
  * A reservation is worth nothing to a request that finds no tag.  A group may have as
  * many requests under way as its reservation needs (admission.c), or as its part of
- * three quarters of the tags if not all reservations find what they need.  Up to that
- * it finds any tag.  What goes beyond that is surplus, and so is what is asynchronous:
- * the task is not asked there, as write-back is done by another.
+ * half of the tags if not all reservations find what they need.  Up to that it finds
+ * any tag.  What goes beyond that is surplus, and so is what is asynchronous: the task
+ * is not asked there, as write-back is done by another.
  *
- * Surplus leaves some tags to reservations: at least a quarter of all, at most three
- * quarters, and else as many as the groups that are busy need, though no more than
- * twice what they have.  So tags are not kept for a reservation that isn't used, and
- * one that is grows to what it needs with each request that is done.
+ * Surplus leaves some tags to reservations: at least a quarter of all, at most half,
+ * and else as many as the groups that are busy need, though no more than twice what
+ * they have.  So tags are not kept for a reservation that isn't used, and one that is
+ * grows to what it needs with each request that is done.
  *
  * A group beyond what it needs may have its share of half of the quarter that is
  * always left.  Only half is divided, since the group that came first took the share of
  * one that is alone.
  *
- * Requests that a cap throttles keep their tags for long, so their group leaves half
- * of the tags at least.  What a group waits for on behalf of others, metadata and
+ * Requests that a cap throttles keep their tags for long, so their group sees but half
+ * of what surplus sees: else others' surplus would find all of that taken.  How many
+ * tags an allocation sees is told once, however long it waits for one.  What a group waits for on behalf of others, metadata and
  * swap, is not limited.
  *
  * What a task has collected in its plug holds tags as well, though it isn't inserted
@@ -31,6 +32,9 @@
 #include <htbs/limit.h>
 #include <htbs/request.h>
 #include <htbs/reservation.h>
+
+/* With fewer tags than these surplus leaves a quarter, and no more. */
+#define HTBS_TAGS_SHORT	16U
 
 /*
  * What the task has in its plug, and what it takes at once besides the one that is
@@ -96,8 +100,8 @@ static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 	if (!held || held < share)
 		visible = all;
 	else if (htbs_peek(res->flow.cap.curve.params.bw))
-		visible = min(visible, all / 2);
-	else if (held < htbs_tags_needed(dev, res, all - all / 4))
+		visible /= 2;
+	else if (held < htbs_tags_needed(dev, res, all / 2))
 		visible = all;
 	rcu_read_unlock();
 	return visible;
@@ -116,8 +120,9 @@ void htbs_limit_tags(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	u32 plugged = htbs_task_plugged(data);
 	u32 held = htbs_peek(dev->policy.pending) +
 		   htbs_peek(dev->policy.in_flight) + plugged;
-	u32 visible = all - clamp(htbs_peek(dev->kept_tags), quarter,
-				  all - max(quarter, 1U));
+	/* The words of a short queue's bitmap have no halves and quarters. */
+	u32 most = all < HTBS_TAGS_SHORT ? quarter : all / 2;
+	u32 visible = all - clamp(htbs_peek(dev->kept_tags), quarter, most);
 
 	if (htbs_op_is_for_all(opf))
 		return;

@@ -287,13 +287,13 @@ u64 htbs_promises_bw(struct htbs_promises *promises)
  * htbs_promises_nr_requests() - how many places in the queue all promises need
  * @promises: the device's
  *
- * A quarter of them is left to those without a reservation.
+ * Half of them is left to what goes beyond the reservations: limit.c.
  *
  * Return: the least nr_requests with which all that is promised finds a place.
  */
 unsigned int htbs_promises_nr_requests(const struct htbs_promises *promises)
 {
-	u64 places = div_u64(READ_ONCE(promises->requests) * 4 + 2, 3);
+	u64 places = READ_ONCE(promises->requests) * 2;
 
 	return min_t(u64, places, UINT_MAX);
 }

@@ -12,6 +12,10 @@
  *    nothing is pending there;
  *  - the machine is about to be suspended, which waits for the tasks that wait for I/O.
  *
+ * A tag that is freed wakes one waiter.  That may be one of a throttled group, which may
+ * not have the tag (limit.c), while another waits that may; and if all that is pending
+ * is throttled, no other tag is freed for long.  So the timer wakes them all, too.
+ *
  * blk-mq tells us neither of the first two, so while a flow is throttled the timer
  * looks for them, and meanwhile caps throttle none.
  */
@@ -108,6 +112,17 @@ static bool htbs_has_to_drain(struct htbs_device *dev)
 	       READ_ONCE(htbs_suspending) || htbs_inactive_is_stopped(dev);
 }
 
+/* Is it time to wake those that wait for tags? */
+static bool htbs_wakes_waiters(struct htbs_device *dev, u64 now)
+{
+	lockdep_assert_held(&dev->lock);
+
+	if (now - dev->waiters_woken < HTBS_RELEASE_LOOK)
+		return false;
+	dev->waiters_woken = now;
+	return true;
+}
+
 /**
  * htbs_release_due() - let go of those whose time has come
  * @dev: the device, locked
@@ -144,16 +159,20 @@ static enum hrtimer_restart htbs_release_expired(struct hrtimer *timer)
 	struct htbs_device *dev = container_of(timer, struct htbs_device,
 					       release_timer);
 	unsigned long flags;
+	bool wakes;
 	u64 now;
 
 	spin_lock_irqsave(&dev->lock, flags);
 	now = ktime_get_ns();
+	wakes = htbs_wakes_waiters(dev, now);
 	if (htbs_policy_drain(&dev->policy, htbs_has_to_drain(dev)))
 		htbs_trace_drain(dev, now);
 	htbs_release_due(dev, now);
 	htbs_release_arm(dev);
 	htbs_device_unlock(dev, flags);
 
+	if (wakes)
+		htbs_wake_tag_waiters(dev->queue);
 	if (READ_ONCE(dev->has_work))
 		blk_mq_run_hw_queues(dev->queue, true);
 	return HRTIMER_NORESTART;

@@ -130,7 +130,7 @@ static inline unsigned int htbs_shallow_depth(const struct sbitmap *sb, unsigned
 
 	if (!HTBS_SHALLOW_DEPTH_OF_MAP)
 		depth = min(depth, 1U << sb->shift);
-	return max(depth * visible / sb->depth, 1U);
+	return max(DIV_ROUND_UP(depth * visible, sb->depth), 1U);
 }
 
 /* How many bits an allocation gets of a bitmap of four words, one bit of each or of all. */
@@ -156,6 +156,24 @@ static inline int htbs_shallow_depth_fits(void)
 		got++;
 	sbitmap_queue_free(&sbq);
 	return got == (HTBS_SHALLOW_DEPTH_OF_MAP ? 1 : HTBS_SHALLOW_BITS >> 3) ? 0 : -EINVAL;
+}
+
+/**
+ * htbs_wake_tag_waiters - have all that wait for a tag look again
+ * @q: queue
+ *
+ * Not in a frozen queue, which may be about to get other tags.
+ */
+static inline void htbs_wake_tag_waiters(struct request_queue *q)
+{
+	struct blk_mq_hw_ctx *hctx;
+	unsigned long i;
+
+	if (!percpu_ref_tryget(&q->q_usage_counter))
+		return;
+	queue_for_each_hw_ctx(q, hctx, i)
+		sbitmap_queue_wake_all(&hctx->sched_tags->bitmap_tags);
+	percpu_ref_put(&q->q_usage_counter);
 }
 
 /**

@@ -95,6 +95,7 @@ struct htbs_reservation {
  * @has_work: is there something to dispatch; read without the lock
  * @wait_timer: ends a wait for an arrival
  * @release_timer: lets go of who was stopped by a cap
+ * @waiters_woken: when those that wait for tags were woken last, ns
  * @queue: the queue (constant)
  * @devt: its disk's number, for the traces (constant): a group may outlive the
  *	disk
@@ -114,6 +115,7 @@ struct htbs_device {
 	bool has_work;
 	struct hrtimer wait_timer;
 	struct hrtimer release_timer;
+	u64 waiters_woken;
 	struct request_queue *queue;
 	dev_t devt;
 	struct htbs_params defaults;

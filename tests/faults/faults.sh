@@ -115,7 +115,8 @@ more()
 goes_on()
 {
 	number "$1/io.htbs.stat" "$2" completed
-	wait_for 30 completes "$1" "$2" "$number"
+	(wait_for 30 completes "$1" "$2" "$number") || fail "$1: $(cd /sys/kernel/debug/block/"$2" &&
+		grep -s . sched/{state,backlog} hctx*/{sched_tags,dispatch})"
 }
 
 # completes GROUP DISK COUNT: has the group had more than so many requests?

@@ -13,8 +13,9 @@ class Row:
     """One row: rows/SCRIPT.sh.
 
     name: for commands; what: goes on under load; promise: what is promised; short: belongs to
-    `make test`; many: a debug kernel does a tenth of it; bounds: about what may be kept waiting, in a
-    guest of their own; injects: wants a kernel with fault injection; driver: its disk, one of QEMU's, is found by this driver (tests/vm/drives.py).
+    `make test`; many: a debug kernel does a tenth of it; bounds: about what may be kept waiting, in
+    a guest of their own; injects: wants a kernel with fault injection; driver: its disk, one of
+    QEMU's, is found by this driver (tests/vm/drives.py).
     """
 
     name: str

@@ -22,10 +22,12 @@ syncs()
 # one. Older kernels' null_blk always can, and 6.1 doesn't show such writes to its schedulers anyway.
 modprobe null_blk nr_devices=0
 grep -q configfs /proc/mounts || mount -t configfs configfs /sys/kernel/config
+# There the driver has room for all of them: blk-mq dispatches them before it asks a scheduler.
 fua=
-! grep -q fua /sys/kernel/config/nullb/features || fua=fua=0
+depth=32
+! grep -q fua /sys/kernel/config/nullb/features || fua=fua=0 depth=1
 # shellcheck disable=SC2086
-null_disk nullb0 memory_backed=1 cache_size=64 hw_queue_depth=1 completion_nsec=$takes $fua
+null_disk nullb0 memory_backed=1 cache_size=64 hw_queue_depth=$depth completion_nsec=$takes $fua
 [ -z "$fua" ] || expect 0 "$(cat /sys/block/nullb0/queue/fua)" fua
 load htbs
 scheduler nullb0 htbs

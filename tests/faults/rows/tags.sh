@@ -11,11 +11,11 @@ scheduler nullb0 htbs
 expect_put OK 64 $queue/nr_requests
 cg r
 reserve r nullb0 iops=$((100 / PATIENCE)) burst=64K latency=$((200000 * PATIENCE))
-# Of 64 places 20 are needed, and a quarter is others'.
-expect 27 "$(cat $queue/iosched/promised_requests)" promised_requests
+# Of 64 places 20 are needed, and half is left to others.
+expect 40 "$(cat $queue/iosched/promised_requests)" promised_requests
 reserve r nullb0 burst=1M
-expect 342 "$(cat $queue/iosched/promised_requests)" promised_requests
-dmesg | grep -q 'nullb0: nr_requests is too small for what is reserved: echo 342 > ' ||
+expect 512 "$(cat $queue/iosched/promised_requests)" promised_requests
+dmesg | grep -q 'nullb0: nr_requests is too small for what is reserved: echo 512 > ' ||
 	fail "nothing is said of nr_requests"
 reserve r nullb0 burst=64K
 # Apart: a direct read waits until what is dirty in its place is written.
