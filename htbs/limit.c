@@ -5,7 +5,7 @@
  * A reservation is worth nothing to a request that finds no tag.  A group may have as
  * many requests under way as its reservation needs (admission.c), or as its part of
  * half of the tags if not all reservations find what they need.  Up to that it finds
- * any tag.  What goes beyond that is surplus, and so is what is asynchronous: the task
+ * any tag but the last eighth, which is for groups that have next to none.  What goes beyond that is surplus, and so is what is asynchronous: the task
  * is not asked there, as write-back is done by another.
  *
  * Surplus leaves some tags to reservations: at least a quarter of all, at most half,
@@ -19,8 +19,9 @@
  *
  * Requests that a cap throttles keep their tags for long, so their group sees but half
  * of what surplus sees: else others' surplus would find all of that taken.  How many
- * tags an allocation sees is told once, however long it waits for one.  What a group waits for on behalf of others, metadata and
- * swap, is not limited.
+ * tags an allocation sees is told once, however long it waits for one.
+ *
+ * What a group waits for on behalf of others, metadata and swap, is not limited.
  *
  * What a task has collected in its plug holds tags as well, though it isn't inserted
  * yet: a flood that begins would else have them all before the first is counted.
@@ -102,7 +103,7 @@ static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 	else if (htbs_peek(res->flow.cap.curve.params.bw))
 		visible /= 2;
 	else if (held < htbs_tags_needed(dev, res, all / 2))
-		visible = all;
+		visible = all - all / 8;
 	rcu_read_unlock();
 	return visible;
 }

@@ -35,7 +35,7 @@ echo 1 >/sys/module/suspend/parameters/pm_test_delay
 while more 1; do
 	number t/io.htbs.stat nullb0 completed
 	within 15 0 /sys/devices/system/cpu/cpu1/online
-	completes t nullb0 $((number + 7)) || fail "what the queue had is not done"
+	completes t nullb0 $((number + 2)) || fail "what the queue had is not done"
 	within 15 1 /sys/devices/system/cpu/cpu1/online
 	wait_for 30 throttled
 	within 15 freeze /sys/power/state
