@@ -5,8 +5,9 @@
  * A reservation is worth nothing to a request that finds no tag.  A group may have as
  * many requests under way as its reservation needs (admission.c), or as its part of
  * half of the tags if not all reservations find what they need.  Up to that it finds
- * any tag but the last eighth, which is for groups that have next to none.  What goes beyond that is surplus, and so is what is asynchronous: the task
- * is not asked there, as write-back is done by another.
+ * any tag but the last eighth, which is for groups that have next to none.  What goes
+ * beyond that is surplus, and so is what is asynchronous: the task is not asked there,
+ * as write-back is done by another.
  *
  * Surplus leaves some tags to reservations: at least a quarter of all, at most half,
  * and else as many as the groups that are busy need, though no more than twice what

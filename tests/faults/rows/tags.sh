@@ -5,7 +5,7 @@
 # has reserved 100 requests a second keeps 16 under way. It finds a place for each of them.
 
 queue=/sys/block/nullb0/queue
-null_disk nullb0 completion_nsec=$takes hw_queue_depth=16
+null_disk nullb0 completion_nsec=$takes hw_queue_depth=4
 load htbs
 scheduler nullb0 htbs
 expect_put OK 64 $queue/nr_requests
@@ -33,6 +33,7 @@ while more 1; do
 	before=$number
 	sleep $((4 * PATIENCE))
 	number r/io.htbs.stat nullb0 completed
+	echo "$((number - before)) requests in $((4 * PATIENCE)) s"
 	[ $((number - before)) -ge 320 ] || fail "$((number - before)) requests in 4 s" \
 		"$(cat $CG/r/io.htbs.stat $CG/io.htbs.stat /sys/kernel/debug/block/nullb0/sched/{state,backlog})"
 done
