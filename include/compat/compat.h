@@ -152,8 +152,10 @@ static inline int htbs_shallow_depth_fits(void)
 	if (err)
 		return err;
 	sbitmap_queue_min_shallow_depth(&sbq, 1);
+	preempt_disable();
 	while (got < HTBS_SHALLOW_BITS && sbitmap_queue_get_shallow(&sbq, 1) >= 0)
 		got++;
+	preempt_enable();
 	sbitmap_queue_free(&sbq);
 	return got == (HTBS_SHALLOW_DEPTH_OF_MAP ? 1 : HTBS_SHALLOW_BITS >> 3) ? 0 : -EINVAL;
 }

@@ -22,7 +22,7 @@ SET_UP = ("venv", "headers", "kernels", "linux-source", "debug")
 
 PASSED, FAILED = 0, 1  # pytest's exit codes
 # A test that failed, or a guest that says what is wrong in it; not one that took too long.
-_CAUGHT = r"\nFAILED |GuestError: .*: (the script failed|kernel report: )"
+_CAUGHT = r"\nFAILED |GuestError: .*: (the script failed|(ended; )?kernel report: )"
 _LAST_LINES = 15
 
 

@@ -34,7 +34,7 @@ while more 1; do
 	sleep $((4 * PATIENCE))
 	number r/io.htbs.stat nullb0 completed
 	echo "$((number - before)) requests in $((4 * PATIENCE)) s"
-	[ $((number - before)) -ge 320 ] || fail "$((number - before)) requests in 4 s" \
+	[ $((number - before)) -ge $((100 / PATIENCE * 4 * PATIENCE)) ] || fail "$((number - before)) requests in 4 s" \
 		"$(cat $CG/r/io.htbs.stat $CG/io.htbs.stat /sys/kernel/debug/block/nullb0/sched/{state,backlog})"
 done
 busybox killall -q -9 fio || :
