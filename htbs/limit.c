@@ -86,8 +86,8 @@ static u32 htbs_tags_needed(const struct htbs_device *dev,
 }
 
 /*
- * How many tags is an allocation to see, if surplus sees @visible?  Whose request it
- * will be isn't known yet: the task is asked.
+ * How many tags is an allocation to see, if surplus sees @visible?  There is no bio
+ * yet that tells the group, so the task's counts.
  */
 static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 			     u32 share, u32 plugged)

@@ -4,7 +4,7 @@
 # A group with a small cap, and all that it may have under way held up by it, reads metadata of ext4,
 # which others may wait for under a lock. So does a task of the idle class beside readers that conform.
 
-# looks_up SECONDS COMMAND…: it finds all files, whose metadata comes from the disk, within that time.
+# looks_up SECONDS COMMAND…: it looks up all files, with metadata from the disk, within that time.
 looks_up()
 {
 	local limit=$(($1 * PATIENCE)) begin=$EPOCHSECONDS
