@@ -99,6 +99,7 @@ static void htbs_insert_passing(struct htbs_device *dev,
 {
 	htbs_queue_bypass(dev, res, htbs_rq_cost(rq));
 	list_add_tail(&rq->queuelist, &dev->passing);
+	htbs_trace_pass(dev, res, rq, ktime_get_ns());
 }
 
 /*

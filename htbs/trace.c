@@ -221,16 +221,17 @@ void htbs_warn_overload(const struct htbs_device *dev)
 }
 
 /**
- * htbs_trace_pass() - a pending request waits for its turn no longer
+ * htbs_trace_pass() - a request that others wait for passes a cap
  * @dev: the device, locked
- * @res: its reservation, which gets a cap that must not hold it up
- * @rq: the request
+ * @res: its reservation, which has the cap
+ * @rq: the request; already charged
  * @now: real time, ns
  */
 void htbs_trace_pass(struct htbs_device *dev, struct htbs_reservation *res,
 		     struct request *rq, u64 now)
 {
 	trace_htbs_pass(dev->devt, res->id, htbs_rq_id(rq), now,
+			blk_rq_bytes(rq), op_is_write(rq->cmd_flags),
 			res->flow.pending);
 }
 

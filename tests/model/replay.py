@@ -278,12 +278,19 @@ class Device:
         return [Expected("charge", {"group": group, "bytes": size})]
 
     def _on_pass(self, event: Event) -> list[Expected]:
-        """Others wait for it, and its group gets a cap: it goes past that, as if given back."""
-        request = self._request(event, event.request)
-        flow = self._owner(request)
-        self._policy.remove(flow, request)
-        self._given_back[event.request] = self._pending.pop(event.request)
-        return [Expected("pass", {"group": self._group(flow), "pending": len(flow.queue)})]
+        """Others wait for it, so it passes its group's cap, as if it had been given back.
+
+        It was pending before there was a cap, or it arrives, and was charged just now.
+        """
+        request, flow = self._pending.pop(event.request, None), self._flow(event)
+        if request is None:
+            request = Traced(event.bytes, write=bool(event.write), number=event.request)
+        else:
+            flow = self._owner(request)
+            self._policy.remove(flow, request)
+        self._given_back[event.request] = request
+        fields = {"group": self._group(flow), "bytes": request.size, "write": int(request.write)}
+        return [Expected("pass", {**fields, "pending": len(flow.queue)})]
 
     # Requests go.
 
@@ -340,7 +347,7 @@ class Device:
         flow = self._flow(event)
         fields = {"start": 0, "nearest": 0, "run": self._policy.run, "pending": 0}
         if event.in_flight:
-            # At the head, of what has a reservation, come only writes between two flushes.
+            # What is inserted at the head and has a reservation is a write between two flushes.
             request = self._given_back.pop(event.request, None) or Traced(
                 event.bytes, write=True, number=event.request
             )

@@ -432,10 +432,14 @@ class Device:
     def _sent(request: Request) -> CSent:
         return CSent(request.sent % WRAP, request.due % WRAP, request.conforming, request.write)
 
-    def configure(self, flow: Flow, params: Params, now: int) -> None:
-        """A reservation promises something else."""
+    def configure(self, flow: Flow, params: Params, now: int,
+                  passing: Sequence[Request] = ()) -> None:
+        """A reservation promises something else, with a cap that some pending requests pass."""
         lib = self.lib
         lib.htbs_policy_configure(self.policy, flow.address, CParams(*params), now % WRAP)
+        for request in passing:
+            flow.queue.remove(request)
+            lib.htbs_policy_remove(self.policy, flow.address, request.conforming)
         for request in flow.queue:
             tags, due = CTags.of(request), c_uint64(request.due)
             lib.htbs_policy_retag(self.policy, flow.address, now % WRAP, request.cost,

@@ -23,6 +23,7 @@ class Numbered(Request):
 
     number: int = 0
     group: int = 0
+    metadata: bool = False
 
 
 class Recorder:
@@ -101,6 +102,12 @@ class Recorder:
         sync, write = rng.random() < 0.9, group == GROUPS
         request = Numbered(size, pos, sync, write=write, number=self._requests, group=group)
         self._ends[group] = pos + request.sectors
+        if "metadata" in self.kinds and rng.random() < 0.1:
+            request.metadata = True
+            if flow.curve.params.max:
+                self._charge_first(flow, request)
+                self._pass(request, len(flow.queue))
+                return
         arrival = self.device.arrive(flow, request, self.now)
         if arrival.hit:
             self._wait_ended(flow, "hit")
@@ -203,12 +210,22 @@ class Recorder:
     def bypass(self) -> None:
         """The data of a write between two flushes goes first."""
         group = self.rng.choice(list(self.flows))
-        flow, size = self.flows[group], 64 * KIB
         self._requests += 1
-        self.device.bypass(flow, size, self.now)
+        request = Numbered(64 * KIB, write=True, number=self._requests, group=group)
+        self._charge_first(self.flows[group], request)
+        self._returned.append(request)
+
+    def _charge_first(self, flow: Flow, request: Numbered) -> None:
+        """A request that is charged and dispatched before all that are pending."""
+        self.device.bypass(flow, request.size, self.now)
         self._stop(flow)
-        self._tell("charge", group=group, now=self.now, bytes=size)
-        self._returned.append(Numbered(size, write=True, number=self._requests, group=group))
+        self._tell("charge", group=request.group, now=self.now, bytes=request.size)
+
+    def _pass(self, request: Numbered, pending: int) -> None:
+        """Others wait for a request: it passes its group's cap, and leaves so many pending."""
+        self._tell("pass", group=request.group, now=self.now, request=request.number,
+                   bytes=request.size, write=int(request.write), pending=pending)
+        self._returned.append(request)
 
     def _release(self) -> None:
         """Who was stopped for long enough goes on."""
@@ -245,7 +262,11 @@ class Recorder:
             promise = promise._replace(weight=0)
         was = self.flows[group].curve.params
         weight, most = was.weight, was.max
-        self.device.configure(self.flows[group], promise, self.now)
+        flow = self.flows[group]
+        passing = [request for request in flow.queue if promise.max and request.metadata]
+        self.device.configure(flow, promise, self.now, passing)
+        for gone, request in enumerate(passing, 1):
+            self._pass(request, len(flow.queue) + len(passing) - gone)
         if promise.weight != weight:
             self._tell("share", group=group, now=self.now, weight=promise.weight)
         if promise.max != most:

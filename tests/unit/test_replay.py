@@ -1,7 +1,7 @@
 """A replay finds what is not as the specification says: no test of the kernel's can be blind."""
 
 import re
-from itertools import chain
+from itertools import chain, pairwise
 
 import pytest
 
@@ -68,7 +68,7 @@ def refused(lines: list[str]) -> bool:
 
 @pytest.mark.parametrize("kinds", [
     (), ("weights",), ("caps",), ("weights", "caps"), ("iops",), ("iops", "weights"),
-    ("iops", "weights", "caps"),
+    ("iops", "weights", "caps"), ("caps", "metadata"),
 ])
 @pytest.mark.parametrize("rule", ["paper", "slack"])
 @pytest.mark.parametrize("seed", SEEDS)
@@ -126,6 +126,20 @@ def test_a_cap_that_is_off_by_one(capped, name, field, by):
     for place in some(capped, name):
         line = re.sub(rf"\b{field}=(\d+)", lambda m: f"{field}={int(m[1]) + by}", capped[place])
         assert refused([*capped[:place], line, *capped[place + 1:]]), line
+
+
+@pytest.mark.parametrize("field", ["group", "request", "bytes", "write", "pending"])
+@pytest.mark.parametrize("by", [1, -1])
+def test_a_request_that_passes_a_cap(lib, field, by):
+    """Of those that were pending each field is known, of those that arrive what was charged."""
+    lines = record(lib, CAPPED, RULE, ("caps", "metadata"))
+    names = [name_of(line) for line in lines]
+    waited = [place for place, (before, name) in enumerate(pairwise(names), 1)
+              if name == "pass" and before not in ("charge", "pass")]
+    assert waited
+    for place in waited[:4]:
+        line = re.sub(rf"\b{field}=(\d+)", lambda m: f"{field}={int(m[1]) + by}", lines[place])
+        assert refused([*lines[:place], line, *lines[place + 1:]]), line
 
 
 @pytest.mark.parametrize("name", ["stop", "go", "cap", "drain"])

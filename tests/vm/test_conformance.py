@@ -1,8 +1,8 @@
 """What ran in the kernel is what the specification says: known loads and random mixes.
 
-The known ones are the demonstration's pair, an overload, a writer that is held back and a
-crowd. On the virtual clock, with simulated disks. `make conformance SEED=…` does the same with any
-other mix.
+The known ones are the demonstration's pair, an overload, a writer that is held back, a crowd and
+metadata that passes a cap. On the virtual clock, with simulated disks. `make conformance SEED=…`
+does the same with any other mix.
 """
 
 import re
@@ -52,12 +52,26 @@ def test_all_that_can_be_decided_was(result: Result) -> None:
     assert {event.name for event in events} >= {
         "tag", "merge", "charge", "drift", "switch", "dispatch", "wait_begin", "wait_end",
         "complete", "late", "join", "config", "leave", "tunables", "share", "cap", "stop", "go",
-        "hold", "overload",
+        "hold", "overload", "pass",
     }  # fmt: skip
     assert {event.sync for event in events if event.name == "dispatch"} == {0, 1}
     assert {event.policy for event in events if event.name == "tunables"} == {"paper", "slack"}
     ends = {event.outcome for event in events if event.name == "wait_end"}
     assert ends >= {"hit", "timeout"}
+
+
+def test_metadata_passes_a_cap(result: Result) -> None:
+    """That which is pending when the cap is set, and that which arrives later."""
+    pending, waited = set(), set()
+    for event in replay.read([result.text("trace")]):
+        if event.name == "tag":
+            pending.add(event.request)
+        elif event.name == "dispatch":
+            pending.discard(event.request)
+        elif event.name == "pass":
+            waited.add(event.request in pending)
+            pending.discard(event.request)
+    assert waited == {False, True}
 
 
 def test_debugfs_shows_a_crowd(result: Result) -> None:

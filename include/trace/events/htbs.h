@@ -63,18 +63,21 @@ TRACE_EVENT(htbs_tag,
 );
 
 /*
- * A pending request waits for its turn no longer: others wait for it, and its group
- * gets a cap, which must not hold it up.
+ * A request that others wait for passes its group's cap.  It is charged already:
+ * when it was tagged, if it was pending before there was a cap, or just before this.
  */
 TRACE_EVENT(htbs_pass,
-	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u32 pending),
-	TP_ARGS(dev, group, request, now, pending),
+	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u32 bytes,
+		 bool write, u32 pending),
+	TP_ARGS(dev, group, request, now, bytes, write, pending),
 
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
 		__field(u64, group)
 		__field(int, request)
 		__field(u64, now)
+		__field(u32, bytes)
+		__field(bool, write)
 		__field(u32, pending)
 	),
 
@@ -83,12 +86,15 @@ TRACE_EVENT(htbs_pass,
 		__entry->group = group;
 		__entry->request = request;
 		__entry->now = now;
+		__entry->bytes = bytes;
+		__entry->write = write;
 		__entry->pending = pending;
 	),
 
-	TP_printk("%u:%u group=%llu request=%d now=%llu pending=%u",
+	TP_printk("%u:%u group=%llu request=%d now=%llu bytes=%u write=%d pending=%u",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
-		  __entry->request, __entry->now, __entry->pending)
+		  __entry->request, __entry->now, __entry->bytes,
+		  __entry->write, __entry->pending)
 );
 
 /*

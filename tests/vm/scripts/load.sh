@@ -33,6 +33,15 @@ grep -q 'invalid module format' foreign || fail "$(cat foreign)"
 ! loaded || fail "loaded"
 expect_put EINVAL htbs /sys/block/nullb0/queue/scheduler
 
+# So is one that limits tags otherwise than this kernel does.
+if insmod "$IN/miscounting.ko" 2>miscounting; then
+	fail "a module that miscounts tags was loaded"
+fi
+grep -q 'Invalid argument' miscounting || fail "$(cat miscounting)"
+! loaded || fail "loaded"
+dmesg | grep -q 'htbs: this kernel limits tags otherwise .*; build htbs again for it' ||
+	fail "nothing is said of tags"
+
 # Its alias has the first who wants it load it.
 modules=/lib/modules/$(uname -r)
 cp "$IN/htbs.ko" "$modules/"
@@ -106,6 +115,15 @@ rmmod simdisk
 rmdir $CG/reader $CG/other
 load htbs
 scheduler nullb0 htbs
+
+# The kernel's own throttling of write-back is off as long as it is in charge.
+wbt=/sys/kernel/debug/block/nullb0/rqos/wbt/enabled
+on=1 off=3 # WBT_STATE_ON_DEFAULT, WBT_STATE_OFF_DEFAULT
+expect $off "$(cat $wbt)" "wbt/enabled"
+scheduler nullb0 none
+expect $on "$(cat $wbt)" "wbt/enabled"
+scheduler nullb0 htbs
+expect $off "$(cat $wbt)" "wbt/enabled"
 
 # It can't go while it is used.
 if rmmod htbs 2>/dev/null; then
