@@ -7,10 +7,13 @@ from results.lab.experiment import Experiment, Job, Scheduler
 DISK = "sim0"
 QUEUE = f"/sys/block/{DISK}/queue"
 CGROUPS = "/sys/fs/cgroup"
+STATE = f"/sys/kernel/debug/block/{DISK}/sched/state"
 
 # The guest says how far it is this often, and this is how the line begins.
 TICKS = 30
 TICK = "elapsed "
+
+_NOT_OVERDUE = '[ ! -e overdue ] || fail "a request starves: $(cat overdue)"'
 
 # When the last job of a stage is due, it runs this many seconds later; a third of that is enough.
 _BEGIN = 1
@@ -20,7 +23,8 @@ def script(experiment: Experiment, scheduler: Scheduler, *, recorded: bool = Fal
     """The script: it leaves fio's reports() and per job JOB.log, a line for every request.
 
     With htbs it also leaves the job's io.htbs.stat as JOB.stat and, recorded, all that it decided
-    as a recording for tests.model.replay; that takes the functions of tests/vm/scripts/lib.sh.
+    as a recording for tests.model.replay; that takes the functions of tests/vm/scripts/lib.sh. It
+    fails if a request was pending for longer than its bound.
     """
     lines = [_load("simdisk", experiment.drive.parameters)]
     lines += ["load htbs"] if scheduler.reserves else []
@@ -41,10 +45,11 @@ def script(experiment: Experiment, scheduler: Scheduler, *, recorded: bool = Fal
             first = "chrt --fifo 1 " if jobs[0].ahead else ""
             lines += [f"cat >{name}.fio <<'END'", *_job_file(experiment, jobs), "END"]
             lines += [f'{first}fio {_OPTIONS} --output={name}.json {name}.fio & jobs="$jobs $!"']
-        lines += [] if number else [_ticker(experiment.seconds)]
+        lines += [] if number else [_ticker(experiment.seconds, scheduler)]
         lines += _rest(experiment, stage)
         lines += ["for job in $jobs; do wait $job; done"]
     lines += ["kill $ticker"]
+    lines += [_NOT_OVERDUE] if scheduler.reserves else []
     for job in experiment.jobs:
         lines += [f"mv {job.name}_lat.log {job.name}.log"]
         if scheduler.reserves:
@@ -127,10 +132,15 @@ def _section(name: str, options: Mapping[str, object]) -> list[str]:
     return [f"[{name}]", *(f"{key}={value}" for key, value in options.items())]
 
 
-def _ticker(seconds: int) -> str:
-    """Say how much time has passed; a moment's work, outside the jobs' cgroups."""
-    pause = seconds / TICKS
-    return f"(i=1; while sleep {pause:g}; do echo {TICK}$i; i=$((i + 1)); done) & ticker=$!"
+def _ticker(seconds: int, scheduler: Scheduler) -> str:
+    """Say how much time has passed, and look for a request that is pending for too long.
+
+    A moment's work, outside the jobs' cgroups.
+    """
+    tick = f"echo {TICK}$i; i=$((i + 1))"
+    if scheduler.reserves:
+        tick += f"; ! grep '^oldest .*: overdue' {STATE} >overdue.new || mv overdue.new overdue"
+    return f"(i=1; while sleep {seconds / TICKS:g}; do {tick}; done) & ticker=$!"
 
 
 def _rest(experiment: Experiment, stage: list[Job]) -> list[str]:

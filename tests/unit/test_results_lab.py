@@ -142,6 +142,34 @@ def test_a_recording_begins_when_the_drive_has_no_scheduler_yet() -> None:
     assert lines == guest.script(experiment, schedulers.HTBS).splitlines()
 
 
+@pytest.mark.parametrize("overdue", [True, False])
+def test_a_request_that_starves_fails_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overdue: bool
+) -> None:
+    """The lines of a script that watch, run by a shell; other schedulers have no such file."""
+    state = tmp_path / "state"
+    state.write_text(f"oldest          pending for 40000000 us{': overdue' if overdue else ''}\n")
+    monkeypatch.setattr(guest, "STATE", str(state))
+    experiment = replace(bandwidth.STUDY.cases[0].first, seconds=3)
+    [watch, check] = [
+        line for line in guest.script(experiment, schedulers.HTBS).splitlines() if "overdue" in line
+    ]
+    script = f"""
+        fail() {{ echo "FAIL: $*" >&2; exit 1; }}
+        exec >ticks
+        {watch}
+        until grep -qs '{guest.TICK}2' ticks; do sleep 0.05; done
+        kill $ticker
+        {check}
+    """
+    done = subprocess.run(
+        ["sh", "-ec", script], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == overdue, done
+    assert ("FAIL: a request starves: oldest" in done.stderr) == overdue
+    assert "overdue" not in guest.script(experiment, schedulers.BFQ)
+
+
 def test_what_decides_is_recorded_from_every_study() -> None:
     """The forms of HTBS and nobody else, and for no longer than was asked for."""
     some = conformance.known()
