@@ -124,7 +124,7 @@ help:
 	@echo 'make fuzz-writes         a million random writes to the control files, in a guest;'
 	@echo '                         COUNT=<n>, SEED=<n>, KERNEL=6.1|6.12'
 	@echo 'make test-mutants        make deliberate mistakes and show that each is caught;'
-	@echo '                         MUTANTS="<nn> ..." some of them, MUTANTS=--host those on the host'
+	@echo '                         MUTANTS="<name> ..." some of them, MUTANTS=--host those on the host'
 	@echo 'make conformance SEED=<n>'
 	@echo '                         record random I/O in a guest and replay it through the'
 	@echo '                         specification; CLOCK=virtual|real, KERNEL=6.1|6.12'

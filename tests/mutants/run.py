@@ -1,22 +1,29 @@
-"""Show that deliberate mistakes are caught: python -m tests.mutants.run [--host] [NN…].
+"""Show that deliberate mistakes are caught: python -m tests.mutants.run [--host] [NAME…].
 
-A mistake is a patch here, with a line "Caught-by: TEST" that names a test as pytest does. In a copy
-of the tree the tests have to pass; then each patch is applied by itself, and its test has to fail.
+The mistakes are in mutants.toml, each with the test that has to fail. In copies of the tree, one
+for each CPU, the tests have to pass; then each mistake is made by itself, and its test has to fail.
 """
 
 import argparse
+import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-COPY = ROOT / "build/mutants"
+COPIES = ROOT / "build/mutants"
+# Where a mistake can be.
+SOURCES = ("htbs", "include", "sysfs")
 # What scripts/setup makes is not copied.
 SET_UP = ("venv", "headers", "kernels", "linux-source", "debug")
 
@@ -32,21 +39,14 @@ class MutantError(AssertionError):
 
 @dataclass(frozen=True)
 class Mutant:
-    """A patch and the test that must fail with it."""
+    """A mistake: in the body of a function, old becomes new; test fails with it."""
 
-    path: Path
-
-    @property
-    def name(self) -> str:
-        """NN-name."""
-        return self.path.stem
-
-    @property
-    def test(self) -> str:
-        """As pytest names it."""
-        if found := re.search(r"^Caught-by: (\S+)$", self.path.read_text(), re.MULTILINE):
-            return found[1]
-        raise MutantError(f"{self.name}: no line 'Caught-by: TEST'")
+    name: str
+    what: str
+    test: str
+    function: str
+    old: str
+    new: str
 
     @property
     def needs_guest(self) -> bool:
@@ -58,45 +58,75 @@ class Mutant:
         """What pytest has to be told of the kernel: stock ones it boots without being asked."""
         return ("--kernels=debug",) if self.test.endswith("[debug]") else ()
 
-    def apply(self, tree: Path, *options: str) -> None:
-        """Make the mistake in a tree, or (--reverse) mend it, or (--dry-run) only try."""
-        done = subprocess.run(
-            ["patch", "-p1", "-s", "-F0", *options, "-i", self.path],
-            cwd=tree, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if done.returncode:
+    def find(self, tree: Path) -> tuple[Path, str]:
+        """The file with the function, and its text with the mistake."""
+        files = [path for name in SOURCES for path in sorted((tree / name).rglob("*.[ch]"))]
+        texts = {path: path.read_text() for path in files}
+        bodies = [(path, *body(text, self.function)) for path, text in texts.items()
+                  if body(text, self.function)]
+        if len(bodies) != 1:
+            raise MutantError(f"{self.name}: {self.function}() is defined {len(bodies)} times")
+        [(path, begin, end)] = bodies
+        text = texts[path]
+        words = r"\s+".join(map(re.escape, self.old.split()))
+        mistaken, times = re.subn(words, lambda _: self.new, text[begin:end])
+        if times != 1:
             raise MutantError(
-                f"{self.name} no longer applies: make the mistake anew in the code as it is\n"
-                f"{done.stdout}"
+                f"{self.name}: {self.function}() has this {times} times, not once:\n{self.old}\n"
+                "write the mistake anew for the code as it is"
             )
+        return path, text[:begin] + mistaken + text[end:]
+
+    @contextmanager
+    def made(self, tree: Path) -> Iterator[None]:
+        """The tree with the mistake, which is mended afterwards."""
+        path, mistaken = self.find(tree)
+        text = path.read_text()
+        path.write_text(mistaken)
+        try:
+            yield
+        finally:
+            path.write_text(text)
 
 
+def body(text: str, function: str) -> tuple[int, int] | None:
+    """Where a function's definition begins and ends, in kernel style; None: it has none here."""
+    head = rf"^(?!#|\s|/?\*)[^;{{}}]*?\b{function}\)?\([^;{{}}]*\)\n{{\n"
+    found = re.search(head, text, re.MULTILINE)
+    if not found:
+        return None
+    return found.end(), text.index("\n}", found.end() - 1) + 1
+
+
+@cache
 def mutants() -> list[Mutant]:
     """All of them, in order."""
-    return [Mutant(path) for path in sorted(HERE.glob("*.patch"))]
+    entries = tomllib.loads((HERE / "mutants.toml").read_text())
+    return [Mutant(name, **entry) for name, entry in entries.items()]
 
 
-def copy_tree() -> Path:
-    """Bring the copy up to date; what did not change keeps its time, and is not built again."""
+def copy_tree(number: int = 0) -> Path:
+    """Bring a copy up to date; what did not change keeps its time, and is not built again."""
+    copy = COPIES / str(number)
     listed = ["git", "ls-files", "-z", "-co", "--exclude-standard"]
     names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     files = {name for name in names.split("\0") if name and (ROOT / name).is_file()}
-    COPY.mkdir(parents=True, exist_ok=True)
-    for path in COPY.rglob("*"):
-        name = str(path.relative_to(COPY))
+    copy.mkdir(parents=True, exist_ok=True)
+    for path in copy.rglob("*"):
+        name = str(path.relative_to(copy))
         if path.is_file() and name not in files and not name.startswith("build/"):
             path.unlink()
     for name in files:
-        source, target = ROOT / name, COPY / name
+        source, target = ROOT / name, copy / name
         if not target.exists() or target.read_bytes() != source.read_bytes():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target)
-    (COPY / "build").mkdir(exist_ok=True)
+    (copy / "build").mkdir(exist_ok=True)
     for name in SET_UP:
-        link = COPY / "build" / name
+        link = copy / "build" / name
         if not link.is_symlink():
             link.symlink_to(ROOT / "build" / name)
-    return COPY
+    return copy
 
 
 def run_tests(tree: Path, some: Iterable[Mutant], *options: str) -> subprocess.CompletedProcess:
@@ -123,11 +153,8 @@ def check_sound(tree: Path, some: Iterable[Mutant]) -> None:
 
 def check_caught(tree: Path, mutant: Mutant) -> None:
     """With the mistake the test fails: not for want of a build, nor of a test."""
-    mutant.apply(tree)
-    try:
+    with mutant.made(tree):
         done = run_tests(tree, [mutant])
-    finally:
-        mutant.apply(tree, "--reverse")
     if done.returncode == PASSED:
         raise MutantError(f"{mutant.name} is not caught by {mutant.test}")
     if done.returncode != FAILED or not re.search(_CAUGHT, done.stdout):
@@ -141,40 +168,63 @@ def _last(text: str) -> str:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants.run", description=__doc__)
     parser.add_argument("--host", action="store_true", help="only those that need no guest")
-    parser.add_argument("number", nargs="*", help="of the patch; by default all")
+    parser.add_argument("name", nargs="*", help="of a mistake; by default all")
     return parser.parse_args()
 
 
-def chosen(numbers: list[str]) -> list[Mutant]:
-    """Those with these numbers, or all without any; MutantError if there is none of a number."""
-    every = mutants()
-    of = {int(mutant.name.split("-")[0]): mutant for mutant in every}
-    for number in numbers:
-        if not number.isdecimal() or int(number) not in of:
-            raise MutantError(f"no mistake {number!r}; they go from {min(of)} to {max(of)}")
-    return [of[int(number)] for number in numbers] or every
+def chosen(names: list[str]) -> list[Mutant]:
+    """Those with these names, or all without any; MutantError if there is none of a name."""
+    of = {mutant.name: mutant for mutant in mutants()}
+    for name in names:
+        if name not in of:
+            raise MutantError(f"no mistake {name!r}; their names are in {HERE.name}/mutants.toml")
+    return [of[name] for name in names] or mutants()
+
+
+class Report:
+    """Says who caught what, and how many are left."""
+
+    def __init__(self, total: int):
+        self._total, self._done, self.missed = total, 0, 0
+
+    def judge(self, tree: Path, mutant: Mutant) -> None:
+        """Make one mistake in a tree."""
+        try:
+            check_caught(tree, mutant)
+            verdict = f"{mutant.name}: caught by {mutant.test}"
+        except MutantError as error:
+            self.missed += 1
+            verdict = f"NOT CAUGHT: {error}"
+        self._done += 1
+        print(f"{self._done}/{self._total} {verdict}", flush=True)
+
+    def judge_all(self, number: int, some: list[Mutant]) -> None:
+        """Make some mistakes in a copy of the tree, one after the other."""
+        tree = copy_tree(number)
+        check_sound(tree, some)
+        for mutant in some:
+            self.judge(tree, mutant)
 
 
 def main() -> int:
     """Make each mistake and say who caught it."""
     arguments = _arguments()
     some = [
-        mutant for mutant in chosen(arguments.number) if not (arguments.host and mutant.needs_guest)
+        mutant for mutant in chosen(arguments.name) if not (arguments.host and mutant.needs_guest)
     ]
     if not some:
         raise MutantError("these need a guest: leave out --host")
-    tree = copy_tree()
-    check_sound(tree, some)
-    missed = 0
-    for number, mutant in enumerate(some, start=1):
-        try:
-            check_caught(tree, mutant)
-            print(f"{number}/{len(some)} {mutant.name}: caught by {mutant.test}", flush=True)
-        except MutantError as error:
-            missed += 1
-            print(f"{number}/{len(some)} NOT CAUGHT: {error}", flush=True)
-    print(f"{len(some) - missed} of {len(some)} mistakes are caught")
-    return min(missed, 1)
+    # Those that take a guest take longest, so each copy has its part of them.
+    some.sort(key=lambda mutant: mutant.needs_guest)
+    copies = min(len(os.sched_getaffinity(0)), len(some))
+    report = Report(len(some))
+    print(f"first the tests without a mistake, in {copies} copies of the tree", flush=True)
+    with ThreadPoolExecutor(copies) as pool:
+        parts = [some[number::copies] for number in range(copies)]
+        for _ in pool.map(report.judge_all, range(copies), parts):
+            pass
+    print(f"{len(some) - report.missed} of {len(some)} mistakes are caught")
+    return min(report.missed, 1)
 
 
 if __name__ == "__main__":

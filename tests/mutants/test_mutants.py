@@ -1,5 +1,6 @@
 """The mistakes can still be made, and some are made; `make test-mutants` makes all."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,9 @@ def tree() -> Path:
 
 @pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
 def test_applies(tree: Path, mutant: run.Mutant) -> None:
-    """A patch that the code has outgrown is seen at once."""
-    mutant.apply(tree, "--dry-run")
+    """A mistake that the code has outgrown is seen at once."""
+    path, mistaken = mutant.find(tree)
+    assert mistaken != path.read_text()
 
 
 def test_all_name_a_test(tree: Path) -> None:
@@ -29,15 +31,29 @@ def test_all_name_a_test(tree: Path) -> None:
         assert done.returncode == run.PASSED, done.stdout
 
 
-def test_chosen_by_number() -> None:
-    assert run.chosen(["2", "01"]) == [ALL[1], ALL[0]]
+def test_chosen_by_name() -> None:
+    assert run.chosen([ALL[1].name, ALL[0].name]) == [ALL[1], ALL[0]]
     assert run.chosen([]) == ALL
 
 
-@pytest.mark.parametrize("number", ["0", str(len(ALL) + 1), "x", "-1"])
-def test_no_such_number(number: str) -> None:
-    with pytest.raises(run.MutantError, match=f"no mistake '{number}'; they go from 1 to "):
-        run.chosen(["1", number])
+def test_no_such_name() -> None:
+    with pytest.raises(run.MutantError, match="no mistake '01'; their names are in"):
+        run.chosen([ALL[0].name, "01"])
+
+
+@pytest.mark.parametrize(("change", "error"), [
+    ({"old": "policy->no_such_field"}, "has this 0 times"),
+    ({"old": "policy"}, r"has this [2-9] times"),
+    ({"function": "htbs_no_such_function"}, "is defined 0 times"),
+])
+def test_a_mistake_that_the_code_has_outgrown(tree: Path, change: dict, error: str) -> None:
+    with pytest.raises(run.MutantError, match=error):
+        replace(ALL[0], **change).find(tree)
+
+
+def test_space_between_words_does_not_matter(tree: Path) -> None:
+    wide = replace(ALL[0], old=ALL[0].old.replace(" ", "\n\t"))
+    assert wide.find(tree) == ALL[0].find(tree)
 
 
 def test_readme_counts_them() -> None:
