@@ -7,9 +7,9 @@
 #include <linux/module.h>
 
 #include <compat/compat.h>
+#include <htbs/cap_timer.h>
 #include <htbs/elevator.h>
-#include <htbs/release.h>
-#include <htbs/reservation.h>
+#include <htbs/group.h>
 #include <htbs/sysfs.h>
 
 static int __init htbs_init(void)

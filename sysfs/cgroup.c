@@ -13,9 +13,10 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include <htbs/config.h>
+#include <htbs/config_store.h>
+#include <htbs/lookup.h>
 #include <htbs/queue.h>
-#include <htbs/reservation.h>
-#include <htbs/saved.h>
 #include <htbs/sysfs.h>
 
 enum {

@@ -43,7 +43,7 @@ static void htbs_show_stopped(struct seq_file *sf, struct htbs_device *dev)
 
 /*
  * How long the oldest request that no cap holds up has been pending, and is that too
- * long: htbs/eligible.c.  The stall detector of tests/faults asks, too.
+ * long: htbs/core/eligible.c.  The stall detector of tests/faults asks, too.
  */
 static void htbs_show_oldest(struct seq_file *sf, struct htbs_device *dev)
 {

@@ -10,9 +10,9 @@
 #include <linux/math64.h>
 #include <linux/sysfs.h>
 
-#include <htbs/reservation.h>
+#include <htbs/config.h>
+#include <htbs/idle_timer.h>
 #include <htbs/sysfs.h>
-#include <htbs/wait.h>
 
 #define HTBS_B_MAX_LIMIT	65536
 #define HTBS_T_WAIT_US_LIMIT	1000000

@@ -24,8 +24,8 @@
 #include <linux/spinlock.h>
 
 #include <compat/compat.h>
-#include <htbs/policy.h>
-#include <htbs/promise.h>
+#include <htbs/admission_set.h>
+#include <htbs/core/policy.h>
 
 /* Statistics tell three kinds of operation apart. */
 enum htbs_op {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The pending requests of a reservation, and their merges.
+ * The pending requests of a reservation.
  */
 #ifndef HTBS_QUEUE_H
 #define HTBS_QUEUE_H
@@ -34,16 +34,5 @@ void htbs_queue_pass_cap(struct htbs_device *dev, struct htbs_reservation *res,
 u32 htbs_queue_overdue(const struct htbs_reservation *res, u64 now, u64 *late);
 void htbs_queue_bypass(struct htbs_device *dev, struct htbs_reservation *res,
 		       u32 cost);
-
-bool htbs_allow_merge(struct request_queue *q, struct request *rq,
-		      struct bio *bio);
-int htbs_request_merge(struct request_queue *q, struct request **rq,
-		       struct bio *bio);
-bool htbs_bio_merge(struct request_queue *q, struct bio *bio,
-		    unsigned int nr_segs);
-void htbs_request_merged(struct request_queue *q, struct request *rq,
-			 enum elv_merge type);
-void htbs_requests_merged(struct request_queue *q, struct request *rq,
-			  struct request *next);
 
 #endif /* HTBS_QUEUE_H */

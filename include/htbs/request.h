@@ -25,8 +25,8 @@
 #define HTBS_REQUEST_H
 
 #include <compat/compat.h>
-#include <htbs/curve.h>
-#include <htbs/ops.h>
+#include <htbs/core/curve.h>
+#include <htbs/core/curves.h>
 
 #ifndef CONFIG_64BIT
 #error "htbs needs a 64-bit kernel"

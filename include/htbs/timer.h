@@ -7,7 +7,7 @@
 
 #include <linux/hrtimer.h>
 
-#include <htbs/curve.h>
+#include <htbs/core/curve.h>
 
 /**
  * htbs_timer_by() - let a timer go off by a moment

@@ -2,7 +2,7 @@
 /*
  * Admission against 128-bit arithmetic, which looks at each moment by itself.
  */
-#include <htbs/admission.h>
+#include <htbs/core/admission.h>
 
 #include "fuzz.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The policy under test and what is known beside it (policy.c), of arrival curves
- * (ops.c), what the device has (flight.c), caps (cap.c), weights (share.c) and what is
+ * (curves.c), what the device has (inflight.c), caps (cap.c), weights (share.c) and what is
  * eligible (eligible.c), too; what is checked of its decisions (judge.c).
  */
 #ifndef HTBS_FUZZ_BENCH_H
 #define HTBS_FUZZ_BENCH_H
 
-#include <htbs/policy.h>
+#include <htbs/core/policy.h>
 
 #include "fuzz.h"
 

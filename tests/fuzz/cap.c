@@ -2,7 +2,7 @@
 /*
  * Caps: who is stopped, until when, and that nobody else is.
  */
-#include <htbs/cap.h>
+#include <htbs/core/cap.h>
 
 #include "bench.h"
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <htbs/curve.h>
+#include <htbs/core/curve.h>
 
 #define u128	unsigned __int128
 

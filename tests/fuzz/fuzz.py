@@ -15,7 +15,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.unit.host import ROOMS, ROOT, TOOLS
+from tests.unit.host import CORE, ROOT, TOOLS
 
 HERE = Path(__file__).parent
 BUILD = ROOT / "build/fuzz"
@@ -98,13 +98,12 @@ class Target:
 
 
 def build(name: str) -> Target:
-    """Compile a target with the pure rooms."""
+    """Compile a target with the core library."""
     if shutil.which("clang") is None:
         raise FileNotFoundError("no clang: run scripts/setup")
     BUILD.mkdir(parents=True, exist_ok=True)
     includes = (ROOT / "tests/unit/include", TOOLS / "include", ROOT / "include")
-    sources = [ROOT / f"htbs/{room}.c" for room in ROOMS]
-    sources += [HERE / source for source in TARGETS[name]] + [TOOLS / "lib/rbtree.c"]
+    sources = [*CORE, *(HERE / source for source in TARGETS[name]), TOOLS / "lib/rbtree.c"]
     binary = BUILD / name
     subprocess.run(
         ["clang", *FLAGS, *(f"-I{path}" for path in includes), *sources, "-o", binary], check=True

@@ -3,7 +3,7 @@
  * The tree of backlogged reservations against a sorted list: same order, same
  * smallest values at every node, the same nodes found by them, and a balanced tree.
  */
-#include <htbs/tree.h>
+#include <htbs/core/tree.h>
 
 #include "fuzz.h"
 

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include <htbs/policy.h>
+#include <htbs/core/policy.h>
 
 #include "drive.h"
 

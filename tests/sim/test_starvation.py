@@ -1,6 +1,6 @@
 """No request waits for ever: each is dispatched within its bound, whatever conforms.
 
-The bound, htbs/eligible.c: EXPIRE + N * (2 * R + T_wait), with N requests under way and R the
+The bound, htbs/core/eligible.c: EXPIRE + N * (2 * R + T_wait), with N requests under way and R the
 longest time that the drive takes for one, or is believed to.
 """
 

@@ -6,11 +6,11 @@
  */
 #include <stddef.h>
 
-#include <htbs/admission.h>
-#include <htbs/curve.h>
-#include <htbs/policy.h>
-#include <htbs/slack.h>
-#include <htbs/tree.h>
+#include <htbs/core/admission.h>
+#include <htbs/core/curve.h>
+#include <htbs/core/policy.h>
+#include <htbs/core/slack.h>
+#include <htbs/core/tree.h>
 
 const size_t host_size_policy = sizeof(struct htbs_policy);
 const size_t host_size_flow = sizeof(struct htbs_flow);

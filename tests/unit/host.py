@@ -1,6 +1,6 @@
-"""The pure rooms as a host library: the module's own sources, compiled for ctypes.
+"""The core library on the host: the module's own sources, compiled for ctypes.
 
-`build()` compiles and loads them. `Device` feeds `htbs/policy.c` and keeps the requests of each
+`build()` compiles and loads it. `Device` feeds `htbs/core/policy.c` and keeps the requests of each
 reservation in the order of arrival, as the elevator does; it has the same methods as the
 specification in `tests/model/htbs.py`, so that one script of events drives both.
 """
@@ -28,9 +28,8 @@ from tests.model.reservation import Params, Request, Tag, nearest, take
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build/linux-source/tools"
 LIBRARY = ROOT / "build/host/libhtbs.so"
-ROOMS = ("curve", "tree", "slack", "flow", "window", "eligible", "ops", "tags",
-         "sweep",
-         "flight", "share", "time", "cap", "run", "policy", "admission")
+# The core library, as the module has it.
+CORE = tuple(sorted((ROOT / "htbs/core").glob("*.c")))
 FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-Werror")
 
@@ -262,19 +261,18 @@ PROTOTYPES = {
 
 
 def compile_library(library: Path, sources: Sequence[Path], includes: Sequence[Path]) -> None:
-    """Compile the pure rooms with what is added to them."""
+    """Compile the core library with what is added to it."""
     rbtree = TOOLS / "lib/rbtree.c"
     if not rbtree.exists():
         raise FileNotFoundError(f"{rbtree.relative_to(ROOT)} is missing: run scripts/setup")
     library.parent.mkdir(parents=True, exist_ok=True)
     includes = (ROOT / "tests/unit/include", TOOLS / "include", ROOT / "include", *includes)
-    rooms = [ROOT / f"htbs/{room}.c" for room in ROOMS]
     subprocess.run(["gcc", *FLAGS, *(f"-I{path}" for path in includes),
-                    *map(str, [*rooms, *sources, rbtree]), "-o", str(library)], check=True)
+                    *map(str, [*CORE, *sources, rbtree]), "-o", str(library)], check=True)
 
 
 def build() -> ctypes.CDLL:
-    """Compile the pure rooms and load them, with prototypes set and structures compared."""
+    """Compile the core library and load it, with prototypes set and structures compared."""
     compile_library(LIBRARY, [ROOT / "tests/unit/host.c"], [])
     lib = ctypes.CDLL(str(LIBRARY))
     for name, (result, *arguments) in PROTOTYPES.items():
@@ -317,7 +315,7 @@ class Flow:
 
 
 class Device:
-    """`htbs/policy.c` with its requests; see `tests.model.htbs.Policy` for the methods."""
+    """`htbs/core/policy.c` with its requests; see `tests.model.htbs.Policy` for the methods."""
 
     def __init__(self, lib: ctypes.CDLL, b_max: int, t_wait: int, rule: str = "paper",
                  seek: int = 0):

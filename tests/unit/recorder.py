@@ -1,7 +1,7 @@
-"""Recordings as a kernel with `htbs/policy.c` would make them, without a kernel.
+"""Recordings as a kernel with `htbs/core/policy.c` would make them, without a kernel.
 
 `record()` plays random events to the C and tells of its decisions in ftrace's words, in the order
-of `htbs/elevator.c`, for `tests/model/replay.py`.
+of `htbs/blk/elevator.c`, for `tests/model/replay.py`.
 """
 
 import random

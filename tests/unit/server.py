@@ -1,4 +1,4 @@
-"""A device of constant rate that serves one request at a time, as `htbs/policy.c` says.
+"""A device of constant rate that serves one request at a time, as `htbs/core/policy.c` says.
 
 `Server.run()` is told when which requests arrive and returns what became of each. At every dispatch
 it checks what must hold for any load on any device.

@@ -13,7 +13,7 @@
 #include <linux/blkdev.h>
 #include <linux/tracepoint.h>
 
-#include <htbs/curve.h>
+#include <htbs/core/curve.h>
 
 /* A request got its tags.  It conforms if start == v. */
 TRACE_EVENT(htbs_tag,

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who was stopped by a cap goes on.
+ *
+ * What a cap holds up is pending on a device that may be idle, and then nobody asks
+ * for it.  So a timer does, when the first cap allows it.
+ *
+ * Sometimes the queue has to be emptied, which at the pace of a cap might take hours:
+ *
+ *  - it is frozen, for a switch to another scheduler, say, or because its disk goes;
+ *  - the last CPU of one of its hardware queues goes offline, which waits until
+ *    nothing is pending there;
+ *  - the machine is about to be suspended, which waits for the tasks that wait for I/O.
+ *
+ * A tag that is freed wakes one waiter.  That may be one of a throttled group, which may
+ * not have the tag (tag_depth.c), while another waits that may; and if all that is pending
+ * is throttled, no other tag is freed for long.  So the timer wakes them all, too.
+ *
+ * blk-mq tells us neither of the first two, so while a flow is throttled the timer
+ * looks for them, and meanwhile caps throttle none.
+ */
+#include <linux/blk-mq.h>
+#include <linux/ktime.h>
+#include <linux/suspend.h>
+
+#include <htbs/cap_timer.h>
+#include <htbs/idle_timer.h>
+#include <htbs/queue.h>
+#include <htbs/timer.h>
+#include <htbs/trace.h>
+
+/* How long a queue that has to be emptied goes unnoticed at the most. */
+#define HTBS_RELEASE_LOOK	(100 * NSEC_PER_MSEC)
+
+static bool htbs_suspending;
+
+/* Called before tasks are frozen, and after they are thawed. */
+static int htbs_pm_notify(struct notifier_block *nb, unsigned long event,
+			  void *unused)
+{
+	switch (event) {
+	case PM_SUSPEND_PREPARE:
+	case PM_HIBERNATION_PREPARE:
+	case PM_RESTORE_PREPARE:
+		WRITE_ONCE(htbs_suspending, true);
+		break;
+	default:
+		WRITE_ONCE(htbs_suspending, false);
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block htbs_pm_notifier = {
+	.notifier_call = htbs_pm_notify,
+};
+
+/**
+ * htbs_release_register() - be told of suspends
+ *
+ * Return: 0 or an error.
+ */
+int htbs_release_register(void)
+{
+	return register_pm_notifier(&htbs_pm_notifier);
+}
+
+/**
+ * htbs_release_unregister() - no longer
+ */
+void htbs_release_unregister(void)
+{
+	unregister_pm_notifier(&htbs_pm_notifier);
+}
+
+static bool htbs_some_hctx_inactive(struct request_queue *q)
+{
+	struct blk_mq_hw_ctx *hctx;
+	unsigned long i;
+
+	queue_for_each_hw_ctx(q, hctx, i)
+		if (htbs_hctx_inactive(hctx))
+			return true;
+	return false;
+}
+
+/*
+ * Is a request throttled that belongs to a hardware queue without CPUs?  No new ones
+ * come there, so those that are let go are the last.
+ */
+static bool htbs_inactive_is_stopped(struct htbs_device *dev)
+{
+	struct htbs_reservation *res;
+	struct request *rq;
+	struct rb_node *rb;
+
+	lockdep_assert_held(&dev->lock);
+
+	if (!htbs_some_hctx_inactive(dev->queue))
+		return false;
+	for (rb = rb_first_cached(&dev->policy.stopped); rb; rb = rb_next(rb)) {
+		res = htbs_flow_owner(rb_entry(rb, struct htbs_flow, cap.rb));
+		list_for_each_entry(rq, &res->fifo, queuelist)
+			if (htbs_hctx_inactive(rq->mq_hctx))
+				return true;
+	}
+	return false;
+}
+
+static bool htbs_has_to_drain(struct htbs_device *dev)
+{
+	return READ_ONCE(dev->queue->mq_freeze_depth) ||
+	       READ_ONCE(htbs_suspending) || htbs_inactive_is_stopped(dev);
+}
+
+/* Is it time to wake those that wait for tags? */
+static bool htbs_wakes_waiters(struct htbs_device *dev, u64 now)
+{
+	lockdep_assert_held(&dev->lock);
+
+	if (now - dev->waiters_woken < HTBS_RELEASE_LOOK)
+		return false;
+	dev->waiters_woken = now;
+	return true;
+}
+
+/**
+ * htbs_release_due() - let go of those whose time has come
+ * @dev: the device, locked
+ * @now: real time, ns
+ */
+void htbs_release_due(struct htbs_device *dev, u64 now)
+{
+	struct htbs_flow *flow;
+	bool some = false;
+
+	lockdep_assert_held(&dev->lock);
+
+	while ((flow = htbs_policy_release(&dev->policy, now))) {
+		htbs_trace_go(dev, htbs_flow_owner(flow), now);
+		some = true;
+	}
+	if (some && dev->policy.wait != HTBS_WAIT_NONE)
+		htbs_arm_wait_timer(dev);
+}
+
+void __htbs_release_arm(struct htbs_device *dev)
+{
+	u64 at = ktime_get_ns() + HTBS_RELEASE_LOOK, alarm;
+
+	lockdep_assert_held(&dev->lock);
+
+	if (htbs_policy_alarm(&dev->policy, &alarm) && htbs_before(alarm, at))
+		at = alarm;
+	htbs_timer_by(&dev->release_timer, at);
+}
+
+static enum hrtimer_restart htbs_release_expired(struct hrtimer *timer)
+{
+	struct htbs_device *dev = container_of(timer, struct htbs_device,
+					       release_timer);
+	unsigned long flags;
+	bool wakes;
+	u64 now;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	now = ktime_get_ns();
+	wakes = htbs_wakes_waiters(dev, now);
+	if (htbs_policy_drain(&dev->policy, htbs_has_to_drain(dev)))
+		htbs_trace_drain(dev, now);
+	htbs_release_due(dev, now);
+	htbs_release_arm(dev);
+	htbs_device_unlock(dev, flags);
+
+	if (wakes)
+		htbs_wake_tag_waiters(dev->queue);
+	if (READ_ONCE(dev->has_work))
+		blk_mq_run_hw_queues(dev->queue, true);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * htbs_release_now() - a cap is gone: what it held up is asked for
+ * @dev: the device, locked
+ *
+ * The timer does it, as the caller may hold queue_lock, with which no queue is run.
+ */
+void htbs_release_now(struct htbs_device *dev)
+{
+	lockdep_assert_held(&dev->lock);
+
+	if (dev->policy.wait != HTBS_WAIT_NONE)
+		htbs_arm_wait_timer(dev);
+	hrtimer_start(&dev->release_timer, ktime_get(), HRTIMER_MODE_ABS);
+}
+
+/**
+ * htbs_release_init() - a new device, on which nobody is stopped
+ * @dev: the device
+ */
+void htbs_release_init(struct htbs_device *dev)
+{
+	htbs_setup_timer(&dev->release_timer, htbs_release_expired);
+}
+
+/**
+ * htbs_release_cancel() - nothing is pending any more, nor will be
+ * @dev: the device
+ */
+void htbs_release_cancel(struct htbs_device *dev)
+{
+	hrtimer_cancel(&dev->release_timer);
+}

@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * HTBS, the high-throughput token bucket scheduler, as a blk-mq elevator.
+ *
+ * A bio's cgroup says which reservation it is charged to.  A request that
+ * enters gets its tags from the reservation's arrival curve and stands in the
+ * reservation's FIFO.  Whenever the driver can take a request, the policy says
+ * whose goes next and if it is the oldest, or that the device is better kept idle
+ * for a moment; then a timer ends the wait if the request that is waited for does
+ * not come.  What a cap holds up is pending all the same: cap_timer.c.
+ *
+ * Not everything is scheduled.  Flushes don't come by here at all, and hardly
+ * any passthrough request does; what has no data, is inserted at the head or
+ * comes back from the driver goes first.
+ *
+ * This file turns blk-mq's operations into the policy's events and keeps the
+ * requests.  What is decided is decided in policy.c.
+ */
+#include <linux/blk-mq.h>
+#include <linux/ioprio.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include <htbs/cap_timer.h>
+#include <htbs/elevator.h>
+#include <htbs/group.h>
+#include <htbs/idle_timer.h>
+#include <htbs/lookup.h>
+#include <htbs/merge.h>
+#include <htbs/queue.h>
+#include <htbs/request.h>
+#include <htbs/tag_depth.h>
+#include <htbs/trace.h>
+
+/* The defaults; the ABI page tells when to change them. */
+#define HTBS_B_MAX		4096
+#define HTBS_T_WAIT_ROTATIONAL	(10 * NSEC_PER_MSEC)
+#define HTBS_T_WAIT_FLASH	0
+
+/* What a seek is believed to take before one was seen. */
+#define HTBS_SEEK_ROTATIONAL	(20 * NSEC_PER_MSEC)
+#define HTBS_SEEK_FLASH		NSEC_PER_MSEC
+
+static const struct htbs_params htbs_defaults = {
+	.bw		= 1024 * 1024,
+	.burst		= 1024 * 1024,
+	.latency	= NSEC_PER_SEC,
+};
+
+/*
+ * Insertion.
+ */
+
+/* The request goes first, whatever its reservation. */
+static void htbs_insert_first(struct htbs_device *dev, struct request *rq,
+			      bool at_head)
+{
+	if (at_head)
+		list_add(&rq->queuelist, &dev->dispatch);
+	else
+		list_add_tail(&rq->queuelist, &dev->dispatch);
+}
+
+static void htbs_insert_tagged(struct htbs_device *dev,
+			       struct htbs_reservation *res,
+			       struct request *rq)
+{
+	const struct htbs_incoming in = {
+		.arrived	= rq->start_time_ns,
+		.cost		= htbs_rq_cost(rq),
+		.write		= op_is_write(rq->cmd_flags),
+	};
+	u64 now = ktime_get_ns();
+	struct htbs_arrival arrival;
+
+	htbs_policy_arrive(&dev->policy, &res->flow, now, &in, &arrival);
+	htbs_rq_set_tags(rq, &arrival.kept);
+	htbs_rq_set_due(rq, arrival.due);
+	if (arrival.conforming) {
+		htbs_rq_set_flag(rq, HTBS_RQ_CONFORMS);
+		res->stats.conforming++;
+	}
+	if (arrival.hit)
+		res->stats.hits++;
+	if (arrival.hurry)
+		htbs_arm_wait_timer(dev);
+
+	htbs_queue_add(dev, res, rq);
+	htbs_limit_count(dev, res);
+	htbs_trace_tag(dev, res, rq, now, &arrival);
+}
+
+/*
+ * What others wait for isn't held up by a cap.  It counts all the same, and holds up
+ * what comes after it.
+ */
+static void htbs_insert_passing(struct htbs_device *dev,
+				struct htbs_reservation *res,
+				struct request *rq)
+{
+	htbs_queue_bypass(dev, res, htbs_rq_cost(rq));
+	list_add_tail(&rq->queuelist, &dev->passing);
+	htbs_trace_pass(dev, res, rq, ktime_get_ns());
+}
+
+/*
+ * May a request become part of one that is pending?  A chain of discards would be
+ * merged and freed without our knowing; and what others wait for must not be held
+ * up with what a cap holds up, or what is in the background.
+ */
+static bool htbs_may_merge(struct htbs_device *dev, struct request *rq)
+{
+	if (!dev->policy.pending || req_op(rq) == REQ_OP_DISCARD)
+		return false;
+	if (!htbs_op_is_for_all(rq->cmd_flags) || !rq->bio)
+		return true;
+	return IOPRIO_PRIO_CLASS(rq->bio->bi_ioprio) != IOPRIO_CLASS_IDLE &&
+	       !htbs_reservation_of_rq(dev, rq)->flow.cap.curve.params.bw;
+}
+
+static void htbs_insert(struct htbs_device *dev, struct request *rq,
+			bool at_head, struct list_head *free)
+{
+	struct htbs_reservation *res;
+
+	lockdep_assert_held(&dev->lock);
+
+	/*
+	 * 6.1 doesn't prepare FUA writes, and lets plugged passthrough requests
+	 * come by.  A requeued request has had its turn.
+	 */
+	if (!htbs_rq_prepared(rq) || blk_rq_is_passthrough(rq) ||
+	    htbs_rq_reservation(rq)) {
+		htbs_insert_first(dev, rq, at_head);
+		return;
+	}
+	if (htbs_may_merge(dev, rq) &&
+	    blk_mq_sched_try_insert_merge(dev->queue, rq, free))
+		return;
+
+	if (!rq->bio || !blk_rq_bytes(rq)) {
+		htbs_insert_first(dev, rq, at_head);
+		return;
+	}
+
+	res = htbs_reservation_of_rq(dev, rq);
+	if (res->blkg)
+		htbs_blkg_get(res->blkg);
+	htbs_rq_set_reservation(rq, res);
+	res->stats.inserted++;
+	/* The data of a write between two flushes is inserted at the head. */
+	if (at_head) {
+		htbs_queue_bypass(dev, res, htbs_rq_cost(rq));
+		htbs_insert_first(dev, rq, at_head);
+	} else if (htbs_rq_is_for_all(rq) && res->flow.cap.curve.params.bw) {
+		htbs_insert_passing(dev, res, rq);
+	} else {
+		htbs_insert_tagged(dev, res, rq);
+	}
+}
+
+static void htbs_insert_requests(struct blk_mq_hw_ctx *hctx,
+				 struct list_head *list, htbs_insert_t how)
+{
+	struct htbs_device *dev = htbs_device_of(hctx->queue);
+	bool at_head = htbs_insert_at_head(how);
+	struct request *rq, *next;
+	unsigned long flags;
+	LIST_HEAD(free);
+
+	spin_lock_irqsave(&dev->lock, flags);
+	while (!list_empty(list)) {
+		rq = list_first_entry(list, struct request, queuelist);
+		list_del_init(&rq->queuelist);
+		htbs_insert(dev, rq, at_head, &free);
+	}
+	htbs_release_arm(dev);
+	htbs_device_unlock(dev, flags);
+
+	list_for_each_entry_safe(rq, next, &free, queuelist) {
+		list_del_init(&rq->queuelist);
+		blk_mq_free_request(rq);
+	}
+}
+
+/*
+ * Dispatch.
+ */
+
+/* What the policy knows a dispatched request by. */
+static void htbs_describe(struct request *rq, struct htbs_sent *sent)
+{
+	sent->at = htbs_rq_sent(rq);
+	sent->due = htbs_rq_kept_due(rq);
+	sent->conforms = htbs_rq_flag(rq, HTBS_RQ_CONFORMS);
+	sent->write = op_is_write(rq->cmd_flags);
+}
+
+static void htbs_start_request(struct htbs_device *dev,
+			       struct htbs_reservation *res,
+			       struct request *rq, u64 now)
+{
+	u32 bytes = blk_rq_bytes(rq);
+	enum htbs_op op;
+
+	htbs_rq_set_flag(rq, HTBS_RQ_IN_FLIGHT);
+	htbs_rq_set_sent(rq, now);
+	if (htbs_rq_flag(rq, HTBS_RQ_COUNTED))
+		return;
+
+	htbs_rq_set_flag(rq, HTBS_RQ_COUNTED);
+	htbs_rq_keep_due(rq);
+	if (!htbs_data_bytes(rq->cmd_flags, bytes))
+		op = HTBS_OP_DISCARD;
+	else
+		op = op_is_write(rq->cmd_flags) ? HTBS_OP_WRITE : HTBS_OP_READ;
+	res->stats.ios[op]++;
+	res->stats.bytes[op] += bytes;
+}
+
+/*
+ * What goes first, whatever the policy.  What passes a cap goes at most every other
+ * time, so that a flood of it starves nothing.
+ */
+static struct request *htbs_first_request(struct htbs_device *dev)
+{
+	bool turn = !dev->passed || !htbs_policy_has_work(&dev->policy);
+	struct request *rq = list_first_entry_or_null(&dev->dispatch,
+						      struct request,
+						      queuelist);
+
+	if (rq)
+		return rq;
+	rq = list_first_entry_or_null(&dev->passing, struct request, queuelist);
+	dev->passed = rq && turn;
+	return dev->passed ? rq : NULL;
+}
+
+static struct request *htbs_dispatch_first(struct htbs_device *dev, u64 now)
+{
+	struct request *rq = htbs_first_request(dev);
+	struct htbs_reservation *res;
+	struct htbs_sent sent;
+
+	if (!rq)
+		return NULL;
+
+	list_del_init(&rq->queuelist);
+	res = htbs_rq_prepared(rq) ? htbs_rq_reservation(rq) : NULL;
+	if (res) {
+		htbs_start_request(dev, res, rq, now);
+		htbs_describe(rq, &sent);
+		htbs_policy_resume(&dev->policy, &res->flow, &sent);
+		htbs_limit_count(dev, res);
+	}
+	htbs_trace_dispatch(dev, res, rq, now, HTBS_ORDER_NONE);
+	return rq;
+}
+
+/* The chosen reservation's oldest or nearest request is pending no more. */
+static struct request *htbs_take_chosen(struct htbs_device *dev,
+					struct htbs_reservation *res,
+					enum htbs_order order)
+{
+	struct request *rq = order == HTBS_ORDER_NEAREST ?
+			     htbs_queue_nearest(res) : htbs_queue_oldest(res);
+
+	htbs_queue_pass(res, rq);
+	htbs_queue_take(dev, res, rq);
+	return rq;
+}
+
+static void htbs_tell_dispatch(struct htbs_device *dev,
+			       struct htbs_reservation *res,
+			       struct request *rq, u64 now)
+{
+	const u64 due = htbs_flow_due(&res->flow, htbs_rq_due(rq));
+	const struct htbs_tags kept = htbs_rq_tags(rq);
+	const struct htbs_extent extent = {
+		.pos		= blk_rq_pos(rq),
+		.sectors	= blk_rq_sectors(rq),
+		.cost		= htbs_rq_cost(rq),
+		.sync		= op_is_sync(rq->cmd_flags),
+	};
+	const struct htbs_sent sent = {
+		.at		= now,
+		.due		= due,
+		.conforms	= htbs_rq_flag(rq, HTBS_RQ_CONFORMS),
+		.write		= op_is_write(rq->cmd_flags),
+	};
+
+	htbs_rq_set_start(rq, htbs_flow_start(&res->flow, &kept));
+	htbs_rq_set_due(rq, due);
+	if (htbs_policy_dispatch(&dev->policy, &res->flow, &extent, &sent))
+		htbs_trace_overload(dev, now);
+	htbs_queue_update_head(dev, res);
+	htbs_trace_dispatch(dev, res, rq, now, dev->policy.order);
+}
+
+static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
+{
+	struct htbs_flow *was_active = dev->policy.active;
+	struct htbs_reservation *res;
+	struct htbs_choice choice;
+	struct request *rq;
+
+	htbs_release_due(dev, now);
+	htbs_policy_choose(&dev->policy, now, &choice);
+	htbs_trace_choice(dev, &choice, was_active, now);
+	if (choice.wait_began) {
+		htbs_flow_owner(dev->policy.active)->stats.waits++;
+		htbs_arm_wait_timer(dev);
+	}
+	if (!choice.flow)
+		return NULL;
+
+	res = htbs_flow_owner(choice.flow);
+	rq = htbs_take_chosen(dev, res, choice.order);
+	htbs_tell_dispatch(dev, res, rq, now);
+	htbs_start_request(dev, res, rq, now);
+	htbs_release_arm(dev);
+	return rq;
+}
+
+/*
+ * We are asked for one hardware queue and may return a request of another:
+ * there is one order for the whole device.  blk-mq sorts it out.
+ */
+static struct request *htbs_dispatch_request(struct blk_mq_hw_ctx *hctx)
+{
+	struct htbs_device *dev = htbs_device_of(hctx->queue);
+	struct request *rq;
+	unsigned long flags;
+	bool overload;
+	u64 now;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	now = ktime_get_ns();
+	overload = dev->policy.overload.now;
+	rq = htbs_dispatch_first(dev, now);
+	if (!rq)
+		rq = htbs_dispatch_chosen(dev, now);
+	overload = !overload && dev->policy.overload.now;
+	htbs_device_unlock(dev, flags);
+
+	/* Not with interrupts off: a console may be slow. */
+	if (overload)
+		htbs_warn_overload(dev);
+	return rq;
+}
+
+static bool htbs_has_work(struct blk_mq_hw_ctx *hctx)
+{
+	return READ_ONCE(htbs_device_of(hctx->queue)->has_work);
+}
+
+/*
+ * Completion, which may run in hard interrupt context.
+ */
+
+static void htbs_judge(struct htbs_device *dev, struct htbs_reservation *res,
+		       struct request *rq, u64 now)
+{
+	u64 due = htbs_rq_kept_due(rq);
+	struct htbs_stats *stats = &res->stats;
+
+	stats->completed++;
+	if (!htbs_rq_flag(rq, HTBS_RQ_CONFORMS))
+		return;
+	if (!htbs_before(due, now)) {
+		stats->met++;
+		return;
+	}
+	stats->missed++;
+	stats->late_max = max(stats->late_max, now - due);
+	htbs_trace_late(dev, res, rq, now, now - due);
+}
+
+/* The time it is given may be that at which the submitter's plug began. */
+static void htbs_completed_request(struct request *rq, u64 unused)
+{
+	struct htbs_device *dev = htbs_device_of(rq->q);
+	struct htbs_reservation *res;
+	struct htbs_sent sent;
+	bool waits, held;
+	unsigned long flags;
+	u64 now;
+
+	if (!htbs_rq_prepared(rq))
+		return;
+	res = htbs_rq_reservation(rq);
+	if (!res)
+		return;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	now = ktime_get_ns();
+	held = dev->policy.held;
+	htbs_judge(dev, res, rq, now);
+	if (htbs_rq_flag(rq, HTBS_RQ_IN_FLIGHT)) {
+		htbs_rq_clear_flag(rq, HTBS_RQ_IN_FLIGHT);
+		htbs_describe(rq, &sent);
+		waits = htbs_policy_complete(&dev->policy, &res->flow, now,
+					     &sent);
+		htbs_limit_count(dev, res);
+		if (waits)
+			htbs_arm_wait_timer(dev);
+		htbs_trace_complete(dev, res, rq, now, waits);
+	}
+	htbs_device_unlock(dev, flags);
+
+	/* There is room for what was held back, and nobody else asks for it. */
+	if (held)
+		blk_mq_run_hw_queues(dev->queue, true);
+}
+
+/*
+ * The request is with the driver no more and was not completed.  It may come
+ * back by insert_requests() or never: blk-mq may hand it to the driver itself.
+ */
+static void htbs_give_back(struct htbs_device *dev, struct request *rq)
+{
+	struct htbs_reservation *res = htbs_rq_reservation(rq);
+	u64 now = ktime_get_ns();
+	struct htbs_sent sent;
+	unsigned long flags;
+	bool cancelled, held;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	held = dev->policy.held;
+	htbs_rq_clear_flag(rq, HTBS_RQ_IN_FLIGHT);
+	htbs_describe(rq, &sent);
+	cancelled = htbs_policy_requeue(&dev->policy, &res->flow, &sent);
+	htbs_limit_count(dev, res);
+	if (cancelled)
+		htbs_trace_wait_end(dev, &res->flow, now, HTBS_WAIT_CANCELLED);
+	htbs_trace_give_back(dev, res, rq, now);
+	htbs_device_unlock(dev, flags);
+
+	/* The request may be kicked much later; others needn't wait for that. */
+	if (cancelled || held)
+		blk_mq_run_hw_queues(dev->queue, true);
+}
+
+static void htbs_requeue_request(struct request *rq)
+{
+	if (htbs_rq_reservation(rq) && htbs_rq_flag(rq, HTBS_RQ_IN_FLIGHT))
+		htbs_give_back(htbs_device_of(rq->q), rq);
+}
+
+static void htbs_prepare_request(struct request *rq)
+{
+	htbs_rq_set_reservation(rq, NULL);
+}
+
+/* Also called for requests that never were inserted, or were merged away. */
+static void htbs_finish_request(struct request *rq)
+{
+	struct htbs_reservation *res = htbs_rq_reservation(rq);
+
+	if (!res)
+		return;
+
+	if (htbs_rq_flag(rq, HTBS_RQ_IN_FLIGHT))
+		htbs_give_back(htbs_device_of(rq->q), rq);
+	htbs_rq_set_reservation(rq, NULL);
+	if (res->blkg)
+		htbs_blkg_put(res->blkg);
+}
+
+HTBS_DEFINE_DEPTH_UPDATED(htbs_depth_updated, htbs_announce_limit)
+
+/*
+ * The elevator comes and goes.
+ */
+
+static struct htbs_device *htbs_device_alloc(struct request_queue *q)
+{
+	/* The queue is frozen: memory must not be waited for by writing to it. */
+	struct htbs_device *dev = kzalloc_node(sizeof(*dev), GFP_NOIO, q->node);
+	bool flash = blk_queue_nonrot(q);
+
+	if (!dev)
+		return NULL;
+
+	spin_lock_init(&dev->lock);
+	INIT_LIST_HEAD(&dev->dispatch);
+	INIT_LIST_HEAD(&dev->passing);
+	kref_init(&dev->ref);
+	dev->queue = q;
+	dev->devt = disk_devt(q->disk);
+	dev->defaults = htbs_defaults;
+	htbs_promises_init(&dev->promises);
+	htbs_policy_init(&dev->policy, &dev->background.flow, HTBS_B_MAX,
+			 flash ? HTBS_T_WAIT_FLASH : HTBS_T_WAIT_ROTATIONAL);
+	dev->policy.rule = HTBS_RULE_SLACK;
+	dev->policy.reorders = !flash;
+	htbs_service_init(&dev->policy.service,
+			  flash ? HTBS_SEEK_FLASH : HTBS_SEEK_ROTATIONAL);
+	htbs_reservation_init(&dev->background, dev, &htbs_defaults);
+	htbs_wait_init(dev);
+	htbs_release_init(dev);
+	return dev;
+}
+
+/* The queue is frozen and quiesced. */
+static int htbs_attach(struct request_queue *q, struct elevator_queue *eq)
+{
+	struct htbs_device *dev = htbs_device_alloc(q);
+	int err;
+
+	if (!dev)
+		return -ENOMEM;
+
+	eq->elevator_data = dev;
+	htbs_set_elevator(q, eq);
+	htbs_trace_tunables(dev, true);
+	err = htbs_reservations_attach(dev);
+	if (err) {
+		htbs_device_put(dev);
+		return err;
+	}
+
+	htbs_announce_limit(q);
+	/* There is one order for all hardware queues. */
+	blk_queue_flag_set(QUEUE_FLAG_SQ_SCHED, q);
+	/* It would hold writers back before we see them. */
+	htbs_wbt_disable(eq, q);
+	return 0;
+}
+
+HTBS_DEFINE_INIT_SCHED(htbs_init_sched, htbs_attach)
+
+/* The queue is frozen and quiesced: no request is left. */
+static void htbs_exit_sched(struct elevator_queue *eq)
+{
+	struct htbs_device *dev = eq->elevator_data;
+
+	WARN_ON_ONCE(!list_empty(&dev->dispatch));
+	WARN_ON_ONCE(!list_empty(&dev->passing));
+	WARN_ON_ONCE(dev->policy.pending);
+
+	htbs_release_cancel(dev);
+	htbs_wait_disarm(dev);
+	htbs_wbt_enable(eq, dev->queue);
+	htbs_reservations_detach(dev);
+	htbs_device_put(dev);
+}
+
+struct elevator_type htbs_elevator = {
+	.ops = {
+		.init_sched		= htbs_init_sched,
+		.exit_sched		= htbs_exit_sched,
+		.depth_updated		= htbs_depth_updated,
+
+		.limit_depth		= htbs_limit_tags,
+		.prepare_request	= htbs_prepare_request,
+		.insert_requests	= htbs_insert_requests,
+
+		.allow_merge		= htbs_allow_merge,
+		.bio_merge		= htbs_bio_merge,
+		.request_merge		= htbs_request_merge,
+		.request_merged		= htbs_request_merged,
+		.requests_merged	= htbs_requests_merged,
+		.former_request		= elv_rb_former_request,
+		.next_request		= elv_rb_latter_request,
+
+		.has_work		= htbs_has_work,
+		.dispatch_request	= htbs_dispatch_request,
+		.requeue_request	= htbs_requeue_request,
+		.completed_request	= htbs_completed_request,
+		.finish_request		= htbs_finish_request,
+	},
+	.elevator_name	= "htbs",
+	.elevator_owner	= THIS_MODULE,
+};

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The end of a wait: by its timer, or because a tunable changed and what is waited
+ * for may no longer be worth it.
+ */
+#include <linux/blk-mq.h>
+#include <linux/ktime.h>
+
+#include <htbs/idle_timer.h>
+#include <htbs/trace.h>
+
+static enum hrtimer_restart htbs_wait_expired(struct hrtimer *timer)
+{
+	struct htbs_device *dev = container_of(timer, struct htbs_device,
+					       wait_timer);
+	struct htbs_flow *active;
+	unsigned long flags;
+	u64 now;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	now = ktime_get_ns();
+	active = dev->policy.active;
+	if (htbs_policy_timeout(&dev->policy, now))
+		htbs_trace_wait_end(dev, active, now, HTBS_WAIT_TIMEOUT);
+	else if (dev->policy.wait)
+		htbs_arm_wait_timer(dev);
+	htbs_device_unlock(dev, flags);
+
+	if (READ_ONCE(dev->has_work))
+		blk_mq_run_hw_queues(dev->queue, true);
+	return HRTIMER_NORESTART;
+}
+
+static void htbs_cancel_wait(struct htbs_device *dev)
+{
+	struct htbs_flow *active = dev->policy.active;
+
+	lockdep_assert_held(&dev->lock);
+
+	if (htbs_policy_cancel_wait(&dev->policy))
+		htbs_trace_wait_end(dev, active, ktime_get_ns(),
+				    HTBS_WAIT_CANCELLED);
+	htbs_trace_tunables(dev, false);
+}
+
+/**
+ * htbs_device_set_b_max() - the longest run of one reservation
+ * @dev: the device
+ * @b_max: requests, at least 1
+ */
+void htbs_device_set_b_max(struct htbs_device *dev, u32 b_max)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	WRITE_ONCE(dev->policy.b_max, b_max);
+	htbs_cancel_wait(dev);
+	htbs_device_unlock(dev, flags);
+	blk_mq_run_hw_queues(dev->queue, true);
+}
+
+/**
+ * htbs_device_set_t_wait() - the longest wait for one reservation
+ * @dev: the device
+ * @t_wait: ns; 0: never wait
+ */
+void htbs_device_set_t_wait(struct htbs_device *dev, u64 t_wait)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	WRITE_ONCE(dev->policy.t_wait, t_wait);
+	htbs_cancel_wait(dev);
+	htbs_device_unlock(dev, flags);
+	blk_mq_run_hw_queues(dev->queue, true);
+}
+
+/**
+ * htbs_device_set_rule() - what bounds runs and waits
+ * @dev: the device
+ * @rule: the rule
+ */
+void htbs_device_set_rule(struct htbs_device *dev, enum htbs_rule rule)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	WRITE_ONCE(dev->policy.rule, rule);
+	htbs_cancel_wait(dev);
+	htbs_device_unlock(dev, flags);
+	blk_mq_run_hw_queues(dev->queue, true);
+}
+
+/**
+ * htbs_wait_init() - a new device, on which nobody is waited for
+ * @dev: the device
+ */
+void htbs_wait_init(struct htbs_device *dev)
+{
+	htbs_setup_timer(&dev->wait_timer, htbs_wait_expired);
+}
+
+/**
+ * htbs_wait_disarm() - nothing is pending any more, nor will be
+ * @dev: the device
+ */
+void htbs_wait_disarm(struct htbs_device *dev)
+{
+	hrtimer_cancel(&dev->wait_timer);
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Merges: what blk-mq asks and tells of them.
+ *
+ * A merge charges the reservation for the added bytes and keeps the earlier
+ * tags of the two.  Only requests of one reservation merge.
+ */
+#include <linux/blk-mq.h>
+
+#include <htbs/lookup.h>
+#include <htbs/merge.h>
+#include <htbs/queue.h>
+#include <htbs/request.h>
+#include <htbs/tag_depth.h>
+#include <htbs/trace.h>
+
+/**
+ * htbs_allow_merge() - may a bio become part of a request
+ * @q: the queue
+ * @rq: a pending request
+ * @bio: the bio
+ *
+ * Return: true if both are charged to one reservation, and a cap doesn't hold up
+ * the bio with the request though others wait for it.
+ */
+bool htbs_allow_merge(struct request_queue *q, struct request *rq,
+		      struct bio *bio)
+{
+	struct htbs_reservation *res =
+		htbs_reservation_of(htbs_device_of(q), bio);
+
+	if (htbs_op_is_for_all(bio->bi_opf) &&
+	    htbs_peek(res->flow.cap.curve.params.bw))
+		return false;
+	return htbs_rq_reservation(rq) == res;
+}
+
+/**
+ * htbs_request_merge() - find a request that a bio ends where it begins
+ * @q: the queue; dev->lock is held: blk_mq_sched_try_merge() calls back
+ * @rq: the request found
+ * @bio: the bio
+ *
+ * Return: an enum elv_merge.
+ */
+int htbs_request_merge(struct request_queue *q, struct request **rq,
+		       struct bio *bio)
+{
+	struct htbs_device *dev = htbs_device_of(q);
+	struct request *found;
+
+	found = elv_rb_find(&htbs_reservation_of(dev, bio)->by_pos,
+			    bio_end_sector(bio));
+	if (!found || !elv_bio_merge_ok(found, bio))
+		return ELEVATOR_NO_MERGE;
+
+	*rq = found;
+	return htbs_discard_mergeable(found) ? ELEVATOR_DISCARD_MERGE :
+					       ELEVATOR_FRONT_MERGE;
+}
+
+/**
+ * htbs_bio_merge() - make a bio part of a pending request, if there is one
+ * @q: the queue
+ * @bio: the bio
+ * @nr_segs: its segments
+ *
+ * Return: true if it was merged.
+ */
+bool htbs_bio_merge(struct request_queue *q, struct bio *bio,
+		    unsigned int nr_segs)
+{
+	struct htbs_device *dev = htbs_device_of(q);
+	u32 bytes = htbs_data_bytes(bio->bi_opf, bio->bi_iter.bi_size);
+	struct request *free = NULL;
+	unsigned long flags;
+	bool merged;
+
+	/* What comes in just now may be missed: then it isn't merged. */
+	if (!htbs_peek(dev->policy.pending))
+		return false;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);
+	if (merged)
+		htbs_queue_charge(dev, htbs_reservation_of(dev, bio), bytes);
+	htbs_device_unlock(dev, flags);
+
+	if (free)
+		blk_mq_free_request(free);
+	return merged;
+}
+
+/**
+ * htbs_request_merged() - a bio was merged into a request
+ * @q: the queue
+ * @rq: the request; in front of it, it has moved
+ * @type: where
+ */
+void htbs_request_merged(struct request_queue *q, struct request *rq,
+			 enum elv_merge type)
+{
+	struct htbs_reservation *res = htbs_rq_reservation(rq);
+
+	if (type == ELEVATOR_FRONT_MERGE) {
+		elv_rb_del(&res->by_pos, rq);
+		elv_rb_add(&res->by_pos, rq);
+	}
+	htbs_trace_merge(htbs_device_of(q), res, rq, NULL);
+}
+
+/* Two pending requests of one reservation become one: with the earlier's tags. */
+static void htbs_merge_tags(struct htbs_reservation *res, struct request *rq,
+			    struct request *next)
+{
+	struct htbs_tags kept = htbs_rq_tags(rq), other = htbs_rq_tags(next);
+
+	if (!htbs_before(htbs_flow_start(&res->flow, &other),
+			 htbs_flow_start(&res->flow, &kept)))
+		return;
+	list_move(&rq->queuelist, &next->queuelist);
+	htbs_rq_set_tags(rq, &other);
+}
+
+/*
+ * What a merge makes of two requests conforms if either did.  True if @other has
+ * one less pending that does.
+ */
+static bool htbs_merge_due(struct htbs_reservation *res, struct request *rq,
+			   struct htbs_reservation *other, struct request *next)
+{
+	if (htbs_before(htbs_rq_due(next), htbs_rq_due(rq)))
+		htbs_rq_set_due(rq, htbs_rq_due(next));
+	if (!htbs_rq_flag(next, HTBS_RQ_CONFORMS))
+		return false;
+
+	other->stats.conforming--;
+	if (!htbs_rq_flag(rq, HTBS_RQ_CONFORMS)) {
+		res->stats.conforming++;
+		res->flow.conforming++;
+	}
+	htbs_rq_set_flag(rq, HTBS_RQ_CONFORMS);
+	return true;
+}
+
+/**
+ * htbs_requests_merged() - a request was merged into another
+ * @q: the queue
+ * @rq: the one that stays, pending
+ * @next: the one that will be freed: pending too, or about to be inserted and
+ *	charged now
+ */
+void htbs_requests_merged(struct request_queue *q, struct request *rq,
+			  struct request *next)
+{
+	struct htbs_device *dev = htbs_device_of(q);
+	struct htbs_reservation *res = htbs_rq_reservation(rq);
+	struct htbs_reservation *other = htbs_rq_reservation(next);
+	u32 bytes = htbs_data_bytes(next->cmd_flags, blk_rq_bytes(next));
+	bool less;
+
+	lockdep_assert_held(&dev->lock);
+
+	if (!other) {
+		res->stats.inserted++;
+		res->stats.merged++;
+		htbs_trace_merge(dev, res, rq, NULL);
+		htbs_queue_charge(dev, res, bytes);
+		return;
+	}
+
+	if (res == other)
+		htbs_merge_tags(res, rq, next);
+	less = htbs_merge_due(res, rq, other, next);
+	other->stats.merged++;
+	htbs_queue_take(dev, other, next);
+	htbs_policy_remove(&dev->policy, &other->flow, less);
+	htbs_limit_count(dev, other);
+	htbs_queue_update_head(dev, other);
+	if (res != other)
+		htbs_queue_update_head(dev, res);
+	htbs_trace_merge(dev, other, rq, next);
+}

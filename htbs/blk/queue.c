@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The pending requests of a reservation: in order of arrival, which is that of
+ * their tags; by position, where sweeps and merges find them; and in the block
+ * layer's hash, where merges do.
+ */
+#include <linux/blk-mq.h>
+#include <linux/ktime.h>
+
+#include <htbs/queue.h>
+#include <htbs/request.h>
+#include <htbs/tag_depth.h>
+#include <htbs/trace.h>
+
+/**
+ * htbs_queue_add() - a request becomes pending
+ * @dev: the device, locked
+ * @res: its reservation
+ * @rq: the request, with its tags
+ */
+void htbs_queue_add(struct htbs_device *dev, struct htbs_reservation *res,
+		    struct request *rq)
+{
+	list_add_tail(&rq->queuelist, &res->fifo);
+	elv_rb_add(&res->by_pos, rq);
+	if (htbs_rq_mergeable(rq)) {
+		elv_rqhash_add(dev->queue, rq);
+		if (!dev->queue->last_merge)
+			dev->queue->last_merge = rq;
+	}
+}
+
+/**
+ * htbs_queue_take() - a request is pending no more
+ * @dev: the device, locked
+ * @res: its reservation
+ * @rq: the request
+ *
+ * The policy has to be told, and then htbs_queue_update_head() called.
+ */
+void htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
+		     struct request *rq)
+{
+	struct request_queue *q = dev->queue;
+
+	list_del_init(&rq->queuelist);
+	elv_rb_del(&res->by_pos, rq);
+	elv_rqhash_del(q, rq);
+	if (q->last_merge == rq)
+		q->last_merge = NULL;
+}
+
+/**
+ * htbs_queue_nearest() - the next pending request by position
+ * @res: the reservation; it has requests pending
+ *
+ * Return: the first from where its sweep is, else the first of all.
+ */
+struct request *htbs_queue_nearest(struct htbs_reservation *res)
+{
+	struct rb_node *node = res->by_pos.rb_node;
+	struct request *rq, *found = NULL;
+
+	while (node) {
+		rq = rb_entry(node, struct request, rb_node);
+		if (blk_rq_pos(rq) >= res->flow.sweep) {
+			found = rq;
+			node = node->rb_left;
+		} else {
+			node = node->rb_right;
+		}
+	}
+	if (found)
+		return found;
+	return rb_entry(rb_first(&res->by_pos), struct request, rb_node);
+}
+
+/**
+ * htbs_queue_pass() - a request goes before older ones
+ * @res: its reservation
+ * @rq: the request; it is still pending
+ *
+ * If neither it nor they conform it takes the oldest's tags: see sweep.c.
+ */
+void htbs_queue_pass(struct htbs_reservation *res, struct request *rq)
+{
+	struct request *older = rq;
+	unsigned int swaps = 0;
+
+	if (htbs_rq_flag(rq, HTBS_RQ_CONFORMS))
+		return;
+	list_for_each_entry_continue_reverse(older, &res->fifo, queuelist) {
+		if (htbs_rq_flag(older, HTBS_RQ_CONFORMS) ||
+		    swaps++ == HTBS_TAG_SWAPS)
+			return;
+		htbs_rq_swap_tags(rq, older);
+	}
+}
+
+/**
+ * htbs_queue_update_head() - tell the policy the oldest request's tags
+ * @dev: the device, locked
+ * @res: a reservation whose oldest request may have changed
+ */
+void htbs_queue_update_head(struct htbs_device *dev,
+			    struct htbs_reservation *res)
+{
+	struct request *rq = htbs_queue_oldest(res);
+	struct htbs_head head;
+
+	if (!rq)
+		return;
+	head.kept = htbs_rq_tags(rq);
+	head.due = htbs_rq_due(rq);
+	head.arrived = rq->start_time_ns;
+	head.conforms = htbs_rq_flag(rq, HTBS_RQ_CONFORMS);
+	head.write = op_is_write(rq->cmd_flags);
+	htbs_policy_set_head(&dev->policy, &res->flow, &head);
+}
+
+/**
+ * htbs_queue_charge() - charge for bytes that have no tag of their own
+ * @dev: the device, locked
+ * @res: the reservation
+ * @bytes: what a merge added
+ */
+void htbs_queue_charge(struct htbs_device *dev, struct htbs_reservation *res,
+		       u32 bytes)
+{
+	u64 now = ktime_get_ns();
+
+	htbs_policy_charge(&dev->policy, &res->flow, now, bytes);
+	htbs_trace_charge(dev, res, now, bytes);
+}
+
+/**
+ * htbs_queue_bypass() - charge for a request that goes past the policy
+ * @dev: the device, locked
+ * @res: its reservation
+ * @cost: what it is charged, bytes
+ */
+void htbs_queue_bypass(struct htbs_device *dev, struct htbs_reservation *res,
+		       u32 cost)
+{
+	u64 now = ktime_get_ns();
+
+	htbs_policy_bypass(&dev->policy, &res->flow, now, cost);
+	if (res->flow.pending && res->flow.cap.stopped)
+		htbs_trace_stop(dev, res, now);
+	htbs_trace_charge(dev, res, now, cost);
+}
+
+/**
+ * htbs_queue_pass_cap() - a reservation gets a cap: what others wait for goes past it
+ * @dev: the device, locked
+ * @res: the reservation
+ * @now: real time, ns
+ *
+ * htbs_queue_update_head() has to be called next.
+ */
+void htbs_queue_pass_cap(struct htbs_device *dev, struct htbs_reservation *res,
+			 u64 now)
+{
+	struct request *rq, *next;
+
+	lockdep_assert_held(&dev->lock);
+
+	list_for_each_entry_safe(rq, next, &res->fifo, queuelist) {
+		if (!htbs_rq_is_for_all(rq))
+			continue;
+		htbs_queue_take(dev, res, rq);
+		htbs_policy_remove(&dev->policy, &res->flow,
+				   htbs_rq_flag(rq, HTBS_RQ_CONFORMS));
+		htbs_limit_count(dev, res);
+		list_add_tail(&rq->queuelist, &dev->passing);
+		htbs_trace_pass(dev, res, rq, now);
+	}
+}
+
+/**
+ * htbs_queue_overdue() - how many conforming requests are pending past their deadline
+ * @res: the reservation; its device is locked
+ * @now: real time, ns
+ * @late: how late the latest of them is, at least, ns; not lowered
+ *
+ * They are late now, and not when they will have been completed.
+ *
+ * Return: requests.
+ */
+u32 htbs_queue_overdue(const struct htbs_reservation *res, u64 now, u64 *late)
+{
+	struct request *rq;
+	u32 count = 0;
+	u64 due;
+
+	list_for_each_entry(rq, &res->fifo, queuelist) {
+		due = htbs_flow_due(&res->flow, htbs_rq_due(rq));
+		if (!htbs_rq_flag(rq, HTBS_RQ_CONFORMS) ||
+		    !htbs_before(due, now))
+			continue;
+		count++;
+		*late = max(*late, now - due);
+	}
+	return count;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Scheduler tags: which allocation leaves some to others.
+ *
+ * A reservation is worth nothing to a request that finds no tag.  A group may have as
+ * many requests under way as its reservation needs (admission.c), or as its part of
+ * half of the tags if not all reservations find what they need.  Up to that it finds
+ * any tag but the last eighth, which is for groups that have next to none.  What goes
+ * beyond that is surplus, and so is what is asynchronous: the task is not asked there,
+ * as write-back is done by another.
+ *
+ * Surplus leaves some tags to reservations: at least a quarter of all, at most half,
+ * and else as many as the groups that are busy need, though no more than twice what
+ * they have.  So tags are not kept for a reservation that isn't used, and one that is
+ * grows to what it needs with each request that is done.
+ *
+ * A group beyond what it needs may have its share of half of the quarter that is
+ * always left.  Only half is divided, since the group that came first took the share of
+ * one that is alone.
+ *
+ * Requests that a cap throttles keep their tags for long, so their group sees but half
+ * of what surplus sees: else others' surplus would find all of that taken.  How many
+ * tags an allocation sees is told once, however long it waits for one.
+ *
+ * What a group waits for on behalf of others, metadata and swap, is not limited.
+ *
+ * What a task has collected in its plug holds tags as well, though it isn't inserted
+ * yet: a flood that begins would else have them all before the first is counted.
+ */
+#include <linux/blk-mq.h>
+#include <linux/blkdev.h>
+#include <linux/math64.h>
+
+#include <htbs/lookup.h>
+#include <htbs/request.h>
+#include <htbs/tag_depth.h>
+
+/* With fewer tags than these surplus leaves a quarter, and no more. */
+#define HTBS_TAGS_SHORT	16U
+
+/*
+ * What the task has in its plug, and what it takes at once besides the one that is
+ * asked for.  Some of it may be another device's.
+ */
+static u32 htbs_task_plugged(const struct blk_mq_alloc_data *data)
+{
+	u32 more = data->nr_tags ? data->nr_tags - 1 : 0;
+
+	return current->plug ? current->plug->rq_count + more : more;
+}
+
+/* How many requests a reservation needs to have under way. */
+static u32 htbs_reservation_requests(const struct htbs_device *dev,
+				     const struct htbs_reservation *res)
+{
+	if (res == &dev->background)
+		return 0;
+	return READ_ONCE(container_of(res, struct htbs_group,
+				      reservation)->promise.requests);
+}
+
+/**
+ * htbs_limit_count() - a reservation has more or fewer requests under way
+ * @dev: the device, locked
+ * @res: the reservation
+ */
+void htbs_limit_count(struct htbs_device *dev, struct htbs_reservation *res)
+{
+	u32 under_way = res->flow.pending + res->flow.in_flight;
+	u32 kept = min(htbs_reservation_requests(dev, res), 2 * under_way);
+
+	lockdep_assert_held(&dev->lock);
+
+	WRITE_ONCE(dev->kept_tags, dev->kept_tags - res->kept_tags + kept);
+	res->kept_tags = kept;
+}
+
+/* Its part of @most tags, if all reservations together need more. */
+static u32 htbs_tags_needed(const struct htbs_device *dev,
+			    const struct htbs_reservation *res, u32 most)
+{
+	u64 all = READ_ONCE(dev->promises.requests);
+	u32 needed = htbs_reservation_requests(dev, res);
+
+	return all > most ? div64_u64((u64)needed * most, all) : needed;
+}
+
+/*
+ * How many tags is an allocation to see, if surplus sees @visible?  There is no bio
+ * yet that tells the group, so the task's counts.
+ */
+static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
+			     u32 share, u32 plugged)
+{
+	struct htbs_reservation *res;
+	u32 held;
+
+	rcu_read_lock();
+	res = htbs_reservation_of_task(dev);
+	held = htbs_peek(res->flow.pending) + htbs_peek(res->flow.in_flight) +
+	       plugged;
+	if (!held || held < share)
+		visible = all;
+	else if (htbs_peek(res->flow.cap.curve.params.bw))
+		visible /= 2;
+	else if (held < htbs_tags_needed(dev, res, all / 2))
+		visible = all - all / 8;
+	rcu_read_unlock();
+	return visible;
+}
+
+/**
+ * htbs_limit_tags() - blk-mq's limit_depth: how many tags may an allocation see
+ * @opf: what the request will be
+ * @data: the allocation
+ */
+void htbs_limit_tags(blk_opf_t opf, struct blk_mq_alloc_data *data)
+{
+	struct htbs_device *dev = htbs_device_of(data->q);
+	u32 all = htbs_tags(data), quarter = all / 4;
+	u32 share = all / 8 / (htbs_peek(dev->policy.busy) + 1);
+	u32 plugged = htbs_task_plugged(data);
+	u32 held = htbs_peek(dev->policy.pending) +
+		   htbs_peek(dev->policy.in_flight) + plugged;
+	/* The words of a short queue's bitmap have no halves and quarters. */
+	u32 most = all < HTBS_TAGS_SHORT ? quarter : all / 2;
+	u32 visible = all - clamp(htbs_peek(dev->kept_tags), quarter, most);
+
+	if (htbs_op_is_for_all(opf))
+		return;
+	/* No group has more than all have together, which is told sooner. */
+	if (op_is_sync(opf))
+		visible = held && held >= share ?
+			  htbs_task_visible(dev, all, visible, share, plugged) :
+			  all;
+	if (visible < all)
+		htbs_limit_depth(data, visible);
+}

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a device has promised.
+ *
+ * Every cgroup that was given a reservation on the device is in the list, and
+ * the root, which promises the default one to all the others.  A reservation
+ * is looked at when it is written and never when I/O is done, so the list is
+ * walked: admission.c takes it in the order of latencies.
+ *
+ * Without a capacity anything is promised.  With one, what can't be kept is
+ * refused, and what was promised before stays as it was.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/blkdev.h>
+#include <linux/errno.h>
+#include <linux/math64.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include <htbs/admission_set.h>
+
+/* The kernel sets nr_requests no higher (MAX_SCHED_RQ). */
+#define HTBS_PLACES_MAX		2048
+
+/**
+ * htbs_promises_init() - nothing is promised yet
+ * @promises: a device's
+ */
+void htbs_promises_init(struct htbs_promises *promises)
+{
+	spin_lock_init(&promises->lock);
+	INIT_LIST_HEAD(&promises->list);
+	promises->capacity = 0;
+	promises->request = HTBS_REQUEST_DEFAULT;
+	promises->requests = 0;
+}
+
+/**
+ * htbs_promise_init() - nothing is promised to this one yet
+ * @promise: the promise
+ * @shared: it is the root's, to all without a reservation
+ */
+void htbs_promise_init(struct htbs_promise *promise, bool shared)
+{
+	INIT_LIST_HEAD(&promise->node);
+	promise->requests = 0;
+	promise->shared = shared;
+}
+
+static void htbs_promise_count(struct htbs_promises *promises,
+			       struct htbs_promise *promise, u32 requests)
+{
+	lockdep_assert_held(&promises->lock);
+
+	WRITE_ONCE(promises->requests,
+		   promises->requests - promise->requests + requests);
+	WRITE_ONCE(promise->requests, requests);
+}
+
+/* How many requests it has under way, by the size that they are taken for. */
+static u32 htbs_promise_requests(const struct htbs_promises *promises,
+				 const struct htbs_promise *promise)
+{
+	if (promise->shared)
+		return 0;
+	return htbs_admission_requests(&promise->params, promises->request);
+}
+
+/* Can all of it be kept, with this instead of what @promise says? */
+static int htbs_promises_test(struct htbs_promises *promises, u64 capacity,
+			      u32 request, const struct htbs_promise *promise,
+			      const struct htbs_params *params,
+			      struct htbs_shortfall *shortfall)
+{
+	const struct htbs_promise *other;
+	struct htbs_admission test;
+	bool kept;
+
+	lockdep_assert_held(&promises->lock);
+
+	htbs_admission_begin(&test, capacity, request);
+	list_for_each_entry(other, &promises->list, node) {
+		if (other == promise)
+			continue;
+		if (params && params->latency <= other->params.latency) {
+			htbs_admission_add(&test, params);
+			params = NULL;
+		}
+		htbs_admission_add(&test, &other->params);
+	}
+	if (params)
+		htbs_admission_add(&test, params);
+	kept = htbs_admission_end(&test);
+	*shortfall = test.shortfall;
+	return kept ? 0 : -ENOSPC;
+}
+
+static void htbs_promise_insert(struct htbs_promises *promises,
+				struct htbs_promise *promise,
+				const struct htbs_params *params)
+{
+	struct htbs_promise *other;
+
+	lockdep_assert_held(&promises->lock);
+
+	promise->params = *params;
+	htbs_promise_count(promises, promise,
+			   htbs_promise_requests(promises, promise));
+	list_del_init(&promise->node);
+	/* From the end: all alike, or in order, as when a device comes back, are O(1). */
+	list_for_each_entry_reverse(other, &promises->list, node)
+		if (other->params.latency <= params->latency)
+			break;
+	list_add(&promise->node, &other->node);
+}
+
+/**
+ * htbs_promise_keep() - what was promised before holds
+ * @promises: the device's
+ * @promise: the promise, initialised
+ * @params: what is promised
+ *
+ * Not tested: for a reservation that comes back with its device.
+ */
+void htbs_promise_keep(struct htbs_promises *promises,
+		       struct htbs_promise *promise,
+		       const struct htbs_params *params)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&promises->lock, flags);
+	htbs_promise_insert(promises, promise, params);
+	spin_unlock_irqrestore(&promises->lock, flags);
+}
+
+/**
+ * htbs_promise_make() - promise something, or something else
+ * @promises: the device's
+ * @promise: the promise
+ * @shared: it is the root's, to all without a reservation
+ * @params: what is to be promised; valid
+ * @shortfall: what is missing, if it can't be
+ *
+ * Return: 0, or -ENOSPC if not all that is promised could be kept; then
+ * nothing has changed.
+ */
+int htbs_promise_make(struct htbs_promises *promises,
+		      struct htbs_promise *promise, bool shared,
+		      const struct htbs_params *params,
+		      struct htbs_shortfall *shortfall)
+{
+	unsigned long flags;
+	int err = 0;
+
+	spin_lock_irqsave(&promises->lock, flags);
+	if (promises->capacity)
+		err = htbs_promises_test(promises, promises->capacity,
+					 promises->request, promise, params,
+					 shortfall);
+	if (!err) {
+		promise->shared = shared;
+		htbs_promise_insert(promises, promise, params);
+	}
+	spin_unlock_irqrestore(&promises->lock, flags);
+	return err;
+}
+
+/**
+ * htbs_promise_end() - it holds no more
+ * @promises: the device's
+ * @promise: the promise; may have ended before
+ */
+void htbs_promise_end(struct htbs_promises *promises,
+		      struct htbs_promise *promise)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&promises->lock, flags);
+	htbs_promise_count(promises, promise, 0);
+	list_del_init(&promise->node);
+	spin_unlock_irqrestore(&promises->lock, flags);
+}
+
+/**
+ * htbs_promises_set_capacity() - what the device serves
+ * @promises: the device's
+ * @capacity: bytes/s, at most HTBS_CAPACITY_MAX; 0: promise anything
+ * @force: though less than what is promised needs
+ * @shortfall: what is missing, if it is refused
+ *
+ * Return: 0 or -ENOSPC.
+ */
+int htbs_promises_set_capacity(struct htbs_promises *promises, u64 capacity,
+			       bool force, struct htbs_shortfall *shortfall)
+{
+	unsigned long flags;
+	int err = 0;
+
+	spin_lock_irqsave(&promises->lock, flags);
+	if (capacity && !force)
+		err = htbs_promises_test(promises, capacity, promises->request,
+					 NULL, NULL, shortfall);
+	if (!err)
+		promises->capacity = capacity;
+	spin_unlock_irqrestore(&promises->lock, flags);
+	return err;
+}
+
+/* Requests are taken for another size, so other numbers of them are under way. */
+static void htbs_promises_size(struct htbs_promises *promises, u32 request)
+{
+	struct htbs_promise *promise;
+
+	lockdep_assert_held(&promises->lock);
+
+	promises->request = request;
+	list_for_each_entry(promise, &promises->list, node)
+		htbs_promise_count(promises, promise,
+				   htbs_promise_requests(promises, promise));
+}
+
+/**
+ * htbs_promises_set_request() - the requests that the capacity is true for
+ * @promises: the device's
+ * @request: the largest, bytes
+ * @shortfall: what is missing, if it is refused
+ *
+ * Return: 0 or -ENOSPC.
+ */
+int htbs_promises_set_request(struct htbs_promises *promises, u32 request,
+			      struct htbs_shortfall *shortfall)
+{
+	unsigned long flags;
+	int err = 0;
+
+	spin_lock_irqsave(&promises->lock, flags);
+	if (promises->capacity)
+		err = htbs_promises_test(promises, promises->capacity, request,
+					 NULL, NULL, shortfall);
+	if (!err)
+		htbs_promises_size(promises, request);
+	spin_unlock_irqrestore(&promises->lock, flags);
+	return err;
+}
+
+/**
+ * htbs_promises_refused() - tell the operator why
+ * @disk: the device
+ * @shortfall: what is missing
+ *
+ * -ENOSPC alone doesn't say how much less would have done.
+ */
+void htbs_promises_refused(const struct gendisk *disk,
+			   const struct htbs_shortfall *shortfall)
+{
+	if (shortfall->bw)
+		pr_notice_ratelimited("%s: refused: capacity_bw would be exceeded by %llu bytes/s; reserve that much less bw, or iops of capacity_request\n",
+				      disk->disk_name, shortfall->bw);
+	else
+		pr_notice_ratelimited("%s: refused: %llu bytes more would be due within %llu us than capacity_bw serves; reserve less burst or more latency\n",
+				      disk->disk_name, shortfall->bytes,
+				      div_u64(shortfall->within,
+					      NSEC_PER_USEC));
+}
+
+/**
+ * htbs_promises_bw() - what all promises come to in the long run
+ * @promises: the device's
+ *
+ * Return: bytes/s; for operations alone, of the largest request.
+ */
+u64 htbs_promises_bw(struct htbs_promises *promises)
+{
+	const struct htbs_promise *promise;
+	unsigned long flags;
+	u64 bw = 0;
+
+	spin_lock_irqsave(&promises->lock, flags);
+	list_for_each_entry(promise, &promises->list, node)
+		bw += htbs_admission_rate(&promise->params, promises->request);
+	spin_unlock_irqrestore(&promises->lock, flags);
+	return bw;
+}
+
+/**
+ * htbs_promises_nr_requests() - how many places in the queue all promises need
+ * @promises: the device's
+ *
+ * Half of them is left to what goes beyond the reservations: tag_depth.c.
+ *
+ * Return: the least nr_requests with which all that is promised finds a place.
+ */
+unsigned int htbs_promises_nr_requests(const struct htbs_promises *promises)
+{
+	u64 places = READ_ONCE(promises->requests) * 2;
+
+	return min_t(u64, places, UINT_MAX);
+}
+
+/**
+ * htbs_promises_check_queue() - tell the operator if the queue is too short
+ * @promises: the device's
+ * @disk: the device
+ */
+void htbs_promises_check_queue(const struct htbs_promises *promises,
+			       const struct gendisk *disk)
+{
+	unsigned int places = htbs_promises_nr_requests(promises);
+
+	if (places > HTBS_PLACES_MAX)
+		pr_notice_ratelimited("%s: reservations may have %u requests of capacity_request bytes under way, more than any queue holds: reserve less burst or latency, or raise capacity_request\n",
+				      disk->disk_name, places);
+	else if (places > disk->queue->nr_requests)
+		pr_notice_ratelimited("%s: nr_requests is too small for what is reserved: echo %u > /sys/block/%s/queue/nr_requests\n",
+				      disk->disk_name, places, disk->disk_name);
+}
+
+/* A copy of all that is promised, in order; NULL: no memory. */
+static struct htbs_params *htbs_promises_copy(struct htbs_promises *promises,
+					      unsigned int *count)
+{
+	const struct htbs_promise *promise;
+	struct htbs_params *copy = NULL;
+	unsigned int room = 16;
+
+	for (;;) {
+		copy = kvmalloc_array(room, sizeof(*copy), GFP_KERNEL);
+		if (!copy)
+			return NULL;
+		*count = 0;
+		spin_lock_irq(&promises->lock);
+		list_for_each_entry(promise, &promises->list, node) {
+			if (*count < room)
+				copy[*count] = promise->params;
+			++*count;
+		}
+		spin_unlock_irq(&promises->lock);
+		if (*count <= room)
+			return copy;
+		kvfree(copy);
+		room = *count + 16;
+	}
+}
+
+static void htbs_promises_line(struct seq_file *sf, u64 latency,
+			       unsigned int count, u64 bw, u64 burst)
+{
+	seq_printf(sf, "latency=%llu promises=%u bw=%llu burst=%llu",
+		   div_u64(latency, NSEC_PER_USEC), count, bw, burst);
+}
+
+/**
+ * htbs_promises_show() - what is promised, and what is left at each latency
+ * @promises: the device's
+ * @sf: a line for each latency: how many promises, their bw and burst; and the
+ *	burst that a further one could have at this latency, by this line alone
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int htbs_promises_show(struct htbs_promises *promises, struct seq_file *sf)
+{
+	u64 capacity = READ_ONCE(promises->capacity), bw = 0, burst = 0;
+	u32 request = READ_ONCE(promises->request);
+	unsigned int all, at, count = 0;
+	struct htbs_admission test;
+	struct htbs_params *copy;
+
+	copy = htbs_promises_copy(promises, &all);
+	if (!copy)
+		return -ENOMEM;
+	htbs_admission_begin(&test, capacity, request);
+	for (at = 0; at < all; at++) {
+		htbs_admission_add(&test, &copy[at]);
+		bw += htbs_admission_rate(&copy[at], request);
+		burst += htbs_admission_burst(&copy[at], request);
+		count++;
+		if (at + 1 < all && copy[at + 1].latency == copy[at].latency)
+			continue;
+		htbs_promises_line(sf, copy[at].latency, count, bw, burst);
+		if (capacity)
+			seq_printf(sf, " left=%llu", htbs_admission_left(&test));
+		seq_putc(sf, '\n');
+		count = 0;
+		bw = 0;
+		burst = 0;
+	}
+	kvfree(copy);
+	return 0;
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A group is given a reservation, or another one, or has it taken back.
+ */
+#include <linux/blk-mq.h>
+#include <linux/ktime.h>
+
+#include <htbs/cap_timer.h>
+#include <htbs/config.h>
+#include <htbs/config_store.h>
+#include <htbs/lookup.h>
+#include <htbs/queue.h>
+#include <htbs/request.h>
+#include <htbs/trace.h>
+
+/**
+ * htbs_reservation_change() - promise something else
+ * @res: the reservation
+ * @dev: its device, locked
+ * @params: what it promises from now on; valid
+ *
+ * Pending requests move to the new curve too, or they would hold back for as
+ * long as the old one told.
+ */
+void htbs_reservation_change(struct htbs_reservation *res,
+			     struct htbs_device *dev,
+			     const struct htbs_params *params)
+{
+	struct htbs_policy *policy = &dev->policy;
+	u64 now = ktime_get_ns();
+	u64 max = res->flow.cap.curve.params.bw;
+	u32 weight = res->flow.share.weight;
+	struct htbs_tags kept;
+	struct request *rq;
+	u64 due;
+
+	lockdep_assert_held(&dev->lock);
+
+	htbs_policy_configure(policy, &res->flow, params, now);
+	if (params->max)
+		htbs_queue_pass_cap(dev, res, now);
+	list_for_each_entry(rq, &res->fifo, queuelist) {
+		kept = htbs_rq_tags(rq);
+		due = htbs_rq_due(rq);
+		htbs_policy_retag(policy, &res->flow, now, htbs_rq_cost(rq),
+				  &kept, &due);
+		htbs_rq_set_tags(rq, &kept);
+		htbs_rq_set_due(rq, due);
+	}
+	htbs_queue_update_head(dev, res);
+	if (max && res->flow.pending)
+		htbs_release_now(dev);
+	if (weight != params->weight)
+		htbs_trace_share(dev, res, now);
+	if (max != params->max)
+		htbs_trace_cap(dev, res, now);
+	htbs_trace_config(dev, res, now);
+}
+
+/**
+ * htbs_reservation_end() - a reservation is taken back: so are its weight and its cap
+ * @res: the reservation
+ * @dev: its device, locked
+ */
+void htbs_reservation_end(struct htbs_reservation *res,
+			  struct htbs_device *dev)
+{
+	u64 now = ktime_get_ns();
+
+	lockdep_assert_held(&dev->lock);
+
+	if (res->flow.share.weight) {
+		htbs_policy_weigh(&dev->policy, &res->flow, 0);
+		htbs_trace_share(dev, res, now);
+	}
+	if (res->flow.cap.curve.params.bw) {
+		htbs_policy_cap(&dev->policy, &res->flow, 0, now);
+		htbs_queue_update_head(dev, res);
+		if (res->flow.pending)
+			htbs_release_now(dev);
+		htbs_trace_cap(dev, res, now);
+	}
+}
+
+static int htbs_group_promise(struct htbs_group *group, bool shared,
+			      const struct htbs_params *params)
+{
+	struct htbs_device *dev = group->dev;
+	struct htbs_shortfall shortfall;
+	int err;
+
+	err = htbs_promise_make(&dev->promises, &group->promise, shared,
+				params, &shortfall);
+	if (err)
+		htbs_promises_refused(dev->queue->disk, &shortfall);
+	else if (!shared)
+		htbs_promises_check_queue(&dev->promises, dev->queue->disk);
+	return err;
+}
+
+static bool htbs_params_equal(const struct htbs_params *a,
+			      const struct htbs_params *b)
+{
+	return a->bw == b->bw && a->burst == b->burst &&
+	       a->latency == b->latency && a->weight == b->weight &&
+	       a->max == b->max && a->iops == b->iops;
+}
+
+/**
+ * htbs_group_set() - give a group a reservation
+ * @group: the group; its queue_lock is held
+ * @params: what is promised; valid
+ * @saved: memory to save it, allocated by the caller; NULL if it was taken
+ *
+ * Return: 0, or -ENOSPC if the device can't promise it; then nothing changed.
+ */
+int htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
+		   struct htbs_saved **saved)
+{
+	struct htbs_device *dev = group->dev;
+	unsigned long flags;
+	int err;
+
+	lockdep_assert_held(&dev->queue->queue_lock);
+
+	/* The same again is no reason to start with a full burst again. */
+	if (group->configured &&
+	    htbs_params_equal(params, &group->reservation.flow.curve.params))
+		return 0;
+
+	err = htbs_group_promise(group, false, params);
+	if (err)
+		return err;
+	htbs_saved_set(group->pd.blkg, params, saved);
+	spin_lock_irqsave(&dev->lock, flags);
+	WRITE_ONCE(group->configured, true);
+	htbs_reservation_change(&group->reservation, dev, params);
+	htbs_device_unlock(dev, flags);
+	return 0;
+}
+
+/**
+ * htbs_group_reset() - take a group's reservation back
+ * @group: the group; its queue_lock is held
+ *
+ * New requests are its ancestor's.  Those pending keep their place.
+ *
+ * Return: 0, or -ENOSPC if the group is the root and the device can't promise
+ * the default reservation; then nothing changed.
+ */
+int htbs_group_reset(struct htbs_group *group)
+{
+	bool root = !group->pd.blkg->parent;
+	struct htbs_device *dev = group->dev;
+	unsigned long flags;
+	int err;
+
+	lockdep_assert_held(&dev->queue->queue_lock);
+
+	if (root) {
+		err = htbs_group_promise(group, true, &dev->defaults);
+		if (err)
+			return err;
+	} else {
+		htbs_promise_end(&dev->promises, &group->promise);
+	}
+
+	htbs_saved_drop(group->pd.blkg);
+	spin_lock_irqsave(&dev->lock, flags);
+	WRITE_ONCE(group->configured, false);
+	if (root)
+		htbs_reservation_change(&group->reservation, dev,
+					&dev->defaults);
+	else
+		htbs_reservation_end(&group->reservation, dev);
+	htbs_device_unlock(dev, flags);
+	return 0;
+}
+
+/**
+ * htbs_device_set_defaults() - what a group without a reservation is promised
+ * @dev: the device
+ * @params: what is promised; valid
+ *
+ * Return: 0, or -ENOSPC if the device can't promise it; then nothing changed.
+ */
+int htbs_device_set_defaults(struct htbs_device *dev,
+			     const struct htbs_params *params)
+{
+	struct request_queue *q = dev->queue;
+	struct htbs_group *root;
+	unsigned long flags;
+	int err = 0;
+
+	spin_lock_irq(&q->queue_lock);
+	root = htbs_group_of(q->root_blkg);
+	if (root && root->configured)
+		root = NULL;
+	if (root)
+		err = htbs_group_promise(root, true, params);
+	if (!err) {
+		spin_lock_irqsave(&dev->lock, flags);
+		dev->defaults = *params;
+		if (root)
+			htbs_reservation_change(&root->reservation, dev,
+						params);
+		htbs_device_unlock(dev, flags);
+	}
+	spin_unlock_irq(&q->queue_lock);
+	return err;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Saved reservations, by cgroup and disk.
+ *
+ * The policy data of a group and a device ends when the device is switched to
+ * another scheduler.  What its operator was promised remains with the cgroup, and
+ * is found again after a switch back.
+ */
+#include <linux/blk-mq.h>
+#include <linux/slab.h>
+
+#include <htbs/config_store.h>
+#include <htbs/lookup.h>
+
+/**
+ * struct htbs_cgroup - a cgroup, whatever the devices
+ * @cpd: blk-cgroup's part; first, as it demands
+ * @lock: guards @saved; taken below queue_lock, interrupts off
+ * @saved: its reservations, a struct htbs_saved for each disk
+ */
+struct htbs_cgroup {
+	struct blkcg_policy_data cpd;
+	spinlock_t lock; /* guards saved */
+	struct list_head saved;
+};
+
+static struct htbs_cgroup *htbs_cgroup_of(struct blkcg *blkcg)
+{
+	struct blkcg_policy_data *cpd =
+		htbs_blkcg_to_cpd(blkcg, &htbs_blkcg_policy);
+
+	return cpd ? container_of(cpd, struct htbs_cgroup, cpd) : NULL;
+}
+
+static struct htbs_saved *htbs_saved_find(struct htbs_cgroup *cgroup,
+					  u64 diskseq)
+{
+	struct htbs_saved *saved;
+
+	lockdep_assert_held(&cgroup->lock);
+
+	list_for_each_entry(saved, &cgroup->saved, node)
+		if (saved->diskseq == diskseq)
+			return saved;
+	return NULL;
+}
+
+/**
+ * htbs_saved_get() - what a cgroup was promised on a disk
+ * @blkg: the cgroup on the disk's queue
+ * @params: what it was
+ *
+ * Return: true if there is something.
+ */
+bool htbs_saved_get(struct blkcg_gq *blkg, struct htbs_params *params)
+{
+	struct htbs_cgroup *cgroup = htbs_cgroup_of(blkg->blkcg);
+	struct htbs_saved *saved;
+	unsigned long flags;
+
+	if (!cgroup || !blkg->q->disk)
+		return false;
+
+	spin_lock_irqsave(&cgroup->lock, flags);
+	saved = htbs_saved_find(cgroup, blkg->q->disk->diskseq);
+	if (saved)
+		*params = saved->params;
+	spin_unlock_irqrestore(&cgroup->lock, flags);
+	return saved;
+}
+
+/**
+ * htbs_saved_set() - keep what a cgroup is promised on a disk
+ * @blkg: the cgroup on the disk's queue
+ * @params: what it is
+ * @fresh: memory; taken, and set to NULL, if there is nothing to overwrite
+ */
+void htbs_saved_set(struct blkcg_gq *blkg, const struct htbs_params *params,
+		    struct htbs_saved **fresh)
+{
+	struct htbs_cgroup *cgroup = htbs_cgroup_of(blkg->blkcg);
+	u64 diskseq = blkg->q->disk->diskseq;
+	struct htbs_saved *saved;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cgroup->lock, flags);
+	saved = htbs_saved_find(cgroup, diskseq);
+	if (!saved) {
+		saved = *fresh;
+		*fresh = NULL;
+		saved->diskseq = diskseq;
+		list_add(&saved->node, &cgroup->saved);
+	}
+	saved->params = *params;
+	spin_unlock_irqrestore(&cgroup->lock, flags);
+}
+
+/**
+ * htbs_saved_drop() - a cgroup is promised nothing on a disk any more
+ * @blkg: the cgroup on the disk's queue
+ */
+void htbs_saved_drop(struct blkcg_gq *blkg)
+{
+	struct htbs_cgroup *cgroup = htbs_cgroup_of(blkg->blkcg);
+	struct htbs_saved *saved;
+	unsigned long flags;
+
+	if (!cgroup)
+		return;
+
+	spin_lock_irqsave(&cgroup->lock, flags);
+	saved = htbs_saved_find(cgroup, blkg->q->disk->diskseq);
+	if (saved)
+		list_del(&saved->node);
+	spin_unlock_irqrestore(&cgroup->lock, flags);
+	kfree(saved);
+}
+
+/**
+ * htbs_cpd_alloc() - a new cgroup, to which nothing was promised yet
+ * @gfp: how to allocate
+ *
+ * Return: blk-cgroup's part of it, or NULL.
+ */
+struct blkcg_policy_data *htbs_cpd_alloc(gfp_t gfp)
+{
+	struct htbs_cgroup *cgroup = kzalloc(sizeof(*cgroup), gfp);
+
+	if (!cgroup)
+		return NULL;
+	spin_lock_init(&cgroup->lock);
+	INIT_LIST_HEAD(&cgroup->saved);
+	return &cgroup->cpd;
+}
+
+/**
+ * htbs_cpd_free() - a cgroup is gone, and all that was promised to it
+ * @cpd: blk-cgroup's part of it
+ */
+void htbs_cpd_free(struct blkcg_policy_data *cpd)
+{
+	struct htbs_cgroup *cgroup = container_of(cpd, struct htbs_cgroup, cpd);
+	struct htbs_saved *saved, *next;
+
+	list_for_each_entry_safe(saved, next, &cgroup->saved, node)
+		kfree(saved);
+	kfree(cgroup);
+}

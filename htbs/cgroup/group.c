@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The life of a reservation.
+ *
+ * Every cgroup that does I/O on a device of ours has an htbs_group there.  One
+ * that was given a reservation owns its own requests and those of the groups
+ * below that weren't.  The root group owns the rest, at the device's defaults
+ * unless it was given something else.
+ *
+ * Lifetimes.  A request pins the blkg that owns it, so a removed cgroup's
+ * group lives until its last request is freed, which may be after its device
+ * went to another scheduler and on 6.1 even after that scheduler's policy was
+ * deactivated.  So each group holds the device, the groups alive are counted,
+ * and the module waits for the last one before it goes: blk-cgroup would call
+ * into text that is no more.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/atomic.h>
+#include <linux/blk-mq.h>
+#include <linux/cgroup.h>
+#include <linux/ioprio.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+
+#include <htbs/cap_timer.h>
+#include <htbs/config.h>
+#include <htbs/config_store.h>
+#include <htbs/group.h>
+#include <htbs/lookup.h>
+#include <htbs/queue.h>
+#include <htbs/request.h>
+#include <htbs/trace.h>
+
+static atomic_t htbs_groups_alive = ATOMIC_INIT(0);
+static DECLARE_WAIT_QUEUE_HEAD(htbs_groups_gone);
+
+/* How often a module that waits for groups to end says so. */
+#define HTBS_GONE_NOTICE	(10 * HZ)
+
+static void htbs_device_release(struct kref *ref)
+{
+	kfree(container_of(ref, struct htbs_device, ref));
+}
+
+/**
+ * htbs_device_put() - drop a reference to a device
+ * @dev: the device
+ */
+void htbs_device_put(struct htbs_device *dev)
+{
+	kref_put(&dev->ref, htbs_device_release);
+}
+
+/*
+ * Groups: what blk-cgroup calls when a cgroup meets a device.
+ */
+
+static struct blkg_policy_data *htbs_group_alloc(gfp_t gfp)
+{
+	/* The queue may be frozen: no I/O to get memory. */
+	struct htbs_group *group = kzalloc(sizeof(*group),
+					   gfp & ~(__GFP_IO | __GFP_FS));
+
+	if (!group)
+		return NULL;
+	atomic_inc(&htbs_groups_alive);
+	return &group->pd;
+}
+
+HTBS_DEFINE_PD_ALLOC(htbs_pd_alloc, htbs_group_alloc)
+
+/* Under queue_lock, with the elevator in place. */
+static void htbs_pd_init(struct blkg_policy_data *pd)
+{
+	struct htbs_group *group = htbs_pd_group(pd);
+	struct htbs_device *dev = pd->blkg->q->elevator->elevator_data;
+	struct htbs_params params;
+	unsigned long flags;
+
+	group->configured = htbs_saved_get(pd->blkg, &params);
+	htbs_promise_init(&group->promise, !group->configured);
+	spin_lock_irqsave(&dev->lock, flags);
+	if (!group->configured)
+		params = dev->defaults;
+	htbs_reservation_init(&group->reservation, dev, &params);
+	group->reservation.blkg = pd->blkg;
+	group->reservation.id = cgroup_id(pd->blkg->blkcg->css.cgroup);
+	htbs_trace_join(dev, &group->reservation);
+	kref_get(&dev->ref);
+	group->dev = dev;
+	if (group->configured || !pd->blkg->parent)
+		htbs_promise_keep(&dev->promises, &group->promise, &params);
+	spin_unlock_irqrestore(&dev->lock, flags);
+}
+
+/* Under queue_lock.  What was saved for a disk that is gone is of no use. */
+static void htbs_pd_offline(struct blkg_policy_data *pd)
+{
+	struct htbs_group *group = htbs_pd_group(pd);
+	struct gendisk *disk = pd->blkg->q->disk;
+	struct htbs_device *dev = group->dev;
+	unsigned long flags;
+
+	if (dev) {
+		htbs_promise_end(&dev->promises, &group->promise);
+		spin_lock_irqsave(&dev->lock, flags);
+		htbs_reservation_end(&group->reservation, dev);
+		htbs_device_unlock(dev, flags);
+	}
+	if (disk && test_bit(GD_DEAD, &disk->state))
+		htbs_saved_drop(pd->blkg);
+}
+
+static void htbs_group_release(struct rcu_head *rcu)
+{
+	kfree(container_of(rcu, struct htbs_group, rcu));
+	if (atomic_dec_and_test(&htbs_groups_alive))
+		wake_up(&htbs_groups_gone);
+}
+
+/* No request is charged to the group any more: each would pin its blkg. */
+static void htbs_pd_free(struct blkg_policy_data *pd)
+{
+	struct htbs_group *group = htbs_pd_group(pd);
+	struct htbs_device *dev = group->dev;
+	unsigned long flags;
+
+	if (dev) {
+		spin_lock_irqsave(&dev->lock, flags);
+		WARN_ON_ONCE(!list_empty(&group->reservation.fifo));
+		htbs_trace_leave(dev, &group->reservation,
+				 htbs_policy_forget(&dev->policy,
+						    &group->reservation.flow));
+		htbs_device_unlock(dev, flags);
+		htbs_promise_end(&dev->promises, &group->promise);
+		htbs_device_put(dev);
+	}
+	call_rcu(&group->rcu, htbs_group_release);
+}
+
+/**
+ * htbs_reservations_register() - let cgroups have reservations
+ * @files: the files that each cgroup gets
+ *
+ * Return: 0, -ENOMEM, or -ENOSPC if this kernel has room for no more policies.
+ */
+int htbs_reservations_register(struct cftype *files)
+{
+	int err;
+
+	htbs_blkcg_policy = (struct blkcg_policy) {
+		.dfl_cftypes	= files,
+		.cpd_alloc_fn	= htbs_cpd_alloc,
+		.cpd_free_fn	= htbs_cpd_free,
+		.pd_alloc_fn	= htbs_pd_alloc,
+		.pd_init_fn	= htbs_pd_init,
+		.pd_offline_fn	= htbs_pd_offline,
+		.pd_free_fn	= htbs_pd_free,
+	};
+	err = blkcg_policy_register(&htbs_blkcg_policy);
+	if (err)
+		return err;
+
+	/* It warns if there is no memory for the files, but doesn't fail. */
+	if (cgroup_subsys_enabled(io_cgrp_subsys) &&
+	    !(files->flags & __CFTYPE_ADDED)) {
+		blkcg_policy_unregister(&htbs_blkcg_policy);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * htbs_reservations_unregister() - end all reservations
+ *
+ * Waits for removed cgroups whose last requests are still under way: nothing
+ * of ours may be left for blk-cgroup to call.
+ */
+void htbs_reservations_unregister(void)
+{
+	while (!wait_event_timeout(htbs_groups_gone,
+				   !atomic_read(&htbs_groups_alive),
+				   HTBS_GONE_NOTICE))
+		pr_notice("unloading waits for I/O of %d removed cgroups; see which processes are in state D\n",
+			  atomic_read(&htbs_groups_alive));
+	rcu_barrier();
+	blkcg_policy_unregister(&htbs_blkcg_policy);
+}
+
+/**
+ * htbs_reservations_attach() - give each cgroup its reservation on a device
+ * @dev: the device, already its queue's elevator
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int htbs_reservations_attach(struct htbs_device *dev)
+{
+	return htbs_activate_policy(dev->queue, &htbs_blkcg_policy);
+}
+
+/**
+ * htbs_reservations_detach() - undo htbs_reservations_attach()
+ * @dev: the device; no request is left
+ */
+void htbs_reservations_detach(struct htbs_device *dev)
+{
+	htbs_deactivate_policy(dev->queue, &htbs_blkcg_policy);
+}
+
+/*
+ * Reservations.
+ */
+
+/**
+ * htbs_reservation_init() - a new reservation without requests
+ * @res: the reservation, zeroed
+ * @dev: its device
+ * @params: what it promises; valid
+ */
+void htbs_reservation_init(struct htbs_reservation *res,
+			   struct htbs_device *dev,
+			   const struct htbs_params *params)
+{
+	htbs_flow_init(&res->flow, &dev->policy, params, ktime_get_ns());
+	INIT_LIST_HEAD(&res->fifo);
+	res->by_pos = RB_ROOT;
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The reservation that a request is charged to.
+ */
+#include <linux/blk-mq.h>
+#include <linux/cgroup.h>
+#include <linux/ioprio.h>
+#include <linux/sched.h>
+
+#include <htbs/lookup.h>
+#include <htbs/request.h>
+
+/* What blk-cgroup calls is set by htbs_reservations_register(). */
+struct blkcg_policy htbs_blkcg_policy;
+
+/**
+ * htbs_group_of() - a blkg's group
+ * @blkg: a cgroup on a device
+ *
+ * Return: NULL if the device is not ours.
+ */
+struct htbs_group *htbs_group_of(struct blkcg_gq *blkg)
+{
+	return htbs_pd_group(htbs_blkg_to_pd(blkg, &htbs_blkcg_policy));
+}
+
+/*
+ * The group whose reservation holds for a blkg: the nearest that was given
+ * one, or the root.  A dying blkg may have lost its group, and on 6.1 may have
+ * one of an earlier stay of the device with us.
+ */
+static struct htbs_group *htbs_group_in_force(struct htbs_device *dev,
+					      struct blkcg_gq *blkg)
+{
+	struct htbs_group *group;
+
+	for (; blkg; blkg = blkg->parent) {
+		group = htbs_group_of(blkg);
+		if (!group || group->dev != dev)
+			continue;
+		if (READ_ONCE(group->configured) || !blkg->parent)
+			return group;
+	}
+	return NULL;
+}
+
+static struct htbs_reservation *
+htbs_reservation_in_force(struct htbs_device *dev, struct blkcg_gq *blkg)
+{
+	struct htbs_group *group = htbs_group_in_force(dev, blkg);
+
+	if (!group)
+		group = htbs_group_of(dev->queue->root_blkg);
+	return group ? &group->reservation : &dev->background;
+}
+
+/*
+ * The background goes behind all others, but is no way around a cap.  What others
+ * wait for doesn't wait there.
+ */
+static struct htbs_reservation *
+htbs_reservation_by_class(struct htbs_device *dev, struct blkcg_gq *blkg,
+			  int ioprio, bool for_all)
+{
+	struct htbs_reservation *res = htbs_reservation_in_force(dev, blkg);
+
+	if (IOPRIO_PRIO_CLASS(ioprio) == IOPRIO_CLASS_IDLE && !for_all &&
+	    !htbs_peek(res->flow.cap.curve.params.bw))
+		return &dev->background;
+	return res;
+}
+
+/**
+ * htbs_reservation_of() - whose request is it
+ * @dev: the device
+ * @bio: the request's bio
+ *
+ * By the bio's cgroup, never by who happens to submit it: write-back, md and
+ * dm submit on behalf of others.
+ *
+ * Return: the reservation to charge.
+ */
+struct htbs_reservation *htbs_reservation_of(struct htbs_device *dev,
+					     struct bio *bio)
+{
+	return htbs_reservation_by_class(dev, bio->bi_blkg, bio->bi_ioprio,
+					 htbs_op_is_for_all(bio->bi_opf));
+}
+
+/**
+ * htbs_reservation_of_rq() - the reservation of a request that is inserted
+ * @dev: the device
+ * @rq: the request, with a bio
+ *
+ * Return: the reservation to charge.
+ */
+struct htbs_reservation *htbs_reservation_of_rq(struct htbs_device *dev,
+						struct request *rq)
+{
+	return htbs_reservation_by_class(dev, rq->bio->bi_blkg,
+					 rq->bio->bi_ioprio,
+					 htbs_rq_is_for_all(rq));
+}
+
+/**
+ * htbs_reservation_of_task() - whose request will it probably be
+ * @dev: the device
+ *
+ * For where there is no bio yet.  Right for direct I/O, wrong for write-back.
+ * The caller is in an RCU read-side critical section.
+ *
+ * Return: the reservation of the current task.
+ */
+struct htbs_reservation *htbs_reservation_of_task(struct htbs_device *dev)
+{
+	struct blkcg *blkcg = htbs_css_to_blkcg(task_css(current, io_cgrp_id));
+	struct blkcg_gq *blkg = htbs_blkg_lookup(blkcg, dev->queue);
+
+	return htbs_reservation_by_class(dev, blkg, get_current_ioprio(),
+					 false);
+}
+
+/**
+ * htbs_group_source() - whose reservation is in force for a group
+ * @group: the group; its queue_lock is held
+ *
+ * Return: the group itself, an ancestor that was given one, or the root.
+ */
+const struct htbs_group *htbs_group_source(const struct htbs_group *group)
+{
+	return htbs_group_in_force(group->dev, group->pd.blkg);
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Admission: the feasibility test of pClock.  A pure room: integers only.
+ *
+ * The worst that can happen is that all reservations start a burst at once
+ * and keep to their rates from there on.  Reservation i then has sigma_i +
+ * rho_i * (t - delta_i) bytes due by t >= delta_i, and nothing before.  All
+ * deadlines can be met by serving the earliest first if, for every t,
+ *
+ *	sum of what is due by t  <=  C * t - c_max
+ *
+ * where c_max is for the request that the device was busy with at the start
+ * and could not put aside.  The left side jumps at each delta_i and rises
+ * straight between them, so it is enough to look there and at the rates.
+ */
+#include <linux/math64.h>
+#include <linux/string.h>
+
+#include <htbs/core/admission.h>
+
+#define HTBS_GIGA	1000000000U
+
+/**
+ * htbs_admission_rate() - what a reservation takes in the long run
+ * @params: what it promises; valid
+ * @request: the largest request, bytes
+ *
+ * Where bytes don't count, each of its operations may be that large.  Where both
+ * do, the bytes are what it takes: they bound the device's time, operations don't.
+ *
+ * Return: bytes/s.
+ */
+u64 htbs_admission_rate(const struct htbs_params *params, u32 request)
+{
+	return params->bw ? params->bw : (u64)params->iops * request;
+}
+
+/**
+ * htbs_admission_burst() - what may come of it at once
+ * @params: what it promises; valid
+ * @request: the largest request, bytes
+ *
+ * Return: bytes.
+ */
+u64 htbs_admission_burst(const struct htbs_params *params, u32 request)
+{
+	if (params->bw)
+		return params->burst;
+	return params->burst / HTBS_COST_MIN * request;
+}
+
+#define HTBS_USEC_PER_SEC	1000000U
+#define HTBS_NSEC_PER_USEC	1000U
+
+/* What a rate of at most HTBS_CAPACITY_MAX gives in HTBS_LATENCY_MAX, rounded up. */
+static u64 htbs_within(u64 rate, u64 latency)
+{
+	u64 usec = div64_u64(latency + HTBS_NSEC_PER_USEC - 1,
+			     HTBS_NSEC_PER_USEC);
+	u64 whole = div64_u64(rate, HTBS_USEC_PER_SEC);
+	u64 part = (rate - whole * HTBS_USEC_PER_SEC) * usec;
+
+	return whole * usec + div64_u64(part + HTBS_USEC_PER_SEC - 1,
+					HTBS_USEC_PER_SEC);
+}
+
+/* So many units under way at most: what the latency holds, at least a burst. */
+static u64 htbs_units(u64 rate, u64 latency, u64 burst, u32 unit)
+{
+	u64 most = htbs_within(rate, latency);
+
+	if (most < burst)
+		most = burst;
+	return div64_u64(most + unit - 1, unit);
+}
+
+/**
+ * htbs_admission_requests() - how many requests a reservation has under way
+ * @params: what it promises; valid
+ * @request: the size of its requests, bytes
+ *
+ * As many as keep its bandwidth up if each takes the latency (Little's law), or a
+ * burst of them at once, if that is more.  Where operations count too, no more than
+ * these allow.
+ *
+ * Return: requests, up to HTBS_REQUESTS_MAX.
+ */
+u32 htbs_admission_requests(const struct htbs_params *params, u32 request)
+{
+	u64 least = HTBS_REQUESTS_MAX, units;
+
+	if (params->bw)
+		least = htbs_units(params->bw, params->latency, params->burst,
+				   request);
+	if (params->iops) {
+		units = htbs_units(params->iops, params->latency,
+				   params->burst / HTBS_COST_MIN, 1);
+		if (units < least)
+			least = units;
+	}
+	return least < HTBS_REQUESTS_MAX ? least : HTBS_REQUESTS_MAX;
+}
+
+/* Of two that are no larger than this themselves. */
+static u64 htbs_sum(u64 a, u64 b)
+{
+	u64 sum = a + b;
+
+	return sum < HTBS_ADMISSION_SUM ? sum : HTBS_ADMISSION_SUM;
+}
+
+/* Add what a rate of at most HTBS_CAPACITY_MAX gives in some nanoseconds. */
+static void htbs_volume_flow(struct htbs_volume *volume, u64 rate, u64 ns)
+{
+	u32 rate_rest, ns_rest;
+	u64 rate_giga = div_u64_rem(rate, HTBS_GIGA, &rate_rest);
+	u64 seconds = div_u64_rem(ns, HTBS_GIGA, &ns_rest);
+	u64 nano = (u64)rate_rest * ns_rest + volume->nano;
+
+	volume->bytes += rate * seconds + rate_giga * ns_rest +
+			 div_u64_rem(nano, HTBS_GIGA, &volume->nano);
+}
+
+/**
+ * htbs_admission_begin() - test a set of reservations
+ * @test: the test
+ * @capacity: what the device serves (C), bytes/s, at most HTBS_CAPACITY_MAX
+ * @c_max: largest request, bytes
+ */
+void htbs_admission_begin(struct htbs_admission *test, u64 capacity, u32 c_max)
+{
+	memset(test, 0, sizeof(*test));
+	test->capacity = capacity;
+	test->request = c_max;
+	test->due.bytes = c_max;
+}
+
+/**
+ * htbs_admission_add() - one reservation more
+ * @test: the test
+ * @params: what it promises; valid, its latency not below the one before.  A
+ *	request larger than its burst is not accounted for.
+ *
+ * At most HTBS_ADMISSION_MAX.  O(1).
+ */
+void htbs_admission_add(struct htbs_admission *test,
+			const struct htbs_params *params)
+{
+	struct htbs_shortfall *shortfall = &test->shortfall;
+	u64 rate = htbs_admission_rate(params, test->request);
+	u64 ns = params->latency - test->t, needed;
+
+	/* Beyond its capacity in the long run: nothing else matters. */
+	if (test->rate > test->capacity) {
+		test->rate = htbs_sum(test->rate, rate);
+		return;
+	}
+	htbs_volume_flow(&test->due, test->rate, ns);
+	htbs_volume_flow(&test->served, test->capacity, ns);
+	test->t = params->latency;
+	test->rate = htbs_sum(test->rate, rate);
+	test->due.bytes = htbs_sum(test->due.bytes,
+				   htbs_admission_burst(params, test->request));
+
+	needed = test->due.bytes + (test->due.nano > test->served.nano);
+	if (needed > test->served.bytes + shortfall->bytes) {
+		shortfall->bytes = needed - test->served.bytes;
+		shortfall->within = test->t;
+	}
+}
+
+/**
+ * htbs_admission_left() - what could be due besides by the last one's latency
+ * @test: the test
+ *
+ * Return: bytes, rounded down; 0 if it is too much already.
+ */
+u64 htbs_admission_left(const struct htbs_admission *test)
+{
+	u64 needed = test->due.bytes + (test->due.nano > test->served.nano);
+
+	if (test->rate > test->capacity)
+		return 0;
+	return needed < test->served.bytes ? test->served.bytes - needed : 0;
+}
+
+/**
+ * htbs_admission_end() - can they be honoured
+ * @test: the test; @test->shortfall tells what is missing
+ *
+ * Return: true if every conforming request can meet its deadline.
+ */
+bool htbs_admission_end(struct htbs_admission *test)
+{
+	struct htbs_shortfall *shortfall = &test->shortfall;
+
+	if (test->rate > test->capacity) {
+		memset(shortfall, 0, sizeof(*shortfall));
+		shortfall->bw = test->rate - test->capacity;
+	}
+	return !shortfall->bw && !shortfall->bytes;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The backlogged flows.  A pure room.
+ *
+ * A flow with requests pending is in the tree by finish tag and, once a weight is
+ * given, in that by share tag; or it is throttled, and in that of the throttled.
+ */
+#include <htbs/core/policy.h>
+
+/**
+ * htbs_policy_link() - a reservation becomes backlogged, unless its cap stops it
+ * @policy: the policy
+ * @flow: the reservation, with the tags of its oldest request
+ */
+void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow)
+{
+	if (flow->cap.stopped) {
+		htbs_cap_link(policy, flow);
+		return;
+	}
+	htbs_tree_insert(&policy->tree, &flow->node);
+	htbs_share_link(policy, flow);
+}
+
+/**
+ * htbs_policy_unlink() - it is backlogged, or stopped, no more
+ * @policy: the policy
+ * @flow: the reservation
+ *
+ * Return: true if it was.
+ */
+bool htbs_policy_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
+{
+	bool linked = htbs_flow_linked(flow);
+
+	htbs_cap_unlink(policy, flow);
+	if (RB_EMPTY_NODE(&flow->node.rb))
+		return linked;
+	htbs_tree_remove(&policy->tree, &flow->node);
+	RB_CLEAR_NODE(&flow->node.rb);
+	htbs_share_unlink(policy, flow);
+	return linked;
+}

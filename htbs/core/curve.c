@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Arrival curves and the virtual clock.  A pure room: integers only.
+ *
+ * With v the virtual time of arrival, c the cost in bytes, sigma the burst and
+ * rho the bandwidth of the reservation:
+ *
+ *	tau = max(0, sigma - c) / rho
+ *	S   = max(v, tat - tau)			the start tag
+ *	tat = max(v, tat) + c / rho
+ *
+ * and F = S + delta is the deadline.  A request conforms when S == v at its
+ * arrival.  The same curve as a token bucket of depth sigma filled at rho.
+ *
+ * c / rho is carried with its remainder, so that the error of a tag stays
+ * below one nanosecond however many requests went before it.  The ranges in
+ * curve.h make (2^32 * NSEC_PER_SEC + 2^40) fit 64 bits.
+ */
+#include <linux/math64.h>
+
+#include <htbs/core/curve.h>
+
+#define HTBS_NSEC_PER_SEC	1000000000ULL
+
+/* The virtual clock's range is cut into quarters to number its eras. */
+#define HTBS_ERA_SHIFT		62
+#define HTBS_ERA_MASK		3
+
+/**
+ * htbs_params_rate() - how many bytes are promised in the long run, at least
+ * @params: what a reservation promises
+ *
+ * Where bytes don't count an operation is taken for the smallest.
+ *
+ * Return: bytes/s.
+ */
+u64 htbs_params_rate(const struct htbs_params *params)
+{
+	return params->bw ? params->bw : (u64)params->iops * HTBS_COST_MIN;
+}
+
+/**
+ * htbs_params_valid() - are these numbers within the range we compute with
+ * @params: what a reservation is to promise
+ *
+ * Return: true if each number is within its HTBS_*_MIN and HTBS_*_MAX, and bytes
+ * or operations count.
+ */
+bool htbs_params_valid(const struct htbs_params *params)
+{
+	u64 rate = htbs_params_rate(params);
+
+	return rate >= HTBS_BW_MIN && rate <= HTBS_BW_MAX &&
+	       params->iops <= HTBS_IOPS_MAX &&
+	       params->burst >= HTBS_BURST_MIN &&
+	       params->burst <= HTBS_BURST_MAX &&
+	       params->latency >= HTBS_LATENCY_MIN &&
+	       params->latency <= HTBS_LATENCY_MAX &&
+	       params->max <= HTBS_BW_MAX &&
+	       (!params->max || params->max >= rate) &&
+	       params->weight <= HTBS_WEIGHT_MAX;
+}
+
+/**
+ * htbs_clock_read() - virtual time
+ * @clock: the device's virtual clock
+ * @now: real time, ns; never falls
+ *
+ * Return: v = now + D, virtual ns.
+ */
+u64 htbs_clock_read(struct htbs_clock *clock, u64 now)
+{
+	u64 v = now + clock->drift;
+
+	/* No step is as long as a quarter, so none can be missed. */
+	clock->era += ((v >> HTBS_ERA_SHIFT) - clock->era) & HTBS_ERA_MASK;
+	return v;
+}
+
+/**
+ * htbs_clock_advance() - let the virtual clock jump
+ * @clock: the device's virtual clock
+ * @now: real time, ns
+ * @to: the virtual time it is to show now; no jump if that is in its past
+ *
+ * Return: the length of the jump, ns.
+ */
+u64 htbs_clock_advance(struct htbs_clock *clock, u64 now, u64 to)
+{
+	u64 v = htbs_clock_read(clock, now);
+
+	if (!htbs_before(v, to))
+		return 0;
+
+	clock->drift += to - v;
+	htbs_clock_read(clock, now);
+	return to - v;
+}
+
+/**
+ * htbs_curve_init() - start an arrival curve with a full burst
+ * @curve: the curve
+ * @params: what it promises; valid
+ * @clock: the device's virtual clock
+ * @v: virtual time
+ */
+void htbs_curve_init(struct htbs_curve *curve, const struct htbs_params *params,
+		     const struct htbs_clock *clock, u64 v)
+{
+	curve->params = *params;
+	curve->tat = v;
+	curve->rem = 0;
+	curve->era = clock->era;
+}
+
+/**
+ * htbs_curve_full() - has it forgotten all that was charged before
+ * @curve: the curve
+ * @clock: the device's virtual clock, read at @v
+ * @v: virtual time
+ *
+ * Return: true if it would be the same had it been charged nothing.
+ */
+bool htbs_curve_full(const struct htbs_curve *curve,
+		     const struct htbs_clock *clock, u64 v)
+{
+	/* A curve that slept for an era or more is in the past, for sure. */
+	return htbs_before(curve->tat, v) || clock->era - curve->era > 1;
+}
+
+static void htbs_curve_wake(struct htbs_curve *curve,
+			    const struct htbs_clock *clock, u64 v)
+{
+	if (htbs_curve_full(curve, clock, v)) {
+		curve->tat = v;
+		curve->rem = 0;
+	}
+	curve->era = clock->era;
+}
+
+/**
+ * htbs_curve_arrive() - the start tag of a request
+ * @curve: the curve of its reservation
+ * @clock: the device's virtual clock, read at @v
+ * @v: virtual time of its arrival
+ * @cost: what it is charged, bytes
+ *
+ * S never falls from one request of a reservation to the next.
+ *
+ * Return: S, virtual ns.  The request conforms if it equals @v.
+ */
+u64 htbs_curve_arrive(struct htbs_curve *curve, const struct htbs_clock *clock,
+		      u64 v, u32 cost)
+{
+	u64 burst = curve->params.burst, tau = 0, start;
+
+	htbs_curve_wake(curve, clock, v);
+	if (burst > cost)
+		tau = div64_u64((burst - cost) * HTBS_NSEC_PER_SEC,
+				curve->params.bw);
+
+	start = curve->tat - tau;
+	if (htbs_before(start, v))
+		start = v;
+
+	htbs_curve_charge(curve, cost);
+	return start;
+}
+
+/**
+ * htbs_curve_pass() - charge a request that has no tag
+ * @curve: the curve of its reservation
+ * @clock: the device's virtual clock, read at @v
+ * @v: virtual time of its arrival
+ * @cost: what it is charged, bytes
+ *
+ * It is never pending, so the clock can't jump for its sake.  Others' spare
+ * capacity must not become a debt that those who are pending pay for minutes.
+ */
+void htbs_curve_pass(struct htbs_curve *curve, const struct htbs_clock *clock,
+		     u64 v, u32 cost)
+{
+	u64 limit = v + HTBS_PASS_DEBT;
+
+	htbs_curve_wake(curve, clock, v);
+	if (!htbs_before(curve->tat, limit))
+		return;
+
+	htbs_curve_charge(curve, cost);
+	if (!htbs_before(curve->tat, limit)) {
+		curve->tat = limit;
+		curve->rem = 0;
+	}
+}
+
+/**
+ * htbs_curve_allows() - would a request conform
+ * @curve: the curve of its reservation
+ * @clock: the device's virtual clock, read at @v
+ * @v: virtual time
+ * @cost: what it would be charged, bytes
+ *
+ * Return: true if its start tag would be @v.
+ */
+bool htbs_curve_allows(const struct htbs_curve *curve,
+		       const struct htbs_clock *clock, u64 v, u32 cost)
+{
+	struct htbs_curve trial = *curve;
+
+	return htbs_curve_arrive(&trial, clock, v, cost) == v;
+}
+
+/**
+ * htbs_curve_charge() - take bytes from a reservation
+ * @curve: its curve
+ * @bytes: bytes, at most U32_MAX: a request's, or what a merge added to one
+ */
+void htbs_curve_charge(struct htbs_curve *curve, u32 bytes)
+{
+	u64 ns = bytes * HTBS_NSEC_PER_SEC + curve->rem;
+	u64 step = div64_u64(ns, curve->params.bw);
+
+	curve->tat += step;
+	curve->rem = ns - step * curve->params.bw;
+}
+
+/**
+ * htbs_curve_refund() - give bytes back to a reservation
+ * @curve: its curve
+ * @bytes: bytes that were charged
+ *
+ * Return: how far tat moved back, ns.
+ */
+u64 htbs_curve_refund(struct htbs_curve *curve, u32 bytes)
+{
+	u64 ns = bytes * HTBS_NSEC_PER_SEC;
+	u64 step = div64_u64(ns, curve->params.bw);
+	u64 rem = ns - step * curve->params.bw;
+
+	if (curve->rem < rem) {
+		curve->rem += curve->params.bw;
+		step++;
+	}
+	curve->rem -= rem;
+	curve->tat -= step;
+	return step;
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The device's time, in an overload.  A pure room.
+ *
+ * In an overload shares are in proportion to what was promised.  Beside somebody
+ * who was promised a thousand times what the device can do, others would wait for
+ * minutes.  So no reservation counts for more than the whole device: beside its tags
+ * by bytes and by operations (curves.c) it has one by time, without a burst, which
+ * advances by as long as the device took for each of its requests.  With n of them
+ * busy,
+ *
+ *	each gets the n-th part of the time that the device works, or
+ *	the n-th part of what it reserved if that takes less:
+ *
+ * while the device works for one of them its tag moves on by as much, and time by
+ * which tags are given moves on with all n.  Turns go by finish tags, so who may
+ * wait longer than the others does so first.
+ *
+ * How long a request took is known when it is done: since the one before was, as
+ * with many under way nobody knows more.  Those that are pending have their tags by
+ * then, so it is the place of the oldest one that moves back, not its tags.  When the
+ * overload ends, a tag is ahead of the virtual clock by one request's time at most.
+ */
+#include <htbs/core/policy.h>
+
+/* No tag is so far ahead: a moment long past may look like one to come. */
+#define HTBS_TIME_AHEAD		3600000000000ULL	/* ns: 1 h */
+
+/* A request that took longer, as the drive had to spin up, counts for so much. */
+#define HTBS_TIME_MAX		1000000000ULL		/* ns: 1 s */
+
+/* Is the tag by time later than @v? */
+static bool htbs_time_ahead(const struct htbs_flow *flow, u64 v)
+{
+	return flow->timed && flow->time - v - 1 < HTBS_TIME_AHEAD;
+}
+
+/**
+ * htbs_time_wake() - a reservation becomes backlogged
+ * @flow: the reservation
+ * @v: virtual time by which tags are given
+ */
+void htbs_time_wake(struct htbs_flow *flow, u64 v)
+{
+	flow->timed = htbs_time_ahead(flow, v);
+}
+
+/**
+ * htbs_time_start() - the start tag that counts for a reservation's place
+ * @flow: the reservation
+ * @v: virtual time by which tags are given
+ * @start: S of its oldest request, virtual ns
+ *
+ * Return: the later one of that and the tag by time, virtual ns.
+ */
+u64 htbs_time_start(struct htbs_flow *flow, u64 v, u64 start)
+{
+	if (flow->timed && htbs_before(start, flow->time))
+		return flow->time;
+	htbs_time_wake(flow, v);
+	return start;
+}
+
+/**
+ * htbs_time_charge() - the device is done with a request
+ * @policy: the policy
+ * @flow: the reservation it is of
+ * @took: how long the device was busy with it and with no one before, ns
+ */
+void htbs_time_charge(struct htbs_policy *policy, struct htbs_flow *flow,
+		      u64 took)
+{
+	u64 most = policy->v + HTBS_TIME_AHEAD;
+
+	if (!htbs_policy_overloaded(policy) || flow == policy->background)
+		return;
+	if (!htbs_time_ahead(flow, policy->v))
+		flow->time = policy->v;
+	flow->timed = true;
+	flow->time += took < HTBS_TIME_MAX ? took : HTBS_TIME_MAX;
+	if (htbs_before(most, flow->time))
+		flow->time = most;
+	if (!flow->pending || !htbs_before(flow->node.start, flow->time))
+		return;
+
+	htbs_policy_unlink(policy, flow);
+	flow->node.start = flow->time;
+	flow->node.finish = flow->time + flow->curve.params.latency;
+	htbs_policy_link(policy, flow);
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The policy of the paper: earliest deadline first over arrival curves
+ * (pClock), in runs and with anticipation (BFQ).  A pure room: it is fed with
+ * time and events and holds no requests.
+ *
+ * One reservation is active: the device is granted to it.  It stays active
+ * until
+ *
+ *  - it has had B_max consecutive requests,
+ *  - T_wait has passed since its last request completed, without a new one, or
+ *  - its pattern is not sequential,
+ *
+ * and then the one that owns the smallest finish tag becomes active.  While
+ * the active reservation has nothing pending but is about to (a synchronous
+ * sequential reader thinks between two requests), the device is kept idle for
+ * it rather than seek away and back.  B_max 1 and T_wait 0 make it pClock.
+ *
+ * That is the paper's rule.  How the rule of slack bounds runs and waits is told
+ * in run.c, what is held back in inflight.c, by which time tags are given in tagging.c.
+ * Once a weight is given, what is not reserved goes by weights: share.c.
+ *
+ * The background has no curve.  It is served when nothing else is pending, and
+ * has a small part of the device's time.  That, and why nothing is pending for
+ * ever, is told in eligible.c.
+ *
+ * The caller keeps the requests, per reservation, in the order of arrival.
+ * That is also the order of their tags, so it need only tell the start tag of
+ * the oldest, with htbs_policy_set_head(), whenever that one changed.  With the
+ * rule of slack another than the oldest may go first: sweep.c.
+ */
+#include <linux/string.h>
+
+#include <htbs/core/policy.h>
+
+/**
+ * htbs_policy_init() - start with nobody backlogged and nobody active
+ * @policy: the policy
+ * @background: takes what goes behind all others; the caller initialises
+ *	it next, like any flow
+ * @b_max: longest run of one reservation, requests; at least 1
+ * @t_wait: longest wait, ns; 0: never wait
+ */
+void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
+		      u32 b_max, u64 t_wait)
+{
+	memset(policy, 0, sizeof(*policy));
+	htbs_tree_init(&policy->tree);
+	policy->background = background;
+	policy->b_max = b_max;
+	policy->t_wait = t_wait;
+	htbs_window_init(&policy->window[false]);
+	htbs_window_init(&policy->window[true]);
+}
+
+/**
+ * htbs_policy_arrive() - a request arrives: the paper's add_request()
+ * @policy: the policy
+ * @flow: its reservation
+ * @now: real time, ns
+ * @in: the request
+ * @arrival: what is made of it
+ *
+ * The caller puts the request behind the reservation's others and keeps its
+ * start tags.
+ */
+void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
+			u64 now, const struct htbs_incoming *in,
+			struct htbs_arrival *arrival)
+{
+	struct htbs_head head = {
+		.arrived	= in->arrived,
+		.write		= in->write,
+	};
+	struct htbs_tags tags;
+
+	policy->held = false;
+	arrival->hit = false;
+	arrival->hurry = false;
+	if (policy->active == flow && policy->wait != HTBS_WAIT_NONE) {
+		policy->wait = HTBS_WAIT_NONE;
+		arrival->hit = true;
+	}
+	htbs_flow_think(flow, now, policy->t_wait);
+
+	arrival->jump = htbs_policy_adjust(policy, now);
+	arrival->v = htbs_clock_read(&policy->clock, now);
+	arrival->conforming = false;
+	arrival->due = 0;
+	policy->busy += !htbs_flow_busy(flow);
+	policy->pending++;
+	if (flow == policy->background) {
+		arrival->start = arrival->v;
+		arrival->kept.bytes = arrival->v;
+		arrival->kept.ops = arrival->v;
+		if (!flow->pending++) {
+			htbs_policy_defer_background(policy, now);
+			htbs_policy_set_head(policy, flow, &head);
+		}
+		return;
+	}
+	arrival->start = htbs_flow_arrive(policy, flow, policy->v, in->cost,
+					  &tags);
+	htbs_flow_keep(flow, &tags, &arrival->kept);
+	arrival->conforming = !htbs_before(arrival->v, arrival->start);
+	arrival->due = htbs_policy_due(policy, flow, now, arrival->start);
+	if (arrival->conforming) {
+		htbs_window_hold(&policy->window[false], now);
+		htbs_window_hold(&policy->window[true], now);
+	}
+	flow->cost = in->cost;
+	flow->conforming += arrival->conforming;
+	if (flow->pending++) {
+		flow->node.count = htbs_flow_burst(flow);
+		if (arrival->conforming)
+			htbs_policy_update_eligible(flow);
+	} else {
+		flow->share.moved = false;
+		htbs_time_wake(flow, policy->v);
+		flow->cap.stopped = htbs_cap_stops(policy, flow, now);
+		head.kept = arrival->kept;
+		head.due = arrival->due;
+		head.conforms = arrival->conforming;
+		htbs_policy_set_head(policy, flow, &head);
+	}
+	arrival->hurry = htbs_policy_limit_wait(policy);
+}
+
+/**
+ * htbs_policy_set_head() - tell the tags of a reservation's oldest request
+ * @policy: the policy
+ * @flow: the reservation; it has requests pending
+ * @head: the oldest of them
+ */
+void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
+			  const struct htbs_head *head)
+{
+	u64 start = htbs_flow_start(flow, &head->kept), finish;
+
+	flow->node.write = head->write;
+	flow->node.arrived = htbs_flow_since(flow, head->arrived);
+	if (flow == policy->background)
+		return;
+	htbs_flow_set_oldest(flow, &head->kept);
+	flow->share.moved &= start == flow->share.since;
+	start = htbs_time_start(flow, policy->v, start);
+	finish = start + flow->curve.params.latency;
+	flow->node.due = htbs_flow_due(flow, head->due);
+	flow->node.conforms = head->conforms;
+	flow->node.count = htbs_flow_burst(flow);
+	htbs_policy_update_eligible(flow);
+	if (htbs_flow_linked(flow) && flow->node.start == start &&
+	    flow->node.finish == finish)
+		return;
+
+	htbs_policy_unlink(policy, flow);
+	flow->node.start = start;
+	flow->node.finish = finish;
+	htbs_policy_link(policy, flow);
+}
+
+/* The next in turn: is it the background's? */
+static struct htbs_flow *htbs_policy_first(struct htbs_policy *policy, u64 now)
+{
+	struct htbs_flow *background = policy->background;
+
+	if (background->pending &&
+	    (htbs_tree_empty(&policy->tree) ||
+	     htbs_policy_eligible(policy, background, now)))
+		return background;
+	return htbs_policy_next(policy);
+}
+
+/* From now on the device is another's, or nobody's if the background has it. */
+static bool htbs_policy_grant(struct htbs_policy *policy,
+			      struct htbs_flow *flow, u64 now)
+{
+	bool switched;
+
+	policy->shares.turn = htbs_policy_spare(policy, flow);
+	if (flow == policy->background) {
+		htbs_policy_defer_background(policy, now);
+		flow = NULL;
+	}
+	switched = flow != policy->active;
+	policy->active = flow;
+	policy->run = 0;
+	policy->run_since = now;
+	htbs_policy_crowd(policy, now);
+	return switched;
+}
+
+/**
+ * htbs_policy_choose() - whom to serve: the paper's dispatch_request()
+ * @policy: the policy
+ * @now: real time, ns
+ * @choice: the decision
+ *
+ * Who is stopped is not chosen: htbs_policy_release() goes before.
+ *
+ * If no reservation is chosen, nothing is pending or policy->wait says what
+ * is waited for, until policy->wait_until.
+ */
+void htbs_policy_choose(struct htbs_policy *policy, u64 now,
+			struct htbs_choice *choice)
+{
+	struct htbs_flow *next;
+	bool stays = false;
+
+	memset(choice, 0, sizeof(*choice));
+	choice->timed_out = htbs_policy_timeout(policy, now);
+	if (!htbs_policy_has_work(policy))
+		return;
+
+	if (policy->overload.now && htbs_policy_in_time(policy, now))
+		choice->relieved = htbs_overload_end(&policy->overload);
+	choice->jump = htbs_policy_adjust(policy, now);
+	next = htbs_policy_expired(policy, now);
+	if (!next) {
+		stays = htbs_policy_stays(policy, now);
+		choice->wait_began = policy->wait != HTBS_WAIT_NONE;
+		if (choice->wait_began)
+			return;
+		next = stays ? policy->active : htbs_policy_first(policy, now);
+		if (!htbs_policy_lets(policy, next, now)) {
+			next = htbs_policy_passes(policy, now);
+			stays = false;
+		}
+	}
+	policy->held = !next;
+	choice->held = policy->held;
+	if (choice->held)
+		return;
+
+	choice->flow = next;
+	choice->order = stays && htbs_policy_sweeps(policy, now) ?
+			HTBS_ORDER_NEAREST : HTBS_ORDER_OLDEST;
+	policy->order = choice->order;
+	if (!stays)
+		choice->switched = htbs_policy_grant(policy, next, now);
+}
+
+/**
+ * htbs_policy_dispatch() - a request of a reservation is dispatched
+ * @policy: the policy
+ * @flow: the reservation, as chosen
+ * @extent: the request, as chosen
+ * @sent: the same; sent->at is the real time, ns; for sent->due see htbs_flow_due()
+ *
+ * If more requests are pending, htbs_policy_set_head() must follow.
+ *
+ * Return: true if an overload began.
+ */
+bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
+			  const struct htbs_extent *extent,
+			  const struct htbs_sent *sent)
+{
+	bool turn = flow != policy->background && !policy->run;
+	bool near = htbs_flow_learn(flow, extent);
+	bool overload = false;
+
+	if (policy->order == HTBS_ORDER_NEAREST) {
+		flow->sweep = flow->next_pos;
+		near = true;
+	}
+	htbs_policy_begin(policy, flow, sent,
+			  near && policy->active == flow && policy->run);
+	if (policy->active == flow)
+		policy->run++;
+	if (turn)
+		overload = htbs_policy_learn(policy, flow, sent);
+	htbs_policy_remove(policy, flow, sent->conforms);
+	if (flow != policy->background)
+		htbs_flow_pace(flow, sent->at, extent->cost);
+	htbs_policy_spend(policy, flow, extent->cost);
+	htbs_cap_charge(policy, flow, sent->at, extent->cost);
+	return overload;
+}
+
+/**
+ * htbs_policy_remove() - a pending request is pending no more
+ * @policy: the policy
+ * @flow: its reservation
+ * @conforming: one less of those that conform is pending
+ *
+ * It was dispatched or merged into another.  If more requests are pending,
+ * htbs_policy_set_head() must follow.
+ */
+void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow,
+			bool conforming)
+{
+	policy->pending--;
+	flow->pending--;
+	flow->conforming -= conforming;
+	policy->busy -= !htbs_flow_busy(flow);
+	htbs_policy_unlink(policy, flow);
+}
+
+/**
+ * htbs_policy_complete() - a dispatched request completed
+ * @policy: the policy
+ * @flow: its reservation
+ * @now: real time, ns
+ * @sent: the request
+ *
+ * Return: true if the device is now kept idle until policy->wait_until.
+ */
+bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
+			  u64 now, const struct htbs_sent *sent)
+{
+	if (sent->conforms && htbs_before(sent->at, sent->due))
+		htbs_policy_judge(policy, now, sent);
+	htbs_policy_finish(policy, flow, sent);
+	htbs_time_charge(policy, flow,
+			 htbs_service_end(&policy->service, now));
+	flow->idle_since = now;
+	htbs_policy_served(policy, flow, now);
+	if (policy->active != flow || policy->wait != HTBS_WAIT_SERVICE)
+		return false;
+
+	htbs_policy_await(policy, flow);
+	return true;
+}
+
+/**
+ * htbs_policy_requeue() - the driver gave a dispatched request back
+ * @policy: the policy
+ * @flow: its reservation
+ * @sent: the request
+ *
+ * It may come back or may bypass the scheduler, so nothing is held for it.
+ *
+ * Return: true if a wait was cancelled.
+ */
+bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow,
+			 const struct htbs_sent *sent)
+{
+	htbs_policy_finish(policy, flow, sent);
+	return policy->active == flow && htbs_policy_cancel_wait(policy);
+}
+
+/**
+ * htbs_policy_resume() - a request is dispatched past the policy
+ * @policy: the policy
+ * @flow: its reservation
+ * @sent: the request
+ *
+ * One that was requeued or inserted at the head.
+ */
+void htbs_policy_resume(struct htbs_policy *policy, struct htbs_flow *flow,
+			const struct htbs_sent *sent)
+{
+	htbs_policy_begin(policy, flow, sent, false);
+}
+
+/**
+ * htbs_policy_forget() - a reservation goes away
+ * @policy: the policy
+ * @flow: the reservation; it has neither requests pending nor in flight
+ *
+ * Return: true if a wait was cancelled.
+ */
+bool htbs_policy_forget(struct htbs_policy *policy, struct htbs_flow *flow)
+{
+	bool waited;
+
+	htbs_policy_weigh(policy, flow, 0);
+	if (policy->active != flow)
+		return false;
+
+	/* What is held back is others', who are told of the next completion. */
+	waited = policy->wait != HTBS_WAIT_NONE;
+	policy->wait = HTBS_WAIT_NONE;
+	policy->active = NULL;
+	return waited;
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Shares of the rest.  A pure room.
+ *
+ * What the device does beyond what is reserved goes to those who ask for more,
+ * in proportion to their reserved bandwidths: the virtual clock jumps to the
+ * oldest start tag.  Once somebody is given a weight it goes by weights, and who
+ * was given none counts HTBS_WEIGHT_DEFAULT.  Then
+ *
+ *  - who is entitled, as his oldest request's start tag has come, goes first, by
+ *    finish tags as ever;
+ *  - when nobody is, the rest is shared: the smallest share tag goes first, and
+ *    what is served advances it by its bytes over the weight (start-time fair
+ *    queueing).  Who was idle has no tag in the past: it is raised to the
+ *    smallest of those who were not;
+ *  - what is served from the rest is not charged to the reservation: its curves
+ *    get it back, and the reservation's later start tags move back by the same,
+ *    though not before now.  So nobody owes for it, and the virtual clock has no
+ *    reason to jump.
+ *
+ * A turn by share is a run like any other, and begins again as long as the share
+ * tag is the smallest.  A turn by right is a run only as far as the start tags
+ * have come, or the share allows it.
+ *
+ * In an overload nothing is left to share and all is as if there were no weights.
+ */
+#include <linux/string.h>
+
+#include <htbs/core/policy.h>
+
+static bool htbs_share_less(struct rb_node *a, const struct rb_node *b)
+{
+	return htbs_before(rb_entry(a, struct htbs_share, rb)->curve.tat,
+			   rb_entry(b, struct htbs_share, rb)->curve.tat);
+}
+
+static struct htbs_share *htbs_shares_first(const struct htbs_shares *shares)
+{
+	return rb_entry_safe(rb_first_cached(&shares->root), struct htbs_share,
+			     rb);
+}
+
+/**
+ * htbs_share_init() - a new reservation, without a weight
+ * @share: its share
+ */
+void htbs_share_init(struct htbs_share *share)
+{
+	memset(share, 0, sizeof(*share));
+	RB_CLEAR_NODE(&share->rb);
+	share->curve.params.bw = HTBS_WEIGHT_DEFAULT * HTBS_WEIGHT_RATE;
+}
+
+/**
+ * htbs_share_link() - a reservation becomes backlogged
+ * @policy: the policy
+ * @flow: the reservation
+ */
+void htbs_share_link(struct htbs_policy *policy, struct htbs_flow *flow)
+{
+	struct htbs_shares *shares = &policy->shares;
+	struct htbs_share *share = &flow->share;
+
+	if (!shares->given)
+		return;
+	htbs_curve_arrive(&share->curve, &shares->clock, shares->clock.drift,
+			  0);
+	rb_add_cached(&share->rb, &shares->root, htbs_share_less);
+}
+
+/**
+ * htbs_share_unlink() - it is backlogged no more
+ * @policy: the policy
+ * @flow: the reservation
+ */
+void htbs_share_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
+{
+	struct htbs_share *share = &flow->share;
+
+	if (RB_EMPTY_NODE(&share->rb))
+		return;
+	rb_erase_cached(&share->rb, &policy->shares.root);
+	RB_CLEAR_NODE(&share->rb);
+}
+
+/**
+ * htbs_policy_weigh() - a reservation gets another weight
+ * @policy: the policy
+ * @flow: the reservation
+ * @weight: the weight; 0: none
+ *
+ * With the first one, a flow that is backlogged has its share from its next
+ * request on: to link all of them now would take long, with interrupts off.
+ */
+void htbs_policy_weigh(struct htbs_policy *policy, struct htbs_flow *flow,
+		       u32 weight)
+{
+	struct htbs_shares *shares = &policy->shares;
+	struct htbs_share *share = &flow->share;
+
+	if (weight == share->weight)
+		return;
+	shares->given += !!weight - !!share->weight;
+	share->weight = weight;
+	share->curve.rem = 0;
+	share->curve.params.bw = HTBS_WEIGHT_RATE *
+				 (weight ? weight : HTBS_WEIGHT_DEFAULT);
+}
+
+/**
+ * htbs_flow_keep() - how the tags of a request are kept
+ * @flow: its reservation
+ * @tags: as they are now
+ * @kept: the same, to be read with htbs_flow_start() however much is spared later
+ */
+void htbs_flow_keep(const struct htbs_flow *flow, const struct htbs_tags *tags,
+		    struct htbs_tags *kept)
+{
+	kept->bytes = tags->bytes + flow->share.spared.bytes;
+	kept->ops = tags->ops + flow->share.spared.ops;
+}
+
+/**
+ * htbs_flow_start() - a request's start tag as it is now
+ * @flow: its reservation
+ * @kept: its tags as kept since it arrived
+ *
+ * Return: S, virtual ns.
+ */
+u64 htbs_flow_start(const struct htbs_flow *flow, const struct htbs_tags *kept)
+{
+	const struct htbs_share *share = &flow->share;
+	u64 start = kept->bytes - share->spared.bytes;
+	u64 ops = kept->ops - share->spared.ops;
+
+	if (htbs_before(start, ops))
+		start = ops;
+	if (share->moved && htbs_before(start, share->since))
+		return share->since;
+	return start;
+}
+
+/**
+ * htbs_policy_spare() - would a reservation be served from the rest
+ * @policy: the policy; its time is up to date
+ * @flow: a reservation with requests pending
+ *
+ * Whose place is told by the device's time (device_share.c) is served by right.
+ *
+ * Return: true if the rest is shared by weight, and it isn't entitled.
+ */
+bool htbs_policy_spare(const struct htbs_policy *policy,
+		       const struct htbs_flow *flow)
+{
+	return htbs_policy_early(policy, flow) && flow != policy->background &&
+	       !(flow->timed && flow->time == flow->node.start);
+}
+
+/**
+ * htbs_policy_next() - whose turn is it, the background aside
+ * @policy: the policy; its time is up to date
+ *
+ * Return: a reservation, or NULL if none is backlogged.
+ */
+struct htbs_flow *htbs_policy_next(const struct htbs_policy *policy)
+{
+	struct htbs_node *node = htbs_tree_first(&policy->tree), *entitled;
+	struct htbs_share *share;
+
+	if (node && htbs_policy_weighs(policy)) {
+		entitled = htbs_tree_entitled(&policy->tree, policy->v);
+		share = htbs_shares_first(&policy->shares);
+		if (!entitled && share)
+			return rb_entry(share, struct htbs_flow, share);
+		if (entitled)
+			node = entitled;
+	}
+	return node ? rb_entry(node, struct htbs_flow, node) : NULL;
+}
+
+/* Would the rest go to the active reservation next, if its request were there? */
+static bool htbs_share_is_first(const struct htbs_policy *policy,
+				const struct htbs_flow *flow)
+{
+	const struct htbs_share *first = htbs_shares_first(&policy->shares);
+
+	return !first || !htbs_before(first->curve.tat, flow->share.curve.tat);
+}
+
+/**
+ * htbs_policy_renews() - does a run that is over begin again
+ * @policy: the policy
+ * @flow: the active reservation
+ *
+ * Else a synchronous reader would lose what his weight is worth whenever a run of
+ * his is over while he thinks.
+ *
+ * Return: true if it does.
+ */
+bool htbs_policy_renews(const struct htbs_policy *policy,
+			const struct htbs_flow *flow)
+{
+	return htbs_policy_weighs(policy) && policy->shares.turn &&
+	       htbs_share_is_first(policy, flow);
+}
+
+/**
+ * htbs_policy_in_share() - may a run go on, or its next request be waited for
+ * @policy: the policy; its time is up to date
+ * @flow: the active reservation
+ *
+ * Return: true if it is entitled, or its share allows it.
+ */
+bool htbs_policy_in_share(struct htbs_policy *policy,
+			  const struct htbs_flow *flow)
+{
+	if (!htbs_policy_weighs(policy) || policy->shares.turn)
+		return true;
+	if (flow->pending ? !htbs_policy_early(policy, flow) :
+			    htbs_flow_allows(policy, flow, policy->v,
+					     flow->cost))
+		return true;
+	policy->shares.turn = htbs_share_is_first(policy, flow);
+	return policy->shares.turn;
+}
+
+/**
+ * htbs_share_charge() - bytes are served from the rest
+ * @policy: the policy
+ * @flow: whose
+ * @cost: how many
+ */
+void htbs_share_charge(struct htbs_policy *policy, struct htbs_flow *flow,
+		       u32 cost)
+{
+	struct htbs_shares *shares = &policy->shares;
+	struct htbs_share *share = &flow->share;
+	const struct htbs_share *first = htbs_shares_first(shares);
+	bool backlogged = !RB_EMPTY_NODE(&share->rb);
+	u64 smallest = share->curve.tat;
+
+	if (first && htbs_before(first->curve.tat, smallest))
+		smallest = first->curve.tat;
+	htbs_clock_advance(&shares->clock, 0, smallest);
+	htbs_share_unlink(policy, flow);
+	htbs_curve_arrive(&share->curve, &shares->clock, shares->clock.drift,
+			  cost);
+	if (backlogged)
+		htbs_share_link(policy, flow);
+}
+
+/**
+ * htbs_policy_spend() - a request was dispatched: by right, or from the rest
+ * @policy: the policy; its time is up to date
+ * @flow: its reservation, taken out of the backlogged
+ * @cost: what it was charged, bytes
+ *
+ * It had the oldest start tag, so all that are pending move back.
+ */
+void htbs_policy_spend(struct htbs_policy *policy, struct htbs_flow *flow,
+		       u32 cost)
+{
+	struct htbs_share *share = &flow->share;
+
+	if (!htbs_policy_spare(policy, flow))
+		return;
+	htbs_share_charge(policy, flow, cost);
+	htbs_flow_spare(flow, cost);
+	share->since = policy->v;
+	share->moved = true;
+}

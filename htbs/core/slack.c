@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Slack.  A pure room: integers and the tree.
+ *
+ * Others wait while the active reservation has the device.  They may, as long
+ * as all of them can still be served in time, the earliest deadline first, each
+ * request with a seek.  With d_1 <= d_2 <= ... the deadlines of their oldest
+ * requests, n_k how many requests of the k-th may be due with its oldest (its
+ * burst may have come at once) and R the time of a request with a seek, the
+ * device must begin with them by
+ *
+ *	min over k of (d_k - (n_1 + ... + n_k) * R)
+ *
+ * and no other request is begun within an R before that, since it may turn out
+ * to need a seek too; nor within as many R as the device has requests.  R is the
+ * largest time seen, fading slowly: a mean would be late half of the time.
+ *
+ * What arrives after the device was left is not foreseen.  It finds the deadlines
+ * kept in order and, as long as seeks take less than R on the average, room.
+ *
+ * Conforming requests may be so many that they can't all be served in time at
+ * worst, not even had they come just now: a crowd.  There is no slack then, but a
+ * device that seeks for each of them may be slower than one that serves some at each
+ * place, and the deadlines are lost with the throughput.  So in a crowd a turn goes
+ * on for a while after its first request.  How long is learned, as with a window: if
+ * a turn begins with less than three seeks left to its deadline, half as long from
+ * now on, else a small step longer.
+ *
+ * The device is overloaded when reservations often have their turn too late, with
+ * less than half of the longest seek left, until all can be in time again.
+ */
+#include <htbs/core/curve.h>
+#include <htbs/core/slack.h>
+
+/* The weight of a time in the fading maximum, when it is below. */
+#define HTBS_SEEK_FADE		1024
+
+/* The device is overloaded if more than a quarter of the turns, of late, were. */
+#define HTBS_LATE_WEIGHT	32
+#define HTBS_LATE_ON		(HTBS_LATE_ONE / 4)
+
+/* A turn in a crowd begins late with so many seeks left to its deadline. */
+#define HTBS_TURN_LEFT		3
+
+/* Parts of a seek: what a turn in a crowd is believed to bear at first, and a step. */
+#define HTBS_TURN_FIRST		8
+#define HTBS_TURN_STEP		256
+
+/**
+ * htbs_service_init() - nothing is known of the device yet
+ * @service: what is known of the device
+ * @seek: what a request with a seek is believed to take, ns
+ */
+void htbs_service_init(struct htbs_service *service, u64 seek)
+{
+	service->seek = seek;
+	service->turn = seek / HTBS_TURN_FIRST;
+	service->since = 0;
+	service->streaming = false;
+}
+
+/**
+ * htbs_service_begin() - a request goes to the idle device
+ * @service: what is known of the device
+ * @now: real time, ns
+ * @streaming: it continues a run, so its time tells nothing about seeks
+ */
+void htbs_service_begin(struct htbs_service *service, u64 now, bool streaming)
+{
+	service->since = now;
+	service->streaming = streaming;
+}
+
+/**
+ * htbs_service_end() - the device is done with it
+ * @service: what is known of the device
+ * @now: real time, ns
+ *
+ * One time, however long, at most doubles what is believed: a disk that had to
+ * spin up or to read a sector again is no slower afterwards.
+ *
+ * Return: how long it was busy with it and with no one before, ns.
+ */
+u64 htbs_service_end(struct htbs_service *service, u64 now)
+{
+	u64 took = now - service->since, most = 2 * service->seek + 1;
+	u64 sample = took;
+
+	service->since = now;
+	if (service->streaming)
+		return took;
+	if (most > HTBS_SEEK_MAX)
+		most = HTBS_SEEK_MAX;
+	if (sample > most)
+		sample = most;
+	if (sample > service->seek)
+		service->seek = sample;
+	else
+		service->seek -= (service->seek - sample) / HTBS_SEEK_FADE;
+	return took;
+}
+
+/**
+ * htbs_service_crowd() - a turn begins in a crowd
+ * @service: what is known of the device
+ * @left: the time to the deadline of its first request, ns; 0 if that is over
+ */
+void htbs_service_crowd(struct htbs_service *service, u64 left)
+{
+	if (left < HTBS_TURN_LEFT * service->seek)
+		service->turn /= 2;
+	else if (service->turn < HTBS_SEEK_MAX)
+		service->turn += service->seek / HTBS_TURN_STEP;
+}
+
+/**
+ * htbs_overload_learn() - a reservation has its turn
+ * @overload: what is known
+ * @late: its oldest request won't be done in time
+ *
+ * Return: true if an overload begins.
+ */
+bool htbs_overload_learn(struct htbs_overload *overload, bool late)
+{
+	u32 sample = late ? HTBS_LATE_ONE : 0;
+
+	overload->late = ((HTBS_LATE_WEIGHT - 1) * overload->late + sample) /
+			 HTBS_LATE_WEIGHT;
+	if (overload->now || overload->late <= HTBS_LATE_ON)
+		return false;
+	overload->now = true;
+	return true;
+}
+
+/**
+ * htbs_overload_end() - all that is pending can be served in time
+ * @overload: what is known
+ *
+ * Return: true if an overload ends.
+ */
+bool htbs_overload_end(struct htbs_overload *overload)
+{
+	if (!overload->now)
+		return false;
+	overload->now = false;
+	overload->late = 0;
+	return true;
+}
+
+/**
+ * htbs_slack_end() - until when the others can wait
+ * @service: what is known of the device
+ * @tree: the backlogged reservations
+ * @active: the one that has the device
+ * @in_flight: how many requests the device has
+ * @end: when its run ends anyway, ns
+ *
+ * Return: the moment before which the active reservation's next request has to
+ * begin, ns; in the past if the others can't wait at all.
+ */
+u64 htbs_slack_end(const struct htbs_service *service,
+		   const struct htbs_tree *tree, const struct htbs_node *active,
+		   u32 in_flight, u64 end)
+{
+	u64 ahead = (in_flight + 1) * service->seek, latest;
+	const struct htbs_node *node;
+	unsigned int heads;
+
+	node = htbs_tree_first(tree);
+	for (heads = 0; node && heads < HTBS_SLACK_HEADS; heads++) {
+		if (node != active) {
+			ahead += node->count * service->seek;
+			latest = node->due - ahead;
+			if (htbs_before(latest, end))
+				end = latest;
+		}
+		node = htbs_tree_next(node);
+	}
+	return end;
+}
+
+/* How many requests conform, of those that are due within @latency at most? */
+static u32 htbs_slack_rivals(const struct htbs_tree *tree, u64 latency)
+{
+	const struct htbs_node *node = htbs_tree_first(tree);
+	unsigned int heads;
+	u32 rivals = 0;
+
+	for (heads = 0; node && heads < HTBS_SLACK_HEADS; heads++) {
+		if (node->conforms && node->finish - node->start <= latency)
+			rivals += node->count;
+		node = htbs_tree_next(node);
+	}
+	return rivals;
+}
+
+/**
+ * htbs_slack_crowded() - do more conform than can be in time at worst
+ * @service: what is known of the device
+ * @tree: the backlogged reservations
+ * @in_flight: how many conforming requests the device has
+ *
+ * Return: true if not all would be in time even had they come just now.
+ */
+bool htbs_slack_crowded(const struct htbs_service *service,
+			const struct htbs_tree *tree, u32 in_flight)
+{
+	const struct htbs_node *node = htbs_tree_first(tree);
+	unsigned int heads;
+	u64 latency, ahead;
+
+	for (heads = 0; node && heads < HTBS_SLACK_HEADS; heads++) {
+		latency = node->finish - node->start;
+		ahead = in_flight + htbs_slack_rivals(tree, latency) + 1;
+		if (node->conforms && ahead * service->seek > latency)
+			return true;
+		node = htbs_tree_next(node);
+	}
+	return false;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Reservations as cgroups keep them while their disk is on another scheduler.
+ */
+#ifndef HTBS_CONFIG_STORE_H
+#define HTBS_CONFIG_STORE_H
+
+#include <linux/list.h>
+
+#include <compat/compat.h>
+#include <htbs/core/curve.h>
+
+/**
+ * struct htbs_saved - a reservation as its operator gave it
+ *
+ * It is for one disk, known by its sequence number: one that later gets the same
+ * device number is another disk.
+ *
+ * @node: the cgroup's list
+ * @diskseq: the disk
+ * @params: what is promised
+ */
+struct htbs_saved {
+	struct list_head node;
+	u64 diskseq;
+	struct htbs_params params;
+};
+
+bool htbs_saved_get(struct blkcg_gq *blkg, struct htbs_params *params);
+void htbs_saved_set(struct blkcg_gq *blkg, const struct htbs_params *params,
+		    struct htbs_saved **fresh);
+void htbs_saved_drop(struct blkcg_gq *blkg);
+
+struct blkcg_policy_data *htbs_cpd_alloc(gfp_t gfp);
+void htbs_cpd_free(struct blkcg_policy_data *cpd);
+
+#endif /* HTBS_CONFIG_STORE_H */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Admission: can a set of reservations be honoured on a device that serves
+ * this many bytes per second.
+ */
+#ifndef HTBS_CORE_ADMISSION_H
+#define HTBS_CORE_ADMISSION_H
+
+#include <linux/types.h>
+
+#include <htbs/core/curve.h>
+
+/* Ranges that keep every sum in admission.c within 64 bits. */
+#define HTBS_CAPACITY_MAX	0x4000000000000ULL	/* bytes/s: 1 PiB/s */
+#define HTBS_ADMISSION_MAX	0x800000U		/* reservations */
+#define HTBS_REQUESTS_MAX	0x1000000U		/* requests under way */
+#define HTBS_ADMISSION_SUM	0x4000000000000000ULL	/* bytes, or bytes/s */
+
+/**
+ * struct htbs_shortfall - what a device lacks to honour its reservations
+ * @bw: reserved beyond its capacity, bytes/s, up to HTBS_ADMISSION_SUM; 0:
+ *	capacity is enough in the long run, and the rest tells where it is not in
+ *	the short
+ * @bytes: the most that can be due and not served, bytes, rounded up
+ * @within: how long after all began a burst that is first the case, ns
+ */
+struct htbs_shortfall {
+	u64 bw;
+	u64 bytes;
+	u64 within;
+};
+
+/* So many bytes and billionths of a byte: no rounding, so no false answer. */
+struct htbs_volume {
+	u64 bytes;
+	u32 nano;
+};
+
+/**
+ * struct htbs_admission - a test under way
+ * @capacity: what the device serves, bytes/s
+ * @request: the largest request, bytes
+ * @rate: what was reserved so far, bytes/s
+ * @t: how long after all began a burst, ns
+ * @due: what can be due by then
+ * @served: what can be served by then
+ * @shortfall: the result
+ */
+struct htbs_admission {
+	u64 capacity;
+	u32 request;
+	u64 rate;
+	u64 t;
+	struct htbs_volume due;
+	struct htbs_volume served;
+	struct htbs_shortfall shortfall;
+};
+
+u64 htbs_admission_rate(const struct htbs_params *params, u32 request);
+u32 htbs_admission_requests(const struct htbs_params *params, u32 request);
+u64 htbs_admission_burst(const struct htbs_params *params, u32 request);
+void htbs_admission_begin(struct htbs_admission *test, u64 capacity, u32 c_max);
+void htbs_admission_add(struct htbs_admission *test,
+			const struct htbs_params *params);
+u64 htbs_admission_left(const struct htbs_admission *test);
+bool htbs_admission_end(struct htbs_admission *test);
+
+#endif /* HTBS_CORE_ADMISSION_H */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Caps: what a reservation may have at most, even of an idle device.
+ */
+#ifndef HTBS_CORE_CAP_H
+#define HTBS_CORE_CAP_H
+
+#include <linux/rbtree.h>
+#include <linux/types.h>
+
+#include <htbs/core/curve.h>
+
+/* So far may it be ahead of its rate, so that a late timer costs it nothing. */
+#define HTBS_CAP_AHEAD		10000000ULL	/* ns: 10 ms */
+
+/* What went past the cap keeps the others of it waiting no longer than this. */
+#define HTBS_CAP_DEBT		3600000000000ULL	/* ns: 1 h */
+
+/**
+ * struct htbs_cap - a reservation's cap
+ * @rb: its place among the stopped while it is backlogged, by when it may go on
+ * @curve: what was dispatched of it, in real time; its bw: the cap, 0: none
+ * @stopped: it had too much when something of it was last dispatched
+ */
+struct htbs_cap {
+	struct rb_node rb;
+	struct htbs_curve curve;
+	bool stopped;
+};
+
+/**
+ * htbs_cap_end() - when one that is stopped may go on
+ * @cap: its cap
+ *
+ * Return: real time, ns.
+ */
+static inline u64 htbs_cap_end(const struct htbs_cap *cap)
+{
+	return cap->curve.tat - HTBS_CAP_AHEAD;
+}
+
+#endif /* HTBS_CORE_CAP_H */

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the policy knows of one reservation: its curve and its place among the
+ * backlogged, and what its requests have shown of its ways.
+ */
+#ifndef HTBS_CORE_FLOW_H
+#define HTBS_CORE_FLOW_H
+
+#include <linux/types.h>
+
+#include <htbs/core/cap.h>
+#include <htbs/core/curve.h>
+#include <htbs/core/curves.h>
+#include <htbs/core/share.h>
+#include <htbs/core/tree.h>
+
+/* A request this far ahead of the last one still counts as sequential. */
+#define HTBS_SEQ_GAP		128		/* sectors: 64 KiB */
+
+/* Sequential: this many of the last 8 requests were. */
+#define HTBS_SEQ_MIN		5
+
+/**
+ * struct htbs_flow - what the policy knows of a reservation
+ * @curve: its arrival curve of bytes, and what it promises in all
+ * @ops: the same of operations
+ * @node: its place in the tree while it is backlogged
+ * @share: its share of what is not reserved
+ * @cap: what it may have at most
+ * @pending: requests waiting in the scheduler
+ * @conforming: those of them that conform
+ * @in_flight: requests dispatched and not completed
+ * @cost: what its last request was charged, bytes
+ * @pace: when its next request is eligible at the latest, real ns
+ * @time: its start tag by the device's time in an overload, virtual ns
+ * @next_pos: sector after the end of the last request dispatched
+ * @sweep: sector from which on the next by position is looked for
+ * @idle_since: when its last request completed, or it began, ns
+ * @think: mean time from there to its next request, ns
+ * @history: one bit for each of the last 8 dispatched requests, 1: sequential
+ * @sync: the last request dispatched has somebody waiting for it
+ * @known: a request was dispatched, so @next_pos means something
+ * @timed: @time may be later than virtual time
+ */
+struct htbs_flow {
+	struct htbs_curve curve;
+	struct htbs_ops ops;
+	struct htbs_node node;
+	struct htbs_share share;
+	struct htbs_cap cap;
+	u32 pending;
+	u32 conforming;
+	u32 in_flight;
+	u32 cost;
+	u64 pace;
+	u64 time;
+	u64 next_pos;
+	u64 sweep;
+	u64 idle_since;
+	u64 think;
+	u8 history;
+	bool sync;
+	bool known;
+	bool timed;
+};
+
+/**
+ * struct htbs_extent - what the policy must know of a dispatched request
+ * @pos: first sector
+ * @sectors: length
+ * @cost: what it was charged, bytes
+ * @sync: somebody waits for it: a read or REQ_SYNC
+ */
+struct htbs_extent {
+	u64 pos;
+	u32 sectors;
+	u32 cost;
+	bool sync;
+};
+
+/**
+ * htbs_flow_busy() - has a reservation requests pending or in flight
+ * @flow: the reservation
+ *
+ * Return: true if it has.
+ */
+static inline bool htbs_flow_busy(const struct htbs_flow *flow)
+{
+	return flow->pending || flow->in_flight;
+}
+
+/**
+ * htbs_flow_linked() - is a reservation in a tree
+ * @flow: the reservation
+ *
+ * Return: true if it is backlogged, or throttled with requests pending.
+ */
+static inline bool htbs_flow_linked(const struct htbs_flow *flow)
+{
+	return !RB_EMPTY_NODE(&flow->node.rb) || !RB_EMPTY_NODE(&flow->cap.rb);
+}
+
+bool htbs_flow_learn(struct htbs_flow *flow, const struct htbs_extent *extent);
+void htbs_flow_think(struct htbs_flow *flow, u64 now, u64 t_wait);
+
+bool htbs_flow_sequential(const struct htbs_flow *flow);
+bool htbs_flow_anticipates(const struct htbs_flow *flow, u64 think, bool deep);
+u64 htbs_flow_patience(const struct htbs_flow *flow, u64 t_wait);
+u32 htbs_flow_burst(const struct htbs_flow *flow);
+
+#endif /* HTBS_CORE_FLOW_H */

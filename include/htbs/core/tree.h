@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Backlogged reservations, ordered by the finish tag of their oldest request,
+ * each node also knowing the smallest start tag below it.
+ */
+#ifndef HTBS_CORE_TREE_H
+#define HTBS_CORE_TREE_H
+
+#include <linux/types.h>
+#include <linux/rbtree.h>
+
+/**
+ * struct htbs_tree - the backlogged reservations of a device
+ * @root: nodes by finish tag; among equals, who came first stands first
+ */
+struct htbs_tree {
+	struct rb_root_cached root;
+};
+
+/**
+ * struct htbs_minima - the smallest values of a node and of all nodes below it
+ * @start: start tag, virtual ns
+ * @eligible: when the head is eligible, real ns
+ * @arrived: when the head arrived, real ns
+ */
+struct htbs_minima {
+	u64 start;
+	u64 eligible;
+	u64 arrived;
+};
+
+/**
+ * struct htbs_node - a backlogged reservation in the tree
+ * @rb: its place
+ * @start: start tag of its oldest request (MinS), virtual ns; in an overload its tag
+ *	by time if that is later
+ * @finish: finish tag of that request (F), virtual ns; later by as much
+ * @eligible: from when on that request counts as reserved work, real ns
+ * @arrived: when that request arrived, or its cap let it go on, real ns
+ * @min: the smallest of these among this node and those below it
+ * @due: when that request is due, real ns
+ * @count: how many requests may be due with it
+ * @conforms: that request does
+ * @write: it moves data to the device, or discards
+ */
+struct htbs_node {
+	struct rb_node rb;
+	u64 start;
+	u64 finish;
+	u64 eligible;
+	u64 arrived;
+	struct htbs_minima min;
+	u64 due;
+	u32 count;
+	bool conforms;
+	bool write;
+};
+
+void htbs_tree_init(struct htbs_tree *tree);
+void htbs_tree_insert(struct htbs_tree *tree, struct htbs_node *node);
+void htbs_tree_remove(struct htbs_tree *tree, struct htbs_node *node);
+void htbs_tree_update(struct htbs_node *node);
+struct htbs_node *htbs_tree_entitled(const struct htbs_tree *tree, u64 v);
+struct htbs_node *htbs_tree_eligible(const struct htbs_tree *tree, u64 now);
+struct htbs_node *htbs_tree_oldest(const struct htbs_tree *tree);
+
+static inline bool htbs_tree_empty(const struct htbs_tree *tree)
+{
+	return RB_EMPTY_ROOT(&tree->root.rb_root);
+}
+
+/**
+ * htbs_tree_first() - who owns the smallest finish tag
+ * @tree: the backlogged reservations
+ *
+ * Return: the node, or NULL if nobody is backlogged.  O(1).
+ */
+static inline struct htbs_node *htbs_tree_first(const struct htbs_tree *tree)
+{
+	return rb_entry_safe(rb_first_cached(&tree->root), struct htbs_node,
+			     rb);
+}
+
+/**
+ * htbs_tree_next() - who comes next
+ * @node: a backlogged reservation
+ *
+ * Return: the node with the next finish tag, or NULL if there is none.
+ */
+static inline struct htbs_node *htbs_tree_next(const struct htbs_node *node)
+{
+	return rb_entry_safe(rb_next(&node->rb), struct htbs_node, rb);
+}
+
+/**
+ * htbs_tree_min_start() - the smallest start tag
+ * @tree: the backlogged reservations; not empty
+ *
+ * Return: min(MinS), virtual ns.  O(1).
+ */
+static inline u64 htbs_tree_min_start(const struct htbs_tree *tree)
+{
+	return rb_entry(tree->root.rb_root.rb_node, struct htbs_node,
+			rb)->min.start;
+}
+
+#endif /* HTBS_CORE_TREE_H */

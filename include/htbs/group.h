@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The life of a reservation: what blk-cgroup calls.
+ */
+#ifndef HTBS_GROUP_H
+#define HTBS_GROUP_H
+
+#include <compat/compat.h>
+#include <htbs/device.h>
+
+struct cftype;
+
+int htbs_reservations_register(struct cftype *files);
+void htbs_reservations_unregister(void);
+
+int htbs_reservations_attach(struct htbs_device *dev);
+void htbs_reservations_detach(struct htbs_device *dev);
+void htbs_device_put(struct htbs_device *dev);
+
+void htbs_reservation_init(struct htbs_reservation *res,
+			   struct htbs_device *dev,
+			   const struct htbs_params *params);
+
+#endif /* HTBS_GROUP_H */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Waits, and the tunables that bound them.
+ */
+#ifndef HTBS_IDLE_TIMER_H
+#define HTBS_IDLE_TIMER_H
+
+#include <htbs/device.h>
+#include <htbs/timer.h>
+
+void htbs_wait_init(struct htbs_device *dev);
+void htbs_wait_disarm(struct htbs_device *dev);
+
+void htbs_device_set_b_max(struct htbs_device *dev, u32 b_max);
+void htbs_device_set_t_wait(struct htbs_device *dev, u64 t_wait);
+void htbs_device_set_rule(struct htbs_device *dev, enum htbs_rule rule);
+
+/**
+ * htbs_arm_wait_timer() - a wait begins, or is to end earlier
+ * @dev: the device, locked
+ *
+ * The timer checks with the policy when it goes off, so nobody needs to disarm it.
+ */
+static inline void htbs_arm_wait_timer(struct htbs_device *dev)
+{
+	lockdep_assert_held(&dev->lock);
+
+	htbs_timer_by(&dev->wait_timer, dev->policy.wait_until);
+}
+
+#endif /* HTBS_IDLE_TIMER_H */

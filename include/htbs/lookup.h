@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Groups, and the reservation that a request is charged to.
+ */
+#ifndef HTBS_LOOKUP_H
+#define HTBS_LOOKUP_H
+
+#include <compat/compat.h>
+#include <htbs/device.h>
+
+/**
+ * struct htbs_group - a cgroup on a device
+ * @pd: blk-cgroup's part; first, as it demands
+ * @reservation: what is charged to the group and to those that inherit from it
+ * @dev: the device; holds a reference.  NULL until pd_init
+ * @promise: the same for admission; the device's default one, of the root
+ * @configured: the group has a reservation of its own
+ * @rcu: htbs_reservation_of_task() may still be looking
+ */
+struct htbs_group {
+	struct blkg_policy_data pd;
+	struct htbs_reservation reservation;
+	struct htbs_device *dev;
+	struct htbs_promise promise;
+	bool configured;
+	struct rcu_head rcu;
+};
+
+extern struct blkcg_policy htbs_blkcg_policy;
+
+static inline struct htbs_group *htbs_pd_group(struct blkg_policy_data *pd)
+{
+	return pd ? container_of(pd, struct htbs_group, pd) : NULL;
+}
+
+struct htbs_group *htbs_group_of(struct blkcg_gq *blkg);
+const struct htbs_group *htbs_group_source(const struct htbs_group *group);
+struct htbs_reservation *htbs_reservation_of(struct htbs_device *dev,
+					     struct bio *bio);
+struct htbs_reservation *htbs_reservation_of_rq(struct htbs_device *dev,
+						struct request *rq);
+struct htbs_reservation *htbs_reservation_of_task(struct htbs_device *dev);
+
+#endif /* HTBS_LOOKUP_H */

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Scheduler tags: which allocation leaves some to others.
+ */
+#ifndef HTBS_TAG_DEPTH_H
+#define HTBS_TAG_DEPTH_H
+
+#include <htbs/device.h>
+
+void htbs_limit_count(struct htbs_device *dev, struct htbs_reservation *res);
+void htbs_limit_tags(blk_opf_t opf, struct blk_mq_alloc_data *data);
+
+#endif /* HTBS_TAG_DEPTH_H */
