@@ -27,7 +27,7 @@ static void htbs_show_stopped(struct seq_file *sf, struct htbs_device *dev)
 	s64 left;
 	u64 at;
 
-	if (!htbs_policy_alarm(policy, &at)) {
+	if (!htbs_policy_next_unthrottle(policy, &at)) {
 		seq_puts(sf, "stopped by caps nothing\n");
 		return;
 	}
@@ -93,7 +93,7 @@ static int htbs_state_show(void *data, struct seq_file *sf)
 		   htbs_policy_in_flight(policy, true), policy->urgent.count,
 		   policy->held ? "; a request is held back" : "");
 	seq_printf(sf, "rest            by %s\n",
-		   htbs_policy_weighs(policy) ? "weight" : "bandwidth");
+		   htbs_policy_weighted(policy) ? "weight" : "bandwidth");
 	seq_printf(sf, "kept idle       %s\n", htbs_wait_names[policy->wait]);
 	htbs_show_oldest(sf, dev);
 	htbs_show_stopped(sf, dev);

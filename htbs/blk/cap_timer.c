@@ -135,7 +135,7 @@ void htbs_release_due(struct htbs_device *dev, u64 now)
 
 	lockdep_assert_held(&dev->lock);
 
-	while ((flow = htbs_policy_release(&dev->policy, now))) {
+	while ((flow = htbs_policy_unthrottle(&dev->policy, now))) {
 		htbs_trace_go(dev, htbs_flow_owner(flow), now);
 		some = true;
 	}
@@ -149,7 +149,8 @@ void __htbs_release_arm(struct htbs_device *dev)
 
 	lockdep_assert_held(&dev->lock);
 
-	if (htbs_policy_alarm(&dev->policy, &alarm) && htbs_before(alarm, at))
+	if (htbs_policy_next_unthrottle(&dev->policy, &alarm) &&
+	    htbs_before(alarm, at))
 		at = alarm;
 	htbs_timer_by(&dev->release_timer, at);
 }

@@ -251,7 +251,7 @@ static struct request *htbs_dispatch_first(struct htbs_device *dev, u64 now)
 	if (res) {
 		htbs_start_request(dev, res, rq, now);
 		htbs_describe(rq, &sent);
-		htbs_policy_resume(&dev->policy, &res->flow, &sent);
+		htbs_policy_redispatch(&dev->policy, &res->flow, &sent);
 		htbs_limit_count(dev, res);
 	}
 	htbs_trace_dispatch(dev, res, rq, now, HTBS_ORDER_NONE);
@@ -290,7 +290,7 @@ static void htbs_tell_dispatch(struct htbs_device *dev,
 		.write		= op_is_write(rq->cmd_flags),
 	};
 
-	htbs_rq_set_start(rq, htbs_flow_start(&res->flow, &kept));
+	htbs_rq_set_start(rq, htbs_flow_start_tag(&res->flow, &kept));
 	htbs_rq_set_due(rq, due);
 	if (htbs_policy_dispatch(&dev->policy, &res->flow, &extent, &sent))
 		htbs_trace_overload(dev, now);

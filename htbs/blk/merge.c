@@ -115,8 +115,8 @@ static void htbs_merge_tags(struct htbs_reservation *res, struct request *rq,
 {
 	struct htbs_tags kept = htbs_rq_tags(rq), other = htbs_rq_tags(next);
 
-	if (!htbs_before(htbs_flow_start(&res->flow, &other),
-			 htbs_flow_start(&res->flow, &kept)))
+	if (!htbs_before(htbs_flow_start_tag(&res->flow, &other),
+			 htbs_flow_start_tag(&res->flow, &kept)))
 		return;
 	list_move(&rq->queuelist, &next->queuelist);
 	htbs_rq_set_tags(rq, &other);

@@ -144,7 +144,7 @@ void htbs_queue_bypass(struct htbs_device *dev, struct htbs_reservation *res,
 {
 	u64 now = ktime_get_ns();
 
-	htbs_policy_bypass(&dev->policy, &res->flow, now, cost);
+	htbs_policy_charge_bypass(&dev->policy, &res->flow, now, cost);
 	if (res->flow.pending && res->flow.cap.stopped)
 		htbs_trace_stop(dev, res, now);
 	htbs_trace_charge(dev, res, now, cost);

@@ -70,11 +70,11 @@ void htbs_reservation_end(struct htbs_reservation *res,
 	lockdep_assert_held(&dev->lock);
 
 	if (res->flow.share.weight) {
-		htbs_policy_weigh(&dev->policy, &res->flow, 0);
+		htbs_policy_set_weight(&dev->policy, &res->flow, 0);
 		htbs_trace_share(dev, res, now);
 	}
 	if (res->flow.cap.curve.params.bw) {
-		htbs_policy_cap(&dev->policy, &res->flow, 0, now);
+		htbs_policy_set_cap(&dev->policy, &res->flow, 0, now);
 		htbs_queue_update_head(dev, res);
 		if (res->flow.pending)
 			htbs_release_now(dev);

@@ -128,13 +128,14 @@ static void htbs_pd_free(struct blkg_policy_data *pd)
 	struct htbs_group *group = htbs_pd_group(pd);
 	struct htbs_device *dev = group->dev;
 	unsigned long flags;
+	bool waited;
 
 	if (dev) {
 		spin_lock_irqsave(&dev->lock, flags);
 		WARN_ON_ONCE(!list_empty(&group->reservation.fifo));
-		htbs_trace_leave(dev, &group->reservation,
-				 htbs_policy_forget(&dev->policy,
-						    &group->reservation.flow));
+		waited = htbs_policy_exit_flow(&dev->policy,
+					       &group->reservation.flow);
+		htbs_trace_leave(dev, &group->reservation, waited);
 		htbs_device_unlock(dev, flags);
 		htbs_promise_end(&dev->promises, &group->promise);
 		htbs_device_put(dev);

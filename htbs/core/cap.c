@@ -41,15 +41,15 @@ struct htbs_flow *htbs_cap_first(const struct htbs_policy *policy)
 }
 
 /**
- * htbs_cap_stops() - does its cap keep a reservation from going on
+ * htbs_cap_throttles() - does its cap keep a reservation from going on
  * @policy: the policy
  * @flow: the reservation
  * @now: real time, ns
  *
  * Return: true if it does.
  */
-bool htbs_cap_stops(const struct htbs_policy *policy,
-		    const struct htbs_flow *flow, u64 now)
+bool htbs_cap_throttles(const struct htbs_policy *policy,
+			const struct htbs_flow *flow, u64 now)
 {
 	return flow->cap.stopped && !policy->drains &&
 	       htbs_before(now, htbs_cap_end(&flow->cap));
@@ -102,7 +102,7 @@ void htbs_cap_charge(const struct htbs_policy *policy, struct htbs_flow *flow,
 		curve->rem = 0;
 	}
 	flow->cap.stopped = true;
-	flow->cap.stopped = htbs_cap_stops(policy, flow, now);
+	flow->cap.stopped = htbs_cap_throttles(policy, flow, now);
 }
 
 /**
@@ -123,13 +123,13 @@ u64 htbs_flow_due(const struct htbs_flow *flow, u64 due)
 }
 
 /**
- * htbs_flow_since() - since when a request waits, but for its cap
+ * htbs_flow_waits_since() - since when a request waits, but for its cap
  * @flow: its reservation
  * @arrived: when it arrived, real ns
  *
  * Return: real ns.
  */
-u64 htbs_flow_since(const struct htbs_flow *flow, u64 arrived)
+u64 htbs_flow_waits_since(const struct htbs_flow *flow, u64 arrived)
 {
 	u64 least = htbs_cap_end(&flow->cap);
 

@@ -168,7 +168,7 @@ u64 htbs_curve_arrive(struct htbs_curve *curve, const struct htbs_clock *clock,
 }
 
 /**
- * htbs_curve_pass() - charge a request that has no tag
+ * htbs_curve_charge_untagged() - charge a request that has no tag
  * @curve: the curve of its reservation
  * @clock: the device's virtual clock, read at @v
  * @v: virtual time of its arrival
@@ -177,10 +177,10 @@ u64 htbs_curve_arrive(struct htbs_curve *curve, const struct htbs_clock *clock,
  * It is never pending, so the clock can't jump for its sake.  Others' spare
  * capacity must not become a debt that those who are pending pay for minutes.
  */
-void htbs_curve_pass(struct htbs_curve *curve, const struct htbs_clock *clock,
-		     u64 v, u32 cost)
+void htbs_curve_charge_untagged(struct htbs_curve *curve,
+				const struct htbs_clock *clock, u64 v, u32 cost)
 {
-	u64 limit = v + HTBS_PASS_DEBT;
+	u64 limit = v + HTBS_UNTAGGED_DEBT;
 
 	htbs_curve_wake(curve, clock, v);
 	if (!htbs_before(curve->tat, limit))
@@ -194,7 +194,7 @@ void htbs_curve_pass(struct htbs_curve *curve, const struct htbs_clock *clock,
 }
 
 /**
- * htbs_curve_allows() - would a request conform
+ * htbs_curve_would_conform() - would a request conform
  * @curve: the curve of its reservation
  * @clock: the device's virtual clock, read at @v
  * @v: virtual time
@@ -202,8 +202,8 @@ void htbs_curve_pass(struct htbs_curve *curve, const struct htbs_clock *clock,
  *
  * Return: true if its start tag would be @v.
  */
-bool htbs_curve_allows(const struct htbs_curve *curve,
-		       const struct htbs_clock *clock, u64 v, u32 cost)
+bool htbs_curve_would_conform(const struct htbs_curve *curve,
+			      const struct htbs_clock *clock, u64 v, u32 cost)
 {
 	struct htbs_curve trial = *curve;
 

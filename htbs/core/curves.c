@@ -24,14 +24,15 @@
 #include <htbs/core/policy.h>
 
 /**
- * htbs_flow_promise() - both curves start with a full burst
+ * htbs_flow_init_curves() - both curves start with a full burst
  * @flow: the reservation
  * @params: what it promises; valid
  * @clock: the device's virtual clock
  * @v: virtual time
  */
-void htbs_flow_promise(struct htbs_flow *flow, const struct htbs_params *params,
-		       const struct htbs_clock *clock, u64 v)
+void htbs_flow_init_curves(struct htbs_flow *flow,
+			   const struct htbs_params *params,
+			   const struct htbs_clock *clock, u64 v)
 {
 	struct htbs_params ops = *params;
 
@@ -43,7 +44,7 @@ void htbs_flow_promise(struct htbs_flow *flow, const struct htbs_params *params,
 }
 
 /* The start tag by one curve, if that counts. */
-static u64 htbs_ops_arrive(struct htbs_curve *curve,
+static u64 htbs_one_arrive(struct htbs_curve *curve,
 			   const struct htbs_clock *clock, u64 v, u32 cost,
 			   u64 spared, u64 *full)
 {
@@ -76,67 +77,69 @@ u64 htbs_flow_arrive(const struct htbs_policy *policy, struct htbs_flow *flow,
 		tags->ops = tags->bytes;
 		return tags->bytes;
 	}
-	tags->bytes = htbs_ops_arrive(&flow->curve, &policy->clock, v, cost,
+	tags->bytes = htbs_one_arrive(&flow->curve, &policy->clock, v, cost,
 				      spared->bytes, &ops->full.bytes);
-	tags->ops = htbs_ops_arrive(&ops->curve, &policy->clock, v,
+	tags->ops = htbs_one_arrive(&ops->curve, &policy->clock, v,
 				    HTBS_COST_MIN, spared->ops,
 				    &ops->full.ops);
 	return htbs_before(tags->bytes, tags->ops) ? tags->ops : tags->bytes;
 }
 
 /**
- * htbs_flow_grow() - a pending request has grown
+ * htbs_flow_charge_merge() - a pending request has grown
  * @policy: the policy
  * @flow: its reservation
  * @v: virtual time by which tags are given
  * @bytes: what a merge added
  */
-void htbs_flow_grow(const struct htbs_policy *policy, struct htbs_flow *flow,
-		    u64 v, u32 bytes)
+void htbs_flow_charge_merge(const struct htbs_policy *policy,
+			    struct htbs_flow *flow, u64 v, u32 bytes)
 {
-	htbs_ops_arrive(&flow->curve, &policy->clock, v, bytes,
+	htbs_one_arrive(&flow->curve, &policy->clock, v, bytes,
 			flow->share.spared.bytes, &flow->ops.full.bytes);
 }
 
 /* The same of what has no tag. */
-static void htbs_ops_pass(struct htbs_curve *curve,
-			  const struct htbs_clock *clock, u64 v, u32 cost,
-			  u64 spared, u64 *full)
+static void htbs_one_charge_untagged(struct htbs_curve *curve,
+				     const struct htbs_clock *clock, u64 v,
+				     u32 cost, u64 spared, u64 *full)
 {
 	if (!curve->params.bw)
 		return;
 	if (htbs_curve_full(curve, clock, v))
 		*full = v + spared;
-	htbs_curve_pass(curve, clock, v, cost);
+	htbs_curve_charge_untagged(curve, clock, v, cost);
 }
 
 /**
- * htbs_flow_pass() - a request goes past the policy
+ * htbs_flow_charge_untagged() - a request goes past the policy
  * @policy: the policy
  * @flow: its reservation
  * @v: virtual time by which tags are given
  * @cost: what it is charged, bytes
  */
-void htbs_flow_pass(const struct htbs_policy *policy, struct htbs_flow *flow,
-		    u64 v, u32 cost)
+void htbs_flow_charge_untagged(const struct htbs_policy *policy,
+			       struct htbs_flow *flow, u64 v, u32 cost)
 {
 	const struct htbs_tags *spared = &flow->share.spared;
 	struct htbs_ops *ops = &flow->ops;
 
-	htbs_ops_pass(&flow->curve, &policy->clock, v, cost, spared->bytes,
-		      &ops->full.bytes);
-	htbs_ops_pass(&ops->curve, &policy->clock, v, HTBS_COST_MIN,
-		      spared->ops, &ops->full.ops);
+	htbs_one_charge_untagged(&flow->curve, &policy->clock, v, cost,
+				 spared->bytes, &ops->full.bytes);
+	htbs_one_charge_untagged(&ops->curve, &policy->clock, v, HTBS_COST_MIN,
+				 spared->ops, &ops->full.ops);
 }
 
-static bool htbs_ops_allows(const struct htbs_curve *curve,
-			    const struct htbs_clock *clock, u64 v, u32 cost)
+static bool htbs_one_would_conform(const struct htbs_curve *curve,
+				   const struct htbs_clock *clock, u64 v,
+				   u32 cost)
 {
-	return !curve->params.bw || htbs_curve_allows(curve, clock, v, cost);
+	return !curve->params.bw ||
+	       htbs_curve_would_conform(curve, clock, v, cost);
 }
 
 /**
- * htbs_flow_allows() - would a request conform
+ * htbs_flow_would_conform() - would a request conform
  * @policy: the policy
  * @flow: its reservation
  * @v: virtual time by which tags are given
@@ -144,14 +147,14 @@ static bool htbs_ops_allows(const struct htbs_curve *curve,
  *
  * Return: true if both curves allow it, and its tag by time.
  */
-bool htbs_flow_allows(const struct htbs_policy *policy,
-		      const struct htbs_flow *flow, u64 v, u32 cost)
+bool htbs_flow_would_conform(const struct htbs_policy *policy,
+			     const struct htbs_flow *flow, u64 v, u32 cost)
 {
 	if (flow->timed && htbs_before(v, flow->time))
 		return false;
-	return htbs_ops_allows(&flow->curve, &policy->clock, v, cost) &&
-	       htbs_ops_allows(&flow->ops.curve, &policy->clock, v,
-			       HTBS_COST_MIN);
+	return htbs_one_would_conform(&flow->curve, &policy->clock, v, cost) &&
+	       htbs_one_would_conform(&flow->ops.curve, &policy->clock, v,
+				      HTBS_COST_MIN);
 }
 
 /**
@@ -174,11 +177,11 @@ void htbs_flow_set_oldest(struct htbs_flow *flow, const struct htbs_tags *kept)
 }
 
 /**
- * htbs_flow_spare() - the oldest request is served from the rest
+ * htbs_flow_refund() - the oldest request is served from the rest
  * @flow: its reservation
  * @cost: what it was charged, bytes
  */
-void htbs_flow_spare(struct htbs_flow *flow, u32 cost)
+void htbs_flow_refund(struct htbs_flow *flow, u32 cost)
 {
 	struct htbs_tags *spared = &flow->share.spared;
 	struct htbs_ops *ops = &flow->ops;

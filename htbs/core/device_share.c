@@ -24,60 +24,61 @@
 #include <htbs/core/policy.h>
 
 /* No tag is so far ahead: a moment long past may look like one to come. */
-#define HTBS_TIME_AHEAD		3600000000000ULL	/* ns: 1 h */
+#define HTBS_DEVICE_SHARE_AHEAD		3600000000000ULL	/* ns: 1 h */
 
 /* A request that took longer, as the drive had to spin up, counts for so much. */
-#define HTBS_TIME_MAX		1000000000ULL		/* ns: 1 s */
+#define HTBS_DEVICE_SHARE_MAX		1000000000ULL		/* ns: 1 s */
 
 /* Is the tag by time later than @v? */
-static bool htbs_time_ahead(const struct htbs_flow *flow, u64 v)
+static bool htbs_device_share_ahead(const struct htbs_flow *flow, u64 v)
 {
-	return flow->timed && flow->time - v - 1 < HTBS_TIME_AHEAD;
+	return flow->timed && flow->time - v - 1 < HTBS_DEVICE_SHARE_AHEAD;
 }
 
 /**
- * htbs_time_wake() - a reservation becomes backlogged
+ * htbs_device_share_wake() - a reservation becomes backlogged
  * @flow: the reservation
  * @v: virtual time by which tags are given
  */
-void htbs_time_wake(struct htbs_flow *flow, u64 v)
+void htbs_device_share_wake(struct htbs_flow *flow, u64 v)
 {
-	flow->timed = htbs_time_ahead(flow, v);
+	flow->timed = htbs_device_share_ahead(flow, v);
 }
 
 /**
- * htbs_time_start() - the start tag that counts for a reservation's place
+ * htbs_device_share_start() - the start tag that counts for a reservation's place
  * @flow: the reservation
  * @v: virtual time by which tags are given
  * @start: S of its oldest request, virtual ns
  *
  * Return: the later one of that and the tag by time, virtual ns.
  */
-u64 htbs_time_start(struct htbs_flow *flow, u64 v, u64 start)
+u64 htbs_device_share_start(struct htbs_flow *flow, u64 v, u64 start)
 {
 	if (flow->timed && htbs_before(start, flow->time))
 		return flow->time;
-	htbs_time_wake(flow, v);
+	htbs_device_share_wake(flow, v);
 	return start;
 }
 
 /**
- * htbs_time_charge() - the device is done with a request
+ * htbs_device_share_charge() - the device is done with a request
  * @policy: the policy
  * @flow: the reservation it is of
  * @took: how long the device was busy with it and with no one before, ns
  */
-void htbs_time_charge(struct htbs_policy *policy, struct htbs_flow *flow,
-		      u64 took)
+void htbs_device_share_charge(struct htbs_policy *policy,
+			      struct htbs_flow *flow, u64 took)
 {
-	u64 most = policy->v + HTBS_TIME_AHEAD;
+	u64 most = policy->v + HTBS_DEVICE_SHARE_AHEAD;
 
 	if (!htbs_policy_overloaded(policy) || flow == policy->background)
 		return;
-	if (!htbs_time_ahead(flow, policy->v))
+	if (!htbs_device_share_ahead(flow, policy->v))
 		flow->time = policy->v;
 	flow->timed = true;
-	flow->time += took < HTBS_TIME_MAX ? took : HTBS_TIME_MAX;
+	flow->time += took < HTBS_DEVICE_SHARE_MAX ? took :
+						     HTBS_DEVICE_SHARE_MAX;
 	if (htbs_before(most, flow->time))
 		flow->time = most;
 	if (!flow->pending || !htbs_before(flow->node.start, flow->time))

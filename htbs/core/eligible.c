@@ -51,12 +51,12 @@ static u64 htbs_flow_step(const struct htbs_flow *flow, u32 cost)
 }
 
 /**
- * htbs_flow_pace() - a request of a flow is dispatched
+ * htbs_flow_advance_pace() - a request of a flow is dispatched
  * @flow: the flow
  * @now: real time, ns
  * @cost: what the request is charged, bytes
  */
-void htbs_flow_pace(struct htbs_flow *flow, u64 now, u32 cost)
+void htbs_flow_advance_pace(struct htbs_flow *flow, u64 now, u32 cost)
 {
 	u64 least = now - flow->curve.params.latency;
 

@@ -21,13 +21,14 @@
 #define HTBS_THINK_WEIGHT	8
 
 /**
- * htbs_flow_learn() - a request is dispatched
+ * htbs_flow_note_dispatch() - a request is dispatched
  * @flow: its reservation
  * @extent: the request
  *
  * Return: true if it goes on where the one before ended.
  */
-bool htbs_flow_learn(struct htbs_flow *flow, const struct htbs_extent *extent)
+bool htbs_flow_note_dispatch(struct htbs_flow *flow,
+			     const struct htbs_extent *extent)
 {
 	bool sequential = flow->known &&
 			  extent->pos - flow->next_pos <= HTBS_SEQ_GAP;
@@ -40,14 +41,14 @@ bool htbs_flow_learn(struct htbs_flow *flow, const struct htbs_extent *extent)
 }
 
 /**
- * htbs_flow_think() - a request arrives
+ * htbs_flow_note_arrival() - a request arrives
  * @flow: its reservation
  * @now: real time, ns
  * @t_wait: longest wait, ns
  *
  * Learn how long it took from the last completion, if there was nothing else.
  */
-void htbs_flow_think(struct htbs_flow *flow, u64 now, u64 t_wait)
+void htbs_flow_note_arrival(struct htbs_flow *flow, u64 now, u64 t_wait)
 {
 	u64 sample;
 
@@ -92,13 +93,13 @@ bool htbs_flow_anticipates(const struct htbs_flow *flow, u64 think, bool deep)
 }
 
 /**
- * htbs_flow_patience() - how long its next request is worth waiting for
+ * htbs_flow_max_wait() - how long its next request is worth waiting for
  * @flow: the reservation
  * @t_wait: longest wait, ns
  *
  * Return: ns.
  */
-u64 htbs_flow_patience(const struct htbs_flow *flow, u64 t_wait)
+u64 htbs_flow_max_wait(const struct htbs_flow *flow, u64 t_wait)
 {
 	u64 patience = HTBS_WAIT_THINKS * flow->think;
 	u64 least = t_wait / HTBS_WAIT_LEAST;

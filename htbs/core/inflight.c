@@ -13,14 +13,15 @@
 #include <htbs/core/policy.h>
 
 /**
- * htbs_policy_begin() - the device has one request more
+ * htbs_policy_inflight_add() - the device has one request more
  * @policy: the policy
  * @flow: its reservation
  * @sent: the request
  * @streaming: it goes on where the one before ended
  */
-void htbs_policy_begin(struct htbs_policy *policy, struct htbs_flow *flow,
-		       const struct htbs_sent *sent, bool streaming)
+void htbs_policy_inflight_add(struct htbs_policy *policy,
+			      struct htbs_flow *flow,
+			      const struct htbs_sent *sent, bool streaming)
 {
 	policy->busy += !htbs_flow_busy(flow);
 	if (!policy->in_flight++)
@@ -28,24 +29,25 @@ void htbs_policy_begin(struct htbs_policy *policy, struct htbs_flow *flow,
 	flow->in_flight++;
 	policy->writes += sent->write;
 	if (policy->reorders && sent->conforms)
-		htbs_urgent_add(&policy->urgent, sent->due);
+		htbs_deadlines_add(&policy->urgent, sent->due);
 }
 
 /**
- * htbs_policy_finish() - the device has one request less
+ * htbs_policy_inflight_remove() - the device has one request less
  * @policy: the policy
  * @flow: its reservation
  * @sent: the request
  */
-void htbs_policy_finish(struct htbs_policy *policy, struct htbs_flow *flow,
-			const struct htbs_sent *sent)
+void htbs_policy_inflight_remove(struct htbs_policy *policy,
+				 struct htbs_flow *flow,
+				 const struct htbs_sent *sent)
 {
 	flow->in_flight--;
 	policy->busy -= !htbs_flow_busy(flow);
 	policy->in_flight--;
 	policy->writes -= sent->write;
 	if (policy->reorders && sent->conforms)
-		htbs_urgent_remove(&policy->urgent, sent->due);
+		htbs_deadlines_remove(&policy->urgent, sent->due);
 	/* Should one have been missed, nothing waits for it for ever. */
 	if (!policy->in_flight)
 		policy->urgent.count = 0;
@@ -53,20 +55,20 @@ void htbs_policy_finish(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_policy_judge() - a conforming request is done that was in time when it began
+ * htbs_policy_update_windows() - a conforming request is done that was in time when it began
  * @policy: the policy; the device still has it
  * @now: real time, ns
  * @sent: the request
  */
-void htbs_policy_judge(struct htbs_policy *policy, u64 now,
-		       const struct htbs_sent *sent)
+void htbs_policy_update_windows(struct htbs_policy *policy, u64 now,
+				const struct htbs_sent *sent)
 {
 	unsigned int write;
 
 	for (write = false; write <= true; write++)
-		htbs_window_judge(&policy->window[write],
-				  htbs_policy_in_flight(policy, write),
-				  now - sent->at, sent->due - sent->at);
+		htbs_window_update(&policy->window[write],
+				   htbs_policy_in_flight(policy, write),
+				   now - sent->at, sent->due - sent->at);
 }
 
 /*
@@ -75,8 +77,8 @@ void htbs_policy_judge(struct htbs_policy *policy, u64 now,
  * eligible, half a seek is believed for each: what such a device reaches first is
  * near.  In an overload deadlines are lost anyway, and it is fastest with all.
  */
-static bool htbs_policy_endangers(const struct htbs_policy *policy,
-				  bool eligible, u64 now)
+static bool htbs_policy_risks_deadline(const struct htbs_policy *policy,
+				       bool eligible, u64 now)
 {
 	u64 worst = (policy->in_flight + 1) * policy->service.seek;
 
@@ -84,26 +86,26 @@ static bool htbs_policy_endangers(const struct htbs_policy *policy,
 		return false;
 	if (eligible)
 		worst = (worst + policy->service.seek) / 2;
-	return htbs_urgent_before(&policy->urgent, now + worst);
+	return htbs_deadlines_before(&policy->urgent, now + worst);
 }
 
 /**
- * htbs_policy_lets() - may the device have a reservation's next request now
+ * htbs_policy_can_dispatch() - may the device have a reservation's next request now
  * @policy: the policy
  * @flow: the reservation
  * @now: real time, ns
  *
  * Return: true if it may.
  */
-bool htbs_policy_lets(struct htbs_policy *policy,
-		      const struct htbs_flow *flow, u64 now)
+bool htbs_policy_can_dispatch(struct htbs_policy *policy,
+			      const struct htbs_flow *flow, u64 now)
 {
 	bool eligible = htbs_policy_eligible(policy, flow, now);
 	bool write = flow->node.write;
 
 	if (policy->rule == HTBS_RULE_PAPER)
 		return true;
-	if (htbs_policy_endangers(policy, eligible, now))
+	if (htbs_policy_risks_deadline(policy, eligible, now))
 		return false;
 	return eligible ||
 	       htbs_window_open(&policy->window[write],
@@ -111,8 +113,8 @@ bool htbs_policy_lets(struct htbs_policy *policy,
 }
 
 /* By finish tags the first who isn't held back; by weights, of those entitled. */
-static struct htbs_flow *htbs_passes_by_right(struct htbs_policy *policy,
-					      u64 now)
+static struct htbs_flow *htbs_dispatchable_by_tag(struct htbs_policy *policy,
+						  u64 now)
 {
 	struct htbs_node *node = htbs_tree_first(&policy->tree);
 	struct htbs_flow *flow;
@@ -120,8 +122,8 @@ static struct htbs_flow *htbs_passes_by_right(struct htbs_policy *policy,
 
 	for (heads = 0; node && heads < HTBS_SLACK_HEADS; heads++) {
 		flow = rb_entry(node, struct htbs_flow, node);
-		if (!htbs_policy_early(policy, flow) &&
-		    htbs_policy_lets(policy, flow, now))
+		if (!htbs_policy_is_early(policy, flow) &&
+		    htbs_policy_can_dispatch(policy, flow, now))
 			return flow;
 		node = htbs_tree_next(node);
 	}
@@ -129,8 +131,8 @@ static struct htbs_flow *htbs_passes_by_right(struct htbs_policy *policy,
 }
 
 /* By share tags the first who isn't held back. */
-static struct htbs_flow *htbs_passes_by_share(struct htbs_policy *policy,
-					      u64 now)
+static struct htbs_flow *htbs_dispatchable_by_share(struct htbs_policy *policy,
+						    u64 now)
 {
 	struct rb_node *rb = rb_first_cached(&policy->shares.root);
 	struct htbs_flow *flow;
@@ -138,7 +140,7 @@ static struct htbs_flow *htbs_passes_by_share(struct htbs_policy *policy,
 
 	for (heads = 0; rb && heads < HTBS_SLACK_HEADS; heads++) {
 		flow = rb_entry(rb, struct htbs_flow, share.rb);
-		if (htbs_policy_lets(policy, flow, now))
+		if (htbs_policy_can_dispatch(policy, flow, now))
 			return flow;
 		rb = rb_next(rb);
 	}
@@ -146,8 +148,8 @@ static struct htbs_flow *htbs_passes_by_share(struct htbs_policy *policy,
 }
 
 /* By finish tags the first that is eligible; no window holds it back. */
-static struct htbs_flow *htbs_passes_eligible(struct htbs_policy *policy,
-					      u64 now)
+static struct htbs_flow *htbs_dispatchable_eligible(struct htbs_policy *policy,
+						    u64 now)
 {
 	struct htbs_node *node = htbs_tree_eligible(&policy->tree, now);
 	struct htbs_flow *flow;
@@ -156,11 +158,11 @@ static struct htbs_flow *htbs_passes_eligible(struct htbs_policy *policy,
 		return NULL;
 	/* What else might hold it back would hold back all that are. */
 	flow = rb_entry(node, struct htbs_flow, node);
-	return htbs_policy_lets(policy, flow, now) ? flow : NULL;
+	return htbs_policy_can_dispatch(policy, flow, now) ? flow : NULL;
 }
 
 /**
- * htbs_policy_passes() - the flow next in turn is held back: which one goes
+ * htbs_policy_next_dispatchable() - the flow next in turn is held back: which one goes
  * @policy: the policy; its time is up to date
  * @now: real time, ns
  *
@@ -170,15 +172,16 @@ static struct htbs_flow *htbs_passes_eligible(struct htbs_policy *policy,
  *
  * Return: the next in the order of turns that isn't held back, or NULL.
  */
-struct htbs_flow *htbs_policy_passes(struct htbs_policy *policy, u64 now)
+struct htbs_flow *htbs_policy_next_dispatchable(struct htbs_policy *policy,
+						u64 now)
 {
-	struct htbs_flow *flow = htbs_passes_eligible(policy, now);
+	struct htbs_flow *flow = htbs_dispatchable_eligible(policy, now);
 
 	if (flow || policy->reorders)
 		return flow;
 
-	flow = htbs_passes_by_right(policy, now);
-	if (!flow && htbs_policy_weighs(policy))
-		flow = htbs_passes_by_share(policy, now);
+	flow = htbs_dispatchable_by_tag(policy, now);
+	if (!flow && htbs_policy_weighted(policy))
+		flow = htbs_dispatchable_by_share(policy, now);
 	return flow;
 }

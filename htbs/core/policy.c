@@ -81,9 +81,9 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 		policy->wait = HTBS_WAIT_NONE;
 		arrival->hit = true;
 	}
-	htbs_flow_think(flow, now, policy->t_wait);
+	htbs_flow_note_arrival(flow, now, policy->t_wait);
 
-	arrival->jump = htbs_policy_adjust(policy, now);
+	arrival->jump = htbs_policy_advance_clock(policy, now);
 	arrival->v = htbs_clock_read(&policy->clock, now);
 	arrival->conforming = false;
 	arrival->due = 0;
@@ -101,7 +101,7 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 	}
 	arrival->start = htbs_flow_arrive(policy, flow, policy->v, in->cost,
 					  &tags);
-	htbs_flow_keep(flow, &tags, &arrival->kept);
+	htbs_flow_store_tags(flow, &tags, &arrival->kept);
 	arrival->conforming = !htbs_before(arrival->v, arrival->start);
 	arrival->due = htbs_policy_due(policy, flow, now, arrival->start);
 	if (arrival->conforming) {
@@ -116,8 +116,8 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 			htbs_policy_update_eligible(flow);
 	} else {
 		flow->share.moved = false;
-		htbs_time_wake(flow, policy->v);
-		flow->cap.stopped = htbs_cap_stops(policy, flow, now);
+		htbs_device_share_wake(flow, policy->v);
+		flow->cap.stopped = htbs_cap_throttles(policy, flow, now);
 		head.kept = arrival->kept;
 		head.due = arrival->due;
 		head.conforms = arrival->conforming;
@@ -135,15 +135,15 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 			  const struct htbs_head *head)
 {
-	u64 start = htbs_flow_start(flow, &head->kept), finish;
+	u64 start = htbs_flow_start_tag(flow, &head->kept), finish;
 
 	flow->node.write = head->write;
-	flow->node.arrived = htbs_flow_since(flow, head->arrived);
+	flow->node.arrived = htbs_flow_waits_since(flow, head->arrived);
 	if (flow == policy->background)
 		return;
 	htbs_flow_set_oldest(flow, &head->kept);
 	flow->share.moved &= start == flow->share.since;
-	start = htbs_time_start(flow, policy->v, start);
+	start = htbs_device_share_start(flow, policy->v, start);
 	finish = start + flow->curve.params.latency;
 	flow->node.due = htbs_flow_due(flow, head->due);
 	flow->node.conforms = head->conforms;
@@ -168,16 +168,16 @@ static struct htbs_flow *htbs_policy_first(struct htbs_policy *policy, u64 now)
 	    (htbs_tree_empty(&policy->tree) ||
 	     htbs_policy_eligible(policy, background, now)))
 		return background;
-	return htbs_policy_next(policy);
+	return htbs_policy_next_flow(policy);
 }
 
 /* From now on the device is another's, or nobody's if the background has it. */
-static bool htbs_policy_grant(struct htbs_policy *policy,
-			      struct htbs_flow *flow, u64 now)
+static bool htbs_policy_set_active(struct htbs_policy *policy,
+				   struct htbs_flow *flow, u64 now)
 {
 	bool switched;
 
-	policy->shares.turn = htbs_policy_spare(policy, flow);
+	policy->shares.turn = htbs_policy_is_surplus(policy, flow);
 	if (flow == policy->background) {
 		htbs_policy_defer_background(policy, now);
 		flow = NULL;
@@ -186,7 +186,7 @@ static bool htbs_policy_grant(struct htbs_policy *policy,
 	policy->active = flow;
 	policy->run = 0;
 	policy->run_since = now;
-	htbs_policy_crowd(policy, now);
+	htbs_policy_update_crowded(policy, now);
 	return switched;
 }
 
@@ -196,7 +196,7 @@ static bool htbs_policy_grant(struct htbs_policy *policy,
  * @now: real time, ns
  * @choice: the decision
  *
- * Who is stopped is not chosen: htbs_policy_release() goes before.
+ * Who is stopped is not chosen: htbs_policy_unthrottle() goes before.
  *
  * If no reservation is chosen, nothing is pending or policy->wait says what
  * is waited for, until policy->wait_until.
@@ -214,16 +214,16 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 
 	if (policy->overload.now && htbs_policy_in_time(policy, now))
 		choice->relieved = htbs_overload_end(&policy->overload);
-	choice->jump = htbs_policy_adjust(policy, now);
+	choice->jump = htbs_policy_advance_clock(policy, now);
 	next = htbs_policy_expired(policy, now);
 	if (!next) {
-		stays = htbs_policy_stays(policy, now);
+		stays = htbs_policy_keep_active(policy, now);
 		choice->wait_began = policy->wait != HTBS_WAIT_NONE;
 		if (choice->wait_began)
 			return;
 		next = stays ? policy->active : htbs_policy_first(policy, now);
-		if (!htbs_policy_lets(policy, next, now)) {
-			next = htbs_policy_passes(policy, now);
+		if (!htbs_policy_can_dispatch(policy, next, now)) {
+			next = htbs_policy_next_dispatchable(policy, now);
 			stays = false;
 		}
 	}
@@ -237,7 +237,7 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 			HTBS_ORDER_NEAREST : HTBS_ORDER_OLDEST;
 	policy->order = choice->order;
 	if (!stays)
-		choice->switched = htbs_policy_grant(policy, next, now);
+		choice->switched = htbs_policy_set_active(policy, next, now);
 }
 
 /**
@@ -256,23 +256,23 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			  const struct htbs_sent *sent)
 {
 	bool turn = flow != policy->background && !policy->run;
-	bool near = htbs_flow_learn(flow, extent);
+	bool near = htbs_flow_note_dispatch(flow, extent);
 	bool overload = false;
 
 	if (policy->order == HTBS_ORDER_NEAREST) {
 		flow->sweep = flow->next_pos;
 		near = true;
 	}
-	htbs_policy_begin(policy, flow, sent,
-			  near && policy->active == flow && policy->run);
+	htbs_policy_inflight_add(policy, flow, sent,
+				 near && policy->active == flow && policy->run);
 	if (policy->active == flow)
 		policy->run++;
 	if (turn)
-		overload = htbs_policy_learn(policy, flow, sent);
+		overload = htbs_policy_account_lateness(policy, flow, sent);
 	htbs_policy_remove(policy, flow, sent->conforms);
 	if (flow != policy->background)
-		htbs_flow_pace(flow, sent->at, extent->cost);
-	htbs_policy_spend(policy, flow, extent->cost);
+		htbs_flow_advance_pace(flow, sent->at, extent->cost);
+	htbs_policy_charge_surplus(policy, flow, extent->cost);
 	htbs_cap_charge(policy, flow, sent->at, extent->cost);
 	return overload;
 }
@@ -309,16 +309,16 @@ bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_sent *sent)
 {
 	if (sent->conforms && htbs_before(sent->at, sent->due))
-		htbs_policy_judge(policy, now, sent);
-	htbs_policy_finish(policy, flow, sent);
-	htbs_time_charge(policy, flow,
-			 htbs_service_end(&policy->service, now));
+		htbs_policy_update_windows(policy, now, sent);
+	htbs_policy_inflight_remove(policy, flow, sent);
+	htbs_device_share_charge(policy, flow,
+				 htbs_service_end(&policy->service, now));
 	flow->idle_since = now;
-	htbs_policy_served(policy, flow, now);
+	htbs_policy_extend_turn(policy, flow, now);
 	if (policy->active != flow || policy->wait != HTBS_WAIT_SERVICE)
 		return false;
 
-	htbs_policy_await(policy, flow);
+	htbs_policy_begin_wait(policy, flow);
 	return true;
 }
 
@@ -335,36 +335,36 @@ bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow,
 			 const struct htbs_sent *sent)
 {
-	htbs_policy_finish(policy, flow, sent);
+	htbs_policy_inflight_remove(policy, flow, sent);
 	return policy->active == flow && htbs_policy_cancel_wait(policy);
 }
 
 /**
- * htbs_policy_resume() - a request is dispatched past the policy
+ * htbs_policy_redispatch() - a request is dispatched past the policy
  * @policy: the policy
  * @flow: its reservation
  * @sent: the request
  *
  * One that was requeued or inserted at the head.
  */
-void htbs_policy_resume(struct htbs_policy *policy, struct htbs_flow *flow,
-			const struct htbs_sent *sent)
+void htbs_policy_redispatch(struct htbs_policy *policy, struct htbs_flow *flow,
+			    const struct htbs_sent *sent)
 {
-	htbs_policy_begin(policy, flow, sent, false);
+	htbs_policy_inflight_add(policy, flow, sent, false);
 }
 
 /**
- * htbs_policy_forget() - a reservation goes away
+ * htbs_policy_exit_flow() - a reservation goes away
  * @policy: the policy
  * @flow: the reservation; it has neither requests pending nor in flight
  *
  * Return: true if a wait was cancelled.
  */
-bool htbs_policy_forget(struct htbs_policy *policy, struct htbs_flow *flow)
+bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	bool waited;
 
-	htbs_policy_weigh(policy, flow, 0);
+	htbs_policy_set_weight(policy, flow, 0);
 	if (policy->active != flow)
 		return false;
 

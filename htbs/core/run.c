@@ -34,11 +34,11 @@
 #define HTBS_THINK_LEAST	16
 
 /**
- * htbs_policy_crowd() - a turn begins: do more conform than can be in time
+ * htbs_policy_update_crowded() - a turn begins: do more conform than can be in time
  * @policy: the policy
  * @now: real time, ns
  */
-void htbs_policy_crowd(struct htbs_policy *policy, u64 now)
+void htbs_policy_update_crowded(struct htbs_policy *policy, u64 now)
 {
 	const struct htbs_flow *flow = policy->active;
 	struct htbs_service *service = &policy->service;
@@ -52,12 +52,12 @@ void htbs_policy_crowd(struct htbs_policy *policy, u64 now)
 		return;
 	if (htbs_before(now, flow->node.due))
 		left = flow->node.due - now;
-	htbs_service_crowd(service, left);
+	htbs_service_begin_turn(service, left);
 	policy->turn_until = now + service->seek + service->turn;
 }
 
 /**
- * htbs_policy_learn() - the first request of a turn is dispatched
+ * htbs_policy_account_lateness() - the first request of a turn is dispatched
  * @policy: the policy
  * @flow: its reservation
  * @sent: the request
@@ -67,25 +67,26 @@ void htbs_policy_crowd(struct htbs_policy *policy, u64 now)
  *
  * Return: true if an overload began.
  */
-bool htbs_policy_learn(struct htbs_policy *policy, const struct htbs_flow *flow,
-		       const struct htbs_sent *sent)
+bool htbs_policy_account_lateness(struct htbs_policy *policy,
+				  const struct htbs_flow *flow,
+				  const struct htbs_sent *sent)
 {
 	u64 seek = policy->service.seek, by = sent->at;
 
 	if (policy->reorders && flow->curve.params.latency > seek)
 		by += seek / 2;
-	return htbs_overload_learn(&policy->overload,
-				   htbs_before(sent->due, by));
+	return htbs_overload_account(&policy->overload,
+				     htbs_before(sent->due, by));
 }
 
 /**
- * htbs_policy_served() - a request of a reservation is done
+ * htbs_policy_extend_turn() - a request of a reservation is done
  * @policy: the policy
  * @flow: the reservation
  * @now: real time, ns
  */
-void htbs_policy_served(struct htbs_policy *policy,
-			const struct htbs_flow *flow, u64 now)
+void htbs_policy_extend_turn(struct htbs_policy *policy,
+			     const struct htbs_flow *flow, u64 now)
 {
 	u64 until = now + policy->service.turn;
 
@@ -117,7 +118,7 @@ bool htbs_policy_in_time(const struct htbs_policy *policy, u64 now)
 
 	if (flow && flow->pending && htbs_before(flow->node.due, now))
 		return false;
-	if (htbs_urgent_before(&policy->urgent, now))
+	if (htbs_deadlines_before(&policy->urgent, now))
 		return false;
 	return htbs_before(now, htbs_policy_slack(policy, now + HTBS_RUN_MAX));
 }
@@ -126,18 +127,18 @@ bool htbs_policy_in_time(const struct htbs_policy *policy, u64 now)
  * How long a run is at most.  In an overload as long as some seeks; by weights,
  * too, as who has little would make up for a long one for minutes.
  */
-static u64 htbs_policy_run(const struct htbs_policy *policy)
+static u64 htbs_policy_max_run(const struct htbs_policy *policy)
 {
-	if (htbs_policy_overloaded(policy) || htbs_policy_weighs(policy))
+	if (htbs_policy_overloaded(policy) || htbs_policy_weighted(policy))
 		return HTBS_SHORT_RUN * policy->service.seek;
 	return HTBS_RUN_MAX;
 }
 
 /* Before when the active reservation's next request has to be dispatched. */
-static u64 htbs_policy_leave(const struct htbs_policy *policy)
+static u64 htbs_policy_run_deadline(const struct htbs_policy *policy)
 {
 	const struct htbs_flow *flow = policy->active;
-	u64 end = policy->run_since + htbs_policy_run(policy);
+	u64 end = policy->run_since + htbs_policy_max_run(policy);
 
 	if (htbs_policy_overloaded(policy))
 		return end;
@@ -146,12 +147,12 @@ static u64 htbs_policy_leave(const struct htbs_policy *policy)
 	return htbs_policy_slack(policy, end);
 }
 
-static u64 htbs_policy_patience(const struct htbs_policy *policy,
+static u64 htbs_policy_max_wait(const struct htbs_policy *policy,
 				const struct htbs_flow *flow)
 {
 	if (policy->rule == HTBS_RULE_PAPER)
 		return policy->t_wait;
-	return htbs_flow_patience(flow, policy->t_wait);
+	return htbs_flow_max_wait(flow, policy->t_wait);
 }
 
 /**
@@ -169,7 +170,7 @@ bool htbs_policy_limit_wait(struct htbs_policy *policy)
 	/* In a crowd the turn begins when its first request is done. */
 	if (policy->wait == HTBS_WAIT_SERVICE && policy->crowded)
 		return false;
-	leave = htbs_policy_leave(policy);
+	leave = htbs_policy_run_deadline(policy);
 	/* What the device has is under way: no time has to be left for it, too. */
 	if (policy->wait == HTBS_WAIT_SERVICE)
 		leave += (policy->in_flight + 1) * policy->service.seek;
@@ -180,15 +181,15 @@ bool htbs_policy_limit_wait(struct htbs_policy *policy)
 }
 
 /**
- * htbs_policy_await() - keep the idle device for the active reservation
+ * htbs_policy_begin_wait() - keep the idle device for the active reservation
  * @policy: the policy
  * @flow: that reservation
  */
-void htbs_policy_await(struct htbs_policy *policy, struct htbs_flow *flow)
+void htbs_policy_begin_wait(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	policy->wait = HTBS_WAIT_ARRIVAL;
 	policy->wait_until = flow->idle_since +
-			     htbs_policy_patience(policy, flow);
+			     htbs_policy_max_wait(policy, flow);
 	htbs_policy_limit_wait(policy);
 }
 
@@ -203,7 +204,7 @@ static bool htbs_policy_slack_seeks(const struct htbs_policy *policy)
  * that seeks, four think times, the longest wait, are to be no more than a seek takes
  * on the average, half of the longest: or it is cheaper to go and come back.
  */
-static u64 htbs_policy_think(const struct htbs_policy *policy)
+static u64 htbs_policy_max_think(const struct htbs_policy *policy)
 {
 	u64 least = policy->t_wait / HTBS_THINK_LEAST;
 	u64 most = policy->service.seek / HTBS_THINK_PART;
@@ -214,7 +215,7 @@ static u64 htbs_policy_think(const struct htbs_policy *policy)
 }
 
 /* Nothing of the active reservation is pending: keep the device idle for it? */
-static bool htbs_policy_waits(struct htbs_policy *policy, u64 now)
+static bool htbs_policy_should_wait(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *flow = policy->active;
 	u64 most;
@@ -223,7 +224,7 @@ static bool htbs_policy_waits(struct htbs_policy *policy, u64 now)
 	 * The paper's disk had one request at a time.  One that takes many goes
 	 * elsewhere if it is given others', however many it has of this run.
 	 */
-	if (!htbs_flow_anticipates(flow, htbs_policy_think(policy),
+	if (!htbs_flow_anticipates(flow, htbs_policy_max_think(policy),
 				   htbs_policy_slack_seeks(policy)))
 		return false;
 
@@ -239,9 +240,9 @@ static bool htbs_policy_waits(struct htbs_policy *policy, u64 now)
 	}
 
 	if (!htbs_before(now, flow->idle_since +
-			      htbs_policy_patience(policy, flow)))
+			      htbs_policy_max_wait(policy, flow)))
 		return false;
-	htbs_policy_await(policy, flow);
+	htbs_policy_begin_wait(policy, flow);
 	return true;
 }
 
@@ -250,15 +251,16 @@ static bool htbs_policy_run_over(const struct htbs_policy *policy, u64 now)
 {
 	return policy->run >= policy->b_max ||
 	       (policy->rule == HTBS_RULE_SLACK &&
-		!htbs_before(now, policy->run_since + htbs_policy_run(policy)));
+		!htbs_before(now,
+			     policy->run_since + htbs_policy_max_run(policy)));
 }
 
 /*
  * Is the active reservation too far ahead?  By finish tags, or the turn that another
  * doesn't get would be its own again.
  */
-static bool htbs_policy_leads(const struct htbs_policy *policy,
-			      const struct htbs_flow *flow)
+static bool htbs_policy_is_ahead(const struct htbs_policy *policy,
+				 const struct htbs_flow *flow)
 {
 	const struct htbs_node *next = htbs_tree_first(&policy->tree);
 	u64 most;
@@ -268,12 +270,12 @@ static bool htbs_policy_leads(const struct htbs_policy *policy,
 	most = next->finish + HTBS_LEAD;
 	if (flow->pending)
 		return htbs_before(most, flow->node.finish);
-	return !htbs_flow_allows(policy, flow,
-				 most - flow->curve.params.latency, flow->cost);
+	most -= flow->curve.params.latency;
+	return !htbs_flow_would_conform(policy, flow, most, flow->cost);
 }
 
 /**
- * htbs_policy_stays() - may the active reservation keep the device
+ * htbs_policy_keep_active() - may the active reservation keep the device
  * @policy: the policy; its time is up to date
  * @now: real time, ns
  *
@@ -281,31 +283,31 @@ static bool htbs_policy_leads(const struct htbs_policy *policy,
  *
  * Return: true if there is one, and it may.
  */
-bool htbs_policy_stays(struct htbs_policy *policy, u64 now)
+bool htbs_policy_keep_active(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *flow = policy->active;
 
-	if (!flow || htbs_cap_stops(policy, flow, now))
+	if (!flow || htbs_cap_throttles(policy, flow, now))
 		return false;
 	if (policy->background->pending &&
 	    htbs_policy_eligible(policy, policy->background, now))
 		return false;
 	if (htbs_policy_run_over(policy, now)) {
-		if (!htbs_policy_renews(policy, flow))
+		if (!htbs_policy_renews_run(policy, flow))
 			return false;
 		policy->run = 0;
 		policy->run_since = now;
 	}
 	if (policy->rule == HTBS_RULE_SLACK &&
-	    !htbs_before(now, htbs_policy_leave(policy)))
+	    !htbs_before(now, htbs_policy_run_deadline(policy)))
 		return false;
-	if (htbs_policy_leads(policy, flow))
+	if (htbs_policy_is_ahead(policy, flow))
 		return false;
 	if (!htbs_flow_sequential(flow) && !htbs_policy_sweeps(policy, now))
 		return false;
-	if (!htbs_policy_in_share(policy, flow))
+	if (!htbs_policy_run_in_share(policy, flow))
 		return false;
-	return flow->pending || htbs_policy_waits(policy, now);
+	return flow->pending || htbs_policy_should_wait(policy, now);
 }
 
 /**

@@ -84,7 +84,7 @@ void htbs_share_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
 }
 
 /**
- * htbs_policy_weigh() - a reservation gets another weight
+ * htbs_policy_set_weight() - a reservation gets another weight
  * @policy: the policy
  * @flow: the reservation
  * @weight: the weight; 0: none
@@ -92,8 +92,8 @@ void htbs_share_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
  * With the first one, a flow that is backlogged has its share from its next
  * request on: to link all of them now would take long, with interrupts off.
  */
-void htbs_policy_weigh(struct htbs_policy *policy, struct htbs_flow *flow,
-		       u32 weight)
+void htbs_policy_set_weight(struct htbs_policy *policy, struct htbs_flow *flow,
+			    u32 weight)
 {
 	struct htbs_shares *shares = &policy->shares;
 	struct htbs_share *share = &flow->share;
@@ -108,26 +108,27 @@ void htbs_policy_weigh(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_flow_keep() - how the tags of a request are kept
+ * htbs_flow_store_tags() - how the tags of a request are kept
  * @flow: its reservation
  * @tags: as they are now
- * @kept: the same, to be read with htbs_flow_start() however much is spared later
+ * @kept: the same, to be read with htbs_flow_start_tag() however much is spared later
  */
-void htbs_flow_keep(const struct htbs_flow *flow, const struct htbs_tags *tags,
-		    struct htbs_tags *kept)
+void htbs_flow_store_tags(const struct htbs_flow *flow,
+			  const struct htbs_tags *tags, struct htbs_tags *kept)
 {
 	kept->bytes = tags->bytes + flow->share.spared.bytes;
 	kept->ops = tags->ops + flow->share.spared.ops;
 }
 
 /**
- * htbs_flow_start() - a request's start tag as it is now
+ * htbs_flow_start_tag() - a request's start tag as it is now
  * @flow: its reservation
  * @kept: its tags as kept since it arrived
  *
  * Return: S, virtual ns.
  */
-u64 htbs_flow_start(const struct htbs_flow *flow, const struct htbs_tags *kept)
+u64 htbs_flow_start_tag(const struct htbs_flow *flow,
+			const struct htbs_tags *kept)
 {
 	const struct htbs_share *share = &flow->share;
 	u64 start = kept->bytes - share->spared.bytes;
@@ -141,7 +142,7 @@ u64 htbs_flow_start(const struct htbs_flow *flow, const struct htbs_tags *kept)
 }
 
 /**
- * htbs_policy_spare() - would a reservation be served from the rest
+ * htbs_policy_is_surplus() - would a reservation be served from the rest
  * @policy: the policy; its time is up to date
  * @flow: a reservation with requests pending
  *
@@ -149,25 +150,26 @@ u64 htbs_flow_start(const struct htbs_flow *flow, const struct htbs_tags *kept)
  *
  * Return: true if the rest is shared by weight, and it isn't entitled.
  */
-bool htbs_policy_spare(const struct htbs_policy *policy,
-		       const struct htbs_flow *flow)
+bool htbs_policy_is_surplus(const struct htbs_policy *policy,
+			    const struct htbs_flow *flow)
 {
-	return htbs_policy_early(policy, flow) && flow != policy->background &&
+	return htbs_policy_is_early(policy, flow) &&
+	       flow != policy->background &&
 	       !(flow->timed && flow->time == flow->node.start);
 }
 
 /**
- * htbs_policy_next() - whose turn is it, the background aside
+ * htbs_policy_next_flow() - whose turn is it, the background aside
  * @policy: the policy; its time is up to date
  *
  * Return: a reservation, or NULL if none is backlogged.
  */
-struct htbs_flow *htbs_policy_next(const struct htbs_policy *policy)
+struct htbs_flow *htbs_policy_next_flow(const struct htbs_policy *policy)
 {
 	struct htbs_node *node = htbs_tree_first(&policy->tree), *entitled;
 	struct htbs_share *share;
 
-	if (node && htbs_policy_weighs(policy)) {
+	if (node && htbs_policy_weighted(policy)) {
 		entitled = htbs_tree_entitled(&policy->tree, policy->v);
 		share = htbs_shares_first(&policy->shares);
 		if (!entitled && share)
@@ -188,7 +190,7 @@ static bool htbs_share_is_first(const struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_renews() - does a run that is over begin again
+ * htbs_policy_renews_run() - does a run that is over begin again
  * @policy: the policy
  * @flow: the active reservation
  *
@@ -197,28 +199,28 @@ static bool htbs_share_is_first(const struct htbs_policy *policy,
  *
  * Return: true if it does.
  */
-bool htbs_policy_renews(const struct htbs_policy *policy,
-			const struct htbs_flow *flow)
+bool htbs_policy_renews_run(const struct htbs_policy *policy,
+			    const struct htbs_flow *flow)
 {
-	return htbs_policy_weighs(policy) && policy->shares.turn &&
+	return htbs_policy_weighted(policy) && policy->shares.turn &&
 	       htbs_share_is_first(policy, flow);
 }
 
 /**
- * htbs_policy_in_share() - may a run go on, or its next request be waited for
+ * htbs_policy_run_in_share() - may a run go on, or its next request be waited for
  * @policy: the policy; its time is up to date
  * @flow: the active reservation
  *
  * Return: true if it is entitled, or its share allows it.
  */
-bool htbs_policy_in_share(struct htbs_policy *policy,
-			  const struct htbs_flow *flow)
+bool htbs_policy_run_in_share(struct htbs_policy *policy,
+			      const struct htbs_flow *flow)
 {
-	if (!htbs_policy_weighs(policy) || policy->shares.turn)
+	if (!htbs_policy_weighted(policy) || policy->shares.turn)
 		return true;
-	if (flow->pending ? !htbs_policy_early(policy, flow) :
-			    htbs_flow_allows(policy, flow, policy->v,
-					     flow->cost))
+	if (flow->pending ? !htbs_policy_is_early(policy, flow) :
+			    htbs_flow_would_conform(policy, flow, policy->v,
+						    flow->cost))
 		return true;
 	policy->shares.turn = htbs_share_is_first(policy, flow);
 	return policy->shares.turn;
@@ -250,22 +252,22 @@ void htbs_share_charge(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_policy_spend() - a request was dispatched: by right, or from the rest
+ * htbs_policy_charge_surplus() - a request was dispatched: by right, or from the rest
  * @policy: the policy; its time is up to date
  * @flow: its reservation, taken out of the backlogged
  * @cost: what it was charged, bytes
  *
  * It had the oldest start tag, so all that are pending move back.
  */
-void htbs_policy_spend(struct htbs_policy *policy, struct htbs_flow *flow,
-		       u32 cost)
+void htbs_policy_charge_surplus(struct htbs_policy *policy,
+				struct htbs_flow *flow, u32 cost)
 {
 	struct htbs_share *share = &flow->share;
 
-	if (!htbs_policy_spare(policy, flow))
+	if (!htbs_policy_is_surplus(policy, flow))
 		return;
 	htbs_share_charge(policy, flow, cost);
-	htbs_flow_spare(flow, cost);
+	htbs_flow_refund(flow, cost);
 	share->since = policy->v;
 	share->moved = true;
 }

@@ -101,11 +101,11 @@ u64 htbs_service_end(struct htbs_service *service, u64 now)
 }
 
 /**
- * htbs_service_crowd() - a turn begins in a crowd
+ * htbs_service_begin_turn() - a turn begins in a crowd
  * @service: what is known of the device
  * @left: the time to the deadline of its first request, ns; 0 if that is over
  */
-void htbs_service_crowd(struct htbs_service *service, u64 left)
+void htbs_service_begin_turn(struct htbs_service *service, u64 left)
 {
 	if (left < HTBS_TURN_LEFT * service->seek)
 		service->turn /= 2;
@@ -114,13 +114,13 @@ void htbs_service_crowd(struct htbs_service *service, u64 left)
 }
 
 /**
- * htbs_overload_learn() - a reservation has its turn
+ * htbs_overload_account() - a reservation has its turn
  * @overload: what is known
  * @late: its oldest request won't be done in time
  *
  * Return: true if an overload begins.
  */
-bool htbs_overload_learn(struct htbs_overload *overload, bool late)
+bool htbs_overload_account(struct htbs_overload *overload, bool late)
 {
 	u32 sample = late ? HTBS_LATE_ONE : 0;
 

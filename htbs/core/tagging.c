@@ -26,7 +26,7 @@
 #include <htbs/core/policy.h>
 
 /* The virtual time by which tags are given; in an overload it is held back. */
-static u64 htbs_policy_time(struct htbs_policy *policy, u64 now)
+static u64 htbs_policy_update_time(struct htbs_policy *policy, u64 now)
 {
 	u64 v = htbs_clock_read(&policy->clock, now);
 
@@ -59,11 +59,11 @@ static bool htbs_policy_expects(const struct htbs_policy *policy, u64 oldest)
 	const struct htbs_flow *flow = policy->active;
 
 	return flow && !flow->pending &&
-	       htbs_flow_allows(policy, flow, oldest, flow->cost);
+	       htbs_flow_would_conform(policy, flow, oldest, flow->cost);
 }
 
 /**
- * htbs_policy_adjust() - if nothing conforms, let time jump
+ * htbs_policy_advance_clock() - if nothing conforms, let time jump
  * @policy: the policy
  * @now: real time, ns
  *
@@ -73,11 +73,11 @@ static bool htbs_policy_expects(const struct htbs_policy *policy, u64 oldest)
  *
  * Return: how far the virtual clock jumped, ns.
  */
-u64 htbs_policy_adjust(struct htbs_policy *policy, u64 now)
+u64 htbs_policy_advance_clock(struct htbs_policy *policy, u64 now)
 {
 	u64 jump = 0, oldest;
 
-	if (!htbs_tree_empty(&policy->tree) && !htbs_policy_weighs(policy)) {
+	if (!htbs_tree_empty(&policy->tree) && !htbs_policy_weighted(policy)) {
 		oldest = htbs_tree_min_start(&policy->tree);
 		jump = htbs_clock_advance(&policy->clock, now, oldest);
 		if (htbs_policy_overloaded(policy) &&
@@ -85,7 +85,7 @@ u64 htbs_policy_adjust(struct htbs_policy *policy, u64 now)
 		    !htbs_policy_expects(policy, oldest))
 			policy->v = oldest;
 	}
-	htbs_policy_time(policy, now);
+	htbs_policy_update_time(policy, now);
 	return jump;
 }
 
@@ -118,11 +118,12 @@ u64 htbs_policy_due(struct htbs_policy *policy,
 void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
 			u64 now, u32 bytes)
 {
-	htbs_flow_grow(policy, flow, htbs_policy_time(policy, now), bytes);
+	htbs_flow_charge_merge(policy, flow,
+			       htbs_policy_update_time(policy, now), bytes);
 }
 
 /**
- * htbs_policy_bypass() - a request goes past the policy
+ * htbs_policy_charge_bypass() - a request goes past the policy
  * @policy: the policy
  * @flow: its reservation
  * @now: real time, ns
@@ -130,20 +131,20 @@ void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
  *
  * If the rest goes by weights and it isn't entitled, it is served from that.
  */
-void htbs_policy_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
-			u64 now, u32 cost)
+void htbs_policy_charge_bypass(struct htbs_policy *policy,
+			       struct htbs_flow *flow, u64 now, u32 cost)
 {
-	u64 v = htbs_policy_time(policy, now);
+	u64 v = htbs_policy_update_time(policy, now);
 
 	if (!flow->pending)
-		htbs_time_wake(flow, v);
-	if (htbs_policy_weighs(policy) && flow != policy->background &&
-	    !htbs_flow_allows(policy, flow, v, cost))
+		htbs_device_share_wake(flow, v);
+	if (htbs_policy_weighted(policy) && flow != policy->background &&
+	    !htbs_flow_would_conform(policy, flow, v, cost))
 		htbs_share_charge(policy, flow, cost);
 	else
-		htbs_flow_pass(policy, flow, v, cost);
+		htbs_flow_charge_untagged(policy, flow, v, cost);
 	if (flow->cap.curve.params.bw)
-		htbs_cap_bypass(policy, flow, now, cost);
+		htbs_cap_charge_bypass(policy, flow, now, cost);
 }
 
 /**
@@ -159,11 +160,11 @@ void htbs_policy_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
 void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 			   const struct htbs_params *params, u64 now)
 {
-	htbs_flow_promise(flow, params, &policy->clock,
-			  htbs_policy_time(policy, now));
+	htbs_flow_init_curves(flow, params, &policy->clock,
+			      htbs_policy_update_time(policy, now));
 	flow->pace = now;
-	htbs_policy_weigh(policy, flow, params->weight);
-	htbs_policy_cap(policy, flow, params->max, now);
+	htbs_policy_set_weight(policy, flow, params->weight);
+	htbs_policy_set_cap(policy, flow, params->max, now);
 }
 
 /**
@@ -181,10 +182,10 @@ void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
 		       u64 now, u32 cost, struct htbs_tags *kept, u64 *due)
 {
-	u64 v = htbs_policy_time(policy, now), was, fresh_due;
+	u64 v = htbs_policy_update_time(policy, now), was, fresh_due;
 	struct htbs_tags fresh;
 
-	was = htbs_flow_start(flow, kept);
+	was = htbs_flow_start_tag(flow, kept);
 	fresh_due = htbs_policy_due(policy, flow, now,
 				    htbs_flow_arrive(policy, flow, v, cost,
 						     &fresh));
@@ -192,7 +193,7 @@ void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
 		fresh.bytes = was;
 	if (htbs_before(was, fresh.ops))
 		fresh.ops = was;
-	htbs_flow_keep(flow, &fresh, kept);
+	htbs_flow_store_tags(flow, &fresh, kept);
 	if (htbs_before(fresh_due, *due))
 		*due = fresh_due;
 }

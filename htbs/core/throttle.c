@@ -5,14 +5,14 @@
 #include <htbs/core/policy.h>
 
 /**
- * htbs_cap_bypass() - a request goes past the policy, and counts
+ * htbs_cap_charge_bypass() - a request goes past the policy, and counts
  * @policy: the policy
  * @flow: its reservation, which may have others pending
  * @now: real time, ns
  * @cost: what it is charged, bytes
  */
-void htbs_cap_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
-		     u64 now, u32 cost)
+void htbs_cap_charge_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
+			    u64 now, u32 cost)
 {
 	bool linked = htbs_policy_unlink(policy, flow);
 
@@ -20,13 +20,13 @@ void htbs_cap_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
 	if (!linked)
 		return;
 	flow->node.due = htbs_flow_due(flow, flow->node.due);
-	flow->node.arrived = htbs_flow_since(flow, flow->node.arrived);
+	flow->node.arrived = htbs_flow_waits_since(flow, flow->node.arrived);
 	htbs_policy_update_eligible(flow);
 	htbs_policy_link(policy, flow);
 }
 
 /* One that was stopped goes on.  Who waits is waited for no longer than it bears. */
-static void htbs_cap_let_go(struct htbs_policy *policy, struct htbs_flow *flow)
+static void htbs_unthrottle(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	htbs_cap_unlink(policy, flow);
 	flow->cap.stopped = false;
@@ -36,7 +36,7 @@ static void htbs_cap_let_go(struct htbs_policy *policy, struct htbs_flow *flow)
 }
 
 /**
- * htbs_policy_cap() - a reservation gets another cap
+ * htbs_policy_set_cap() - a reservation gets another cap
  * @policy: the policy
  * @flow: the reservation
  * @max: the cap, bytes/s; 0: none
@@ -45,25 +45,25 @@ static void htbs_cap_let_go(struct htbs_policy *policy, struct htbs_flow *flow)
  * It goes on at once if it was stopped.  If requests are pending,
  * htbs_policy_set_head() must follow.
  */
-void htbs_policy_cap(struct htbs_policy *policy, struct htbs_flow *flow,
-		     u64 max, u64 now)
+void htbs_policy_set_cap(struct htbs_policy *policy, struct htbs_flow *flow,
+			 u64 max, u64 now)
 {
 	flow->cap.curve.params.bw = max;
 	if (!RB_EMPTY_NODE(&flow->cap.rb))
-		htbs_cap_let_go(policy, flow);
+		htbs_unthrottle(policy, flow);
 	flow->cap.curve.tat = now;
 	flow->cap.curve.rem = 0;
 	flow->cap.stopped = false;
 }
 
 /**
- * htbs_policy_alarm() - when may one that is stopped go on
+ * htbs_policy_next_unthrottle() - when may one that is stopped go on
  * @policy: the policy
  * @at: real time, ns
  *
  * Return: true if there is one.
  */
-bool htbs_policy_alarm(const struct htbs_policy *policy, u64 *at)
+bool htbs_policy_next_unthrottle(const struct htbs_policy *policy, u64 *at)
 {
 	const struct htbs_flow *flow = htbs_cap_first(policy);
 
@@ -73,7 +73,7 @@ bool htbs_policy_alarm(const struct htbs_policy *policy, u64 *at)
 }
 
 /**
- * htbs_policy_release() - one that was stopped for long enough goes on
+ * htbs_policy_unthrottle() - one that was stopped for long enough goes on
  * @policy: the policy
  * @now: real time, ns
  *
@@ -82,20 +82,20 @@ bool htbs_policy_alarm(const struct htbs_policy *policy, u64 *at)
  *
  * Return: the reservation, or NULL if there is none.
  */
-struct htbs_flow *htbs_policy_release(struct htbs_policy *policy, u64 now)
+struct htbs_flow *htbs_policy_unthrottle(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *flow = htbs_cap_first(policy);
 
-	if (!flow || htbs_cap_stops(policy, flow, now))
+	if (!flow || htbs_cap_throttles(policy, flow, now))
 		return NULL;
-	htbs_cap_let_go(policy, flow);
+	htbs_unthrottle(policy, flow);
 	return flow;
 }
 
 /**
  * htbs_policy_drain() - the queue has to be emptied, or no longer
  * @policy: the policy
- * @drains: it has: then caps stop nobody, and htbs_policy_release() is to follow
+ * @drains: it has: then caps stop nobody, and htbs_policy_unthrottle() is to follow
  *
  * Return: true if that is news.
  */

@@ -73,14 +73,14 @@ bool htbs_window_open(struct htbs_window *window, u32 in_flight, u64 now)
 }
 
 /**
- * htbs_window_judge() - a conforming request is done
+ * htbs_window_update() - a conforming request is done
  * @window: the window
  * @in_flight: how many the device had with it
  * @took: how long it was there, ns
  * @budget: how long it could have been, ns
  */
-void htbs_window_judge(struct htbs_window *window, u32 in_flight, u64 took,
-		       u64 budget)
+void htbs_window_update(struct htbs_window *window, u32 in_flight, u64 took,
+			u64 budget)
 {
 	u32 used = in_flight * HTBS_WINDOW_ONE;
 
@@ -99,24 +99,24 @@ void htbs_window_judge(struct htbs_window *window, u32 in_flight, u64 took,
 }
 
 /**
- * htbs_urgent_add() - the device has a conforming request more
+ * htbs_deadlines_add() - the device has a conforming request more
  * @urgent: those it has
  * @due: when it is due, ns
  *
  * One too many is not known of.
  */
-void htbs_urgent_add(struct htbs_urgent *urgent, u64 due)
+void htbs_deadlines_add(struct htbs_deadlines *urgent, u64 due)
 {
-	if (urgent->count < HTBS_URGENT_MAX)
+	if (urgent->count < HTBS_DEADLINES_MAX)
 		urgent->due[urgent->count++] = due;
 }
 
 /**
- * htbs_urgent_remove() - it is there no more
+ * htbs_deadlines_remove() - it is there no more
  * @urgent: those the device has
  * @due: when it is due, ns
  */
-void htbs_urgent_remove(struct htbs_urgent *urgent, u64 due)
+void htbs_deadlines_remove(struct htbs_deadlines *urgent, u64 due)
 {
 	u32 i;
 
@@ -128,13 +128,13 @@ void htbs_urgent_remove(struct htbs_urgent *urgent, u64 due)
 }
 
 /**
- * htbs_urgent_before() - is one of them due before some time
+ * htbs_deadlines_before() - is one of them due before some time
  * @urgent: those the device has
  * @time: when, ns
  *
  * Return: true if one is.
  */
-bool htbs_urgent_before(const struct htbs_urgent *urgent, u64 time)
+bool htbs_deadlines_before(const struct htbs_deadlines *urgent, u64 time)
 {
 	u32 i;
 

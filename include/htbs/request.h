@@ -5,7 +5,7 @@
  *
  *	elv.priv[0]	the reservation it is charged to, and flags
  *	elv.priv[1]	while it is pending: its start tag by bytes as it is
- *			kept, see htbs_flow_start(), virtual ns;
+ *			kept, see htbs_flow_start_tag(), virtual ns;
  *			once dispatched: when it is due, real ns
  *	elv.icq		while it is pending: the same by operations;
  *			once dispatched: when, real ns.  Only bfq has it point

@@ -15,7 +15,7 @@
 #define SHARE_STEPS	3	/* of 48 others, those about weights, and changes */
 #define CAP_STEPS	3	/* kinds of steps that are about caps */
 #define PENDING_MAX	16
-#define SENT_MAX	64	/* of one flow; more than HTBS_URGENT_MAX */
+#define SENT_MAX	64	/* of one flow; more than HTBS_DEADLINES_MAX */
 
 /**
  * struct request - a pending request

@@ -93,15 +93,15 @@ void release(struct bench *bench)
 	struct flow *first = first_stopped(bench);
 	u64 at = 0;
 
-	must(htbs_policy_alarm(&bench->policy, &at) == !!first);
+	must(htbs_policy_next_unthrottle(&bench->policy, &at) == !!first);
 	if (first)
 		must(at == (u64)(end(first) - HTBS_CAP_AHEAD));
 	for (; first && !stops(bench, first); first = first_stopped(bench)) {
-		must(htbs_policy_release(&bench->policy, bench->now) ==
+		must(htbs_policy_unthrottle(&bench->policy, bench->now) ==
 		     &first->c);
 		let_go(bench, first);
 	}
-	must(!htbs_policy_release(&bench->policy, bench->now));
+	must(!htbs_policy_unthrottle(&bench->policy, bench->now));
 }
 
 /* Until one may go on, or 1 ns before or after that. */
@@ -119,7 +119,7 @@ static void change(struct bench *bench, struct flow *flow, struct input *in)
 	u64 max = input_byte(in) & 3 ?
 		  input_within(in, HTBS_BW_MIN, HTBS_BW_MAX) : 0;
 
-	htbs_policy_cap(&bench->policy, &flow->c, max, bench->now);
+	htbs_policy_set_cap(&bench->policy, &flow->c, max, bench->now);
 	set_cap(bench, flow, max);
 	set_head(bench, flow);
 }
@@ -129,7 +129,7 @@ static void bypass(struct bench *bench, struct flow *flow, struct input *in)
 {
 	u32 cost = htbs_cost(input_within(in, 0, 1 << 20));
 
-	htbs_policy_bypass(&bench->policy, &flow->c, bench->now, cost);
+	htbs_policy_charge_bypass(&bench->policy, &flow->c, bench->now, cost);
 	exact_pass(flow, bench->now + bench->drift, cost);
 	cap_charge(bench, flow, cost);
 	if (flow->pending && flow->cap.params.bw)

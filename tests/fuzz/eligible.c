@@ -34,7 +34,7 @@ void advance_pace(struct bench *bench, struct flow *flow, u32 cost)
 /* Since when its oldest request waits. */
 static u64 since(const struct flow *flow)
 {
-	return htbs_flow_since(&flow->c, flow->queue[0].arrived);
+	return htbs_flow_waits_since(&flow->c, flow->queue[0].arrived);
 }
 
 /* Is its oldest request reserved work. */

@@ -45,7 +45,7 @@ bool has_room(const struct bench *bench)
 void add_sent(struct bench *bench, struct flow *flow, const struct htbs_sent *sent)
 {
 	flow->sent[flow->in_flight++] = *sent;
-	if (conforming(bench) > HTBS_URGENT_MAX)
+	if (conforming(bench) > HTBS_DEADLINES_MAX)
 		bench->unsure = true;
 }
 
@@ -124,7 +124,7 @@ void resume(struct bench *bench, struct flow *flow)
 		return;
 	flow->comes_back = false;
 	flow->returned.at = bench->now;
-	htbs_policy_resume(&bench->policy, &flow->c, &flow->returned);
+	htbs_policy_redispatch(&bench->policy, &flow->c, &flow->returned);
 	add_sent(bench, flow, &flow->returned);
 }
 

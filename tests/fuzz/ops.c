@@ -51,7 +51,7 @@ u128 exact_arrive(struct flow *flow, u128 v, u32 cost)
 /* A request without a tag is charged as far as the debt goes. */
 static void pass(struct reference *curve, u128 v, u32 cost)
 {
-	u128 most = (v + HTBS_PASS_DEBT) * curve->params.bw;
+	u128 most = (v + HTBS_UNTAGGED_DEBT) * curve->params.bw;
 
 	if (curve->ticks < v * curve->params.bw)
 		curve->ticks = v * curve->params.bw;

@@ -281,7 +281,7 @@ static void configure(struct bench *bench, struct flow *flow, struct input *in)
 
 		htbs_policy_retag(&bench->policy, &flow->c, bench->now,
 				  request->cost, &request->kept, &due);
-		now = htbs_flow_start(&flow->c, &request->kept);
+		now = htbs_flow_start_tag(&flow->c, &request->kept);
 		must((s64)(now - (u64)request->start) <= 0);
 		must((s64)(due - request->due) <= 0);
 		if (!bench->inexact)

@@ -11,7 +11,7 @@
 /* Does the rest go by weights? */
 bool by_weight(const struct bench *bench)
 {
-	return htbs_policy_weighs(&bench->policy);
+	return htbs_policy_weighted(&bench->policy);
 }
 
 /* Those backlogged when the first weight was given join with their next request. */
@@ -45,7 +45,7 @@ void give_back(struct bench *bench, struct flow *flow)
 		return;
 	for (i = 0; i < flow->pending; i++) {
 		struct request *request = &flow->queue[i];
-		s64 ahead = htbs_flow_start(&flow->c, &request->kept) -
+		s64 ahead = htbs_flow_start_tag(&flow->c, &request->kept) -
 			    (u64)request->start;
 
 		must(!ahead || (bench->inexact && ahead < 0));
@@ -58,7 +58,7 @@ static void weigh(struct bench *bench, struct flow *flow, struct input *in)
 	u32 weight = input_byte(in) & 3 ?
 		     input_within(in, 1, HTBS_WEIGHT_MAX) : 0;
 
-	htbs_policy_weigh(&bench->policy, &flow->c, weight);
+	htbs_policy_set_weight(&bench->policy, &flow->c, weight);
 	must(flow->c.share.weight == weight);
 	bench->inexact |= weight;
 }
@@ -73,7 +73,7 @@ static void replace(struct bench *bench, struct flow *flow, struct input *in)
 
 	if (flow->pending || flow->in_flight)
 		return;
-	must(htbs_policy_forget(policy, &flow->c) == waited);
+	must(htbs_policy_exit_flow(policy, &flow->c) == waited);
 	must(policy->active != &flow->c);
 	must(!was_active || !policy->wait);
 	memset(flow, 0, sizeof(*flow));

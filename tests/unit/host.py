@@ -185,15 +185,15 @@ PROTOTYPES = {
     "htbs_clock_advance": (c_uint64, c_void_p, c_uint64, c_uint64),
     "htbs_curve_init": (None, POINTER(CCurve), POINTER(CParams), c_void_p, c_uint64),
     "htbs_curve_arrive": (c_uint64, c_void_p, c_void_p, c_uint64, c_uint32),
-    "htbs_curve_pass": (None, c_void_p, c_void_p, c_uint64, c_uint32),
+    "htbs_curve_charge_untagged": (None, c_void_p, c_void_p, c_uint64, c_uint32),
     "htbs_curve_refund": (c_uint64, c_void_p, c_uint32),
     "htbs_curve_charge": (None, c_void_p, c_uint32),
     "htbs_service_init": (None, POINTER(CService), c_uint64),
     "htbs_service_begin": (None, POINTER(CService), c_uint64, c_bool),
     "htbs_service_end": (c_uint64, POINTER(CService), c_uint64),
-    "htbs_service_crowd": (None, POINTER(CService), c_uint64),
+    "htbs_service_begin_turn": (None, POINTER(CService), c_uint64),
     "htbs_slack_crowded": (c_bool, POINTER(CService), c_void_p, c_uint32),
-    "htbs_overload_learn": (c_bool, POINTER(COverload), c_bool),
+    "htbs_overload_account": (c_bool, POINTER(COverload), c_bool),
     "htbs_overload_end": (c_bool, POINTER(COverload)),
     "htbs_slack_end": (c_uint64, POINTER(CService), c_void_p, c_void_p, c_uint32, c_uint64),
     "htbs_tree_init": (None, c_void_p),
@@ -214,26 +214,26 @@ PROTOTYPES = {
     "htbs_policy_oldest_arrival": (c_bool, c_void_p, POINTER(c_uint64)),
     "htbs_policy_complete": (c_bool, c_void_p, c_void_p, c_uint64, POINTER(CSent)),
     "htbs_policy_requeue": (c_bool, c_void_p, c_void_p, POINTER(CSent)),
-    "htbs_policy_resume": (None, c_void_p, c_void_p, POINTER(CSent)),
+    "htbs_policy_redispatch": (None, c_void_p, c_void_p, POINTER(CSent)),
     "htbs_policy_charge": (None, c_void_p, c_void_p, c_uint64, c_uint32),
-    "htbs_policy_bypass": (None, c_void_p, c_void_p, c_uint64, c_uint32),
+    "htbs_policy_charge_bypass": (None, c_void_p, c_void_p, c_uint64, c_uint32),
     "htbs_window_init": (None, POINTER(CWindow)),
     "htbs_window_hold": (None, POINTER(CWindow), c_uint64),
     "htbs_window_open": (c_bool, POINTER(CWindow), c_uint32, c_uint64),
-    "htbs_window_judge": (None, POINTER(CWindow), c_uint32, c_uint64, c_uint64),
+    "htbs_window_update": (None, POINTER(CWindow), c_uint32, c_uint64, c_uint64),
     "htbs_policy_configure": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
     "htbs_policy_retag": (None, c_void_p, c_void_p, c_uint64, c_uint32, POINTER(CTags),
                           POINTER(c_uint64)),
-    "htbs_policy_weigh": (None, c_void_p, c_void_p, c_uint32),
-    "htbs_flow_start": (c_uint64, c_void_p, POINTER(CTags)),
+    "htbs_policy_set_weight": (None, c_void_p, c_void_p, c_uint32),
+    "htbs_flow_start_tag": (c_uint64, c_void_p, POINTER(CTags)),
     "htbs_flow_due": (c_uint64, c_void_p, c_uint64),
-    "htbs_policy_cap": (None, c_void_p, c_void_p, c_uint64, c_uint64),
+    "htbs_policy_set_cap": (None, c_void_p, c_void_p, c_uint64, c_uint64),
     "htbs_policy_drain": (c_bool, c_void_p, c_bool),
-    "htbs_policy_release": (c_void_p, c_void_p, c_uint64),
-    "htbs_policy_alarm": (c_bool, c_void_p, POINTER(c_uint64)),
+    "htbs_policy_unthrottle": (c_void_p, c_void_p, c_uint64),
+    "htbs_policy_next_unthrottle": (c_bool, c_void_p, POINTER(c_uint64)),
     "htbs_policy_timeout": (c_bool, c_void_p, c_uint64),
     "htbs_policy_cancel_wait": (c_bool, c_void_p),
-    "htbs_policy_forget": (c_bool, c_void_p, c_void_p),
+    "htbs_policy_exit_flow": (c_bool, c_void_p, c_void_p),
     "htbs_admission_begin": (None, POINTER(CAdmission), c_uint64, c_uint32),
     "htbs_admission_add": (None, POINTER(CAdmission), POINTER(CParams)),
     "htbs_admission_requests": (c_uint32, POINTER(CParams), c_uint32),
@@ -305,7 +305,7 @@ class Flow:
 
     def start(self, request: Request) -> int:
         """The start tag of a pending request as it is now."""
-        return self.lib.htbs_flow_start(self.address, byref(CTags.of(request)))
+        return self.lib.htbs_flow_start_tag(self.address, byref(CTags.of(request)))
 
     def view(self) -> FlowView:
         """What the policy knows of it."""
@@ -410,7 +410,7 @@ class Device:
 
     def bypass(self, flow: Flow, size: int, now: int) -> None:
         """A request that is dispatched past the policy."""
-        self.lib.htbs_policy_bypass(self.policy, flow.address, now % WRAP, size)
+        self.lib.htbs_policy_charge_bypass(self.policy, flow.address, now % WRAP, size)
 
     def complete(self, flow: Flow, request: Request, now: int) -> bool:
         """A dispatched request completed."""
@@ -424,7 +424,7 @@ class Device:
     def resume(self, flow: Flow, request: Request, now: int) -> None:
         """A request is dispatched past the policy."""
         request.sent = now
-        self.lib.htbs_policy_resume(self.policy, flow.address, self._sent(request))
+        self.lib.htbs_policy_redispatch(self.policy, flow.address, self._sent(request))
 
     @staticmethod
     def _sent(request: Request) -> CSent:
@@ -448,11 +448,11 @@ class Device:
 
     def weigh(self, flow: Flow, weight: int) -> None:
         """A reservation gets another weight, or none: 0."""
-        self.lib.htbs_policy_weigh(self.policy, flow.address, weight)
+        self.lib.htbs_policy_set_weight(self.policy, flow.address, weight)
 
     def cap(self, flow: Flow, most: int, now: int) -> None:
         """A reservation gets another cap, or none: 0."""
-        self.lib.htbs_policy_cap(self.policy, flow.address, most, now % WRAP)
+        self.lib.htbs_policy_set_cap(self.policy, flow.address, most, now % WRAP)
         self._set_head(flow)
 
     def drain(self, drains: bool) -> bool:
@@ -461,13 +461,13 @@ class Device:
 
     def release(self, now: int) -> Flow | None:
         """One that was stopped for long enough goes on."""
-        address = self.lib.htbs_policy_release(self.policy, now % WRAP)
+        address = self.lib.htbs_policy_unthrottle(self.policy, now % WRAP)
         return self.flows[address] if address else None
 
     def alarm(self) -> int | None:
         """When the first of those who are stopped may go on."""
         at = c_uint64()
-        return at.value if self.lib.htbs_policy_alarm(self.policy, byref(at)) else None
+        return at.value if self.lib.htbs_policy_next_unthrottle(self.policy, byref(at)) else None
 
     def timeout(self, now: int) -> bool:
         """Has the wait lasted long enough."""
@@ -480,7 +480,7 @@ class Device:
     def forget(self, flow: Flow) -> bool:
         """A reservation goes away."""
         del self.flows[flow.address]
-        return self.lib.htbs_policy_forget(self.policy, flow.address)
+        return self.lib.htbs_policy_exit_flow(self.policy, flow.address)
 
     def jump(self, to: int, now: int) -> None:
         """Let the virtual clock jump while nobody is backlogged, as others' floods would."""

@@ -61,16 +61,16 @@ def test_sixteen_are_looked_at(lib, service):
 
 def test_turns_grow_by_steps_and_shrink_by_half(lib, service):
     """With three seeks left to the deadline there is time."""
-    lib.htbs_service_crowd(byref(service), 3 * SEEK)
+    lib.htbs_service_begin_turn(byref(service), 3 * SEEK)
     assert service.turn == TURN + SEEK // 256
-    lib.htbs_service_crowd(byref(service), 3 * SEEK - 1)
+    lib.htbs_service_begin_turn(byref(service), 3 * SEEK - 1)
     assert service.turn == (TURN + SEEK // 256) // 2
 
 
 def test_turns_have_an_end(lib, service):
     """A second, and a step."""
     for _ in range(60_000):
-        lib.htbs_service_crowd(byref(service), SECOND)
+        lib.htbs_service_begin_turn(byref(service), SECOND)
     assert service.turn == pytest.approx(SECOND, rel=0.001)
 
 

@@ -41,10 +41,10 @@ def test_what_has_no_tag_is_a_debt_of_a_second_at_most(lib):
     """One second of 4096 bytes a millisecond, then no more; what was owed before stays owed."""
     curve = Curve(lib, PLAIN)
     for _ in range(3000):
-        lib.htbs_curve_pass(byref(curve.c), byref(curve.clock), 0, 4096)
+        lib.htbs_curve_charge_untagged(byref(curve.c), byref(curve.clock), 0, 4096)
     assert curve.c.tat == SECOND
     curve.arrive(4_096_000)
-    lib.htbs_curve_pass(byref(curve.c), byref(curve.clock), 0, 4096)
+    lib.htbs_curve_charge_untagged(byref(curve.c), byref(curve.clock), 0, 4096)
     assert curve.c.tat == 2 * SECOND
 
 

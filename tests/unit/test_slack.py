@@ -162,7 +162,7 @@ def test_requests_under_way_together(lib):
 def learn(lib, overload, late, times):
     """So many turns; after how many of them an overload began."""
     return [n for n in range(1, times + 1)
-            if lib.htbs_overload_learn(byref(overload), late)]
+            if lib.htbs_overload_account(byref(overload), late)]
 
 
 def test_ten_late_turns_are_an_overload(lib):

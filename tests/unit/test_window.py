@@ -34,16 +34,16 @@ def test_one_may_always_go(lib, window):
     """Else nothing would ever change."""
     lib.htbs_window_hold(byref(window), 0)
     for _ in range(100):
-        lib.htbs_window_judge(byref(window), 1, 10, 10)
+        lib.htbs_window_update(byref(window), 1, 10, 10)
     assert window.limit == ONE
     assert lib.htbs_window_open(byref(window), 0, 0)
 
 
 def test_late_ones_shrink_it_from_what_was_in_flight(lib, window):
     """An eighth less than what the device had, even if it might have had more."""
-    lib.htbs_window_judge(byref(window), 16, 51, 100)
+    lib.htbs_window_update(byref(window), 16, 51, 100)
     assert window.limit == 14 * ONE
-    lib.htbs_window_judge(byref(window), 500, 51, 100)
+    lib.htbs_window_update(byref(window), 500, 51, 100)
     assert window.limit == 14 * ONE * 7 // 8
 
 
@@ -51,11 +51,11 @@ def test_it_grows_only_if_it_was_in_the_way(lib, window):
     """Who is served fast because little is asked says nothing about more."""
     window.limit = 4 * ONE
     lib.htbs_window_hold(byref(window), 0)
-    lib.htbs_window_judge(byref(window), 1, 50, 100)
+    lib.htbs_window_update(byref(window), 1, 50, 100)
     assert window.limit == 4 * ONE
     assert not lib.htbs_window_open(byref(window), 4, 0)
-    lib.htbs_window_judge(byref(window), 1, 50, 100)
-    lib.htbs_window_judge(byref(window), 1, 50, 100)
+    lib.htbs_window_update(byref(window), 1, 50, 100)
+    lib.htbs_window_update(byref(window), 1, 50, 100)
     assert window.limit == 4 * ONE + ONE // 32
 
 
@@ -63,7 +63,7 @@ def test_it_has_an_end(lib, window):
     """There is no device that takes more."""
     lib.htbs_window_hold(byref(window), 0)
     assert not lib.htbs_window_open(byref(window), MAX // ONE, 0)
-    lib.htbs_window_judge(byref(window), 1, 50, 100)
+    lib.htbs_window_update(byref(window), 1, 50, 100)
     assert window.limit == MAX
 
 

@@ -25,7 +25,7 @@
 #define HTBS_WEIGHT_MAX		10000U
 
 /* What goes past the policy puts a reservation into debt no further than this. */
-#define HTBS_PASS_DEBT		1000000000ULL		/* ns */
+#define HTBS_UNTAGGED_DEBT		1000000000ULL		/* ns */
 
 /* What the smallest request is charged: the seek it causes isn't free. */
 #define HTBS_COST_MIN		4096U			/* bytes */
@@ -114,10 +114,11 @@ bool htbs_curve_full(const struct htbs_curve *curve,
 		     const struct htbs_clock *clock, u64 v);
 u64 htbs_curve_arrive(struct htbs_curve *curve, const struct htbs_clock *clock,
 		      u64 v, u32 cost);
-void htbs_curve_pass(struct htbs_curve *curve, const struct htbs_clock *clock,
-		     u64 v, u32 cost);
-bool htbs_curve_allows(const struct htbs_curve *curve,
-		       const struct htbs_clock *clock, u64 v, u32 cost);
+void htbs_curve_charge_untagged(struct htbs_curve *curve,
+				const struct htbs_clock *clock, u64 v,
+				u32 cost);
+bool htbs_curve_would_conform(const struct htbs_curve *curve,
+			      const struct htbs_clock *clock, u64 v, u32 cost);
 void htbs_curve_charge(struct htbs_curve *curve, u32 bytes);
 u64 htbs_curve_refund(struct htbs_curve *curve, u32 bytes);
 

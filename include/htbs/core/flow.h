@@ -100,12 +100,13 @@ static inline bool htbs_flow_linked(const struct htbs_flow *flow)
 	return !RB_EMPTY_NODE(&flow->node.rb) || !RB_EMPTY_NODE(&flow->cap.rb);
 }
 
-bool htbs_flow_learn(struct htbs_flow *flow, const struct htbs_extent *extent);
-void htbs_flow_think(struct htbs_flow *flow, u64 now, u64 t_wait);
+bool htbs_flow_note_dispatch(struct htbs_flow *flow,
+			     const struct htbs_extent *extent);
+void htbs_flow_note_arrival(struct htbs_flow *flow, u64 now, u64 t_wait);
 
 bool htbs_flow_sequential(const struct htbs_flow *flow);
 bool htbs_flow_anticipates(const struct htbs_flow *flow, u64 think, bool deep);
-u64 htbs_flow_patience(const struct htbs_flow *flow, u64 t_wait);
+u64 htbs_flow_max_wait(const struct htbs_flow *flow, u64 t_wait);
 u32 htbs_flow_burst(const struct htbs_flow *flow);
 
 #endif /* HTBS_CORE_FLOW_H */

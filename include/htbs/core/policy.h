@@ -133,7 +133,7 @@ struct htbs_policy {
 	struct htbs_window window[2];
 	bool held;
 	bool reorders;
-	struct htbs_urgent urgent;
+	struct htbs_deadlines urgent;
 	enum htbs_order order;
 	struct htbs_shares shares;
 	struct rb_root_cached stopped;
@@ -171,7 +171,7 @@ struct htbs_head {
 /**
  * struct htbs_arrival - what the policy made of an arrival
  * @start: start tag S, virtual ns
- * @kept: its start tags to keep, see htbs_flow_start()
+ * @kept: its start tags to keep, see htbs_flow_start_tag()
  * @v: virtual time of the arrival, after the jump
  * @due: when it is due, real ns: had it come when the curve entitles it, it
  *	would be due then
@@ -253,112 +253,114 @@ static inline bool htbs_policy_overloaded(const struct htbs_policy *policy)
 }
 
 /**
- * htbs_policy_weighs() - does the rest go by weights
+ * htbs_policy_weighted() - does the rest go by weights
  * @policy: the policy
  *
  * Return: true if a weight is given, but for an overload.
  */
-static inline bool htbs_policy_weighs(const struct htbs_policy *policy)
+static inline bool htbs_policy_weighted(const struct htbs_policy *policy)
 {
 	return policy->shares.given && !htbs_policy_overloaded(policy);
 }
 
 /**
- * htbs_policy_early() - is a reservation's oldest request not entitled yet
+ * htbs_policy_is_early() - is a reservation's oldest request not entitled yet
  * @policy: the policy; its time is up to date
  * @flow: a reservation with requests pending
  *
  * Return: true if the rest goes by weights, and it would be served from that.
  */
-static inline bool htbs_policy_early(const struct htbs_policy *policy,
-				     const struct htbs_flow *flow)
+static inline bool htbs_policy_is_early(const struct htbs_policy *policy,
+					const struct htbs_flow *flow)
 {
-	return htbs_policy_weighs(policy) &&
+	return htbs_policy_weighted(policy) &&
 	       htbs_before(policy->v, flow->node.start);
 }
 
 /* curves.c */
-void htbs_flow_promise(struct htbs_flow *flow, const struct htbs_params *params,
-		       const struct htbs_clock *clock, u64 v);
+void htbs_flow_init_curves(struct htbs_flow *flow,
+			   const struct htbs_params *params,
+			   const struct htbs_clock *clock, u64 v);
 u64 htbs_flow_arrive(const struct htbs_policy *policy, struct htbs_flow *flow,
 		     u64 v, u32 cost, struct htbs_tags *tags);
-void htbs_flow_pass(const struct htbs_policy *policy, struct htbs_flow *flow,
-		    u64 v, u32 cost);
-void htbs_flow_grow(const struct htbs_policy *policy, struct htbs_flow *flow,
-		    u64 v, u32 bytes);
-bool htbs_flow_allows(const struct htbs_policy *policy,
-		      const struct htbs_flow *flow, u64 v, u32 cost);
+void htbs_flow_charge_untagged(const struct htbs_policy *policy,
+			       struct htbs_flow *flow, u64 v, u32 cost);
+void htbs_flow_charge_merge(const struct htbs_policy *policy,
+			    struct htbs_flow *flow, u64 v, u32 bytes);
+bool htbs_flow_would_conform(const struct htbs_policy *policy,
+			     const struct htbs_flow *flow, u64 v, u32 cost);
 void htbs_flow_set_oldest(struct htbs_flow *flow, const struct htbs_tags *kept);
-void htbs_flow_spare(struct htbs_flow *flow, u32 cost);
+void htbs_flow_refund(struct htbs_flow *flow, u32 cost);
 
 /* share.c */
 void htbs_share_init(struct htbs_share *share);
 void htbs_share_link(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_share_unlink(struct htbs_policy *policy, struct htbs_flow *flow);
-void htbs_policy_weigh(struct htbs_policy *policy, struct htbs_flow *flow,
-		       u32 weight);
-void htbs_flow_keep(const struct htbs_flow *flow, const struct htbs_tags *tags,
-		    struct htbs_tags *kept);
-u64 htbs_flow_start(const struct htbs_flow *flow, const struct htbs_tags *kept);
-bool htbs_policy_spare(const struct htbs_policy *policy,
-		       const struct htbs_flow *flow);
-struct htbs_flow *htbs_policy_next(const struct htbs_policy *policy);
-bool htbs_policy_renews(const struct htbs_policy *policy,
-			const struct htbs_flow *flow);
-bool htbs_policy_in_share(struct htbs_policy *policy,
-			  const struct htbs_flow *flow);
+void htbs_policy_set_weight(struct htbs_policy *policy, struct htbs_flow *flow,
+			    u32 weight);
+void htbs_flow_store_tags(const struct htbs_flow *flow,
+			  const struct htbs_tags *tags, struct htbs_tags *kept);
+u64 htbs_flow_start_tag(const struct htbs_flow *flow,
+			const struct htbs_tags *kept);
+bool htbs_policy_is_surplus(const struct htbs_policy *policy,
+			    const struct htbs_flow *flow);
+struct htbs_flow *htbs_policy_next_flow(const struct htbs_policy *policy);
+bool htbs_policy_renews_run(const struct htbs_policy *policy,
+			    const struct htbs_flow *flow);
+bool htbs_policy_run_in_share(struct htbs_policy *policy,
+			      const struct htbs_flow *flow);
 void htbs_share_charge(struct htbs_policy *policy, struct htbs_flow *flow,
 		       u32 cost);
-void htbs_policy_spend(struct htbs_policy *policy, struct htbs_flow *flow,
-		       u32 cost);
+void htbs_policy_charge_surplus(struct htbs_policy *policy,
+				struct htbs_flow *flow, u32 cost);
 
 /* backlog.c */
 void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow);
 bool htbs_policy_unlink(struct htbs_policy *policy, struct htbs_flow *flow);
 
 /* device_share.c */
-void htbs_time_wake(struct htbs_flow *flow, u64 v);
-u64 htbs_time_start(struct htbs_flow *flow, u64 v, u64 start);
-void htbs_time_charge(struct htbs_policy *policy, struct htbs_flow *flow,
-		      u64 took);
+void htbs_device_share_wake(struct htbs_flow *flow, u64 v);
+u64 htbs_device_share_start(struct htbs_flow *flow, u64 v, u64 start);
+void htbs_device_share_charge(struct htbs_policy *policy,
+			      struct htbs_flow *flow, u64 took);
 
 /* cap.c */
-bool htbs_cap_stops(const struct htbs_policy *policy,
-		    const struct htbs_flow *flow, u64 now);
+bool htbs_cap_throttles(const struct htbs_policy *policy,
+			const struct htbs_flow *flow, u64 now);
 struct htbs_flow *htbs_cap_first(const struct htbs_policy *policy);
 void htbs_cap_link(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_cap_unlink(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_cap_charge(const struct htbs_policy *policy, struct htbs_flow *flow,
 		     u64 now, u32 cost);
 u64 htbs_flow_due(const struct htbs_flow *flow, u64 due);
-u64 htbs_flow_since(const struct htbs_flow *flow, u64 arrived);
+u64 htbs_flow_waits_since(const struct htbs_flow *flow, u64 arrived);
 
 /* throttle.c */
-void htbs_cap_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
-		     u64 now, u32 cost);
-void htbs_policy_cap(struct htbs_policy *policy, struct htbs_flow *flow,
-		     u64 max, u64 now);
-bool htbs_policy_alarm(const struct htbs_policy *policy, u64 *at);
-struct htbs_flow *htbs_policy_release(struct htbs_policy *policy, u64 now);
+void htbs_cap_charge_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
+			    u64 now, u32 cost);
+void htbs_policy_set_cap(struct htbs_policy *policy, struct htbs_flow *flow,
+			 u64 max, u64 now);
+bool htbs_policy_next_unthrottle(const struct htbs_policy *policy, u64 *at);
+struct htbs_flow *htbs_policy_unthrottle(struct htbs_policy *policy, u64 now);
 bool htbs_policy_drain(struct htbs_policy *policy, bool drains);
 
 /* tagging.c */
 void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 		    const struct htbs_params *params, u64 now);
-u64 htbs_policy_adjust(struct htbs_policy *policy, u64 now);
+u64 htbs_policy_advance_clock(struct htbs_policy *policy, u64 now);
 u64 htbs_policy_due(struct htbs_policy *policy,
 		    const struct htbs_flow *flow, u64 now, u64 start);
 void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
 			u64 now, u32 bytes);
-void htbs_policy_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
-			u64 now, u32 cost);
+void htbs_policy_charge_bypass(struct htbs_policy *policy,
+			       struct htbs_flow *flow, u64 now, u32 cost);
 void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 			   const struct htbs_params *params, u64 now);
 void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
 		       u64 now, u32 cost, struct htbs_tags *kept, u64 *due);
 
 /* eligible.c */
-void htbs_flow_pace(struct htbs_flow *flow, u64 now, u32 cost);
+void htbs_flow_advance_pace(struct htbs_flow *flow, u64 now, u32 cost);
 void htbs_policy_update_eligible(struct htbs_flow *flow);
 bool htbs_policy_eligible(const struct htbs_policy *policy,
 			  const struct htbs_flow *flow, u64 now);
@@ -370,28 +372,32 @@ struct htbs_flow *htbs_policy_expired(struct htbs_policy *policy, u64 now);
 bool htbs_policy_sweeps(const struct htbs_policy *policy, u64 now);
 
 /* run.c */
-void htbs_policy_crowd(struct htbs_policy *policy, u64 now);
-bool htbs_policy_learn(struct htbs_policy *policy, const struct htbs_flow *flow,
-		       const struct htbs_sent *sent);
-void htbs_policy_served(struct htbs_policy *policy,
-			const struct htbs_flow *flow, u64 now);
+void htbs_policy_update_crowded(struct htbs_policy *policy, u64 now);
+bool htbs_policy_account_lateness(struct htbs_policy *policy,
+				  const struct htbs_flow *flow,
+				  const struct htbs_sent *sent);
+void htbs_policy_extend_turn(struct htbs_policy *policy,
+			     const struct htbs_flow *flow, u64 now);
 bool htbs_policy_in_time(const struct htbs_policy *policy, u64 now);
 bool htbs_policy_limit_wait(struct htbs_policy *policy);
-void htbs_policy_await(struct htbs_policy *policy, struct htbs_flow *flow);
-bool htbs_policy_stays(struct htbs_policy *policy, u64 now);
+void htbs_policy_begin_wait(struct htbs_policy *policy, struct htbs_flow *flow);
+bool htbs_policy_keep_active(struct htbs_policy *policy, u64 now);
 bool htbs_policy_cancel_wait(struct htbs_policy *policy);
 bool htbs_policy_timeout(struct htbs_policy *policy, u64 now);
 
 /* inflight.c */
-void htbs_policy_begin(struct htbs_policy *policy, struct htbs_flow *flow,
-		       const struct htbs_sent *sent, bool streaming);
-void htbs_policy_finish(struct htbs_policy *policy, struct htbs_flow *flow,
-			const struct htbs_sent *sent);
-void htbs_policy_judge(struct htbs_policy *policy, u64 now,
-		       const struct htbs_sent *sent);
-bool htbs_policy_lets(struct htbs_policy *policy,
-		      const struct htbs_flow *flow, u64 now);
-struct htbs_flow *htbs_policy_passes(struct htbs_policy *policy, u64 now);
+void htbs_policy_inflight_add(struct htbs_policy *policy,
+			      struct htbs_flow *flow,
+			      const struct htbs_sent *sent, bool streaming);
+void htbs_policy_inflight_remove(struct htbs_policy *policy,
+				 struct htbs_flow *flow,
+				 const struct htbs_sent *sent);
+void htbs_policy_update_windows(struct htbs_policy *policy, u64 now,
+				const struct htbs_sent *sent);
+bool htbs_policy_can_dispatch(struct htbs_policy *policy,
+			      const struct htbs_flow *flow, u64 now);
+struct htbs_flow *htbs_policy_next_dispatchable(struct htbs_policy *policy,
+						u64 now);
 
 /* policy.c */
 void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
@@ -413,9 +419,9 @@ bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_sent *sent);
 bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow,
 			 const struct htbs_sent *sent);
-void htbs_policy_resume(struct htbs_policy *policy, struct htbs_flow *flow,
-			const struct htbs_sent *sent);
-bool htbs_policy_forget(struct htbs_policy *policy, struct htbs_flow *flow);
+void htbs_policy_redispatch(struct htbs_policy *policy, struct htbs_flow *flow,
+			    const struct htbs_sent *sent);
+bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow);
 
 /**
  * htbs_policy_has_work() - would a choice find something to serve

@@ -46,9 +46,9 @@ struct htbs_overload {
 void htbs_service_init(struct htbs_service *service, u64 seek);
 void htbs_service_begin(struct htbs_service *service, u64 now, bool streaming);
 u64 htbs_service_end(struct htbs_service *service, u64 now);
-void htbs_service_crowd(struct htbs_service *service, u64 left);
+void htbs_service_begin_turn(struct htbs_service *service, u64 left);
 
-bool htbs_overload_learn(struct htbs_overload *overload, bool late);
+bool htbs_overload_account(struct htbs_overload *overload, bool late);
 bool htbs_overload_end(struct htbs_overload *overload);
 
 u64 htbs_slack_end(const struct htbs_service *service,

@@ -41,26 +41,26 @@ static inline u32 htbs_window_size(const struct htbs_window *window)
 }
 
 /* So many conforming requests in flight are known by their deadlines. */
-#define HTBS_URGENT_MAX		32
+#define HTBS_DEADLINES_MAX		32
 
 /**
- * struct htbs_urgent - conforming requests that the device has
+ * struct htbs_deadlines - conforming requests that the device has
  * @count: how many of @due
  * @due: when they are due, ns; in no order
  */
-struct htbs_urgent {
+struct htbs_deadlines {
 	u32 count;
-	u64 due[HTBS_URGENT_MAX];
+	u64 due[HTBS_DEADLINES_MAX];
 };
 
-void htbs_urgent_add(struct htbs_urgent *urgent, u64 due);
-void htbs_urgent_remove(struct htbs_urgent *urgent, u64 due);
-bool htbs_urgent_before(const struct htbs_urgent *urgent, u64 time);
+void htbs_deadlines_add(struct htbs_deadlines *urgent, u64 due);
+void htbs_deadlines_remove(struct htbs_deadlines *urgent, u64 due);
+bool htbs_deadlines_before(const struct htbs_deadlines *urgent, u64 time);
 
 void htbs_window_init(struct htbs_window *window);
 void htbs_window_hold(struct htbs_window *window, u64 now);
 bool htbs_window_open(struct htbs_window *window, u32 in_flight, u64 now);
-void htbs_window_judge(struct htbs_window *window, u32 in_flight, u64 took,
-		       u64 budget);
+void htbs_window_update(struct htbs_window *window, u32 in_flight, u64 took,
+			u64 budget);
 
 #endif /* HTBS_CORE_WINDOW_H */
