@@ -33,7 +33,7 @@ static int __init htbs_init(void)
 #ifdef CONFIG_BLK_DEBUG_FS
 	htbs_elevator.queue_debugfs_attrs = htbs_debugfs_attrs;
 #endif
-	err = htbs_release_register();
+	err = htbs_cap_timer_register();
 	if (err)
 		goto err_reservations;
 	err = elv_register(&htbs_elevator);
@@ -42,7 +42,7 @@ static int __init htbs_init(void)
 	return 0;
 
 err_release:
-	htbs_release_unregister();
+	htbs_cap_timer_unregister();
 err_reservations:
 	htbs_reservations_unregister();
 	return err;
@@ -51,7 +51,7 @@ err_reservations:
 static void __exit htbs_exit(void)
 {
 	elv_unregister(&htbs_elevator);
-	htbs_release_unregister();
+	htbs_cap_timer_unregister();
 	htbs_reservations_unregister();
 }
 

@@ -214,7 +214,7 @@ static int htbs_parse_line(char *body, struct htbs_conf_line *line)
 
 /* Under queue_lock. */
 static int htbs_configure(struct htbs_group *group, char *body,
-			  struct htbs_saved **saved)
+			  struct htbs_stored_config **saved)
 {
 	struct htbs_conf_line line = {};
 	int err;
@@ -248,7 +248,7 @@ static ssize_t htbs_cgroup_write(struct kernfs_open_file *of, char *buf,
 				 size_t nbytes, loff_t off)
 {
 	struct blkcg *blkcg = htbs_css_to_blkcg(of_css(of));
-	struct htbs_saved *saved;
+	struct htbs_stored_config *saved;
 	struct htbs_conf_ctx ctx;
 	int err;
 

@@ -19,7 +19,7 @@ static const char *const htbs_wait_names[] = {
 };
 
 /* Is what is pending held up by caps?  The stall detector of tests/faults asks. */
-static void htbs_show_stopped(struct seq_file *sf, struct htbs_device *dev)
+static void htbs_show_throttled(struct seq_file *sf, struct htbs_device *dev)
 {
 	struct htbs_policy *policy = &dev->policy;
 	bool some = !htbs_tree_empty(&policy->tree) ||
@@ -28,15 +28,15 @@ static void htbs_show_stopped(struct seq_file *sf, struct htbs_device *dev)
 	u64 at;
 
 	if (!htbs_policy_next_unthrottle(policy, &at)) {
-		seq_puts(sf, "stopped by caps nothing\n");
+		seq_puts(sf, "throttled       nothing\n");
 		return;
 	}
 	left = at - ktime_get_ns();
 	if (left < 0)
-		seq_printf(sf, "stopped by caps overdue by %lld us\n",
+		seq_printf(sf, "throttled       overdue by %lld us\n",
 			   -left / NSEC_PER_USEC);
 	else
-		seq_printf(sf, "stopped by caps %s, for %lld us\n",
+		seq_printf(sf, "throttled       %s, for %lld us\n",
 			   some ? "some of what is pending" :
 			   "all that is pending", left / NSEC_PER_USEC);
 }
@@ -89,16 +89,19 @@ static int htbs_state_show(void *data, struct seq_file *sf)
 		   htbs_window_size(&policy->window[false]),
 		   htbs_window_size(&policy->window[true]),
 		   htbs_before(ktime_get_ns(), policy->window[false].until) ?
-		   "up" : "not up", htbs_policy_in_flight(policy, false),
-		   htbs_policy_in_flight(policy, true), policy->urgent.count,
+		   "up" :
+		   "not up",
+		   htbs_policy_in_flight(policy, false),
+		   htbs_policy_in_flight(policy, true),
+		   policy->inflight_deadlines.count,
 		   policy->held ? "; a request is held back" : "");
 	seq_printf(sf, "rest            by %s\n",
 		   htbs_policy_weighted(policy) ? "weight" : "bandwidth");
 	seq_printf(sf, "kept idle       %s\n", htbs_wait_names[policy->wait]);
 	htbs_show_oldest(sf, dev);
-	htbs_show_stopped(sf, dev);
+	htbs_show_throttled(sf, dev);
 	seq_printf(sf, "unscheduled     %s\n",
-		   list_empty(&dev->dispatch) && list_empty(&dev->passing) ?
+		   list_empty(&dev->dispatch) && list_empty(&dev->exempt) ?
 		   "none" : "pending");
 	seq_printf(sf, "background      %u pending, %u in flight\n",
 		   policy->background->pending, policy->background->in_flight);
@@ -115,9 +118,9 @@ static void htbs_backlog_line(struct seq_file *sf, struct htbs_flow *flow,
 		   (s64)(flow->node.finish - v) / NSEC_PER_USEC);
 }
 
-static void htbs_stopped_line(struct seq_file *sf, struct htbs_flow *flow)
+static void htbs_throttled_line(struct seq_file *sf, struct htbs_flow *flow)
 {
-	seq_printf(sf, "group %llu: %u pending, %u in flight, stopped by its cap for %lld us\n",
+	seq_printf(sf, "group %llu: %u pending, %u in flight, throttled by its cap for %lld us\n",
 		   htbs_flow_owner(flow)->id, flow->pending, flow->in_flight,
 		   (s64)(htbs_cap_end(&flow->cap) - ktime_get_ns()) /
 		   NSEC_PER_USEC);
@@ -142,9 +145,9 @@ static int htbs_backlog_show(void *data, struct seq_file *sf)
 		htbs_backlog_line(sf, rb_entry(rb, struct htbs_flow, node.rb),
 				  v);
 	}
-	for (rb = rb_first_cached(&dev->policy.stopped);
+	for (rb = rb_first_cached(&dev->policy.throttled);
 	     rb && listed < HTBS_LIST_MAX; rb = rb_next(rb), listed++)
-		htbs_stopped_line(sf, rb_entry(rb, struct htbs_flow, cap.rb));
+		htbs_throttled_line(sf, rb_entry(rb, struct htbs_flow, cap.rb));
 	spin_unlock_irq(&dev->lock);
 	return 0;
 }
@@ -154,7 +157,7 @@ static int htbs_admission_show(void *data, struct seq_file *sf)
 	struct request_queue *q = data;
 	struct htbs_device *dev = q->elevator->elevator_data;
 
-	return htbs_promises_show(&dev->promises, sf);
+	return htbs_admission_set_show(&dev->admitted, sf);
 }
 
 const struct blk_mq_debugfs_attr htbs_debugfs_attrs[] = {

@@ -173,7 +173,7 @@ static ssize_t htbs_capacity_bw_show(struct elevator_queue *eq, char *page)
 {
 	struct htbs_device *dev = eq->elevator_data;
 
-	return sysfs_emit(page, "%llu\n", READ_ONCE(dev->promises.capacity));
+	return sysfs_emit(page, "%llu\n", READ_ONCE(dev->admitted.capacity));
 }
 
 /* A number, or "NUMBER force". */
@@ -193,10 +193,10 @@ static ssize_t htbs_capacity_bw_store(struct elevator_queue *eq,
 	strscpy(number, page, digits + 1);
 	if (htbs_parse(force ? number : page, 0, HTBS_CAPACITY_MAX, &value))
 		return -EINVAL;
-	err = htbs_promises_set_capacity(&dev->promises, value, force,
-					 &shortfall);
+	err = htbs_admission_set_capacity(&dev->admitted, value, force,
+					  &shortfall);
 	if (err)
-		htbs_promises_refused(dev->queue->disk, &shortfall);
+		htbs_admission_set_refused(dev->queue->disk, &shortfall);
 	return err ?: count;
 }
 
@@ -204,7 +204,7 @@ static ssize_t htbs_capacity_request_show(struct elevator_queue *eq, char *page)
 {
 	struct htbs_device *dev = eq->elevator_data;
 
-	return sysfs_emit(page, "%u\n", READ_ONCE(dev->promises.request));
+	return sysfs_emit(page, "%u\n", READ_ONCE(dev->admitted.request));
 }
 
 static ssize_t htbs_capacity_request_store(struct elevator_queue *eq,
@@ -217,11 +217,12 @@ static ssize_t htbs_capacity_request_store(struct elevator_queue *eq,
 
 	if (err)
 		return err;
-	err = htbs_promises_set_request(&dev->promises, value, &shortfall);
+	err = htbs_admission_set_request(&dev->admitted, value, &shortfall);
 	if (err)
-		htbs_promises_refused(dev->queue->disk, &shortfall);
+		htbs_admission_set_refused(dev->queue->disk, &shortfall);
 	else
-		htbs_promises_check_queue(&dev->promises, dev->queue->disk);
+		htbs_admission_set_check_queue(&dev->admitted,
+					       dev->queue->disk);
 	return err ?: count;
 }
 
@@ -229,7 +230,8 @@ static ssize_t htbs_promised_bw_show(struct elevator_queue *eq, char *page)
 {
 	struct htbs_device *dev = eq->elevator_data;
 
-	return sysfs_emit(page, "%llu\n", htbs_promises_bw(&dev->promises));
+	return sysfs_emit(page, "%llu\n",
+			  htbs_admission_set_bw(&dev->admitted));
 }
 
 static ssize_t htbs_promised_requests_show(struct elevator_queue *eq,
@@ -238,7 +240,7 @@ static ssize_t htbs_promised_requests_show(struct elevator_queue *eq,
 	struct htbs_device *dev = eq->elevator_data;
 
 	return sysfs_emit(page, "%u\n",
-			  htbs_promises_nr_requests(&dev->promises));
+			  htbs_admission_set_nr_requests(&dev->admitted));
 }
 
 /* blk-mq keeps stores of one queue apart, so read and write back are safe. */

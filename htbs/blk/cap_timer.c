@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who was stopped by a cap goes on.
+ * Who was throttled by a cap goes on.
  *
  * What a cap holds up is pending on a device that may be idle, and then nobody asks
  * for it.  So a timer does, when the first cap allows it.
@@ -55,19 +55,19 @@ static struct notifier_block htbs_pm_notifier = {
 };
 
 /**
- * htbs_release_register() - be told of suspends
+ * htbs_cap_timer_register() - be told of suspends
  *
  * Return: 0 or an error.
  */
-int htbs_release_register(void)
+int htbs_cap_timer_register(void)
 {
 	return register_pm_notifier(&htbs_pm_notifier);
 }
 
 /**
- * htbs_release_unregister() - no longer
+ * htbs_cap_timer_unregister() - no longer
  */
-void htbs_release_unregister(void)
+void htbs_cap_timer_unregister(void)
 {
 	unregister_pm_notifier(&htbs_pm_notifier);
 }
@@ -97,7 +97,8 @@ static bool htbs_inactive_is_stopped(struct htbs_device *dev)
 
 	if (!htbs_some_hctx_inactive(dev->queue))
 		return false;
-	for (rb = rb_first_cached(&dev->policy.stopped); rb; rb = rb_next(rb)) {
+	for (rb = rb_first_cached(&dev->policy.throttled); rb;
+	     rb = rb_next(rb)) {
 		res = htbs_flow_owner(rb_entry(rb, struct htbs_flow, cap.rb));
 		list_for_each_entry(rq, &res->fifo, queuelist)
 			if (htbs_hctx_inactive(rq->mq_hctx))
@@ -124,11 +125,11 @@ static bool htbs_wakes_waiters(struct htbs_device *dev, u64 now)
 }
 
 /**
- * htbs_release_due() - let go of those whose time has come
+ * htbs_unthrottle_due() - let go of those whose time has come
  * @dev: the device, locked
  * @now: real time, ns
  */
-void htbs_release_due(struct htbs_device *dev, u64 now)
+void htbs_unthrottle_due(struct htbs_device *dev, u64 now)
 {
 	struct htbs_flow *flow;
 	bool some = false;
@@ -140,7 +141,7 @@ void htbs_release_due(struct htbs_device *dev, u64 now)
 		some = true;
 	}
 	if (some && dev->policy.wait != HTBS_WAIT_NONE)
-		htbs_arm_wait_timer(dev);
+		htbs_idle_timer_arm(dev);
 }
 
 void __htbs_release_arm(struct htbs_device *dev)
@@ -152,13 +153,13 @@ void __htbs_release_arm(struct htbs_device *dev)
 	if (htbs_policy_next_unthrottle(&dev->policy, &alarm) &&
 	    htbs_before(alarm, at))
 		at = alarm;
-	htbs_timer_by(&dev->release_timer, at);
+	htbs_timer_by(&dev->cap_timer, at);
 }
 
 static enum hrtimer_restart htbs_release_expired(struct hrtimer *timer)
 {
 	struct htbs_device *dev = container_of(timer, struct htbs_device,
-					       release_timer);
+					       cap_timer);
 	unsigned long flags;
 	bool wakes;
 	u64 now;
@@ -168,8 +169,8 @@ static enum hrtimer_restart htbs_release_expired(struct hrtimer *timer)
 	wakes = htbs_wakes_waiters(dev, now);
 	if (htbs_policy_drain(&dev->policy, htbs_has_to_drain(dev)))
 		htbs_trace_drain(dev, now);
-	htbs_release_due(dev, now);
-	htbs_release_arm(dev);
+	htbs_unthrottle_due(dev, now);
+	htbs_cap_timer_arm(dev);
 	htbs_device_unlock(dev, flags);
 
 	if (wakes)
@@ -180,34 +181,34 @@ static enum hrtimer_restart htbs_release_expired(struct hrtimer *timer)
 }
 
 /**
- * htbs_release_now() - a cap is gone: what it held up is asked for
+ * htbs_cap_timer_now() - a cap is gone: what it held up is asked for
  * @dev: the device, locked
  *
  * The timer does it, as the caller may hold queue_lock, with which no queue is run.
  */
-void htbs_release_now(struct htbs_device *dev)
+void htbs_cap_timer_now(struct htbs_device *dev)
 {
 	lockdep_assert_held(&dev->lock);
 
 	if (dev->policy.wait != HTBS_WAIT_NONE)
-		htbs_arm_wait_timer(dev);
-	hrtimer_start(&dev->release_timer, ktime_get(), HRTIMER_MODE_ABS);
+		htbs_idle_timer_arm(dev);
+	hrtimer_start(&dev->cap_timer, ktime_get(), HRTIMER_MODE_ABS);
 }
 
 /**
- * htbs_release_init() - a new device, on which nobody is stopped
+ * htbs_cap_timer_init() - a new device, on which nobody is throttled
  * @dev: the device
  */
-void htbs_release_init(struct htbs_device *dev)
+void htbs_cap_timer_init(struct htbs_device *dev)
 {
-	htbs_setup_timer(&dev->release_timer, htbs_release_expired);
+	htbs_setup_timer(&dev->cap_timer, htbs_release_expired);
 }
 
 /**
- * htbs_release_cancel() - nothing is pending any more, nor will be
+ * htbs_cap_timer_cancel() - nothing is pending any more, nor will be
  * @dev: the device
  */
-void htbs_release_cancel(struct htbs_device *dev)
+void htbs_cap_timer_cancel(struct htbs_device *dev)
 {
-	hrtimer_cancel(&dev->release_timer);
+	hrtimer_cancel(&dev->cap_timer);
 }

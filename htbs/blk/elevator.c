@@ -83,11 +83,11 @@ static void htbs_insert_tagged(struct htbs_device *dev,
 	}
 	if (arrival.hit)
 		res->stats.hits++;
-	if (arrival.hurry)
-		htbs_arm_wait_timer(dev);
+	if (arrival.wait_shortened)
+		htbs_idle_timer_arm(dev);
 
 	htbs_queue_add(dev, res, rq);
-	htbs_limit_count(dev, res);
+	htbs_tags_account(dev, res);
 	htbs_trace_tag(dev, res, rq, now, &arrival);
 }
 
@@ -95,12 +95,12 @@ static void htbs_insert_tagged(struct htbs_device *dev,
  * What others wait for isn't held up by a cap.  It counts all the same, and holds up
  * what comes after it.
  */
-static void htbs_insert_passing(struct htbs_device *dev,
-				struct htbs_reservation *res,
-				struct request *rq)
+static void htbs_insert_exempt(struct htbs_device *dev,
+			       struct htbs_reservation *res,
+			       struct request *rq)
 {
 	htbs_queue_bypass(dev, res, htbs_rq_cost(rq));
-	list_add_tail(&rq->queuelist, &dev->passing);
+	list_add_tail(&rq->queuelist, &dev->exempt);
 	htbs_trace_pass(dev, res, rq, ktime_get_ns());
 }
 
@@ -113,7 +113,7 @@ static bool htbs_may_merge(struct htbs_device *dev, struct request *rq)
 {
 	if (!dev->policy.pending || req_op(rq) == REQ_OP_DISCARD)
 		return false;
-	if (!htbs_op_is_for_all(rq->cmd_flags) || !rq->bio)
+	if (!htbs_op_issued_as_root(rq->cmd_flags) || !rq->bio)
 		return true;
 	return IOPRIO_PRIO_CLASS(rq->bio->bi_ioprio) != IOPRIO_CLASS_IDLE &&
 	       !htbs_reservation_of_rq(dev, rq)->flow.cap.curve.params.bw;
@@ -153,8 +153,9 @@ static void htbs_insert(struct htbs_device *dev, struct request *rq,
 	if (at_head) {
 		htbs_queue_bypass(dev, res, htbs_rq_cost(rq));
 		htbs_insert_first(dev, rq, at_head);
-	} else if (htbs_rq_is_for_all(rq) && res->flow.cap.curve.params.bw) {
-		htbs_insert_passing(dev, res, rq);
+	} else if (htbs_rq_issued_as_root(rq) &&
+		   res->flow.cap.curve.params.bw) {
+		htbs_insert_exempt(dev, res, rq);
 	} else {
 		htbs_insert_tagged(dev, res, rq);
 	}
@@ -175,7 +176,7 @@ static void htbs_insert_requests(struct blk_mq_hw_ctx *hctx,
 		list_del_init(&rq->queuelist);
 		htbs_insert(dev, rq, at_head, &free);
 	}
-	htbs_release_arm(dev);
+	htbs_cap_timer_arm(dev);
 	htbs_device_unlock(dev, flags);
 
 	list_for_each_entry_safe(rq, next, &free, queuelist) {
@@ -189,7 +190,7 @@ static void htbs_insert_requests(struct blk_mq_hw_ctx *hctx,
  */
 
 /* What the policy knows a dispatched request by. */
-static void htbs_describe(struct request *rq, struct htbs_sent *sent)
+static void htbs_sent_of(struct request *rq, struct htbs_sent *sent)
 {
 	sent->at = htbs_rq_sent(rq);
 	sent->due = htbs_rq_kept_due(rq);
@@ -225,16 +226,16 @@ static void htbs_start_request(struct htbs_device *dev,
  */
 static struct request *htbs_first_request(struct htbs_device *dev)
 {
-	bool turn = !dev->passed || !htbs_policy_has_work(&dev->policy);
+	bool turn = !dev->exempt_turn || !htbs_policy_has_work(&dev->policy);
 	struct request *rq = list_first_entry_or_null(&dev->dispatch,
 						      struct request,
 						      queuelist);
 
 	if (rq)
 		return rq;
-	rq = list_first_entry_or_null(&dev->passing, struct request, queuelist);
-	dev->passed = rq && turn;
-	return dev->passed ? rq : NULL;
+	rq = list_first_entry_or_null(&dev->exempt, struct request, queuelist);
+	dev->exempt_turn = rq && turn;
+	return dev->exempt_turn ? rq : NULL;
 }
 
 static struct request *htbs_dispatch_first(struct htbs_device *dev, u64 now)
@@ -250,9 +251,9 @@ static struct request *htbs_dispatch_first(struct htbs_device *dev, u64 now)
 	res = htbs_rq_prepared(rq) ? htbs_rq_reservation(rq) : NULL;
 	if (res) {
 		htbs_start_request(dev, res, rq, now);
-		htbs_describe(rq, &sent);
+		htbs_sent_of(rq, &sent);
 		htbs_policy_redispatch(&dev->policy, &res->flow, &sent);
-		htbs_limit_count(dev, res);
+		htbs_tags_account(dev, res);
 	}
 	htbs_trace_dispatch(dev, res, rq, now, HTBS_ORDER_NONE);
 	return rq;
@@ -266,17 +267,17 @@ static struct request *htbs_take_chosen(struct htbs_device *dev,
 	struct request *rq = order == HTBS_ORDER_NEAREST ?
 			     htbs_queue_nearest(res) : htbs_queue_oldest(res);
 
-	htbs_queue_pass(res, rq);
+	htbs_queue_swap_tags(res, rq);
 	htbs_queue_take(dev, res, rq);
 	return rq;
 }
 
-static void htbs_tell_dispatch(struct htbs_device *dev,
-			       struct htbs_reservation *res,
-			       struct request *rq, u64 now)
+static void htbs_account_dispatch(struct htbs_device *dev,
+				  struct htbs_reservation *res,
+				  struct request *rq, u64 now)
 {
 	const u64 due = htbs_flow_due(&res->flow, htbs_rq_due(rq));
-	const struct htbs_tags kept = htbs_rq_tags(rq);
+	const struct htbs_start_tags kept = htbs_rq_tags(rq);
 	const struct htbs_extent extent = {
 		.pos		= blk_rq_pos(rq),
 		.sectors	= blk_rq_sectors(rq),
@@ -305,21 +306,21 @@ static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
 	struct htbs_choice choice;
 	struct request *rq;
 
-	htbs_release_due(dev, now);
+	htbs_unthrottle_due(dev, now);
 	htbs_policy_choose(&dev->policy, now, &choice);
 	htbs_trace_choice(dev, &choice, was_active, now);
 	if (choice.wait_began) {
 		htbs_flow_owner(dev->policy.active)->stats.waits++;
-		htbs_arm_wait_timer(dev);
+		htbs_idle_timer_arm(dev);
 	}
 	if (!choice.flow)
 		return NULL;
 
 	res = htbs_flow_owner(choice.flow);
 	rq = htbs_take_chosen(dev, res, choice.order);
-	htbs_tell_dispatch(dev, res, rq, now);
+	htbs_account_dispatch(dev, res, rq, now);
 	htbs_start_request(dev, res, rq, now);
-	htbs_release_arm(dev);
+	htbs_cap_timer_arm(dev);
 	return rq;
 }
 
@@ -399,12 +400,12 @@ static void htbs_completed_request(struct request *rq, u64 unused)
 	htbs_judge(dev, res, rq, now);
 	if (htbs_rq_flag(rq, HTBS_RQ_IN_FLIGHT)) {
 		htbs_rq_clear_flag(rq, HTBS_RQ_IN_FLIGHT);
-		htbs_describe(rq, &sent);
+		htbs_sent_of(rq, &sent);
 		waits = htbs_policy_complete(&dev->policy, &res->flow, now,
 					     &sent);
-		htbs_limit_count(dev, res);
+		htbs_tags_account(dev, res);
 		if (waits)
-			htbs_arm_wait_timer(dev);
+			htbs_idle_timer_arm(dev);
 		htbs_trace_complete(dev, res, rq, now, waits);
 	}
 	htbs_device_unlock(dev, flags);
@@ -429,9 +430,9 @@ static void htbs_give_back(struct htbs_device *dev, struct request *rq)
 	spin_lock_irqsave(&dev->lock, flags);
 	held = dev->policy.held;
 	htbs_rq_clear_flag(rq, HTBS_RQ_IN_FLIGHT);
-	htbs_describe(rq, &sent);
+	htbs_sent_of(rq, &sent);
 	cancelled = htbs_policy_requeue(&dev->policy, &res->flow, &sent);
-	htbs_limit_count(dev, res);
+	htbs_tags_account(dev, res);
 	if (cancelled)
 		htbs_trace_wait_end(dev, &res->flow, now, HTBS_WAIT_CANCELLED);
 	htbs_trace_give_back(dev, res, rq, now);
@@ -485,21 +486,21 @@ static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 
 	spin_lock_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->dispatch);
-	INIT_LIST_HEAD(&dev->passing);
+	INIT_LIST_HEAD(&dev->exempt);
 	kref_init(&dev->ref);
 	dev->queue = q;
 	dev->devt = disk_devt(q->disk);
 	dev->defaults = htbs_defaults;
-	htbs_promises_init(&dev->promises);
+	htbs_admission_set_init(&dev->admitted);
 	htbs_policy_init(&dev->policy, &dev->background.flow, HTBS_B_MAX,
 			 flash ? HTBS_T_WAIT_FLASH : HTBS_T_WAIT_ROTATIONAL);
 	dev->policy.rule = HTBS_RULE_SLACK;
-	dev->policy.reorders = !flash;
+	dev->policy.rotational = !flash;
 	htbs_service_init(&dev->policy.service,
 			  flash ? HTBS_SEEK_FLASH : HTBS_SEEK_ROTATIONAL);
 	htbs_reservation_init(&dev->background, dev, &htbs_defaults);
-	htbs_wait_init(dev);
-	htbs_release_init(dev);
+	htbs_idle_timer_init(dev);
+	htbs_cap_timer_init(dev);
 	return dev;
 }
 
@@ -537,11 +538,11 @@ static void htbs_exit_sched(struct elevator_queue *eq)
 	struct htbs_device *dev = eq->elevator_data;
 
 	WARN_ON_ONCE(!list_empty(&dev->dispatch));
-	WARN_ON_ONCE(!list_empty(&dev->passing));
+	WARN_ON_ONCE(!list_empty(&dev->exempt));
 	WARN_ON_ONCE(dev->policy.pending);
 
-	htbs_release_cancel(dev);
-	htbs_wait_disarm(dev);
+	htbs_cap_timer_cancel(dev);
+	htbs_idle_timer_cancel(dev);
 	htbs_wbt_enable(eq, dev->queue);
 	htbs_reservations_detach(dev);
 	htbs_device_put(dev);
@@ -553,7 +554,7 @@ struct elevator_type htbs_elevator = {
 		.exit_sched		= htbs_exit_sched,
 		.depth_updated		= htbs_depth_updated,
 
-		.limit_depth		= htbs_limit_tags,
+		.limit_depth		= htbs_limit_tag_depth,
 		.prepare_request	= htbs_prepare_request,
 		.insert_requests	= htbs_insert_requests,
 

@@ -9,7 +9,7 @@
 #include <htbs/idle_timer.h>
 #include <htbs/trace.h>
 
-static enum hrtimer_restart htbs_wait_expired(struct hrtimer *timer)
+static enum hrtimer_restart htbs_idle_timer_expired(struct hrtimer *timer)
 {
 	struct htbs_device *dev = container_of(timer, struct htbs_device,
 					       wait_timer);
@@ -23,7 +23,7 @@ static enum hrtimer_restart htbs_wait_expired(struct hrtimer *timer)
 	if (htbs_policy_timeout(&dev->policy, now))
 		htbs_trace_wait_end(dev, active, now, HTBS_WAIT_TIMEOUT);
 	else if (dev->policy.wait)
-		htbs_arm_wait_timer(dev);
+		htbs_idle_timer_arm(dev);
 	htbs_device_unlock(dev, flags);
 
 	if (READ_ONCE(dev->has_work))
@@ -92,19 +92,19 @@ void htbs_device_set_rule(struct htbs_device *dev, enum htbs_rule rule)
 }
 
 /**
- * htbs_wait_init() - a new device, on which nobody is waited for
+ * htbs_idle_timer_init() - a new device, on which nobody is waited for
  * @dev: the device
  */
-void htbs_wait_init(struct htbs_device *dev)
+void htbs_idle_timer_init(struct htbs_device *dev)
 {
-	htbs_setup_timer(&dev->wait_timer, htbs_wait_expired);
+	htbs_setup_timer(&dev->wait_timer, htbs_idle_timer_expired);
 }
 
 /**
- * htbs_wait_disarm() - nothing is pending any more, nor will be
+ * htbs_idle_timer_cancel() - nothing is pending any more, nor will be
  * @dev: the device
  */
-void htbs_wait_disarm(struct htbs_device *dev)
+void htbs_idle_timer_cancel(struct htbs_device *dev)
 {
 	hrtimer_cancel(&dev->wait_timer);
 }

@@ -29,7 +29,7 @@ bool htbs_allow_merge(struct request_queue *q, struct request *rq,
 	struct htbs_reservation *res =
 		htbs_reservation_of(htbs_device_of(q), bio);
 
-	if (htbs_op_is_for_all(bio->bi_opf) &&
+	if (htbs_op_issued_as_root(bio->bi_opf) &&
 	    htbs_peek(res->flow.cap.curve.params.bw))
 		return false;
 	return htbs_rq_reservation(rq) == res;
@@ -113,7 +113,8 @@ void htbs_request_merged(struct request_queue *q, struct request *rq,
 static void htbs_merge_tags(struct htbs_reservation *res, struct request *rq,
 			    struct request *next)
 {
-	struct htbs_tags kept = htbs_rq_tags(rq), other = htbs_rq_tags(next);
+	struct htbs_start_tags kept = htbs_rq_tags(rq),
+			       other = htbs_rq_tags(next);
 
 	if (!htbs_before(htbs_flow_start_tag(&res->flow, &other),
 			 htbs_flow_start_tag(&res->flow, &kept)))
@@ -175,7 +176,7 @@ void htbs_requests_merged(struct request_queue *q, struct request *rq,
 	other->stats.merged++;
 	htbs_queue_take(dev, other, next);
 	htbs_policy_remove(&dev->policy, &other->flow, less);
-	htbs_limit_count(dev, other);
+	htbs_tags_account(dev, other);
 	htbs_queue_update_head(dev, other);
 	if (res != other)
 		htbs_queue_update_head(dev, res);

@@ -76,13 +76,13 @@ struct request *htbs_queue_nearest(struct htbs_reservation *res)
 }
 
 /**
- * htbs_queue_pass() - a request goes before older ones
+ * htbs_queue_swap_tags() - a request goes before older ones
  * @res: its reservation
  * @rq: the request; it is still pending
  *
  * If neither it nor they conform it takes the oldest's tags: see sweep.c.
  */
-void htbs_queue_pass(struct htbs_reservation *res, struct request *rq)
+void htbs_queue_swap_tags(struct htbs_reservation *res, struct request *rq)
 {
 	struct request *older = rq;
 	unsigned int swaps = 0;
@@ -145,34 +145,34 @@ void htbs_queue_bypass(struct htbs_device *dev, struct htbs_reservation *res,
 	u64 now = ktime_get_ns();
 
 	htbs_policy_charge_bypass(&dev->policy, &res->flow, now, cost);
-	if (res->flow.pending && res->flow.cap.stopped)
+	if (res->flow.pending && res->flow.cap.throttled)
 		htbs_trace_stop(dev, res, now);
 	htbs_trace_charge(dev, res, now, cost);
 }
 
 /**
- * htbs_queue_pass_cap() - a reservation gets a cap: what others wait for goes past it
+ * htbs_queue_exempt_pending() - a reservation gets a cap: what others wait for goes past it
  * @dev: the device, locked
  * @res: the reservation
  * @now: real time, ns
  *
  * htbs_queue_update_head() has to be called next.
  */
-void htbs_queue_pass_cap(struct htbs_device *dev, struct htbs_reservation *res,
-			 u64 now)
+void htbs_queue_exempt_pending(struct htbs_device *dev,
+			       struct htbs_reservation *res, u64 now)
 {
 	struct request *rq, *next;
 
 	lockdep_assert_held(&dev->lock);
 
 	list_for_each_entry_safe(rq, next, &res->fifo, queuelist) {
-		if (!htbs_rq_is_for_all(rq))
+		if (!htbs_rq_issued_as_root(rq))
 			continue;
 		htbs_queue_take(dev, res, rq);
 		htbs_policy_remove(&dev->policy, &res->flow,
 				   htbs_rq_flag(rq, HTBS_RQ_CONFORMS));
-		htbs_limit_count(dev, res);
-		list_add_tail(&rq->queuelist, &dev->passing);
+		htbs_tags_account(dev, res);
+		list_add_tail(&rq->queuelist, &dev->exempt);
 		htbs_trace_pass(dev, res, rq, now);
 	}
 }

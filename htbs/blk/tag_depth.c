@@ -56,30 +56,31 @@ static u32 htbs_reservation_requests(const struct htbs_device *dev,
 	if (res == &dev->background)
 		return 0;
 	return READ_ONCE(container_of(res, struct htbs_group,
-				      reservation)->promise.requests);
+				      reservation)->admission.requests);
 }
 
 /**
- * htbs_limit_count() - a reservation has more or fewer requests under way
+ * htbs_tags_account() - a reservation has more or fewer requests under way
  * @dev: the device, locked
  * @res: the reservation
  */
-void htbs_limit_count(struct htbs_device *dev, struct htbs_reservation *res)
+void htbs_tags_account(struct htbs_device *dev, struct htbs_reservation *res)
 {
 	u32 under_way = res->flow.pending + res->flow.in_flight;
 	u32 kept = min(htbs_reservation_requests(dev, res), 2 * under_way);
 
 	lockdep_assert_held(&dev->lock);
 
-	WRITE_ONCE(dev->kept_tags, dev->kept_tags - res->kept_tags + kept);
-	res->kept_tags = kept;
+	WRITE_ONCE(dev->reserved_tags,
+		   dev->reserved_tags - res->reserved_tags + kept);
+	res->reserved_tags = kept;
 }
 
 /* Its part of @most tags, if all reservations together need more. */
-static u32 htbs_tags_needed(const struct htbs_device *dev,
+static u32 htbs_needed_tags(const struct htbs_device *dev,
 			    const struct htbs_reservation *res, u32 most)
 {
-	u64 all = READ_ONCE(dev->promises.requests);
+	u64 all = READ_ONCE(dev->admitted.requests);
 	u32 needed = htbs_reservation_requests(dev, res);
 
 	return all > most ? div64_u64((u64)needed * most, all) : needed;
@@ -103,30 +104,30 @@ static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 		visible = all;
 	else if (htbs_peek(res->flow.cap.curve.params.bw))
 		visible /= 2;
-	else if (held < htbs_tags_needed(dev, res, all / 2))
+	else if (held < htbs_needed_tags(dev, res, all / 2))
 		visible = all - all / 8;
 	rcu_read_unlock();
 	return visible;
 }
 
 /**
- * htbs_limit_tags() - blk-mq's limit_depth: how many tags may an allocation see
+ * htbs_limit_tag_depth() - blk-mq's limit_depth: how many tags may an allocation see
  * @opf: what the request will be
  * @data: the allocation
  */
-void htbs_limit_tags(blk_opf_t opf, struct blk_mq_alloc_data *data)
+void htbs_limit_tag_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
 	struct htbs_device *dev = htbs_device_of(data->q);
-	u32 all = htbs_tags(data), quarter = all / 4;
+	u32 all = htbs_nr_sched_tags(data), quarter = all / 4;
 	u32 share = all / 8 / (htbs_peek(dev->policy.busy) + 1);
 	u32 plugged = htbs_task_plugged(data);
 	u32 held = htbs_peek(dev->policy.pending) +
 		   htbs_peek(dev->policy.in_flight) + plugged;
 	/* The words of a short queue's bitmap have no halves and quarters. */
 	u32 most = all < HTBS_TAGS_SHORT ? quarter : all / 2;
-	u32 visible = all - clamp(htbs_peek(dev->kept_tags), quarter, most);
+	u32 visible = all - clamp(htbs_peek(dev->reserved_tags), quarter, most);
 
-	if (htbs_op_is_for_all(opf))
+	if (htbs_op_issued_as_root(opf))
 		return;
 	/* No group has more than all have together, which is told sooner. */
 	if (op_is_sync(opf))

@@ -49,7 +49,7 @@ void __htbs_trace_tag(struct htbs_device *dev, struct htbs_reservation *res,
 	if (arrival->hit)
 		htbs_trace_wait_end(dev, &res->flow, now, HTBS_WAIT_HIT);
 	htbs_trace_jump(dev, now, arrival->jump);
-	if (res->flow.pending == 1 && res->flow.cap.stopped)
+	if (res->flow.pending == 1 && res->flow.cap.throttled)
 		htbs_trace_stop(dev, res, now);
 	trace_htbs_tag(dev->devt, res->id, htbs_rq_id(rq), now, arrival->v,
 		       arrival->start,
@@ -96,7 +96,7 @@ void __htbs_trace_choice(struct htbs_device *dev,
 {
 	if (choice->timed_out)
 		htbs_trace_wait_end(dev, was_active, now, HTBS_WAIT_TIMEOUT);
-	if (choice->relieved)
+	if (choice->overload_ended)
 		htbs_trace_overload(dev, now);
 	htbs_trace_jump(dev, now, choice->jump);
 	if (choice->held)
@@ -127,7 +127,7 @@ void __htbs_trace_dispatch(struct htbs_device *dev,
 	u64 id = res ? res->id : 0;
 
 	if (order != HTBS_ORDER_NONE && res->flow.pending &&
-	    res->flow.cap.stopped)
+	    res->flow.cap.throttled)
 		htbs_trace_stop(dev, res, now);
 	trace_htbs_dispatch(dev->devt, id, htbs_rq_id(rq), now,
 			    order == HTBS_ORDER_NONE ? 0 : htbs_rq_start(rq),
@@ -367,5 +367,5 @@ void htbs_trace_tunables(struct htbs_device *dev, bool attached)
 {
 	trace_htbs_tunables(dev->devt, attached, dev->policy.rule,
 			    dev->policy.b_max, dev->policy.t_wait,
-			    dev->policy.service.seek, dev->policy.reorders);
+			    dev->policy.service.seek, dev->policy.rotational);
 }

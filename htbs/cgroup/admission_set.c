@@ -24,10 +24,10 @@
 #define HTBS_PLACES_MAX		2048
 
 /**
- * htbs_promises_init() - nothing is promised yet
+ * htbs_admission_set_init() - nothing is promised yet
  * @promises: a device's
  */
-void htbs_promises_init(struct htbs_promises *promises)
+void htbs_admission_set_init(struct htbs_admission_set *promises)
 {
 	spin_lock_init(&promises->lock);
 	INIT_LIST_HEAD(&promises->list);
@@ -37,19 +37,21 @@ void htbs_promises_init(struct htbs_promises *promises)
 }
 
 /**
- * htbs_promise_init() - nothing is promised to this one yet
+ * htbs_admission_entry_init() - nothing is promised to this one yet
  * @promise: the promise
  * @shared: it is the root's, to all without a reservation
  */
-void htbs_promise_init(struct htbs_promise *promise, bool shared)
+void htbs_admission_entry_init(struct htbs_admission_entry *promise,
+			       bool shared)
 {
 	INIT_LIST_HEAD(&promise->node);
 	promise->requests = 0;
 	promise->shared = shared;
 }
 
-static void htbs_promise_count(struct htbs_promises *promises,
-			       struct htbs_promise *promise, u32 requests)
+static void htbs_promise_count(struct htbs_admission_set *promises,
+			       struct htbs_admission_entry *promise,
+			       u32 requests)
 {
 	lockdep_assert_held(&promises->lock);
 
@@ -59,8 +61,8 @@ static void htbs_promise_count(struct htbs_promises *promises,
 }
 
 /* How many requests it has under way, by the size that they are taken for. */
-static u32 htbs_promise_requests(const struct htbs_promises *promises,
-				 const struct htbs_promise *promise)
+static u32 htbs_promise_requests(const struct htbs_admission_set *promises,
+				 const struct htbs_admission_entry *promise)
 {
 	if (promise->shared)
 		return 0;
@@ -68,12 +70,13 @@ static u32 htbs_promise_requests(const struct htbs_promises *promises,
 }
 
 /* Can all of it be kept, with this instead of what @promise says? */
-static int htbs_promises_test(struct htbs_promises *promises, u64 capacity,
-			      u32 request, const struct htbs_promise *promise,
+static int htbs_promises_test(struct htbs_admission_set *promises, u64 capacity,
+			      u32 request,
+			      const struct htbs_admission_entry *promise,
 			      const struct htbs_params *params,
 			      struct htbs_shortfall *shortfall)
 {
-	const struct htbs_promise *other;
+	const struct htbs_admission_entry *other;
 	struct htbs_admission test;
 	bool kept;
 
@@ -96,11 +99,11 @@ static int htbs_promises_test(struct htbs_promises *promises, u64 capacity,
 	return kept ? 0 : -ENOSPC;
 }
 
-static void htbs_promise_insert(struct htbs_promises *promises,
-				struct htbs_promise *promise,
+static void htbs_promise_insert(struct htbs_admission_set *promises,
+				struct htbs_admission_entry *promise,
 				const struct htbs_params *params)
 {
-	struct htbs_promise *other;
+	struct htbs_admission_entry *other;
 
 	lockdep_assert_held(&promises->lock);
 
@@ -116,16 +119,16 @@ static void htbs_promise_insert(struct htbs_promises *promises,
 }
 
 /**
- * htbs_promise_keep() - what was promised before holds
+ * htbs_admission_set_force() - what was promised before holds
  * @promises: the device's
  * @promise: the promise, initialised
  * @params: what is promised
  *
  * Not tested: for a reservation that comes back with its device.
  */
-void htbs_promise_keep(struct htbs_promises *promises,
-		       struct htbs_promise *promise,
-		       const struct htbs_params *params)
+void htbs_admission_set_force(struct htbs_admission_set *promises,
+			      struct htbs_admission_entry *promise,
+			      const struct htbs_params *params)
 {
 	unsigned long flags;
 
@@ -135,7 +138,7 @@ void htbs_promise_keep(struct htbs_promises *promises,
 }
 
 /**
- * htbs_promise_make() - promise something, or something else
+ * htbs_admission_set_add() - promise something, or something else
  * @promises: the device's
  * @promise: the promise
  * @shared: it is the root's, to all without a reservation
@@ -145,10 +148,10 @@ void htbs_promise_keep(struct htbs_promises *promises,
  * Return: 0, or -ENOSPC if not all that is promised could be kept; then
  * nothing has changed.
  */
-int htbs_promise_make(struct htbs_promises *promises,
-		      struct htbs_promise *promise, bool shared,
-		      const struct htbs_params *params,
-		      struct htbs_shortfall *shortfall)
+int htbs_admission_set_add(struct htbs_admission_set *promises,
+			   struct htbs_admission_entry *promise, bool shared,
+			   const struct htbs_params *params,
+			   struct htbs_shortfall *shortfall)
 {
 	unsigned long flags;
 	int err = 0;
@@ -167,12 +170,12 @@ int htbs_promise_make(struct htbs_promises *promises,
 }
 
 /**
- * htbs_promise_end() - it holds no more
+ * htbs_admission_set_remove() - it holds no more
  * @promises: the device's
  * @promise: the promise; may have ended before
  */
-void htbs_promise_end(struct htbs_promises *promises,
-		      struct htbs_promise *promise)
+void htbs_admission_set_remove(struct htbs_admission_set *promises,
+			       struct htbs_admission_entry *promise)
 {
 	unsigned long flags;
 
@@ -183,7 +186,7 @@ void htbs_promise_end(struct htbs_promises *promises,
 }
 
 /**
- * htbs_promises_set_capacity() - what the device serves
+ * htbs_admission_set_capacity() - what the device serves
  * @promises: the device's
  * @capacity: bytes/s, at most HTBS_CAPACITY_MAX; 0: promise anything
  * @force: though less than what is promised needs
@@ -191,8 +194,9 @@ void htbs_promise_end(struct htbs_promises *promises,
  *
  * Return: 0 or -ENOSPC.
  */
-int htbs_promises_set_capacity(struct htbs_promises *promises, u64 capacity,
-			       bool force, struct htbs_shortfall *shortfall)
+int htbs_admission_set_capacity(struct htbs_admission_set *promises,
+				u64 capacity, bool force,
+				struct htbs_shortfall *shortfall)
 {
 	unsigned long flags;
 	int err = 0;
@@ -208,9 +212,9 @@ int htbs_promises_set_capacity(struct htbs_promises *promises, u64 capacity,
 }
 
 /* Requests are taken for another size, so other numbers of them are under way. */
-static void htbs_promises_size(struct htbs_promises *promises, u32 request)
+static void htbs_promises_size(struct htbs_admission_set *promises, u32 request)
 {
-	struct htbs_promise *promise;
+	struct htbs_admission_entry *promise;
 
 	lockdep_assert_held(&promises->lock);
 
@@ -221,15 +225,15 @@ static void htbs_promises_size(struct htbs_promises *promises, u32 request)
 }
 
 /**
- * htbs_promises_set_request() - the requests that the capacity is true for
+ * htbs_admission_set_request() - the requests that the capacity is true for
  * @promises: the device's
  * @request: the largest, bytes
  * @shortfall: what is missing, if it is refused
  *
  * Return: 0 or -ENOSPC.
  */
-int htbs_promises_set_request(struct htbs_promises *promises, u32 request,
-			      struct htbs_shortfall *shortfall)
+int htbs_admission_set_request(struct htbs_admission_set *promises, u32 request,
+			       struct htbs_shortfall *shortfall)
 {
 	unsigned long flags;
 	int err = 0;
@@ -245,14 +249,14 @@ int htbs_promises_set_request(struct htbs_promises *promises, u32 request,
 }
 
 /**
- * htbs_promises_refused() - tell the operator why
+ * htbs_admission_set_refused() - tell the operator why
  * @disk: the device
  * @shortfall: what is missing
  *
  * -ENOSPC alone doesn't say how much less would have done.
  */
-void htbs_promises_refused(const struct gendisk *disk,
-			   const struct htbs_shortfall *shortfall)
+void htbs_admission_set_refused(const struct gendisk *disk,
+				const struct htbs_shortfall *shortfall)
 {
 	if (shortfall->bw)
 		pr_notice_ratelimited("%s: refused: capacity_bw would be exceeded by %llu bytes/s; reserve that much less bw, or iops of capacity_request\n",
@@ -265,14 +269,14 @@ void htbs_promises_refused(const struct gendisk *disk,
 }
 
 /**
- * htbs_promises_bw() - what all promises come to in the long run
+ * htbs_admission_set_bw() - what all promises come to in the long run
  * @promises: the device's
  *
  * Return: bytes/s; for operations alone, of the largest request.
  */
-u64 htbs_promises_bw(struct htbs_promises *promises)
+u64 htbs_admission_set_bw(struct htbs_admission_set *promises)
 {
-	const struct htbs_promise *promise;
+	const struct htbs_admission_entry *promise;
 	unsigned long flags;
 	u64 bw = 0;
 
@@ -284,14 +288,15 @@ u64 htbs_promises_bw(struct htbs_promises *promises)
 }
 
 /**
- * htbs_promises_nr_requests() - how many places in the queue all promises need
+ * htbs_admission_set_nr_requests() - how many places in the queue all promises need
  * @promises: the device's
  *
  * Half of them is left to what goes beyond the reservations: tag_depth.c.
  *
  * Return: the least nr_requests with which all that is promised finds a place.
  */
-unsigned int htbs_promises_nr_requests(const struct htbs_promises *promises)
+unsigned int
+htbs_admission_set_nr_requests(const struct htbs_admission_set *promises)
 {
 	u64 places = READ_ONCE(promises->requests) * 2;
 
@@ -299,14 +304,14 @@ unsigned int htbs_promises_nr_requests(const struct htbs_promises *promises)
 }
 
 /**
- * htbs_promises_check_queue() - tell the operator if the queue is too short
+ * htbs_admission_set_check_queue() - tell the operator if the queue is too short
  * @promises: the device's
  * @disk: the device
  */
-void htbs_promises_check_queue(const struct htbs_promises *promises,
-			       const struct gendisk *disk)
+void htbs_admission_set_check_queue(const struct htbs_admission_set *promises,
+				    const struct gendisk *disk)
 {
-	unsigned int places = htbs_promises_nr_requests(promises);
+	unsigned int places = htbs_admission_set_nr_requests(promises);
 
 	if (places > HTBS_PLACES_MAX)
 		pr_notice_ratelimited("%s: reservations may have %u requests of capacity_request bytes under way, more than any queue holds: reserve less burst or latency, or raise capacity_request\n",
@@ -317,10 +322,10 @@ void htbs_promises_check_queue(const struct htbs_promises *promises,
 }
 
 /* A copy of all that is promised, in order; NULL: no memory. */
-static struct htbs_params *htbs_promises_copy(struct htbs_promises *promises,
-					      unsigned int *count)
+static struct htbs_params *
+htbs_promises_copy(struct htbs_admission_set *promises, unsigned int *count)
 {
-	const struct htbs_promise *promise;
+	const struct htbs_admission_entry *promise;
 	struct htbs_params *copy = NULL;
 	unsigned int room = 16;
 
@@ -351,14 +356,15 @@ static void htbs_promises_line(struct seq_file *sf, u64 latency,
 }
 
 /**
- * htbs_promises_show() - what is promised, and what is left at each latency
+ * htbs_admission_set_show() - what is promised, and what is left at each latency
  * @promises: the device's
  * @sf: a line for each latency: how many promises, their bw and burst; and the
  *	burst that a further one could have at this latency, by this line alone
  *
  * Return: 0 or -ENOMEM.
  */
-int htbs_promises_show(struct htbs_promises *promises, struct seq_file *sf)
+int htbs_admission_set_show(struct htbs_admission_set *promises,
+			    struct seq_file *sf)
 {
 	u64 capacity = READ_ONCE(promises->capacity), bw = 0, burst = 0;
 	u32 request = READ_ONCE(promises->request);

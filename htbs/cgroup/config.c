@@ -30,7 +30,7 @@ void htbs_reservation_change(struct htbs_reservation *res,
 	u64 now = ktime_get_ns();
 	u64 max = res->flow.cap.curve.params.bw;
 	u32 weight = res->flow.share.weight;
-	struct htbs_tags kept;
+	struct htbs_start_tags kept;
 	struct request *rq;
 	u64 due;
 
@@ -38,7 +38,7 @@ void htbs_reservation_change(struct htbs_reservation *res,
 
 	htbs_policy_configure(policy, &res->flow, params, now);
 	if (params->max)
-		htbs_queue_pass_cap(dev, res, now);
+		htbs_queue_exempt_pending(dev, res, now);
 	list_for_each_entry(rq, &res->fifo, queuelist) {
 		kept = htbs_rq_tags(rq);
 		due = htbs_rq_due(rq);
@@ -49,7 +49,7 @@ void htbs_reservation_change(struct htbs_reservation *res,
 	}
 	htbs_queue_update_head(dev, res);
 	if (max && res->flow.pending)
-		htbs_release_now(dev);
+		htbs_cap_timer_now(dev);
 	if (weight != params->weight)
 		htbs_trace_share(dev, res, now);
 	if (max != params->max)
@@ -77,24 +77,25 @@ void htbs_reservation_end(struct htbs_reservation *res,
 		htbs_policy_set_cap(&dev->policy, &res->flow, 0, now);
 		htbs_queue_update_head(dev, res);
 		if (res->flow.pending)
-			htbs_release_now(dev);
+			htbs_cap_timer_now(dev);
 		htbs_trace_cap(dev, res, now);
 	}
 }
 
-static int htbs_group_promise(struct htbs_group *group, bool shared,
-			      const struct htbs_params *params)
+static int htbs_group_admit(struct htbs_group *group, bool shared,
+			    const struct htbs_params *params)
 {
 	struct htbs_device *dev = group->dev;
 	struct htbs_shortfall shortfall;
 	int err;
 
-	err = htbs_promise_make(&dev->promises, &group->promise, shared,
-				params, &shortfall);
+	err = htbs_admission_set_add(&dev->admitted, &group->admission, shared,
+				     params, &shortfall);
 	if (err)
-		htbs_promises_refused(dev->queue->disk, &shortfall);
+		htbs_admission_set_refused(dev->queue->disk, &shortfall);
 	else if (!shared)
-		htbs_promises_check_queue(&dev->promises, dev->queue->disk);
+		htbs_admission_set_check_queue(&dev->admitted,
+					       dev->queue->disk);
 	return err;
 }
 
@@ -115,7 +116,7 @@ static bool htbs_params_equal(const struct htbs_params *a,
  * Return: 0, or -ENOSPC if the device can't promise it; then nothing changed.
  */
 int htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
-		   struct htbs_saved **saved)
+		   struct htbs_stored_config **saved)
 {
 	struct htbs_device *dev = group->dev;
 	unsigned long flags;
@@ -128,10 +129,10 @@ int htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
 	    htbs_params_equal(params, &group->reservation.flow.curve.params))
 		return 0;
 
-	err = htbs_group_promise(group, false, params);
+	err = htbs_group_admit(group, false, params);
 	if (err)
 		return err;
-	htbs_saved_set(group->pd.blkg, params, saved);
+	htbs_config_store_set(group->pd.blkg, params, saved);
 	spin_lock_irqsave(&dev->lock, flags);
 	WRITE_ONCE(group->configured, true);
 	htbs_reservation_change(&group->reservation, dev, params);
@@ -158,14 +159,14 @@ int htbs_group_reset(struct htbs_group *group)
 	lockdep_assert_held(&dev->queue->queue_lock);
 
 	if (root) {
-		err = htbs_group_promise(group, true, &dev->defaults);
+		err = htbs_group_admit(group, true, &dev->defaults);
 		if (err)
 			return err;
 	} else {
-		htbs_promise_end(&dev->promises, &group->promise);
+		htbs_admission_set_remove(&dev->admitted, &group->admission);
 	}
 
-	htbs_saved_drop(group->pd.blkg);
+	htbs_config_store_drop(group->pd.blkg);
 	spin_lock_irqsave(&dev->lock, flags);
 	WRITE_ONCE(group->configured, false);
 	if (root)
@@ -197,7 +198,7 @@ int htbs_device_set_defaults(struct htbs_device *dev,
 	if (root && root->configured)
 		root = NULL;
 	if (root)
-		err = htbs_group_promise(root, true, params);
+		err = htbs_group_admit(root, true, params);
 	if (!err) {
 		spin_lock_irqsave(&dev->lock, flags);
 		dev->defaults = *params;

@@ -16,7 +16,7 @@
  * struct htbs_cgroup - a cgroup, whatever the devices
  * @cpd: blk-cgroup's part; first, as it demands
  * @lock: guards @saved; taken below queue_lock, interrupts off
- * @saved: its reservations, a struct htbs_saved for each disk
+ * @saved: its reservations, a struct htbs_stored_config for each disk
  */
 struct htbs_cgroup {
 	struct blkcg_policy_data cpd;
@@ -32,10 +32,10 @@ static struct htbs_cgroup *htbs_cgroup_of(struct blkcg *blkcg)
 	return cpd ? container_of(cpd, struct htbs_cgroup, cpd) : NULL;
 }
 
-static struct htbs_saved *htbs_saved_find(struct htbs_cgroup *cgroup,
-					  u64 diskseq)
+static struct htbs_stored_config *
+htbs_config_store_find(struct htbs_cgroup *cgroup, u64 diskseq)
 {
-	struct htbs_saved *saved;
+	struct htbs_stored_config *saved;
 
 	lockdep_assert_held(&cgroup->lock);
 
@@ -46,23 +46,23 @@ static struct htbs_saved *htbs_saved_find(struct htbs_cgroup *cgroup,
 }
 
 /**
- * htbs_saved_get() - what a cgroup was promised on a disk
+ * htbs_config_store_get() - what a cgroup was promised on a disk
  * @blkg: the cgroup on the disk's queue
  * @params: what it was
  *
  * Return: true if there is something.
  */
-bool htbs_saved_get(struct blkcg_gq *blkg, struct htbs_params *params)
+bool htbs_config_store_get(struct blkcg_gq *blkg, struct htbs_params *params)
 {
 	struct htbs_cgroup *cgroup = htbs_cgroup_of(blkg->blkcg);
-	struct htbs_saved *saved;
+	struct htbs_stored_config *saved;
 	unsigned long flags;
 
 	if (!cgroup || !blkg->q->disk)
 		return false;
 
 	spin_lock_irqsave(&cgroup->lock, flags);
-	saved = htbs_saved_find(cgroup, blkg->q->disk->diskseq);
+	saved = htbs_config_store_find(cgroup, blkg->q->disk->diskseq);
 	if (saved)
 		*params = saved->params;
 	spin_unlock_irqrestore(&cgroup->lock, flags);
@@ -70,21 +70,22 @@ bool htbs_saved_get(struct blkcg_gq *blkg, struct htbs_params *params)
 }
 
 /**
- * htbs_saved_set() - keep what a cgroup is promised on a disk
+ * htbs_config_store_set() - keep what a cgroup is promised on a disk
  * @blkg: the cgroup on the disk's queue
  * @params: what it is
  * @fresh: memory; taken, and set to NULL, if there is nothing to overwrite
  */
-void htbs_saved_set(struct blkcg_gq *blkg, const struct htbs_params *params,
-		    struct htbs_saved **fresh)
+void htbs_config_store_set(struct blkcg_gq *blkg,
+			   const struct htbs_params *params,
+			   struct htbs_stored_config **fresh)
 {
 	struct htbs_cgroup *cgroup = htbs_cgroup_of(blkg->blkcg);
 	u64 diskseq = blkg->q->disk->diskseq;
-	struct htbs_saved *saved;
+	struct htbs_stored_config *saved;
 	unsigned long flags;
 
 	spin_lock_irqsave(&cgroup->lock, flags);
-	saved = htbs_saved_find(cgroup, diskseq);
+	saved = htbs_config_store_find(cgroup, diskseq);
 	if (!saved) {
 		saved = *fresh;
 		*fresh = NULL;
@@ -96,20 +97,20 @@ void htbs_saved_set(struct blkcg_gq *blkg, const struct htbs_params *params,
 }
 
 /**
- * htbs_saved_drop() - a cgroup is promised nothing on a disk any more
+ * htbs_config_store_drop() - a cgroup is promised nothing on a disk any more
  * @blkg: the cgroup on the disk's queue
  */
-void htbs_saved_drop(struct blkcg_gq *blkg)
+void htbs_config_store_drop(struct blkcg_gq *blkg)
 {
 	struct htbs_cgroup *cgroup = htbs_cgroup_of(blkg->blkcg);
-	struct htbs_saved *saved;
+	struct htbs_stored_config *saved;
 	unsigned long flags;
 
 	if (!cgroup)
 		return;
 
 	spin_lock_irqsave(&cgroup->lock, flags);
-	saved = htbs_saved_find(cgroup, blkg->q->disk->diskseq);
+	saved = htbs_config_store_find(cgroup, blkg->q->disk->diskseq);
 	if (saved)
 		list_del(&saved->node);
 	spin_unlock_irqrestore(&cgroup->lock, flags);
@@ -140,7 +141,7 @@ struct blkcg_policy_data *htbs_cpd_alloc(gfp_t gfp)
 void htbs_cpd_free(struct blkcg_policy_data *cpd)
 {
 	struct htbs_cgroup *cgroup = container_of(cpd, struct htbs_cgroup, cpd);
-	struct htbs_saved *saved, *next;
+	struct htbs_stored_config *saved, *next;
 
 	list_for_each_entry_safe(saved, next, &cgroup->saved, node)
 		kfree(saved);

@@ -81,8 +81,8 @@ static void htbs_pd_init(struct blkg_policy_data *pd)
 	struct htbs_params params;
 	unsigned long flags;
 
-	group->configured = htbs_saved_get(pd->blkg, &params);
-	htbs_promise_init(&group->promise, !group->configured);
+	group->configured = htbs_config_store_get(pd->blkg, &params);
+	htbs_admission_entry_init(&group->admission, !group->configured);
 	spin_lock_irqsave(&dev->lock, flags);
 	if (!group->configured)
 		params = dev->defaults;
@@ -93,7 +93,8 @@ static void htbs_pd_init(struct blkg_policy_data *pd)
 	kref_get(&dev->ref);
 	group->dev = dev;
 	if (group->configured || !pd->blkg->parent)
-		htbs_promise_keep(&dev->promises, &group->promise, &params);
+		htbs_admission_set_force(&dev->admitted, &group->admission,
+					 &params);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
@@ -106,13 +107,13 @@ static void htbs_pd_offline(struct blkg_policy_data *pd)
 	unsigned long flags;
 
 	if (dev) {
-		htbs_promise_end(&dev->promises, &group->promise);
+		htbs_admission_set_remove(&dev->admitted, &group->admission);
 		spin_lock_irqsave(&dev->lock, flags);
 		htbs_reservation_end(&group->reservation, dev);
 		htbs_device_unlock(dev, flags);
 	}
 	if (disk && test_bit(GD_DEAD, &disk->state))
-		htbs_saved_drop(pd->blkg);
+		htbs_config_store_drop(pd->blkg);
 }
 
 static void htbs_group_release(struct rcu_head *rcu)
@@ -137,7 +138,7 @@ static void htbs_pd_free(struct blkg_policy_data *pd)
 					       &group->reservation.flow);
 		htbs_trace_leave(dev, &group->reservation, waited);
 		htbs_device_unlock(dev, flags);
-		htbs_promise_end(&dev->promises, &group->promise);
+		htbs_admission_set_remove(&dev->admitted, &group->admission);
 		htbs_device_put(dev);
 	}
 	call_rcu(&group->rcu, htbs_group_release);

@@ -84,7 +84,7 @@ struct htbs_reservation *htbs_reservation_of(struct htbs_device *dev,
 					     struct bio *bio)
 {
 	return htbs_reservation_by_class(dev, bio->bi_blkg, bio->bi_ioprio,
-					 htbs_op_is_for_all(bio->bi_opf));
+					 htbs_op_issued_as_root(bio->bi_opf));
 }
 
 /**
@@ -99,7 +99,7 @@ struct htbs_reservation *htbs_reservation_of_rq(struct htbs_device *dev,
 {
 	return htbs_reservation_by_class(dev, rq->bio->bi_blkg,
 					 rq->bio->bi_ioprio,
-					 htbs_rq_is_for_all(rq));
+					 htbs_rq_issued_as_root(rq));
 }
 
 /**

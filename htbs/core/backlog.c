@@ -14,7 +14,7 @@
  */
 void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow)
 {
-	if (flow->cap.stopped) {
+	if (flow->cap.throttled) {
 		htbs_cap_link(policy, flow);
 		return;
 	}
@@ -23,7 +23,7 @@ void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow)
 }
 
 /**
- * htbs_policy_unlink() - it is backlogged, or stopped, no more
+ * htbs_policy_unlink() - it is backlogged, or throttled, no more
  * @policy: the policy
  * @flow: the reservation
  *

@@ -2,19 +2,19 @@
 /*
  * Caps.  A pure room.
  *
- * A reservation with a cap is stopped as soon as it has been given more than that,
+ * A reservation with a cap is throttled as soon as it has been given more than that,
  * counted in real time from request to request (GCRA): in any time t no more is
  * dispatched of it than
  *
  *	max * (t + HTBS_CAP_AHEAD) + its largest request
  *
- * While it is stopped it isn't backlogged: nobody waits for it, it cuts no run
+ * While it is throttled it isn't backlogged: nobody waits for it, it cuts no run
  * short, its start tags don't keep the virtual clock from jumping and it gains no
  * share of the rest.  What it has pending is due no earlier than if it had arrived
  * when the cap let it go on; so a cap is not taken for an overload, nor for the
  * device's failure.
  *
- * What can't be stopped counts all the same and keeps those behind it waiting:
+ * What can't be throttled counts all the same and keeps those behind it waiting:
  * requests that go past the policy, and all while the queue has to be emptied.
  *
  * Real time, unlike virtual time, passes no era while a machine runs (curve.c), and
@@ -36,7 +36,7 @@ static bool htbs_cap_less(struct rb_node *a, const struct rb_node *b)
  */
 struct htbs_flow *htbs_cap_first(const struct htbs_policy *policy)
 {
-	return rb_entry_safe(rb_first_cached(&policy->stopped),
+	return rb_entry_safe(rb_first_cached(&policy->throttled),
 			     struct htbs_flow, cap.rb);
 }
 
@@ -51,18 +51,18 @@ struct htbs_flow *htbs_cap_first(const struct htbs_policy *policy)
 bool htbs_cap_throttles(const struct htbs_policy *policy,
 			const struct htbs_flow *flow, u64 now)
 {
-	return flow->cap.stopped && !policy->drains &&
+	return flow->cap.throttled && !policy->drains &&
 	       htbs_before(now, htbs_cap_end(&flow->cap));
 }
 
 /**
- * htbs_cap_link() - one that is stopped has requests pending
+ * htbs_cap_link() - one that is throttled has requests pending
  * @policy: the policy
  * @flow: the reservation
  */
 void htbs_cap_link(struct htbs_policy *policy, struct htbs_flow *flow)
 {
-	rb_add_cached(&flow->cap.rb, &policy->stopped, htbs_cap_less);
+	rb_add_cached(&flow->cap.rb, &policy->throttled, htbs_cap_less);
 }
 
 /**
@@ -74,7 +74,7 @@ void htbs_cap_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	if (RB_EMPTY_NODE(&flow->cap.rb))
 		return;
-	rb_erase_cached(&flow->cap.rb, &policy->stopped);
+	rb_erase_cached(&flow->cap.rb, &policy->throttled);
 	RB_CLEAR_NODE(&flow->cap.rb);
 }
 
@@ -101,8 +101,8 @@ void htbs_cap_charge(const struct htbs_policy *policy, struct htbs_flow *flow,
 		curve->tat = now + HTBS_CAP_DEBT;
 		curve->rem = 0;
 	}
-	flow->cap.stopped = true;
-	flow->cap.stopped = htbs_cap_throttles(policy, flow, now);
+	flow->cap.throttled = true;
+	flow->cap.throttled = htbs_cap_throttles(policy, flow, now);
 }
 
 /**

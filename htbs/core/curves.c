@@ -39,19 +39,19 @@ void htbs_flow_init_curves(struct htbs_flow *flow,
 	ops.bw = (u64)params->iops * HTBS_COST_MIN;
 	htbs_curve_init(&flow->curve, params, clock, v);
 	htbs_curve_init(&flow->ops.curve, &ops, clock, v);
-	flow->ops.full.bytes = v + flow->share.spared.bytes;
-	flow->ops.full.ops = v + flow->share.spared.ops;
+	flow->ops.full.bytes = v + flow->share.refunded.bytes;
+	flow->ops.full.ops = v + flow->share.refunded.ops;
 }
 
 /* The start tag by one curve, if that counts. */
 static u64 htbs_one_arrive(struct htbs_curve *curve,
 			   const struct htbs_clock *clock, u64 v, u32 cost,
-			   u64 spared, u64 *full)
+			   u64 refunded, u64 *full)
 {
 	if (!curve->params.bw)
 		return v;
 	if (htbs_curve_full(curve, clock, v))
-		*full = v + spared;
+		*full = v + refunded;
 	return htbs_curve_arrive(curve, clock, v, cost);
 }
 
@@ -66,9 +66,9 @@ static u64 htbs_one_arrive(struct htbs_curve *curve,
  * Return: S, virtual ns.
  */
 u64 htbs_flow_arrive(const struct htbs_policy *policy, struct htbs_flow *flow,
-		     u64 v, u32 cost, struct htbs_tags *tags)
+		     u64 v, u32 cost, struct htbs_start_tags *tags)
 {
-	const struct htbs_tags *spared = &flow->share.spared;
+	const struct htbs_start_tags *refunded = &flow->share.refunded;
 	struct htbs_ops *ops = &flow->ops;
 
 	if (!ops->curve.params.bw) {
@@ -78,9 +78,9 @@ u64 htbs_flow_arrive(const struct htbs_policy *policy, struct htbs_flow *flow,
 		return tags->bytes;
 	}
 	tags->bytes = htbs_one_arrive(&flow->curve, &policy->clock, v, cost,
-				      spared->bytes, &ops->full.bytes);
+				      refunded->bytes, &ops->full.bytes);
 	tags->ops = htbs_one_arrive(&ops->curve, &policy->clock, v,
-				    HTBS_COST_MIN, spared->ops,
+				    HTBS_COST_MIN, refunded->ops,
 				    &ops->full.ops);
 	return htbs_before(tags->bytes, tags->ops) ? tags->ops : tags->bytes;
 }
@@ -96,18 +96,18 @@ void htbs_flow_charge_merge(const struct htbs_policy *policy,
 			    struct htbs_flow *flow, u64 v, u32 bytes)
 {
 	htbs_one_arrive(&flow->curve, &policy->clock, v, bytes,
-			flow->share.spared.bytes, &flow->ops.full.bytes);
+			flow->share.refunded.bytes, &flow->ops.full.bytes);
 }
 
 /* The same of what has no tag. */
 static void htbs_one_charge_untagged(struct htbs_curve *curve,
 				     const struct htbs_clock *clock, u64 v,
-				     u32 cost, u64 spared, u64 *full)
+				     u32 cost, u64 refunded, u64 *full)
 {
 	if (!curve->params.bw)
 		return;
 	if (htbs_curve_full(curve, clock, v))
-		*full = v + spared;
+		*full = v + refunded;
 	htbs_curve_charge_untagged(curve, clock, v, cost);
 }
 
@@ -121,13 +121,13 @@ static void htbs_one_charge_untagged(struct htbs_curve *curve,
 void htbs_flow_charge_untagged(const struct htbs_policy *policy,
 			       struct htbs_flow *flow, u64 v, u32 cost)
 {
-	const struct htbs_tags *spared = &flow->share.spared;
+	const struct htbs_start_tags *refunded = &flow->share.refunded;
 	struct htbs_ops *ops = &flow->ops;
 
 	htbs_one_charge_untagged(&flow->curve, &policy->clock, v, cost,
-				 spared->bytes, &ops->full.bytes);
+				 refunded->bytes, &ops->full.bytes);
 	htbs_one_charge_untagged(&ops->curve, &policy->clock, v, HTBS_COST_MIN,
-				 spared->ops, &ops->full.ops);
+				 refunded->ops, &ops->full.ops);
 }
 
 static bool htbs_one_would_conform(const struct htbs_curve *curve,
@@ -150,7 +150,7 @@ static bool htbs_one_would_conform(const struct htbs_curve *curve,
 bool htbs_flow_would_conform(const struct htbs_policy *policy,
 			     const struct htbs_flow *flow, u64 v, u32 cost)
 {
-	if (flow->timed && htbs_before(v, flow->time))
+	if (flow->device_tagged && htbs_before(v, flow->device_tag))
 		return false;
 	return htbs_one_would_conform(&flow->curve, &policy->clock, v, cost) &&
 	       htbs_one_would_conform(&flow->ops.curve, &policy->clock, v,
@@ -162,7 +162,8 @@ bool htbs_flow_would_conform(const struct htbs_policy *policy,
  * @flow: the reservation
  * @kept: its tags as they are kept
  */
-void htbs_flow_set_oldest(struct htbs_flow *flow, const struct htbs_tags *kept)
+void htbs_flow_set_oldest(struct htbs_flow *flow,
+			  const struct htbs_start_tags *kept)
 {
 	struct htbs_ops *ops = &flow->ops;
 
@@ -183,19 +184,19 @@ void htbs_flow_set_oldest(struct htbs_flow *flow, const struct htbs_tags *kept)
  */
 void htbs_flow_refund(struct htbs_flow *flow, u32 cost)
 {
-	struct htbs_tags *spared = &flow->share.spared;
+	struct htbs_start_tags *refunded = &flow->share.refunded;
 	struct htbs_ops *ops = &flow->ops;
 	u64 step;
 
 	if (!ops->curve.params.bw) {
 		step = htbs_curve_refund(&flow->curve, cost);
-		spared->bytes += step;
-		spared->ops += step;
+		refunded->bytes += step;
+		refunded->ops += step;
 		return;
 	}
 	if (flow->curve.params.bw &&
 	    !htbs_before(ops->oldest.bytes, ops->full.bytes))
-		spared->bytes += htbs_curve_refund(&flow->curve, cost);
+		refunded->bytes += htbs_curve_refund(&flow->curve, cost);
 	if (!htbs_before(ops->oldest.ops, ops->full.ops))
-		spared->ops += htbs_curve_refund(&ops->curve, HTBS_COST_MIN);
+		refunded->ops += htbs_curve_refund(&ops->curve, HTBS_COST_MIN);
 }

@@ -32,7 +32,8 @@
 /* Is the tag by time later than @v? */
 static bool htbs_device_share_ahead(const struct htbs_flow *flow, u64 v)
 {
-	return flow->timed && flow->time - v - 1 < HTBS_DEVICE_SHARE_AHEAD;
+	return flow->device_tagged &&
+	       flow->device_tag - v - 1 < HTBS_DEVICE_SHARE_AHEAD;
 }
 
 /**
@@ -42,7 +43,7 @@ static bool htbs_device_share_ahead(const struct htbs_flow *flow, u64 v)
  */
 void htbs_device_share_wake(struct htbs_flow *flow, u64 v)
 {
-	flow->timed = htbs_device_share_ahead(flow, v);
+	flow->device_tagged = htbs_device_share_ahead(flow, v);
 }
 
 /**
@@ -55,8 +56,8 @@ void htbs_device_share_wake(struct htbs_flow *flow, u64 v)
  */
 u64 htbs_device_share_start(struct htbs_flow *flow, u64 v, u64 start)
 {
-	if (flow->timed && htbs_before(start, flow->time))
-		return flow->time;
+	if (flow->device_tagged && htbs_before(start, flow->device_tag))
+		return flow->device_tag;
 	htbs_device_share_wake(flow, v);
 	return start;
 }
@@ -75,17 +76,17 @@ void htbs_device_share_charge(struct htbs_policy *policy,
 	if (!htbs_policy_overloaded(policy) || flow == policy->background)
 		return;
 	if (!htbs_device_share_ahead(flow, policy->v))
-		flow->time = policy->v;
-	flow->timed = true;
-	flow->time += took < HTBS_DEVICE_SHARE_MAX ? took :
+		flow->device_tag = policy->v;
+	flow->device_tagged = true;
+	flow->device_tag += took < HTBS_DEVICE_SHARE_MAX ? took :
 						     HTBS_DEVICE_SHARE_MAX;
-	if (htbs_before(most, flow->time))
-		flow->time = most;
-	if (!flow->pending || !htbs_before(flow->node.start, flow->time))
+	if (htbs_before(most, flow->device_tag))
+		flow->device_tag = most;
+	if (!flow->pending || !htbs_before(flow->node.start, flow->device_tag))
 		return;
 
 	htbs_policy_unlink(policy, flow);
-	flow->node.start = flow->time;
-	flow->node.finish = flow->time + flow->curve.params.latency;
+	flow->node.start = flow->device_tag;
+	flow->node.finish = flow->device_tag + flow->curve.params.latency;
 	htbs_policy_link(policy, flow);
 }

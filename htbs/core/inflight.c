@@ -28,8 +28,8 @@ void htbs_policy_inflight_add(struct htbs_policy *policy,
 		htbs_service_begin(&policy->service, sent->at, streaming);
 	flow->in_flight++;
 	policy->writes += sent->write;
-	if (policy->reorders && sent->conforms)
-		htbs_deadlines_add(&policy->urgent, sent->due);
+	if (policy->rotational && sent->conforms)
+		htbs_deadlines_add(&policy->inflight_deadlines, sent->due);
 }
 
 /**
@@ -46,11 +46,11 @@ void htbs_policy_inflight_remove(struct htbs_policy *policy,
 	policy->busy -= !htbs_flow_busy(flow);
 	policy->in_flight--;
 	policy->writes -= sent->write;
-	if (policy->reorders && sent->conforms)
-		htbs_deadlines_remove(&policy->urgent, sent->due);
+	if (policy->rotational && sent->conforms)
+		htbs_deadlines_remove(&policy->inflight_deadlines, sent->due);
 	/* Should one have been missed, nothing waits for it for ever. */
 	if (!policy->in_flight)
-		policy->urgent.count = 0;
+		policy->inflight_deadlines.count = 0;
 	policy->held = false;
 }
 
@@ -86,7 +86,7 @@ static bool htbs_policy_risks_deadline(const struct htbs_policy *policy,
 		return false;
 	if (eligible)
 		worst = (worst + policy->service.seek) / 2;
-	return htbs_deadlines_before(&policy->urgent, now + worst);
+	return htbs_deadlines_before(&policy->inflight_deadlines, now + worst);
 }
 
 /**
@@ -177,7 +177,7 @@ struct htbs_flow *htbs_policy_next_dispatchable(struct htbs_policy *policy,
 {
 	struct htbs_flow *flow = htbs_dispatchable_eligible(policy, now);
 
-	if (flow || policy->reorders)
+	if (flow || policy->rotational)
 		return flow;
 
 	flow = htbs_dispatchable_by_tag(policy, now);

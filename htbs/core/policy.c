@@ -72,11 +72,11 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 		.arrived	= in->arrived,
 		.write		= in->write,
 	};
-	struct htbs_tags tags;
+	struct htbs_start_tags tags;
 
 	policy->held = false;
 	arrival->hit = false;
-	arrival->hurry = false;
+	arrival->wait_shortened = false;
 	if (policy->active == flow && policy->wait != HTBS_WAIT_NONE) {
 		policy->wait = HTBS_WAIT_NONE;
 		arrival->hit = true;
@@ -115,15 +115,15 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 		if (arrival->conforming)
 			htbs_policy_update_eligible(flow);
 	} else {
-		flow->share.moved = false;
+		flow->share.head_refunded = false;
 		htbs_device_share_wake(flow, policy->v);
-		flow->cap.stopped = htbs_cap_throttles(policy, flow, now);
+		flow->cap.throttled = htbs_cap_throttles(policy, flow, now);
 		head.kept = arrival->kept;
 		head.due = arrival->due;
 		head.conforms = arrival->conforming;
 		htbs_policy_set_head(policy, flow, &head);
 	}
-	arrival->hurry = htbs_policy_limit_wait(policy);
+	arrival->wait_shortened = htbs_policy_limit_wait(policy);
 }
 
 /**
@@ -142,7 +142,7 @@ void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 	if (flow == policy->background)
 		return;
 	htbs_flow_set_oldest(flow, &head->kept);
-	flow->share.moved &= start == flow->share.since;
+	flow->share.head_refunded &= start == flow->share.refund_time;
 	start = htbs_device_share_start(flow, policy->v, start);
 	finish = start + flow->curve.params.latency;
 	flow->node.due = htbs_flow_due(flow, head->due);
@@ -196,7 +196,7 @@ static bool htbs_policy_set_active(struct htbs_policy *policy,
  * @now: real time, ns
  * @choice: the decision
  *
- * Who is stopped is not chosen: htbs_policy_unthrottle() goes before.
+ * Who is throttled is not chosen: htbs_policy_unthrottle() goes before.
  *
  * If no reservation is chosen, nothing is pending or policy->wait says what
  * is waited for, until policy->wait_until.
@@ -213,7 +213,7 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 		return;
 
 	if (policy->overload.now && htbs_policy_in_time(policy, now))
-		choice->relieved = htbs_overload_end(&policy->overload);
+		choice->overload_ended = htbs_overload_end(&policy->overload);
 	choice->jump = htbs_policy_advance_clock(policy, now);
 	next = htbs_policy_expired(policy, now);
 	if (!next) {

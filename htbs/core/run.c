@@ -45,9 +45,9 @@ void htbs_policy_update_crowded(struct htbs_policy *policy, u64 now)
 	u64 left = 0;
 
 	policy->crowded = policy->rule == HTBS_RULE_SLACK &&
-			  policy->reorders && flow && flow->node.conforms &&
+			  policy->rotational && flow && flow->node.conforms &&
 			  htbs_slack_crowded(service, &policy->tree,
-					     policy->urgent.count);
+					     policy->inflight_deadlines.count);
 	if (!policy->crowded)
 		return;
 	if (htbs_before(now, flow->node.due))
@@ -73,7 +73,7 @@ bool htbs_policy_account_lateness(struct htbs_policy *policy,
 {
 	u64 seek = policy->service.seek, by = sent->at;
 
-	if (policy->reorders && flow->curve.params.latency > seek)
+	if (policy->rotational && flow->curve.params.latency > seek)
 		by += seek / 2;
 	return htbs_overload_account(&policy->overload,
 				     htbs_before(sent->due, by));
@@ -118,7 +118,7 @@ bool htbs_policy_in_time(const struct htbs_policy *policy, u64 now)
 
 	if (flow && flow->pending && htbs_before(flow->node.due, now))
 		return false;
-	if (htbs_deadlines_before(&policy->urgent, now))
+	if (htbs_deadlines_before(&policy->inflight_deadlines, now))
 		return false;
 	return htbs_before(now, htbs_policy_slack(policy, now + HTBS_RUN_MAX));
 }
@@ -196,7 +196,7 @@ void htbs_policy_begin_wait(struct htbs_policy *policy, struct htbs_flow *flow)
 /* Does the device seek, and slack bound what it does? */
 static bool htbs_policy_slack_seeks(const struct htbs_policy *policy)
 {
-	return policy->rule == HTBS_RULE_SLACK && policy->reorders;
+	return policy->rule == HTBS_RULE_SLACK && policy->rotational;
 }
 
 /*

@@ -111,13 +111,14 @@ void htbs_policy_set_weight(struct htbs_policy *policy, struct htbs_flow *flow,
  * htbs_flow_store_tags() - how the tags of a request are kept
  * @flow: its reservation
  * @tags: as they are now
- * @kept: the same, to be read with htbs_flow_start_tag() however much is spared later
+ * @kept: the same, to be read with htbs_flow_start_tag() however much is refunded later
  */
 void htbs_flow_store_tags(const struct htbs_flow *flow,
-			  const struct htbs_tags *tags, struct htbs_tags *kept)
+			  const struct htbs_start_tags *tags,
+			  struct htbs_start_tags *kept)
 {
-	kept->bytes = tags->bytes + flow->share.spared.bytes;
-	kept->ops = tags->ops + flow->share.spared.ops;
+	kept->bytes = tags->bytes + flow->share.refunded.bytes;
+	kept->ops = tags->ops + flow->share.refunded.ops;
 }
 
 /**
@@ -128,16 +129,16 @@ void htbs_flow_store_tags(const struct htbs_flow *flow,
  * Return: S, virtual ns.
  */
 u64 htbs_flow_start_tag(const struct htbs_flow *flow,
-			const struct htbs_tags *kept)
+			const struct htbs_start_tags *kept)
 {
 	const struct htbs_share *share = &flow->share;
-	u64 start = kept->bytes - share->spared.bytes;
-	u64 ops = kept->ops - share->spared.ops;
+	u64 start = kept->bytes - share->refunded.bytes;
+	u64 ops = kept->ops - share->refunded.ops;
 
 	if (htbs_before(start, ops))
 		start = ops;
-	if (share->moved && htbs_before(start, share->since))
-		return share->since;
+	if (share->head_refunded && htbs_before(start, share->refund_time))
+		return share->refund_time;
 	return start;
 }
 
@@ -155,7 +156,7 @@ bool htbs_policy_is_surplus(const struct htbs_policy *policy,
 {
 	return htbs_policy_is_early(policy, flow) &&
 	       flow != policy->background &&
-	       !(flow->timed && flow->time == flow->node.start);
+	       !(flow->device_tagged && flow->device_tag == flow->node.start);
 }
 
 /**
@@ -268,6 +269,6 @@ void htbs_policy_charge_surplus(struct htbs_policy *policy,
 		return;
 	htbs_share_charge(policy, flow, cost);
 	htbs_flow_refund(flow, cost);
-	share->since = policy->v;
-	share->moved = true;
+	share->refund_time = policy->v;
+	share->head_refunded = true;
 }

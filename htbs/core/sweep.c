@@ -47,7 +47,7 @@ static bool htbs_policy_head_waits(const struct htbs_policy *policy, u64 now)
  */
 bool htbs_policy_sweeps(const struct htbs_policy *policy, u64 now)
 {
-	return policy->rule == HTBS_RULE_SLACK && policy->reorders &&
+	return policy->rule == HTBS_RULE_SLACK && policy->rotational &&
 	       !policy->in_flight && policy->active->pending > 1 &&
 	       policy->run % HTBS_SWEEP &&
 	       htbs_policy_head_waits(policy, now);

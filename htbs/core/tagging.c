@@ -180,10 +180,11 @@ void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
  * sequences have a rising minimum, so the order stands.
  */
 void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
-		       u64 now, u32 cost, struct htbs_tags *kept, u64 *due)
+		       u64 now, u32 cost, struct htbs_start_tags *kept,
+		       u64 *due)
 {
 	u64 v = htbs_policy_update_time(policy, now), was, fresh_due;
-	struct htbs_tags fresh;
+	struct htbs_start_tags fresh;
 
 	was = htbs_flow_start_tag(flow, kept);
 	fresh_due = htbs_policy_due(policy, flow, now,

@@ -25,11 +25,11 @@ void htbs_cap_charge_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
 	htbs_policy_link(policy, flow);
 }
 
-/* One that was stopped goes on.  Who waits is waited for no longer than it bears. */
+/* One that was throttled goes on.  Who waits is waited for no longer than it bears. */
 static void htbs_unthrottle(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	htbs_cap_unlink(policy, flow);
-	flow->cap.stopped = false;
+	flow->cap.throttled = false;
 	htbs_policy_link(policy, flow);
 	policy->held = false;
 	htbs_policy_limit_wait(policy);
@@ -42,7 +42,7 @@ static void htbs_unthrottle(struct htbs_policy *policy, struct htbs_flow *flow)
  * @max: the cap, bytes/s; 0: none
  * @now: real time, ns
  *
- * It goes on at once if it was stopped.  If requests are pending,
+ * It goes on at once if it was throttled.  If requests are pending,
  * htbs_policy_set_head() must follow.
  */
 void htbs_policy_set_cap(struct htbs_policy *policy, struct htbs_flow *flow,
@@ -53,11 +53,11 @@ void htbs_policy_set_cap(struct htbs_policy *policy, struct htbs_flow *flow,
 		htbs_unthrottle(policy, flow);
 	flow->cap.curve.tat = now;
 	flow->cap.curve.rem = 0;
-	flow->cap.stopped = false;
+	flow->cap.throttled = false;
 }
 
 /**
- * htbs_policy_next_unthrottle() - when may one that is stopped go on
+ * htbs_policy_next_unthrottle() - when may one that is throttled go on
  * @policy: the policy
  * @at: real time, ns
  *
@@ -73,7 +73,7 @@ bool htbs_policy_next_unthrottle(const struct htbs_policy *policy, u64 *at)
 }
 
 /**
- * htbs_policy_unthrottle() - one that was stopped for long enough goes on
+ * htbs_policy_unthrottle() - one that was throttled for long enough goes on
  * @policy: the policy
  * @now: real time, ns
  *

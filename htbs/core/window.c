@@ -100,46 +100,46 @@ void htbs_window_update(struct htbs_window *window, u32 in_flight, u64 took,
 
 /**
  * htbs_deadlines_add() - the device has a conforming request more
- * @urgent: those it has
+ * @deadlines: those it has
  * @due: when it is due, ns
  *
  * One too many is not known of.
  */
-void htbs_deadlines_add(struct htbs_deadlines *urgent, u64 due)
+void htbs_deadlines_add(struct htbs_deadlines *deadlines, u64 due)
 {
-	if (urgent->count < HTBS_DEADLINES_MAX)
-		urgent->due[urgent->count++] = due;
+	if (deadlines->count < HTBS_DEADLINES_MAX)
+		deadlines->due[deadlines->count++] = due;
 }
 
 /**
  * htbs_deadlines_remove() - it is there no more
- * @urgent: those the device has
+ * @deadlines: those the device has
  * @due: when it is due, ns
  */
-void htbs_deadlines_remove(struct htbs_deadlines *urgent, u64 due)
+void htbs_deadlines_remove(struct htbs_deadlines *deadlines, u64 due)
 {
 	u32 i;
 
-	for (i = 0; i < urgent->count; i++)
-		if (urgent->due[i] == due) {
-			urgent->due[i] = urgent->due[--urgent->count];
+	for (i = 0; i < deadlines->count; i++)
+		if (deadlines->due[i] == due) {
+			deadlines->due[i] = deadlines->due[--deadlines->count];
 			return;
 		}
 }
 
 /**
  * htbs_deadlines_before() - is one of them due before some time
- * @urgent: those the device has
+ * @deadlines: those the device has
  * @time: when, ns
  *
  * Return: true if one is.
  */
-bool htbs_deadlines_before(const struct htbs_deadlines *urgent, u64 time)
+bool htbs_deadlines_before(const struct htbs_deadlines *deadlines, u64 time)
 {
 	u32 i;
 
-	for (i = 0; i < urgent->count; i++)
-		if (htbs_before(urgent->due[i], time))
+	for (i = 0; i < deadlines->count; i++)
+		if (htbs_before(deadlines->due[i], time))
 			return true;
 	return false;
 }

@@ -115,7 +115,7 @@ static void name(struct request_queue *q)				\
  *
  * Return: their number: those of one hardware queue, unless all share one set.
  */
-static inline unsigned int htbs_tags(struct blk_mq_alloc_data *data)
+static inline unsigned int htbs_nr_sched_tags(struct blk_mq_alloc_data *data)
 {
 	return data->hctx->sched_tags->bitmap_tags.sb.depth;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who was stopped by a cap goes on: when it is time, or when the queue has to be
+ * Who was throttled by a cap goes on: when it is time, or when the queue has to be
  * emptied.
  */
 #ifndef HTBS_CAP_TIMER_H
@@ -8,21 +8,22 @@
 
 #include <htbs/device.h>
 
-int htbs_release_register(void);
-void htbs_release_unregister(void);
-void htbs_release_init(struct htbs_device *dev);
-void htbs_release_cancel(struct htbs_device *dev);
-void htbs_release_due(struct htbs_device *dev, u64 now);
-void htbs_release_now(struct htbs_device *dev);
+int htbs_cap_timer_register(void);
+void htbs_cap_timer_unregister(void);
+void htbs_cap_timer_init(struct htbs_device *dev);
+void htbs_cap_timer_cancel(struct htbs_device *dev);
+void htbs_unthrottle_due(struct htbs_device *dev, u64 now);
+void htbs_cap_timer_now(struct htbs_device *dev);
 void __htbs_release_arm(struct htbs_device *dev);
 
 /**
- * htbs_release_arm() - see to it that whoever is stopped goes on
+ * htbs_cap_timer_arm() - see to it that whoever is throttled goes on
  * @dev: the device, locked
  */
-static inline void htbs_release_arm(struct htbs_device *dev)
+static inline void htbs_cap_timer_arm(struct htbs_device *dev)
 {
-	if (!RB_EMPTY_ROOT(&dev->policy.stopped.rb_root) || dev->policy.drains)
+	if (!RB_EMPTY_ROOT(&dev->policy.throttled.rb_root) ||
+	    dev->policy.drains)
 		__htbs_release_arm(dev);
 }
 

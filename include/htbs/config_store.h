@@ -11,7 +11,7 @@
 #include <htbs/core/curve.h>
 
 /**
- * struct htbs_saved - a reservation as its operator gave it
+ * struct htbs_stored_config - a reservation as its operator gave it
  *
  * It is for one disk, known by its sequence number: one that later gets the same
  * device number is another disk.
@@ -20,16 +20,17 @@
  * @diskseq: the disk
  * @params: what is promised
  */
-struct htbs_saved {
+struct htbs_stored_config {
 	struct list_head node;
 	u64 diskseq;
 	struct htbs_params params;
 };
 
-bool htbs_saved_get(struct blkcg_gq *blkg, struct htbs_params *params);
-void htbs_saved_set(struct blkcg_gq *blkg, const struct htbs_params *params,
-		    struct htbs_saved **fresh);
-void htbs_saved_drop(struct blkcg_gq *blkg);
+bool htbs_config_store_get(struct blkcg_gq *blkg, struct htbs_params *params);
+void htbs_config_store_set(struct blkcg_gq *blkg,
+			   const struct htbs_params *params,
+			   struct htbs_stored_config **fresh);
+void htbs_config_store_drop(struct blkcg_gq *blkg);
 
 struct blkcg_policy_data *htbs_cpd_alloc(gfp_t gfp);
 void htbs_cpd_free(struct blkcg_policy_data *cpd);

@@ -11,7 +11,7 @@
  *			with dev->lock
  *	dev->lock	everything below that isn't said to be constant; taken
  *			with interrupts off, since requests complete there
- *	promises->lock	(struct htbs_promises) what was promised
+ *	admitted->lock	(struct htbs_admission_set) what was promised
  *
  * dev->lock is never held across a call that runs the queue or frees a
  * request, as both come back to us.
@@ -69,7 +69,7 @@ struct htbs_stats {
  * @fifo: its pending requests in order of arrival, so of their tags
  * @by_pos: the same requests by position, for merges and sweeps
  * @stats: what it got
- * @kept_tags: how many tags surplus leaves for it
+ * @reserved_tags: how many tags surplus leaves for it
  * @blkg: the group it belongs to (constant); NULL for the background
  * @id: that group's cgroup id, for the traces (constant)
  */
@@ -78,7 +78,7 @@ struct htbs_reservation {
 	struct list_head fifo;
 	struct rb_root by_pos;
 	struct htbs_stats stats;
-	u32 kept_tags;
+	u32 reserved_tags;
 	struct blkcg_gq *blkg;
 	u64 id;
 };
@@ -88,20 +88,20 @@ struct htbs_reservation {
  * @lock: see above
  * @policy: whom to serve
  * @dispatch: requests that go first: inserted at the head, or requeued
- * @passing: requests that others wait for and no cap holds up; charged when they
+ * @exempt: requests that others wait for and no cap holds up; charged when they
  *	were inserted
- * @passed: one of them was dispatched last
- * @kept_tags: how many tags surplus leaves for reservations; read without the lock
+ * @exempt_turn: one of them was dispatched last
+ * @reserved_tags: how many tags surplus leaves for reservations; read without the lock
  * @has_work: is there something to dispatch; read without the lock
  * @wait_timer: ends a wait for an arrival
- * @release_timer: lets go of who was stopped by a cap
+ * @cap_timer: unthrottles flows that a cap throttles
  * @waiters_woken: when those that wait for tags were woken last, ns
  * @queue: the queue (constant)
  * @devt: its disk's number, for the traces (constant): a group may outlive the
  *	disk
  * @defaults: what a group promises that has and inherits no reservation;
  *	written under queue_lock as well
- * @promises: what was promised, and to whom; has a lock of its own
+ * @admitted: what was promised, and to whom; has a lock of its own
  * @background: IOPRIO_CLASS_IDLE
  * @ref: the elevator and every group hold one
  */
@@ -109,17 +109,17 @@ struct htbs_device {
 	spinlock_t lock; /* see above */
 	struct htbs_policy policy;
 	struct list_head dispatch;
-	struct list_head passing;
-	bool passed;
-	u32 kept_tags;
+	struct list_head exempt;
+	bool exempt_turn;
+	u32 reserved_tags;
 	bool has_work;
 	struct hrtimer wait_timer;
-	struct hrtimer release_timer;
+	struct hrtimer cap_timer;
 	u64 waiters_woken;
 	struct request_queue *queue;
 	dev_t devt;
 	struct htbs_params defaults;
-	struct htbs_promises promises;
+	struct htbs_admission_set admitted;
 	struct htbs_reservation background;
 	struct kref ref;
 };
@@ -150,7 +150,7 @@ static inline void htbs_device_unlock(struct htbs_device *dev,
 	__releases(&dev->lock)
 {
 	bool has_work = !list_empty(&dev->dispatch) ||
-			!list_empty(&dev->passing) ||
+			!list_empty(&dev->exempt) ||
 			htbs_policy_has_work(&dev->policy);
 
 	WRITE_ONCE(dev->has_work, has_work);

@@ -8,20 +8,20 @@
 #include <htbs/device.h>
 #include <htbs/timer.h>
 
-void htbs_wait_init(struct htbs_device *dev);
-void htbs_wait_disarm(struct htbs_device *dev);
+void htbs_idle_timer_init(struct htbs_device *dev);
+void htbs_idle_timer_cancel(struct htbs_device *dev);
 
 void htbs_device_set_b_max(struct htbs_device *dev, u32 b_max);
 void htbs_device_set_t_wait(struct htbs_device *dev, u64 t_wait);
 void htbs_device_set_rule(struct htbs_device *dev, enum htbs_rule rule);
 
 /**
- * htbs_arm_wait_timer() - a wait begins, or is to end earlier
+ * htbs_idle_timer_arm() - a wait begins, or is to end earlier
  * @dev: the device, locked
  *
  * The timer checks with the policy when it goes off, so nobody needs to disarm it.
  */
-static inline void htbs_arm_wait_timer(struct htbs_device *dev)
+static inline void htbs_idle_timer_arm(struct htbs_device *dev)
 {
 	lockdep_assert_held(&dev->lock);
 

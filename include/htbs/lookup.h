@@ -13,7 +13,7 @@
  * @pd: blk-cgroup's part; first, as it demands
  * @reservation: what is charged to the group and to those that inherit from it
  * @dev: the device; holds a reference.  NULL until pd_init
- * @promise: the same for admission; the device's default one, of the root
+ * @admission: the same for admission; the device's default one, of the root
  * @configured: the group has a reservation of its own
  * @rcu: htbs_reservation_of_task() may still be looking
  */
@@ -21,7 +21,7 @@ struct htbs_group {
 	struct blkg_policy_data pd;
 	struct htbs_reservation reservation;
 	struct htbs_device *dev;
-	struct htbs_promise promise;
+	struct htbs_admission_entry admission;
 	bool configured;
 	struct rcu_head rcu;
 };

@@ -71,16 +71,16 @@ static inline void htbs_rq_clear_flag(struct request *rq, unsigned long flag)
 }
 
 /* The start tags of a pending request as they are kept. */
-static inline struct htbs_tags htbs_rq_tags(struct request *rq)
+static inline struct htbs_start_tags htbs_rq_tags(struct request *rq)
 {
-	return (struct htbs_tags){
+	return (struct htbs_start_tags){
 		.bytes	= (unsigned long)rq->elv.priv[1],
 		.ops	= (unsigned long)rq->elv.icq,
 	};
 }
 
 static inline void htbs_rq_set_tags(struct request *rq,
-				    const struct htbs_tags *kept)
+				    const struct htbs_start_tags *kept)
 {
 	rq->elv.priv[1] = (void *)(unsigned long)kept->bytes;
 	rq->elv.icq = (void *)(unsigned long)kept->ops;
@@ -161,7 +161,7 @@ static inline u32 htbs_data_bytes(blk_opf_t opf, u32 bytes)
 }
 
 /**
- * htbs_op_is_for_all() - is it I/O that others wait for
+ * htbs_op_issued_as_root() - is it I/O that others wait for
  * @opf: the operation
  *
  * Metadata, which is read under a file system's locks, and pages that are swapped:
@@ -170,7 +170,7 @@ static inline u32 htbs_data_bytes(blk_opf_t opf, u32 bytes)
  *
  * Return: true if it is.
  */
-static inline bool htbs_op_is_for_all(blk_opf_t opf)
+static inline bool htbs_op_issued_as_root(blk_opf_t opf)
 {
 	return (__force u32)(opf & (REQ_META | REQ_SWAP));
 }
@@ -179,9 +179,9 @@ static inline bool htbs_op_is_for_all(blk_opf_t opf)
  * The same of a request.  The data of a write between two flushes, too: all other
  * flushes of the device wait for it.
  */
-static inline bool htbs_rq_is_for_all(struct request *rq)
+static inline bool htbs_rq_issued_as_root(struct request *rq)
 {
-	return htbs_op_is_for_all(rq->cmd_flags) ||
+	return htbs_op_issued_as_root(rq->cmd_flags) ||
 	       (__force u32)(rq->rq_flags & RQF_FLUSH_SEQ);
 }
 

@@ -7,7 +7,7 @@
 
 #include <htbs/device.h>
 
-void htbs_limit_count(struct htbs_device *dev, struct htbs_reservation *res);
-void htbs_limit_tags(blk_opf_t opf, struct blk_mq_alloc_data *data);
+void htbs_tags_account(struct htbs_device *dev, struct htbs_reservation *res);
+void htbs_limit_tag_depth(blk_opf_t opf, struct blk_mq_alloc_data *data);
 
 #endif /* HTBS_TAG_DEPTH_H */

@@ -44,7 +44,7 @@ while sleep $EVERY; do
 		{ read -r reads writes <"/sys/block/$disk/inflight" && completed "$disk"; } 2>/dev/null ||
 			continue
 		if [[ $reads != 0 || $writes != 0 || ${done_before[$disk]-} != "$completed" ]] ||
-			grep -qs '^stopped by caps all' $debug/"$disk"/sched/state; then
+			grep -qs '^throttled  *all' $debug/"$disk"/sched/state; then
 			idle[$disk]=0
 			done_before[$disk]=$completed
 		elif ((++idle[$disk] == LIMIT)); then

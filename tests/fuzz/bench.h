@@ -30,7 +30,7 @@
  */
 struct request {
 	u128 start;
-	struct htbs_tags kept;
+	struct htbs_start_tags kept;
 	u64 arrived;
 	u64 due;
 	bool conforms;
@@ -45,7 +45,7 @@ struct request {
  * @exact: its arrival curve of bytes; its bw is 0: they don't count
  * @operations: the same of operations
  * @cap: its cap, in real time; its bw: 0: none
- * @stopped: that stops it
+ * @throttled: that stops it
  * @queue: its pending requests, oldest first
  * @pending: how many they are
  * @sent: requests dispatched and not completed, oldest first
@@ -66,7 +66,7 @@ struct flow {
 	struct reference exact;
 	struct reference operations;
 	struct reference cap;
-	bool stopped;
+	bool throttled;
 	struct request queue[PENDING_MAX];
 	int pending;
 	struct htbs_sent sent[SENT_MAX];
@@ -137,8 +137,8 @@ static inline struct flow *active(struct bench *bench)
 /* What counts for its place: its oldest request's start tag, or that by time. */
 static inline u128 start(const struct flow *flow)
 {
-	return flow->queue[0].start > flow->time ? flow->queue[0].start :
-						   flow->time;
+	return flow->queue[0].start > flow->device_tag ? flow->queue[0].start :
+						   flow->device_tag;
 }
 
 static inline u128 finish(const struct flow *flow)
@@ -149,7 +149,7 @@ static inline u128 finish(const struct flow *flow)
 /* Something of it is pending, and its cap doesn't hold it up. */
 static inline bool backlogged(const struct flow *flow)
 {
-	return flow->pending && !flow->stopped;
+	return flow->pending && !flow->throttled;
 }
 
 static inline bool sequential(const struct flow *flow)

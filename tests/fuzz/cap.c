@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Caps: who is stopped, until when, and that nobody else is.
+ * Caps: who is throttled, until when, and that nobody else is.
  */
 #include <htbs/core/cap.h>
 
@@ -15,14 +15,14 @@ static u128 end(const struct flow *flow)
 /* Is it kept from going on? */
 bool stops(const struct bench *bench, const struct flow *flow)
 {
-	return flow->stopped && !bench->drains &&
+	return flow->throttled && !bench->drains &&
 	       bench->now + HTBS_CAP_AHEAD < end(flow);
 }
 
 /* A request came: it was idle. */
 void cap_begin(struct bench *bench, struct flow *flow)
 {
-	flow->stopped = stops(bench, flow);
+	flow->throttled = stops(bench, flow);
 }
 
 /* Something of it went. */
@@ -36,8 +36,8 @@ void cap_charge(struct bench *bench, struct flow *flow, u32 cost)
 	reference_arrive(cap, bench->now, cost);
 	if (reference_tat(cap) > most)
 		cap->ticks = most * cap->params.bw;
-	flow->stopped = true;
-	flow->stopped = stops(bench, flow);
+	flow->throttled = true;
+	flow->throttled = stops(bench, flow);
 }
 
 /* When its oldest request is due. */
@@ -55,16 +55,16 @@ u64 due(const struct flow *flow)
 
 static void let_go(struct bench *bench, struct flow *flow)
 {
-	flow->stopped = false;
+	flow->throttled = false;
 	flow->entered = ++bench->entries;
 	bench->held = false;
 }
 
 void set_cap(struct bench *bench, struct flow *flow, u64 max)
 {
-	if (flow->pending && flow->stopped)
+	if (flow->pending && flow->throttled)
 		let_go(bench, flow);
-	flow->stopped = false;
+	flow->throttled = false;
 	flow->cap.params.bw = max;
 	flow->cap.ticks = bench->now * max;
 }
@@ -78,7 +78,7 @@ static struct flow *first_stopped(struct bench *bench)
 	for (i = 0; i < FLOWS; i++) {
 		struct flow *flow = &bench->flow[i];
 
-		if (!flow->pending || !flow->stopped)
+		if (!flow->pending || !flow->throttled)
 			continue;
 		if (!first || end(flow) < end(first) ||
 		    (end(flow) == end(first) && flow->entered < first->entered))
@@ -87,7 +87,7 @@ static struct flow *first_stopped(struct bench *bench)
 	return first;
 }
 
-/* Who was stopped for long enough goes on, one after the other, and nobody else. */
+/* Who was throttled for long enough goes on, one after the other, and nobody else. */
 void release(struct bench *bench)
 {
 	struct flow *first = first_stopped(bench);

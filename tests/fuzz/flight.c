@@ -74,9 +74,9 @@ static void charge_time(struct bench *bench, struct flow *flow, u64 took)
 	v -= (u64)v - policy->v;
 	if (flow->pending)
 		was = start(flow);
-	if (flow->time < v)
-		flow->time = v;
-	flow->time += took < 1000000000ULL ? took : 1000000000ULL;
+	if (flow->device_tag < v)
+		flow->device_tag = v;
+	flow->device_tag += took < 1000000000ULL ? took : 1000000000ULL;
 	if (flow->pending && start(flow) != was)
 		flow->entered = ++bench->entries;
 }
@@ -169,7 +169,7 @@ static bool endangers(const struct bench *bench, bool reserved)
 				(s64)(flow->sent[at].due - worst -
 				      (u64)bench->now) < 0;
 	}
-	return some && bench->policy.reorders;
+	return some && bench->policy.rotational;
 }
 
 /* Does anything speak against a reservation's next request? */
@@ -201,7 +201,7 @@ void check_hold(const struct bench *bench, const struct flow *was)
 	must(has_to);
 	for (i = 0; i < FLOWS - 1; i++)
 		must(!backlogged(&bench->flow[i]) ||
-		     (bench->policy.reorders &&
+		     (bench->policy.rotational &&
 		      !eligible(bench, &bench->flow[i])) ||
 		     (by_weight(bench) && !shares(&bench->flow[i])) ||
 		     held_back(bench, &bench->flow[i]));

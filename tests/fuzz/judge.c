@@ -150,7 +150,7 @@ void check_stay(struct bench *bench, const struct flow *flow,
 	const struct flow *background = &bench->flow[FLOWS - 1];
 
 	must(flow);
-	must(!flow->pending || !flow->stopped);
+	must(!flow->pending || !flow->throttled);
 	must(bench->run < bench->policy.b_max);
 	must(!background->pending || !eligible(bench, background));
 	must(sequential(flow) || order == HTBS_ORDER_NEAREST);
@@ -168,7 +168,7 @@ void check_order(const struct bench *bench, const struct flow *was,
 		 const struct flow *flow, enum htbs_order order)
 {
 	const struct htbs_policy *policy = &bench->policy;
-	bool may = !by_paper(bench) && policy->reorders && flow == was &&
+	bool may = !by_paper(bench) && policy->rotational && flow == was &&
 		   policy->run && flow->pending > 1 && !in_flight(bench) &&
 		   bench->run % SWEEP;
 	bool bound = flow->queue[0].conforms && !policy->overload.now;
@@ -191,7 +191,8 @@ void check_wait(struct bench *bench)
 	must(flow->c.think < policy->t_wait);
 	if (policy->wait == HTBS_WAIT_SERVICE) {
 		must(flow->in_flight == 1 ||
-		     (flow->in_flight && !by_paper(bench) && policy->reorders));
+		     (flow->in_flight && !by_paper(bench) &&
+		      policy->rotational));
 		most = flow->c.curve.params.latency;
 		if (most > HTBS_RUN_MAX)
 			most = HTBS_RUN_MAX;
@@ -201,7 +202,7 @@ void check_wait(struct bench *bench)
 		return;
 	}
 	must(!flow->in_flight ||
-	     (!by_paper(bench) && policy->reorders));
+	     (!by_paper(bench) && policy->rotational));
 	must((s64)(until - (u64)bench->now) > 0);
 	must((s64)(flow->idle_since + policy->t_wait - until) >= 0);
 	if (by_paper(bench))
@@ -269,7 +270,7 @@ static bool may_pass(const struct bench *bench, const struct flow *flow)
 		return false;
 	if (first && !held_back(bench, first))
 		return flow == first;
-	if (bench->policy.reorders)
+	if (bench->policy.rotational)
 		return false;
 	first = smallest_finish(bench, FREE);
 	if (first || !by_weight(bench))

@@ -8,7 +8,7 @@
  * a conforming request waits, leave the device idle for nothing or longer than
  * T_wait, hold back who conforms, exceed B_max, or, by the rule of slack, go on
  * with one reservation while another's request is overdue, or pass its oldest
- * request again and again.  Who is stopped by a cap, for how long, and who is not.
+ * request again and again.  Who is throttled by a cap, for how long, and who is not.
  */
 #include "bench.h"
 
@@ -431,7 +431,7 @@ static void begin(struct bench *bench, struct input *in)
 			 input_within(in, 1, 65536),
 			 input_within(in, 0, NSEC));
 	policy->rule = knobs & 1 ? HTBS_RULE_SLACK : HTBS_RULE_PAPER;
-	policy->reorders = knobs & 2;
+	policy->rotational = knobs & 2;
 	bench->operations = knobs >= 0xc0;
 	policy->clock.drift = bench->drift;
 	htbs_service_init(&policy->service, input_within(in, 0, NSEC));

@@ -38,7 +38,7 @@ class Arrival(NamedTuple):
     jump: int
     conforming: bool
     hit: bool
-    hurry: bool
+    wait_shortened: bool
 
 
 class Choice(NamedTuple):
@@ -49,7 +49,7 @@ class Choice(NamedTuple):
     switched: bool
     wait_began: bool
     timed_out: bool
-    relieved: bool = False
+    overload_ended: bool = False
     held: bool = False
     nearest: bool = False
 
@@ -58,9 +58,9 @@ class Policy(Order):
     """The scheduler of one device. `now` is real time and never falls."""
 
     def __init__(self, b_max: int, t_wait: int, rule: str = "paper", seek: int = 0,
-                 reorders: bool = False):
+                 rotational: bool = False):
         super().__init__(rule)
-        self.b_max, self.t_wait, self.reorders = b_max, t_wait, reorders
+        self.b_max, self.t_wait, self.rotational = b_max, t_wait, rotational
         self.background_due = 0  # when the background goes first
         self.expired_at: int | None = None  # when an expired head was chosen last
         self.active: Reservation | None = None
@@ -111,10 +111,10 @@ class Policy(Order):
         self.place(request)
         flow.cost = request.cost
         if len(flow.queue) == 1:
-            flow.stopped = self._stops(flow, now)
+            flow.throttled = self._stops(flow, now)
             self._enter(flow)
-        hurry = flow is not self.background and self._hurry()
-        return Arrival(request.start, v, request.due, jump, conforming, hit, hurry)
+        wait_shortened = flow is not self.background and self._hurry()
+        return Arrival(request.start, v, request.due, jump, conforming, hit, wait_shortened)
 
     def _due(self, flow: Reservation, start: int, now: int) -> int:
         """When a request would be due that came at the moment the curve entitles it to come."""
@@ -157,7 +157,7 @@ class Policy(Order):
     # Caps.
 
     def release(self, now: int) -> Reservation | None:
-        """One that was stopped for long enough goes on."""
+        """One that was throttled for long enough goes on."""
         for flow in self._stopped()[:1]:
             if not self._stops(flow, now):
                 self._let_go(flow)
@@ -165,18 +165,18 @@ class Policy(Order):
         return None
 
     def _let_go(self, flow: Reservation) -> None:
-        """It is stopped no longer; if another is waited for, no longer than it bears."""
-        flow.stopped = False
+        """It is throttled no longer; if another is waited for, no longer than it bears."""
+        flow.throttled = False
         self._enter(flow)
         self.held = False
         self._hurry()
 
     def cap(self, flow: Reservation, most: int, now: int) -> None:
         """It gets another cap, or none: 0. It goes on at once."""
-        if flow.queue and flow.stopped:
+        if flow.queue and flow.throttled:
             self._let_go(flow)
         flow.params = flow.params._replace(max=most)
-        flow.cap, flow.stopped = Fraction(now), False
+        flow.cap, flow.throttled = Fraction(now), False
 
     # The paper's dispatch_request().
 
@@ -185,24 +185,24 @@ class Policy(Order):
         timed_out = self.timeout(now)
         if not self.work():
             return Choice(None, 0, False, False, timed_out)
-        relieved = self.overload.now and self._in_time(now)
-        if relieved:
+        overload_ended = self.overload.now and self._in_time(now)
+        if overload_ended:
             self.overload.end()
         jump = self._adjust(now)
         chosen, stays = self._expired(now), False
         if chosen is None:
             stays = self._stays(now)
             if self.wait:
-                return Choice(None, jump, False, True, timed_out, relieved)
+                return Choice(None, jump, False, True, timed_out, overload_ended)
             chosen = self.active if stays else self._first(now)
             if not self._lets(chosen, now):
                 chosen, stays = self._passes(now), False
         self.held = chosen is None
         if self.held:
-            return Choice(None, jump, False, False, timed_out, relieved, True)
+            return Choice(None, jump, False, False, timed_out, overload_ended, True)
         self.by_position = stays and self._sweeps(now)
         switched = not stays and self._grant(chosen, now)
-        return Choice(chosen, jump, switched, False, timed_out, relieved,
+        return Choice(chosen, jump, switched, False, timed_out, overload_ended,
                       nearest=self.by_position)
 
     def _expired(self, now: int) -> Reservation | None:
@@ -247,7 +247,7 @@ class Policy(Order):
         """A turn begins: if in a crowd, that of one who conforms lasts as has proved bearable."""
         active = self.active
         self.crowded = (
-            self.rule == "slack" and self.reorders and active is not None
+            self.rule == "slack" and self.rotational and active is not None
             and active.queue[0].conforming
             and crowded([(flow.params.latency, flow.burst()) for flow in self._backlogged()[:HEADS]
                          if flow.queue[0].conforming], self.service.seek, len(self.urgent)))
@@ -284,13 +284,13 @@ class Policy(Order):
 
         On a device that seeks no other, as that would end runs.
         """
-        others = [*self._eligible(now)[:1], *([] if self.reorders else self._turns(HEADS))]
+        others = [*self._eligible(now)[:1], *([] if self.rotational else self._turns(HEADS))]
         return next((flow for flow in others if self._lets(flow, now)), None)
 
     def work(self) -> bool:
         """Is anything pending and not held back, and the device not kept idle."""
         return self.wait is None and not self.held and any(
-            flow.queue and not flow.stopped for flow in [*self.flows, self.background])
+            flow.queue and not flow.throttled for flow in [*self.flows, self.background])
 
     def _first(self, now: int) -> Reservation:
         """Whose turn it is next, or the background if it is its."""
@@ -339,7 +339,7 @@ class Policy(Order):
         first, and then each sixteenth time, and if it conforms as long as anybody could be late.
         """
         flow = self.active
-        if self.rule == "paper" or not self.reorders or self.in_flight:
+        if self.rule == "paper" or not self.rotational or self.in_flight:
             return False
         if len(flow.queue) < 2 or self.run % SWEEP == 0:
             return False
@@ -353,7 +353,7 @@ class Policy(Order):
             return False
         if not flow.sync or flow.think >= self._think():
             return False
-        if flow.in_flight > 1 and not (self.rule == "slack" and self.reorders):
+        if flow.in_flight > 1 and not (self.rule == "slack" and self.rotational):
             return False
         if flow.in_flight:
             self.wait = "service"
@@ -411,7 +411,7 @@ class Policy(Order):
 
         But a sixteenth of T_wait at least.
         """
-        if self.rule == "paper" or not self.reorders:
+        if self.rule == "paper" or not self.rotational:
             return self.t_wait
         return min(max(self.service.seek // 8, self.t_wait // 16), self.t_wait)
 
@@ -454,7 +454,7 @@ class Policy(Order):
     def _least(self, flow: Reservation) -> int:
         """Its turn comes too late if no more time is left: half a seek, if it ever leaves one."""
         seek = self.service.seek
-        return seek // 2 if self.reorders and flow.params.latency > seek else 0
+        return seek // 2 if self.rotational and flow.params.latency > seek else 0
 
     def _begin(self, flow: Reservation, request: Request, now: int, streaming: bool) -> None:
         """The device has one request more."""
@@ -464,7 +464,7 @@ class Policy(Order):
         self.in_flight += 1
         flow.in_flight += 1
         self.writes += request.write
-        if self.reorders and request.conforming and len(self.urgent) < URGENT_MAX:
+        if self.rotational and request.conforming and len(self.urgent) < URGENT_MAX:
             self.urgent.append(request.due)
 
     # What else happens to requests.
@@ -499,7 +499,7 @@ class Policy(Order):
         self.in_flight -= 1
         flow.in_flight -= 1
         self.writes -= request.write
-        if self.reorders and request.conforming and request.due in self.urgent:
+        if self.rotational and request.conforming and request.due in self.urgent:
             self.urgent.remove(request.due)
         if not self.in_flight:
             self.urgent.clear()

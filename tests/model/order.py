@@ -11,7 +11,7 @@ from tests.model.slack import Overload
 
 WEIGHT_DEFAULT = 100  # of who was given none, while others were
 WEIGHT_RATE = 65536  # bytes a second of the time of shares, for a weight of 1
-CAP_DEBT = 3600 * SECOND  # so far ahead at most does what can't be stopped take it
+CAP_DEBT = 3600 * SECOND  # so far ahead at most does what can't be throttled take it
 
 
 class Order:
@@ -54,7 +54,7 @@ class Order:
 
     def _backlogged(self) -> list[Reservation]:
         """Those with pending requests, the smallest F first."""
-        return sorted((flow for flow in self.flows if flow.queue and not flow.stopped),
+        return sorted((flow for flow in self.flows if flow.queue and not flow.throttled),
                       key=lambda flow: (flow.finish(), flow.entered))
 
     def _turns(self, most: int | None = None) -> list[Reservation]:
@@ -88,7 +88,7 @@ class Order:
         """It stands behind those with the same share tag, which is not in the past."""
         self.joins += 1
         flow.joined = self.joins
-        flow.shares = self._given() and bool(flow.queue) and not flow.stopped
+        flow.shares = self._given() and bool(flow.queue) and not flow.throttled
         if flow.shares:
             flow.share = max(flow.share, Fraction(self.shared))
 
@@ -128,7 +128,7 @@ class Order:
 
     def _stops(self, flow: Reservation, now: int) -> bool:
         """Does its cap keep it from going on."""
-        return flow.stopped and not self.drains and now < flow.go_on()
+        return flow.throttled and not self.drains and now < flow.go_on()
 
     def _charge_cap(self, flow: Reservation, cost: int, now: int) -> None:
         """Something of it is dispatched."""
@@ -137,15 +137,15 @@ class Order:
         flow.cap = max(flow.cap, Fraction(now)) + Fraction(cost * SECOND, flow.params.max)
         if floor(flow.cap) > now + CAP_DEBT:
             flow.cap = Fraction(now + CAP_DEBT)
-        flow.stopped = not self.drains and now < flow.go_on()
+        flow.throttled = not self.drains and now < flow.go_on()
 
     def _stopped(self) -> list[Reservation]:
         """Those with pending requests that their caps stop, who may go on soonest first."""
-        return sorted((flow for flow in self.flows if flow.queue and flow.stopped),
+        return sorted((flow for flow in self.flows if flow.queue and flow.throttled),
                       key=lambda flow: (floor(flow.cap), flow.entered))
 
     def alarm(self) -> int | None:
-        """When the first of those who are stopped may go on."""
+        """When the first of those who are throttled may go on."""
         return next((flow.go_on() for flow in self._stopped()), None)
 
     def drain(self, drains: bool) -> bool:

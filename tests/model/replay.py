@@ -194,7 +194,7 @@ class Device:
 
     def _stop(self, flow: Reservation, now: int) -> list[Expected]:
         """What it has pending is held up by its cap."""
-        if not flow.queue or not flow.stopped:
+        if not flow.queue or not flow.throttled:
             return []
         return [Expected("stop", {"group": self._group(flow), "now": now, "until": flow.go_on()})]
 
@@ -325,7 +325,7 @@ class Device:
         expected = self._on_go(event)  # who had to be told of before
         choice = policy.choose(now)
         expected += [self._end(was_active, "timeout", now=now)] if choice.timed_out else []
-        if choice.relieved:
+        if choice.overload_ended:
             expected.append(Expected("overload", {"now": now, "begins": 0}))
         expected += self._drift(now, choice.jump)
         if choice.held:

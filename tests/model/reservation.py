@@ -125,7 +125,7 @@ class Reservation:
         self.promise(params, v)
         self.share = Fraction(0)  # share tag, ns of the time of shares
         self.cap = Fraction(now)  # what it had, over what it may have at most: ns of real time
-        self.stopped = False  # it had too much when something of it was last dispatched
+        self.throttled = False  # it had too much when something of it was last dispatched
         self.time = 0  # its start tag by the time that the device took for it in an overload
         self.queue: list[Request] = []
         self.entered = 0  # when its place among the backlogged ones was last assigned
@@ -165,7 +165,7 @@ class Reservation:
                                for tag, step in zip(other.tags, steps, strict=True))
 
     def go_on(self) -> int:
-        """When it may, if it is stopped."""
+        """When it may, if it is throttled."""
         return floor(self.cap) - CAP_AHEAD
 
     def due(self, request: Request) -> int:

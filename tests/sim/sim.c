@@ -57,7 +57,7 @@ struct sim_outcome {
 
 struct sim_request {
 	u64 sector, arrived, due;
-	struct htbs_tags kept;
+	struct htbs_start_tags kept;
 	bool conforming;
 };
 
@@ -255,7 +255,7 @@ static u32 nearest(struct sim_flow *of)
 /* A request goes before an older one that doesn't conform: with that one's tags. */
 static void swap_tags(struct sim_request *one, struct sim_request *other)
 {
-	struct htbs_tags kept = one->kept;
+	struct htbs_start_tags kept = one->kept;
 	u64 due = one->due;
 
 	one->kept = other->kept;
@@ -292,7 +292,7 @@ static bool dispatch(u64 now)
 	u32 nr;
 
 	htbs_policy_choose(&policy, now, &choice);
-	if (choice.relieved)
+	if (choice.overload_ended)
 		note_overload(now);
 	out->switches += choice.switched;
 	out->waits += choice.wait_began;
@@ -370,13 +370,13 @@ static void set_up(const struct sim_setup *setup, struct sim_client *clients,
 	htbs_flow_init(background, &policy, &least, 0);
 	htbs_service_init(&policy.service, setup->seek);
 	policy.rule = setup->rule;
-	policy.reorders = setup->seeks && setup->drive != SIM_TLC;
+	policy.rotational = setup->seeks && setup->drive != SIM_TLC;
 
 	for (i = 0; i < count; i++) {
 		flows[i].client = &clients[i];
 		if (!clients[i].idle)
 			htbs_flow_init(&flows[i].flow, &policy,
-				       &clients[i].promise, 0);
+				       &clients[i].admission, 0);
 		for (slot = 0; slot < clients[i].depth; slot++)
 			flows[i].ready[slot] = clients[i].begin +
 					       slot * clients[i].stagger;

@@ -19,7 +19,7 @@ const size_t host_size_node = sizeof(struct htbs_node);
 
 /* Mirrored in host.py, which compares. */
 const size_t host_size_params = sizeof(struct htbs_params);
-const size_t host_size_tags = sizeof(struct htbs_tags);
+const size_t host_size_tags = sizeof(struct htbs_start_tags);
 const size_t host_size_clock = sizeof(struct htbs_clock);
 const size_t host_size_curve = sizeof(struct htbs_curve);
 const size_t host_size_arrival = sizeof(struct htbs_arrival);
@@ -53,7 +53,7 @@ struct host_flow_view {
 	u64 sweep;
 	u64 share;
 	u64 until;
-	u64 stopped;
+	u64 throttled;
 	u64 finish;
 	u64 pace;
 	u64 eligible;
@@ -82,7 +82,7 @@ void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)
 	view->sweep = flow->sweep;
 	view->share = flow->share.curve.tat;
 	view->until = htbs_cap_end(&flow->cap);
-	view->stopped = flow->cap.stopped;
+	view->throttled = flow->cap.throttled;
 	view->finish = flow->node.finish;
 	view->pace = flow->pace;
 	view->eligible = flow->node.eligible;
@@ -108,9 +108,9 @@ struct htbs_window *host_policy_window(struct htbs_policy *policy)
 	return policy->window;
 }
 
-void host_policy_set_reorders(struct htbs_policy *policy, bool reorders)
+void host_policy_set_rotational(struct htbs_policy *policy, bool rotational)
 {
-	policy->reorders = reorders;
+	policy->rotational = rotational;
 }
 
 void host_policy_set_rule(struct htbs_policy *policy, enum htbs_rule rule)

@@ -77,14 +77,15 @@ class CArrival(Structure):
     """struct htbs_arrival."""
 
     _fields_ = [("start", c_uint64), ("kept", CTags), ("v", c_uint64), ("due", c_uint64),
-                ("jump", c_uint64), ("conforming", c_bool), ("hit", c_bool), ("hurry", c_bool)]
+                ("jump", c_uint64), ("conforming", c_bool), ("hit", c_bool),
+                ("wait_shortened", c_bool)]
 
 
 class CChoice(Structure):
     """struct htbs_choice."""
 
     _fields_ = [("flow", c_void_p), ("jump", c_uint64), ("order", c_int), ("switched", c_bool),
-                ("wait_began", c_bool), ("timed_out", c_bool), ("relieved", c_bool),
+                ("wait_began", c_bool), ("timed_out", c_bool), ("overload_ended", c_bool),
                 ("held", c_bool)]
 
 
@@ -170,7 +171,7 @@ class FlowView(Structure):
 
     _fields_ = [("pending", c_uint64), ("in_flight", c_uint64), ("think", c_uint64),
                 ("burst", c_uint64), ("sweep", c_uint64), ("share", c_uint64),
-                ("until", c_uint64), ("stopped", c_uint64), ("finish", c_uint64),
+                ("until", c_uint64), ("throttled", c_uint64), ("finish", c_uint64),
                 ("pace", c_uint64), ("eligible", c_uint64)]
 
 
@@ -247,7 +248,7 @@ PROTOTYPES = {
     "host_policy_overload": (POINTER(COverload), c_void_p),
     "host_policy_window": (POINTER(CWindow), c_void_p),
     "host_policy_set_rule": (None, c_void_p, c_int),
-    "host_policy_set_reorders": (None, c_void_p, c_bool),
+    "host_policy_set_rotational": (None, c_void_p, c_bool),
     "host_node_set": (None, c_void_p, c_uint64, c_uint64),
     "host_node_set_due": (None, c_void_p, c_uint64, c_uint32),
     "host_node_set_moments": (None, c_void_p, c_uint64, c_uint64),
@@ -336,9 +337,9 @@ class Device:
         self.places = 0
         self.set_rule(rule)
 
-    def set_reorders(self, reorders: bool) -> None:
+    def set_rotational(self, reorders: bool) -> None:
         """Does the device serve first what it reaches first."""
-        self.lib.host_policy_set_reorders(self.policy, reorders)
+        self.lib.host_policy_set_rotational(self.policy, reorders)
 
     def set_rule(self, rule: str) -> None:
         """What bounds a run and a wait: "paper" or "slack"."""
@@ -365,7 +366,7 @@ class Device:
         request.placed = self.places
         flow.queue.append(request)
         return Arrival(out.start, out.v, out.due, out.jump, out.conforming, out.hit,
-                       out.hurry)
+                       out.wait_shortened)
 
     def choose(self, now: int) -> Choice:
         """Whom to serve."""
@@ -374,7 +375,7 @@ class Device:
         flow = self.flows[out.flow] if out.flow else None
         self.by_position = out.order == NEAREST
         return Choice(flow, out.jump, out.switched, out.wait_began, out.timed_out,
-                      out.relieved, out.held, self.by_position)
+                      out.overload_ended, out.held, self.by_position)
 
     def dispatch(self, flow: Flow, now: int) -> tuple[Request, bool]:
         """Dispatch the request that was chosen; also, did an overload begin."""
@@ -460,12 +461,12 @@ class Device:
         return self.lib.htbs_policy_drain(self.policy, drains)
 
     def release(self, now: int) -> Flow | None:
-        """One that was stopped for long enough goes on."""
+        """One that was throttled for long enough goes on."""
         address = self.lib.htbs_policy_unthrottle(self.policy, now % WRAP)
         return self.flows[address] if address else None
 
     def alarm(self) -> int | None:
-        """When the first of those who are stopped may go on."""
+        """When the first of those who are throttled may go on."""
         at = c_uint64()
         return at.value if self.lib.htbs_policy_next_unthrottle(self.policy, byref(at)) else None
 

@@ -35,7 +35,7 @@ class Recorder:
         b_max, t_wait, seek = rng.choice([2, 5, 20]), rng.choice([MS, 10 * MS]), 5 * MS
         reorders = rng.choice([False, True])
         self.device = Device(lib, b_max, t_wait, rule, seek)
-        self.device.set_reorders(reorders)
+        self.device.set_rotational(reorders)
         self._tell("tunables", attached=1, policy=rule, b_max=b_max, t_wait=t_wait, seek=seek,
                    reorders=int(reorders))
         self.flows: dict[int, Flow] = {}
@@ -82,7 +82,7 @@ class Recorder:
     def _stop(self, flow: Flow) -> None:
         """Is what it has pending held up by its cap."""
         state = flow.view()
-        if flow.queue and state.stopped:
+        if flow.queue and state.throttled:
             self._tell("stop", group=self._group(flow), now=self.now, until=state.until)
 
     def _drift(self, jump: int) -> None:
@@ -129,7 +129,7 @@ class Recorder:
         choice = self.device.choose(self.now)
         if choice.timed_out:
             self._wait_ended(was_active, "timeout")
-        if choice.relieved:
+        if choice.overload_ended:
             self._tell("overload", now=self.now, begins=0)
         self._drift(choice.jump)
         if choice.held:
@@ -228,7 +228,7 @@ class Recorder:
         self._returned.append(request)
 
     def _release(self) -> None:
-        """Who was stopped for long enough goes on."""
+        """Who was throttled for long enough goes on."""
         while (flow := self.device.release(self.now)) is not None:
             self._tell("go", group=self._group(flow), now=self.now)
 

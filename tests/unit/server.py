@@ -194,14 +194,14 @@ class Server:
         self._at(self.now + self._takes(job), self._complete)
 
     def _keep_idle(self) -> None:
-        """Nothing is chosen: one is waited for, or all that is pending is stopped by caps."""
+        """Nothing is chosen: one is waited for, or all that is pending is throttled by caps."""
         alarm, view = self.device.alarm(), self.device.view()
         if alarm is not None:
             assert alarm > self.now, "who may go on was not let go"
             self._at(alarm, lambda: None)
         if view.wait is None:
-            stopped = {job.flow.view().stopped for job in self._pending.values()}
-            assert stopped == {True}, "idle for nothing"
+            throttled = {job.flow.view().throttled for job in self._pending.values()}
+            assert throttled == {True}, "idle for nothing"
             return
         assert view.wait == "arrival", "idle for nothing"
         assert view.wait_until <= self.now + self.t_wait, "a wait beyond T_wait"

@@ -48,7 +48,7 @@ class Desk:
             self.pos += size // 512
 
     def serve(self):
-        """Who was stopped for long enough goes on; choose; serve at once. Who was it."""
+        """Who was throttled for long enough goes on; choose; serve at once. Who was it."""
         while self.device.release(self.now):
             pass
         flow = self.device.choose(self.now).flow
@@ -156,11 +156,11 @@ def test_it_is_stopped_when_its_next_request_comes(lib):
 
 @pytest.mark.parametrize("rule", ["paper", "slack"])
 def test_who_is_stopped_is_not_waited_for(lib, rule):
-    """A reader in sequence is stopped: another has the device at once."""
+    """A reader in sequence is throttled: another has the device at once."""
     desk = Desk(lib, promise=HELD._replace(max=800 * BLOCK), rule=rule)
     other = desk.device.add(FREE, 0)
     blocks = 0
-    while not desk.flow.view().stopped:
+    while not desk.flow.view().throttled:
         desk.arrive()
         assert desk.serve() is desk.flow
         blocks += 1
@@ -170,7 +170,7 @@ def test_who_is_stopped_is_not_waited_for(lib, rule):
 
 
 def test_virtual_time_jumps_without_it(lib):
-    """It conforms, but is stopped: for the other that is no reason to owe for what it uses."""
+    """It conforms, but is throttled: for the other that is no reason to owe for what it uses."""
     desk = Desk(lib, promise=HELD._replace(burst=65536), pending=2)
     other = desk.device.add(FREE._replace(bw=20 * BLOCK), 0)
     assert desk.served_at(0)
@@ -223,7 +223,7 @@ def test_what_goes_past_the_policy_counts(lib):
 
 
 def test_not_for_ever(lib):
-    """What can't be stopped is held against it for an hour at most."""
+    """What can't be throttled is held against it for an hour at most."""
     desk = Desk(lib, pending=1)
     for _ in range(3):
         desk.device.bypass(desk.flow, 1 << 30, desk.now)
@@ -251,6 +251,6 @@ def test_a_queue_that_has_to_be_emptied_is(lib):
     assert not desk.device.drain(True)
     assert desk.device.drain(False)
     desk.arrive()
-    assert desk.served_at(0), "it was not stopped when it last had something"
+    assert desk.served_at(0), "it was not throttled when it last had something"
     desk.arrive()
     assert desk.device.alarm() == 600 * MS - CAP_AHEAD

@@ -78,7 +78,7 @@ def test_turns_have_an_end(lib, service):
 def desk(lib):
     """A disk, six who read on, in turns, a request each; the first has a run of two."""
     desk = Desk(lib, b_max=1 << 20, rule="slack", seek=SEEK)
-    desk.device.set_reorders(True)
+    desk.device.set_rotational(True)
     desk.flows = [desk.add(NEAR) for _ in range(6)]
     for place, flow in enumerate(desk.flows):
         desk.read(flow, 8, place << 30)
@@ -146,7 +146,7 @@ def test_none_by_the_rule_of_the_paper(desk):
 
 def test_none_on_a_device_that_does_not_seek(desk):
     """There is nothing to gain."""
-    desk.device.set_reorders(False)
+    desk.device.set_rotational(False)
     crowd(desk)
     desk.arrive(desk.flows[0], 9 * PAGE)
     assert desk.serve() is desk.flows[1]

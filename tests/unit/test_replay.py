@@ -122,7 +122,7 @@ def test_operations_that_are_off_by_one(lib, name):
 ])
 @pytest.mark.parametrize("by", [1, -1])
 def test_a_cap_that_is_off_by_one(capped, name, field, by):
-    """Who is stopped, until when, and who goes on."""
+    """Who is throttled, until when, and who goes on."""
     for place in some(capped, name):
         line = re.sub(rf"\b{field}=(\d+)", lambda m: f"{field}={int(m[1]) + by}", capped[place])
         assert refused([*capped[:place], line, *capped[place + 1:]]), line

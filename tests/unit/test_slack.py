@@ -302,7 +302,7 @@ def test_patience(desk, think, patience):
 ])
 def test_who_thinks_longer_than_a_seek_takes_is_not_waited_for(desk, think, seek, waits):
     """Four think times are waited: it is cheaper to seek twice."""
-    desk.device.set_reorders(True)
+    desk.device.set_rotational(True)
     reader, other = desk.add(LATER), desk.add(LATER)
     pos = read(desk, reader)
     for _ in range(100):
@@ -321,8 +321,8 @@ def test_another_arrival_cuts_a_wait_short(desk):
     desk.arrive(other)
     assert desk.device.choose(desk.now).wait_began
     assert desk.device.view().wait_until == 625_000
-    assert not desk.arrive(other).hurry
-    assert desk.arrive(urgent).hurry
+    assert not desk.arrive(other).wait_shortened
+    assert desk.arrive(urgent).wait_shortened
     assert desk.device.view().wait_until == 500_000
     desk.now += 500_000
     choice = desk.device.choose(desk.now)
@@ -347,7 +347,7 @@ def overload(desk, flows):
 ])
 def test_a_turn_is_late_without_time_for_half_a_seek(desk, latency, left, late):
     """It won't be done in time, more likely than not."""
-    desk.device.set_reorders(True)
+    desk.device.set_rotational(True)
     flow = desk.add(SOON._replace(latency=latency * MS))
     desk.arrive(flow, 1 << 30)
     desk.now += (latency - left) * MS
@@ -405,5 +405,5 @@ def test_an_overload_ends_when_all_is_in_time(desk):
     overload(desk, (reader, other))
     desk.arrive(other)
     choice = desk.device.choose(desk.now)
-    assert choice.relieved
+    assert choice.overload_ended
     assert not desk.device.overload.now

@@ -83,7 +83,7 @@ class Lockstep:
         self.now, drift = clock
         *rest, reorders = knobs
         self.c, self.spec = Device(lib, *rest), Policy(*knobs)
-        self.c.set_reorders(reorders)
+        self.c.set_rotational(reorders)
         self.c.clock.drift = self.spec.drift = drift
         self._pairs = [(self.c.add(p, self.now), self.spec.add(p, self.now)) for p in promises]
         self._pairs.append((self.c.background, self.spec.background))
@@ -123,7 +123,7 @@ class Lockstep:
             assert state.pending == len(spec.queue) == len(c.queue)
             assert state.in_flight == spec.in_flight
             assert state.think == spec.think
-            assert state.stopped == spec.stopped
+            assert state.throttled == spec.throttled
             if spec.params.max:
                 assert state.until == spec.go_on() % WRAP
             if spec.queue and spec is not self.spec.background:
@@ -250,14 +250,14 @@ class Lockstep:
             self._both("timeout", None, self.now)
 
     def go_on(self, later) -> None:
-        """One that its cap stopped may soon go on, or may now; the timer fires."""
+        """One that its cap throttled may soon go on, or may now; the timer fires."""
         at = self.spec.alarm()
         if at is not None:
             self.now = max(self.now, at + later)
         self._release()
 
     def _release(self) -> None:
-        """Who was stopped for long enough goes on."""
+        """Who was throttled for long enough goes on."""
         while (want := self.spec.release(self.now)) is not None:
             assert self._index(self.c.release(self.now)) == self._index(want)
         assert self.c.release(self.now) is None

@@ -17,7 +17,7 @@ class Seeker(Desk):
 
     def __init__(self, lib, rule="slack", seeks=True):
         super().__init__(lib, b_max=1 << 20, rule=rule, seek=SEEK)
-        self.device.set_reorders(seeks)
+        self.device.set_rotational(seeks)
 
     def come(self, flow, *places):
         """So many requests arrive."""

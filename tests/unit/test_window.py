@@ -72,7 +72,7 @@ class Drive:
 
     def __init__(self, lib, rule="slack", reorders=False):
         self.device = Device(lib, 20, 0, rule, MS)
-        self.device.set_reorders(reorders)
+        self.device.set_rotational(reorders)
         self.tight, self.greedy = (self.device.add(each, 0) for each in (TIGHT, GREEDY))
         self.first = self.come(self.tight)
         self.go(self.tight)
@@ -316,7 +316,7 @@ def test_who_reads_on_is_waited_for_with_many_in_flight(lib):
     for rule, reorders, waits in (("slack", True, True), ("slack", False, False),
                                   ("paper", True, False)):
         device = Device(lib, 20, 10 * MS, rule, MS)
-        device.set_reorders(reorders)
+        device.set_rotational(reorders)
         reader, other = device.add(GREEDY, 0), device.add(GREEDY, 0)
         for n in range(8):
             device.arrive(reader, Request(COST_MIN, pos=8 * n), 0)

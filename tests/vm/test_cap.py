@@ -29,9 +29,9 @@ def test_a_cap_leaves_the_rest_to_others(result: Result) -> None:
 
 
 def test_what_a_cap_holds_up_can_be_seen(result: Result) -> None:
-    assert re.search(r"^stopped by caps all .*, for \d+ us$", result.text("held.state"), re.M)
+    assert re.search(r"^throttled +all .*, for \d+ us$", result.text("held.state"), re.M)
     backlog = result.text("held.backlog")
-    assert re.search(r"\b2[4-7] pending, 0 in flight, stopped by its cap for", backlog)
+    assert re.search(r"\b2[4-7] pending, 0 in flight, throttled by its cap for", backlog)
 
 
 def test_another_scheduler_does_not_wait_for_a_cap(result: Result) -> None:

@@ -182,7 +182,7 @@ def test_harmless_lines_are_not_reports(line: str) -> None:
     [
         ("__dentry_kill / dput", False),
         ("part_stat_read_all+0x15b/0x210", False),
-        ("htbs_limit_tags [htbs] / htbs_policy_arrive [htbs]", True),
+        ("htbs_limit_tag_depth [htbs] / htbs_policy_arrive [htbs]", True),
         ("blk_mq_sched_restart / __htbs_trace_tag [htbs]", True),
         ("rb_erase / rb_next", True),
         ("__rb_insert_augmented / rb_first", True),

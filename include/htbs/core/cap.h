@@ -18,18 +18,18 @@
 
 /**
  * struct htbs_cap - a reservation's cap
- * @rb: its place among the stopped while it is backlogged, by when it may go on
+ * @rb: its place among the throttled while it is backlogged, by when it may go on
  * @curve: what was dispatched of it, in real time; its bw: the cap, 0: none
- * @stopped: it had too much when something of it was last dispatched
+ * @throttled: it had too much when something of it was last dispatched
  */
 struct htbs_cap {
 	struct rb_node rb;
 	struct htbs_curve curve;
-	bool stopped;
+	bool throttled;
 };
 
 /**
- * htbs_cap_end() - when one that is stopped may go on
+ * htbs_cap_end() - when one that is throttled may go on
  * @cap: its cap
  *
  * Return: real time, ns.

@@ -10,11 +10,11 @@
 #include <htbs/core/curve.h>
 
 /**
- * struct htbs_tags - a request's start tags by both curves
+ * struct htbs_start_tags - a request's start tags by both curves
  * @bytes: by that of bytes, virtual ns
  * @ops: by that of operations, virtual ns; if there is none, the same
  */
-struct htbs_tags {
+struct htbs_start_tags {
 	u64 bytes;
 	u64 ops;
 };
@@ -28,8 +28,8 @@ struct htbs_tags {
  */
 struct htbs_ops {
 	struct htbs_curve curve;
-	struct htbs_tags oldest;
-	struct htbs_tags full;
+	struct htbs_start_tags oldest;
+	struct htbs_start_tags full;
 };
 
 #endif /* HTBS_CORE_CURVES_H */

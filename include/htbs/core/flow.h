@@ -32,7 +32,7 @@
  * @in_flight: requests dispatched and not completed
  * @cost: what its last request was charged, bytes
  * @pace: when its next request is eligible at the latest, real ns
- * @time: its start tag by the device's time in an overload, virtual ns
+ * @device_tag: its start tag by the device's time in an overload, virtual ns
  * @next_pos: sector after the end of the last request dispatched
  * @sweep: sector from which on the next by position is looked for
  * @idle_since: when its last request completed, or it began, ns
@@ -40,7 +40,7 @@
  * @history: one bit for each of the last 8 dispatched requests, 1: sequential
  * @sync: the last request dispatched has somebody waiting for it
  * @known: a request was dispatched, so @next_pos means something
- * @timed: @time may be later than virtual time
+ * @device_tagged: @device_tag may be later than virtual time
  */
 struct htbs_flow {
 	struct htbs_curve curve;
@@ -53,7 +53,7 @@ struct htbs_flow {
 	u32 in_flight;
 	u32 cost;
 	u64 pace;
-	u64 time;
+	u64 device_tag;
 	u64 next_pos;
 	u64 sweep;
 	u64 idle_since;
@@ -61,7 +61,7 @@ struct htbs_flow {
 	u8 history;
 	bool sync;
 	bool known;
-	bool timed;
+	bool device_tagged;
 };
 
 /**

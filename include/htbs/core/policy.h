@@ -99,11 +99,11 @@ enum htbs_order {
  * @writes: those of @in_flight that write
  * @window: bounds them, [true], and the others, [false]
  * @held: what was to be dispatched is held back until something changes
- * @reorders: the device seeks, and serves first what it reaches first (constant)
- * @urgent: those of @in_flight that conform, if @reorders
+ * @rotational: the device seeks, and serves first what it reaches first (constant)
+ * @inflight_deadlines: those of @in_flight that conform, if @rotational
  * @order: which of its reservation's requests was chosen
  * @shares: of what is not reserved
- * @stopped: those with requests pending that their caps stop; not in @tree
+ * @throttled: those with requests pending that their caps stop; not in @tree
  * @drains: the queue has to be emptied: caps stop nobody
  */
 struct htbs_policy {
@@ -132,11 +132,11 @@ struct htbs_policy {
 	u32 writes;
 	struct htbs_window window[2];
 	bool held;
-	bool reorders;
-	struct htbs_deadlines urgent;
+	bool rotational;
+	struct htbs_deadlines inflight_deadlines;
 	enum htbs_order order;
 	struct htbs_shares shares;
-	struct rb_root_cached stopped;
+	struct rb_root_cached throttled;
 	bool drains;
 };
 
@@ -161,7 +161,7 @@ struct htbs_incoming {
  * @write: it writes
  */
 struct htbs_head {
-	struct htbs_tags kept;
+	struct htbs_start_tags kept;
 	u64 due;
 	u64 arrived;
 	bool conforms;
@@ -178,17 +178,17 @@ struct htbs_head {
  * @jump: how far the virtual clock jumped first, ns
  * @conforming: it came no earlier than that: S <= v
  * @hit: a wait ended by this arrival
- * @hurry: the wait for another's ends earlier now: policy->wait_until
+ * @wait_shortened: the wait for another's ends earlier now: policy->wait_until
  */
 struct htbs_arrival {
 	u64 start;
-	struct htbs_tags kept;
+	struct htbs_start_tags kept;
 	u64 v;
 	u64 due;
 	u64 jump;
 	bool conforming;
 	bool hit;
-	bool hurry;
+	bool wait_shortened;
 };
 
 /**
@@ -200,7 +200,7 @@ struct htbs_arrival {
  * @switched: @flow has just become the active reservation
  * @wait_began: the device is kept idle as from now
  * @timed_out: a wait ended without its request
- * @relieved: an overload ended
+ * @overload_ended: an overload ended
  * @held: a request is held back until the device has less
  */
 struct htbs_choice {
@@ -210,7 +210,7 @@ struct htbs_choice {
 	bool switched;
 	bool wait_began;
 	bool timed_out;
-	bool relieved;
+	bool overload_ended;
 	bool held;
 };
 
@@ -282,14 +282,15 @@ void htbs_flow_init_curves(struct htbs_flow *flow,
 			   const struct htbs_params *params,
 			   const struct htbs_clock *clock, u64 v);
 u64 htbs_flow_arrive(const struct htbs_policy *policy, struct htbs_flow *flow,
-		     u64 v, u32 cost, struct htbs_tags *tags);
+		     u64 v, u32 cost, struct htbs_start_tags *tags);
 void htbs_flow_charge_untagged(const struct htbs_policy *policy,
 			       struct htbs_flow *flow, u64 v, u32 cost);
 void htbs_flow_charge_merge(const struct htbs_policy *policy,
 			    struct htbs_flow *flow, u64 v, u32 bytes);
 bool htbs_flow_would_conform(const struct htbs_policy *policy,
 			     const struct htbs_flow *flow, u64 v, u32 cost);
-void htbs_flow_set_oldest(struct htbs_flow *flow, const struct htbs_tags *kept);
+void htbs_flow_set_oldest(struct htbs_flow *flow,
+			  const struct htbs_start_tags *kept);
 void htbs_flow_refund(struct htbs_flow *flow, u32 cost);
 
 /* share.c */
@@ -299,9 +300,10 @@ void htbs_share_unlink(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_policy_set_weight(struct htbs_policy *policy, struct htbs_flow *flow,
 			    u32 weight);
 void htbs_flow_store_tags(const struct htbs_flow *flow,
-			  const struct htbs_tags *tags, struct htbs_tags *kept);
+			  const struct htbs_start_tags *tags,
+			  struct htbs_start_tags *kept);
 u64 htbs_flow_start_tag(const struct htbs_flow *flow,
-			const struct htbs_tags *kept);
+			const struct htbs_start_tags *kept);
 bool htbs_policy_is_surplus(const struct htbs_policy *policy,
 			    const struct htbs_flow *flow);
 struct htbs_flow *htbs_policy_next_flow(const struct htbs_policy *policy);
@@ -357,7 +359,8 @@ void htbs_policy_charge_bypass(struct htbs_policy *policy,
 void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 			   const struct htbs_params *params, u64 now);
 void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
-		       u64 now, u32 cost, struct htbs_tags *kept, u64 *due);
+		       u64 now, u32 cost, struct htbs_start_tags *kept,
+		       u64 *due);
 
 /* eligible.c */
 void htbs_flow_advance_pace(struct htbs_flow *flow, u64 now, u32 cost);
@@ -427,7 +430,7 @@ bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow);
  * htbs_policy_has_work() - would a choice find something to serve
  * @policy: the policy
  *
- * Return: true if requests are pending of one that isn't stopped, none is held
+ * Return: true if requests are pending of one that isn't throttled, none is held
  * back, and the device isn't kept idle.
  */
 static inline bool htbs_policy_has_work(const struct htbs_policy *policy)

@@ -22,18 +22,18 @@
  * @rb: its place among the backlogged, by @curve's tat: its share tag
  * @curve: advances by what was served of it, over its weight
  * @weight: as given; 0: not given
- * @spared: how far requests of it that were served from the rest have moved its
+ * @refunded: how far requests of it that were served from the rest have moved its
  *	later start tags back, together, virtual ns, by each curve
- * @since: when one last did, virtual ns
- * @moved: its oldest request was pending then
+ * @refund_time: when one last did, virtual ns
+ * @head_refunded: its oldest request was pending then
  */
 struct htbs_share {
 	struct rb_node rb;
 	struct htbs_curve curve;
 	u32 weight;
-	struct htbs_tags spared;
-	u64 since;
-	bool moved;
+	struct htbs_start_tags refunded;
+	u64 refund_time;
+	bool head_refunded;
 };
 
 /**

@@ -53,9 +53,9 @@ struct htbs_deadlines {
 	u64 due[HTBS_DEADLINES_MAX];
 };
 
-void htbs_deadlines_add(struct htbs_deadlines *urgent, u64 due);
-void htbs_deadlines_remove(struct htbs_deadlines *urgent, u64 due);
-bool htbs_deadlines_before(const struct htbs_deadlines *urgent, u64 time);
+void htbs_deadlines_add(struct htbs_deadlines *deadlines, u64 due);
+void htbs_deadlines_remove(struct htbs_deadlines *deadlines, u64 due);
+bool htbs_deadlines_before(const struct htbs_deadlines *deadlines, u64 time);
 
 void htbs_window_init(struct htbs_window *window);
 void htbs_window_hold(struct htbs_window *window, u64 now);

@@ -39,12 +39,12 @@ reserve t nullb0 bw=4K burst=4K max=4K
 reserve a nullb0 bw=100M burst=1M latency=1000000
 in_cg t fio --thread --name=flood --filename=/tmp/mnt/flood --direct=1 --eta=never --rw=randread \
 	--bs=64k --ioengine=libaio --iodepth=16 --time_based --runtime=3600 >/dev/null 2>&1 &
-wait_for 30 grep -q 'stopped by its cap' /sys/kernel/debug/block/nullb0/sched/backlog
+wait_for 30 grep -q 'throttled by its cap' /sys/kernel/debug/block/nullb0/sched/backlog
 begun=$EPOCHSECONDS
 while more 1; do
 	forget
 	looks_up 10 in_cg t
-	grep -q 'stopped by its cap' /sys/kernel/debug/block/nullb0/sched/backlog ||
+	grep -q 'throttled by its cap' /sys/kernel/debug/block/nullb0/sched/backlog ||
 		fail "the cap holds up nothing"
 	in_cg a fio --thread --name=busy --filename=/tmp/mnt/flood --direct=1 --eta=never \
 		--rw=randread --bs=4k --ioengine=libaio --iodepth=16 --time_based --runtime=3600 \

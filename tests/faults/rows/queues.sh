@@ -10,7 +10,7 @@ TAGS=16
 # held_up: how many requests the cap holds up, to $held.
 held_up()
 {
-	held=$(sed -n 's/.*: \([0-9]*\) pending, .*, stopped by its cap .*/\1/p' \
+	held=$(sed -n 's/.*: \([0-9]*\) pending, .*, throttled by its cap .*/\1/p' \
 		/sys/kernel/debug/block/nullb0/sched/backlog)
 }
 

@@ -92,7 +92,7 @@ for disk in nullb0 "$scsi" sim0 sim1; do
 	capped=$!
 	wait_for 20 grep -q '[1-9]' "/sys/block/$disk/inflight"
 	goes_on a "$disk"
-	wait_for 20 grep -q 'stopped by its cap' "/sys/kernel/debug/block/$disk/sched/backlog"
+	wait_for 20 grep -q 'throttled by its cap' "/sys/kernel/debug/block/$disk/sched/backlog"
 	[ "$disk" != sim1 ] || scheduler sim1 none
 	case $disk in
 	nullb0) echo 0 >/sys/kernel/config/nullb/nullb0/power ;;

@@ -9,6 +9,8 @@ null_disk nullb0 completion_nsec=$takes hw_queue_depth=4
 load htbs
 scheduler nullb0 htbs
 expect_put OK 64 $queue/nr_requests
+# What all others share is less where the disk is slower, or more is reserved than the disk does.
+expect_put OK $((1048576 / PATIENCE)) $queue/iosched/default_bw
 cg r
 reserve r nullb0 iops=$((100 / PATIENCE)) burst=64K latency=$((200000 * PATIENCE))
 # Of 64 places 20 are needed, and half is left to others.

@@ -25,7 +25,7 @@ for cpu in 0 1; do
 done
 throttled()
 {
-	[ "$(sed -n 's/.*: \([0-9]*\) pending.*stopped by its cap.*/\1/p' \
+	[ "$(sed -n 's/.*: \([0-9]*\) pending.*throttled by its cap.*/\1/p' \
 		/sys/kernel/debug/block/nullb0/sched/backlog)" -ge 8 ]
 }
 wait_for 30 throttled

@@ -80,7 +80,7 @@ rmmod simdisk
 # ends with the scheduler, and the module can go.
 waiting()
 {
-	grep htbs_wait_expired /proc/timer_list
+	grep htbs_idle_timer_expired /proc/timer_list
 }
 load simdisk size_mb=64
 scheduler sim0 htbs
