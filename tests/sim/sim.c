@@ -376,7 +376,7 @@ static void set_up(const struct sim_setup *setup, struct sim_client *clients,
 		flows[i].client = &clients[i];
 		if (!clients[i].idle)
 			htbs_flow_init(&flows[i].flow, &policy,
-				       &clients[i].admission, 0);
+				       &clients[i].promise, 0);
 		for (slot = 0; slot < clients[i].depth; slot++)
 			flows[i].ready[slot] = clients[i].begin +
 					       slot * clients[i].stagger;
