@@ -18,7 +18,7 @@ endef
 kbuild = $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(1) W=$(W)
 
 .PHONY: all private-types simdisk modules_install matrix style setup demo lab bench test test-debug \
-	soak fuzz fuzz-writes test-mutants conformance clean help
+	soak fuzz fuzz-writes test-host test-mutants conformance clean help
 
 all: private-types
 	$(call links,Kbuild htbs include sysfs,$(OUT))
@@ -68,6 +68,10 @@ bench: setup
 test: setup
 	@$(PYTHON) -m pytest tests
 
+# What needs neither a kernel nor its headers.
+test-host: setup
+	@$(PYTHON) -m pytest -n auto -m 'not guest' tests/model tests/unit tests/sim tests/fuzz
+
 test-debug: CONFIG ?= debug
 test-debug:
 	@scripts/setup debug
@@ -115,6 +119,7 @@ help:
 	@echo 'make lab                 run the experiments of results/ that are missing'
 	@echo 'make lab EXPERIMENT=x    run one of them; LAB_SECONDS=2 for a short trial in build/lab/'
 	@echo 'make test                install what is missing, run all tests'
+	@echo 'make test-host           the tests that need no kernel; under 2 minutes'
 	@echo 'make test-debug          run functional tests and fault matrix on a debug kernel;'
 	@echo '                         CONFIG=debug|kcsan'
 	@echo 'make soak MINUTES=<n>    run rows of the fault matrix at random for so long; SEED=<n>,'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Module entry: hang the rooms into the kernel.
+ * Module entry: register with blk-cgroup and the block layer.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who was throttled by a cap goes on.
+ * Throttled flows are unthrottled when it is time.
  *
- * What a cap holds up is pending on a device that may be idle, and then nobody asks
+ * What a cap holds up is pending on a device that may be idle, and then blk-mq does not ask
  * for it.  So a timer does, when the first cap allows it.
  *
  * Sometimes the queue has to be emptied, which at the pace of a cap might take hours:
@@ -30,7 +30,7 @@
 #include <htbs/trace.h>
 
 /* How long a queue that has to be emptied goes unnoticed at the most. */
-#define HTBS_RELEASE_LOOK	(100 * NSEC_PER_MSEC)
+#define HTBS_CAP_TIMER_LOOK	(100 * NSEC_PER_MSEC)
 
 static bool htbs_suspending;
 
@@ -118,14 +118,14 @@ static bool htbs_wakes_waiters(struct htbs_device *dev, u64 now)
 {
 	lockdep_assert_held(&dev->lock);
 
-	if (now - dev->waiters_woken < HTBS_RELEASE_LOOK)
+	if (now - dev->waiters_woken < HTBS_CAP_TIMER_LOOK)
 		return false;
 	dev->waiters_woken = now;
 	return true;
 }
 
 /**
- * htbs_unthrottle_due() - let go of those whose time has come
+ * htbs_unthrottle_due() - unthrottle the flows that it is time for
  * @dev: the device, locked
  * @now: real time, ns
  */
@@ -146,7 +146,7 @@ void htbs_unthrottle_due(struct htbs_device *dev, u64 now)
 
 void __htbs_release_arm(struct htbs_device *dev)
 {
-	u64 at = ktime_get_ns() + HTBS_RELEASE_LOOK, alarm;
+	u64 at = ktime_get_ns() + HTBS_CAP_TIMER_LOOK, alarm;
 
 	lockdep_assert_held(&dev->lock);
 
@@ -196,7 +196,7 @@ void htbs_cap_timer_now(struct htbs_device *dev)
 }
 
 /**
- * htbs_cap_timer_init() - a new device, on which nobody is throttled
+ * htbs_cap_timer_init() - a new device, on which no flow is throttled
  * @dev: the device
  */
 void htbs_cap_timer_init(struct htbs_device *dev)

@@ -5,7 +5,7 @@
  * A bio's cgroup says which reservation it is charged to.  A request that
  * enters gets its tags from the reservation's arrival curve and stands in the
  * reservation's FIFO.  Whenever the driver can take a request, the policy says
- * whose goes next and if it is the oldest, or that the device is better kept idle
+ * which flow is next and if its oldest request goes, or that the device is kept idle
  * for a moment; then a timer ends the wait if the request that is waited for does
  * not come.  What a cap holds up is pending all the same: cap_timer.c.
  *
@@ -410,7 +410,7 @@ static void htbs_completed_request(struct request *rq, u64 unused)
 	}
 	htbs_device_unlock(dev, flags);
 
-	/* There is room for what was held back, and nobody else asks for it. */
+	/* There is room for what was held back, and blk-mq doesn't ask again. */
 	if (held)
 		blk_mq_run_hw_queues(dev->queue, true);
 }

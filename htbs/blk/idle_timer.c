@@ -92,7 +92,7 @@ void htbs_device_set_rule(struct htbs_device *dev, enum htbs_rule rule)
 }
 
 /**
- * htbs_idle_timer_init() - a new device, on which nobody is waited for
+ * htbs_idle_timer_init() - a new device, which is not idled
  * @dev: the device
  */
 void htbs_idle_timer_init(struct htbs_device *dev)

@@ -71,11 +71,11 @@ htbs_reservation_by_class(struct htbs_device *dev, struct blkcg_gq *blkg,
 }
 
 /**
- * htbs_reservation_of() - whose request is it
+ * htbs_reservation_of() - the reservation that a bio is charged to
  * @dev: the device
  * @bio: the request's bio
  *
- * By the bio's cgroup, never by who happens to submit it: write-back, md and
+ * By the bio's cgroup, never by the task that submits it: write-back, md and
  * dm submit on behalf of others.
  *
  * Return: the reservation to charge.
@@ -103,7 +103,7 @@ struct htbs_reservation *htbs_reservation_of_rq(struct htbs_device *dev,
 }
 
 /**
- * htbs_reservation_of_task() - whose request will it probably be
+ * htbs_reservation_of_task() - the reservation that a task's next request is probably charged to
  * @dev: the device
  *
  * For where there is no bio yet.  Right for direct I/O, wrong for write-back.
@@ -121,7 +121,7 @@ struct htbs_reservation *htbs_reservation_of_task(struct htbs_device *dev)
 }
 
 /**
- * htbs_group_source() - whose reservation is in force for a group
+ * htbs_group_source() - the group that the reservation in force is of
  * @group: the group; its queue_lock is held
  *
  * Return: the group itself, an ancestor that was given one, or the root.

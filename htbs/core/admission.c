@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Admission: the feasibility test of pClock.  A pure room: integers only.
+ * Admission: the feasibility test of pClock.
  *
  * The worst that can happen is that all reservations start a burst at once
  * and keep to their rates from there on.  Reservation i then has sigma_i +

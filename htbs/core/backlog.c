@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The backlogged flows.  A pure room.
+ * The backlogged flows.
  *
  * A flow with requests pending is in the tree by finish tag and, once a weight is
  * given, in that by share tag; or it is throttled, and in that of the throttled.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Caps.  A pure room.
+ * Caps.
  *
  * A reservation with a cap is throttled as soon as it has been given more than that,
  * counted in real time from request to request (GCRA): in any time t no more is
@@ -8,7 +8,7 @@
  *
  *	max * (t + HTBS_CAP_AHEAD) + its largest request
  *
- * While it is throttled it isn't backlogged: nobody waits for it, it cuts no run
+ * While it is throttled it isn't backlogged: the device isn't idled for it, it cuts no run
  * short, its start tags don't keep the virtual clock from jumping and it gains no
  * share of the rest.  What it has pending is due no earlier than if it had arrived
  * when the cap let it go on; so a cap is not taken for an overload, nor for the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Arrival curves and the virtual clock.  A pure room: integers only.
+ * Arrival curves and the virtual clock.
  *
  * With v the virtual time of arrival, c the cost in bytes, sigma the burst and
  * rho the bandwidth of the reservation:

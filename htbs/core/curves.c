@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Operations: both arrival curves of a reservation.  A pure room.
+ * Operations: both arrival curves of a reservation.
  *
  * A reservation may promise operations, beside bytes or instead of them.  They have
  * an arrival curve of their own, where a request costs one, whatever its size: so
@@ -170,7 +170,7 @@ void htbs_flow_set_oldest(struct htbs_flow *flow,
 	if (!ops->curve.params.bw)
 		return;
 	ops->oldest = *kept;
-	/* Who came before is gone: stay within reach of a clock that wraps. */
+	/* Requests before it are gone: stay within reach of a clock that wraps. */
 	if (htbs_before(ops->full.bytes, kept->bytes))
 		ops->full.bytes = kept->bytes;
 	if (htbs_before(ops->full.ops, kept->ops))

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The device's time, in an overload.  A pure room.
+ * A flow's share of the device's time, in an overload.
  *
- * In an overload shares are in proportion to what was promised.  Beside somebody
- * who was promised a thousand times what the device can do, others would wait for
- * minutes.  So no reservation counts for more than the whole device: beside its tags
- * by bytes and by operations (curves.c) it has one by time, without a burst, which
- * advances by as long as the device took for each of its requests.  With n of them
+ * In an overload shares are in proportion to the reserved bandwidths.  Beside a
+ * flow with a thousand times what the device can do, others would wait for minutes.
+ * So no flow counts for more than the whole device: beside its tags by bytes and by
+ * operations (curves.c) it has one by the device's time, without a burst, which
+ * advances by the time that the device took for each of its requests.  With n flows
  * busy,
  *
- *	each gets the n-th part of the time that the device works, or
- *	the n-th part of what it reserved if that takes less:
+ * 	each gets the n-th part of the time that the device works, or
+ * 	the n-th part of what it reserved if that takes less:
  *
- * while the device works for one of them its tag moves on by as much, and time by
- * which tags are given moves on with all n.  Turns go by finish tags, so who may
- * wait longer than the others does so first.
+ * while the device works for one of them its tag advances by as much, and the time
+ * by which tags are given advances with all n.  Turns go by finish tags, so a flow
+ * with a longer latency than the others waits for the difference first.
  *
- * How long a request took is known when it is done: since the one before was, as
- * with many under way nobody knows more.  Those that are pending have their tags by
- * then, so it is the place of the oldest one that moves back, not its tags.  When the
- * overload ends, a tag is ahead of the virtual clock by one request's time at most.
+ * How long a request took is known when it completes: the time since the completion
+ * before, as with many in flight no more is known.  Pending requests have their
+ * tags by then, so the flow's place moves back, not its tags.  When the overload
+ * ends, a tag is ahead of the virtual clock by one request's time at most.
  */
 #include <htbs/core/policy.h>
 

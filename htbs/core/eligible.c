@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Eligible heads, and expired ones: why no request waits for ever.  A pure room.
+ * Eligible heads, and expired ones: why no request waits for ever.
  *
  * Entitlement is judged when a choice is made.  The head of a flow is eligible,
  * that is reserved work, which no window holds back, from the earliest of

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What one reservation's requests have shown of its ways.  A pure room.
+ * What one reservation's requests have shown of its ways.
  *
  * Is it sequential: a short history, not one bit, so that one stray request
  * does not end anticipation for ever.  How long does it think: a mean of the
@@ -81,7 +81,7 @@ bool htbs_flow_sequential(const struct htbs_flow *flow)
 /**
  * htbs_flow_anticipates() - is it worth keeping the device for
  * @flow: a reservation that has nothing pending
- * @think: who thinks as long is not waited for, ns
+ * @think: a flow that thinks as long is not waited for, ns
  * @deep: whatever it has in flight, not one request at most
  *
  * Return: true if its next request is likely to come soon and close by.

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the device has, and who may give it more, under the rule of slack.  A pure
- * room.
+ * What the device has in flight, and which flow may add to it, with policy=slack.
  *
- * There is a window (window.c) for those that write and one for the others.  In a
- * flash drive they get into each other's way in the dies, not in the queue: many
- * writes under way fill its buffer, which takes them as fast as the dies do,
- * whoever waits.  With one window for both, reads would wait for writes to
- * complete.  A conforming request that came late speaks against both windows, as
- * nobody can tell whose fault it was.
+ * There is a window (window.c) for writes and one for all other requests.  In a
+ * flash drive they delay each other in the dies, not in the queue: many writes in
+ * flight fill its buffer, which takes them as fast as the dies do, whatever else
+ * waits.  With one window for both, reads would wait for writes to complete.  A
+ * conforming request that was late shrinks both windows, as it is not known which
+ * requests delayed it.
  */
 #include <htbs/core/policy.h>
 
@@ -112,7 +111,7 @@ bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 				htbs_policy_in_flight(policy, write), now);
 }
 
-/* By finish tags the first who isn't held back; by weights, of those entitled. */
+/* The first by finish tag that may be dispatched; by weights, of those entitled. */
 static struct htbs_flow *htbs_dispatchable_by_tag(struct htbs_policy *policy,
 						  u64 now)
 {
@@ -130,7 +129,7 @@ static struct htbs_flow *htbs_dispatchable_by_tag(struct htbs_policy *policy,
 	return NULL;
 }
 
-/* By share tags the first who isn't held back. */
+/* The first by share tag that may be dispatched. */
 static struct htbs_flow *htbs_dispatchable_by_share(struct htbs_policy *policy,
 						    u64 now)
 {
@@ -147,7 +146,7 @@ static struct htbs_flow *htbs_dispatchable_by_share(struct htbs_policy *policy,
 	return NULL;
 }
 
-/* By finish tags the first that is eligible; no window holds it back. */
+/* The first by finish tag that is eligible; no window holds it back. */
 static struct htbs_flow *htbs_dispatchable_eligible(struct htbs_policy *policy,
 						    u64 now)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The policy of the paper: earliest deadline first over arrival curves
- * (pClock), in runs and with anticipation (BFQ).  A pure room: it is fed with
- * time and events and holds no requests.
+ * (pClock), in runs and with anticipation (BFQ).  It is fed with time and
+ * events and holds no requests.
  *
  * One reservation is active: the device is granted to it.  It stays active
  * until
@@ -34,7 +34,7 @@
 #include <htbs/core/policy.h>
 
 /**
- * htbs_policy_init() - start with nobody backlogged and nobody active
+ * htbs_policy_init() - start with no flow backlogged and none active
  * @policy: the policy
  * @background: takes what goes behind all others; the caller initialises
  *	it next, like any flow
@@ -171,7 +171,7 @@ static struct htbs_flow *htbs_policy_first(struct htbs_policy *policy, u64 now)
 	return htbs_policy_next_flow(policy);
 }
 
-/* From now on the device is another's, or nobody's if the background has it. */
+/* From now on another flow is active, or none if the background has the device. */
 static bool htbs_policy_set_active(struct htbs_policy *policy,
 				   struct htbs_flow *flow, u64 now)
 {
@@ -191,12 +191,12 @@ static bool htbs_policy_set_active(struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_choose() - whom to serve: the paper's dispatch_request()
+ * htbs_policy_choose() - what to dispatch: the paper's dispatch_request()
  * @policy: the policy
  * @now: real time, ns
  * @choice: the decision
  *
- * Who is throttled is not chosen: htbs_policy_unthrottle() goes before.
+ * A throttled flow is not chosen: htbs_policy_unthrottle() goes before.
  *
  * If no reservation is chosen, nothing is pending or policy->wait says what
  * is waited for, until policy->wait_until.
@@ -368,7 +368,7 @@ bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow)
 	if (policy->active != flow)
 		return false;
 
-	/* What is held back is others', who are told of the next completion. */
+	/* What is held back belongs to others: the next completion releases it. */
 	waited = policy->wait != HTBS_WAIT_NONE;
 	policy->wait = HTBS_WAIT_NONE;
 	policy->active = NULL;

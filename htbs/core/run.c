@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs and waits: how long the active reservation keeps the device.  A pure room.
+ * Runs and waits: how long the active flow keeps the device.
  *
- * The paper trades everybody's latency for throughput by one number, B_max.  With
- * the rule of slack (slack.c) the active reservation also gives way, or is waited
- * for no longer, when another's deadline calls for it or its run has lasted
- * HTBS_RUN_MAX, so that B_max may be large.  It is waited for as long as its think
- * time makes sense of, at most T_wait.
+ * The paper trades latency for throughput by one number, B_max.  With policy=slack
+ * (slack.c) the active flow also gives way, or is waited for no longer, when another
+ * flow's deadline calls for it or its run has lasted HTBS_RUN_MAX, so that B_max may
+ * be large.  It is waited for as long as its think time makes sense of, at most
+ * T_wait.
  *
  * Where more conform than can be in time at worst there is no slack: a turn then
- * goes on for as long as has proved bearable (slack.c), counted from when its first
- * request is done, as nobody knows how long that takes.
+ * lasts as long as has proved bearable (slack.c), counted from the completion of its
+ * first request, as it is not known before how long that takes.
  *
  * In an overload, where turns come late anyway, that rule would end every run at
  * once and thrash.  Then a run lasts as long as some seeks, whatever the deadlines;
- * less if its reservation is some way ahead of whose turn it is next.  One that has
- * a small part of the device would else have its turn seldom, for more than it can
- * use, and its requests would wait for the time between.
+ * less if its flow is some way ahead of the next one.  A flow with a small part of
+ * the device would else have its turn seldom, for more than it can use, and its
+ * requests would wait for the time between.
  */
 #include <htbs/core/policy.h>
 
@@ -27,8 +27,8 @@
 #define HTBS_LEAD		500000000ULL
 
 /*
- * Who is waited for thinks no longer than this part of the longest seek, or this
- * part of T_wait if that is longer.
+ * A flow that is waited for thinks no longer than this part of the longest seek, or
+ * this part of T_wait if that is longer.
  */
 #define HTBS_THINK_PART		8
 #define HTBS_THINK_LEAST	16
@@ -125,7 +125,7 @@ bool htbs_policy_in_time(const struct htbs_policy *policy, u64 now)
 
 /*
  * How long a run is at most.  In an overload as long as some seeks; by weights,
- * too, as who has little would make up for a long one for minutes.
+ * too, as a flow with a small share would make up for a long one for minutes.
  */
 static u64 htbs_policy_max_run(const struct htbs_policy *policy)
 {
@@ -200,7 +200,7 @@ static bool htbs_policy_slack_seeks(const struct htbs_policy *policy)
 }
 
 /*
- * Who thinks so long is not waited for.  By the paper that is T_wait.  On a device
+ * A flow that thinks so long is not waited for.  By the paper that is T_wait.  On a device
  * that seeks, four think times, the longest wait, are to be no more than a seek takes
  * on the average, half of the longest: or it is cheaper to go and come back.
  */
@@ -332,7 +332,7 @@ bool htbs_policy_cancel_wait(struct htbs_policy *policy)
  * @policy: the policy
  * @now: real time, ns
  *
- * Return: true if a wait ended; nobody is active then.
+ * Return: true if a wait ended; no flow is active then.
  */
 bool htbs_policy_timeout(struct htbs_policy *policy, u64 now)
 {

@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shares of the rest.  A pure room.
+ * Shares of surplus, by weight.
  *
- * What the device does beyond what is reserved goes to those who ask for more,
- * in proportion to their reserved bandwidths: the virtual clock jumps to the
- * oldest start tag.  Once somebody is given a weight it goes by weights, and who
- * was given none counts HTBS_WEIGHT_DEFAULT.  Then
+ * What the device does beyond the reservations goes to the flows that ask for more,
+ * in proportion to their reserved bandwidths: the virtual clock jumps to the oldest
+ * start tag.  Once a flow has a weight, surplus goes by weights, and a flow without
+ * one counts HTBS_WEIGHT_DEFAULT.  Then
  *
- *  - who is entitled, as his oldest request's start tag has come, goes first, by
- *    finish tags as ever;
- *  - when nobody is, the rest is shared: the smallest share tag goes first, and
- *    what is served advances it by its bytes over the weight (start-time fair
- *    queueing).  Who was idle has no tag in the past: it is raised to the
- *    smallest of those who were not;
- *  - what is served from the rest is not charged to the reservation: its curves
- *    get it back, and the reservation's later start tags move back by the same,
- *    though not before now.  So nobody owes for it, and the virtual clock has no
- *    reason to jump.
+ *  - a flow is entitled when its head's start tag has come.  The entitled flow with
+ *    the smallest finish tag goes first;
+ *  - when none is entitled, the flow with the smallest share tag goes first, and
+ *    what is dispatched advances the tag by its bytes over the weight (start-time
+ *    fair queueing).  An idle flow saves nothing: its tag is raised to the smallest
+ *    of those that were not idle;
+ *  - surplus is not charged to the reservation: its curves are refunded, and the
+ *    flow's later start tags move back by the same, though not before now.  So no
+ *    flow owes for surplus, and the virtual clock has no reason to jump.
  *
  * A turn by share is a run like any other, and begins again as long as the share
- * tag is the smallest.  A turn by right is a run only as far as the start tags
- * have come, or the share allows it.
+ * tag is the smallest.  An entitled flow's turn is a run only as far as the start
+ * tags have come, or the share allows it.
  *
- * In an overload nothing is left to share and all is as if there were no weights.
+ * In an overload there is no surplus, and all is as if there were no weights.
  */
 #include <linux/string.h>
 
@@ -147,7 +146,7 @@ u64 htbs_flow_start_tag(const struct htbs_flow *flow,
  * @policy: the policy; its time is up to date
  * @flow: a reservation with requests pending
  *
- * Whose place is told by the device's time (device_share.c) is served by right.
+ * A flow whose place is by the device's time (device_share.c) is not surplus.
  *
  * Return: true if the rest is shared by weight, and it isn't entitled.
  */
@@ -160,7 +159,7 @@ bool htbs_policy_is_surplus(const struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_next_flow() - whose turn is it, the background aside
+ * htbs_policy_next_flow() - the flow that is next, the background aside
  * @policy: the policy; its time is up to date
  *
  * Return: a reservation, or NULL if none is backlogged.
@@ -195,8 +194,8 @@ static bool htbs_share_is_first(const struct htbs_policy *policy,
  * @policy: the policy
  * @flow: the active reservation
  *
- * Else a synchronous reader would lose what his weight is worth whenever a run of
- * his is over while he thinks.
+ * Else a synchronous reader would lose what its weight is worth whenever its run is
+ * over while it thinks.
  *
  * Return: true if it does.
  */
@@ -230,7 +229,7 @@ bool htbs_policy_run_in_share(struct htbs_policy *policy,
 /**
  * htbs_share_charge() - bytes are served from the rest
  * @policy: the policy
- * @flow: whose
+ * @flow: the flow
  * @cost: how many
  */
 void htbs_share_charge(struct htbs_policy *policy, struct htbs_flow *flow,

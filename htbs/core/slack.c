@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Slack.  A pure room: integers and the tree.
+ * Slack.
  *
  * Others wait while the active reservation has the device.  They may, as long
  * as all of them can still be served in time, the earliest deadline first, each

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The order inside a reservation: by position.  A pure room.
+ * The order inside a flow: by position.
  *
- * Who has several requests pending, here and there, has a run too on a device
- * that seeks, under the rule of slack.  It is a sweep: in one direction, then
+ * A flow with several requests pending in different places has a run, too, on a
+ * device that seeks, with policy=slack.  It is a sweep: in one direction, then
  * again from the first sector on.  The oldest request goes first, and then every
  * sixteenth time, wherever it is, so that none is passed for ever; after it the
  * sweep goes on where it was.  With n pending a sweep of n to 2n requests passes
@@ -13,13 +13,13 @@
  * too, can wait for one more; where that isn't so, deadlines decide.  In an
  * overload they are lost anyway.
  *
- * One that doesn't conform has no deadline of its own, only its reservation has
- * tags, in the order of arrival.  When such a one goes before others like it, it
- * takes the tags of the oldest of them, and each of them has the next one's.  So
- * neither shares nor the virtual clock depend on who of a reservation goes first.
- * What conforms keeps its own tags.  Tags are passed on over HTBS_TAG_SWAPS
- * requests at most, as that is done with interrupts off; if more are older, the
- * request has the tags of one of them.
+ * A surplus request has no deadline of its own, only its flow has tags, in the
+ * order of arrival.  When one goes before other surplus requests, it takes the tags
+ * of the oldest of them, and each of them takes the next one's.  So neither shares
+ * nor the virtual clock depend on the order inside a flow.  A conforming request
+ * keeps its own tags.  Tags are passed on over HTBS_TAG_SWAPS requests at most, as
+ * that is done with interrupts off; if more are older, the request has the tags of
+ * one of them.
  */
 #include <htbs/core/policy.h>
 

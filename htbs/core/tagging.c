@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tags: by which time they are given, and what is charged without one.  A pure
- * room.
+ * Tags: by which time they are given, and what is charged without one.
  *
  * The time is the device's virtual clock, which never lags behind all that is
- * pending: when every backlogged reservation's oldest start tag lies in the
- * future, nobody who conforms is waiting, and the clock jumps to the nearest.
- * This is what makes the use of spare capacity free.  The paper tests for it at
- * each arrival.  A synchronous reader alone is never backlogged when it arrives,
- * though, and would run up a debt for capacity that nobody else wanted; so we
- * test before each choice as well.  Where the rest goes by weights nobody is
- * charged for it, and the clock need not jump.
+ * pending: when the start tag of every backlogged flow's head lies in the future, no
+ * conforming request is waiting, and the clock jumps to the nearest.  So surplus is
+ * not charged to the future.  The paper tests for it at each arrival.  A flow with
+ * one request at a time is never backlogged when its request arrives, though, and
+ * would run up a debt for capacity that no other flow wanted; so it is tested before
+ * each choice as well.  Where surplus goes by weights it is refunded, and the clock
+ * need not jump.
  *
- * In an overload all requests would conform, so that who asks more would get
- * more.  Under the rule of slack the time by which tags are given is then held
- * back to the oldest pending start tag (start-time fair queueing): shares are in
- * proportion to bandwidths, though nobody counts for more than the whole device
- * (device_share.c).  The active reservation counts although it has nothing
- * pending: it would else lose what is due to it each time that its requests all go
- * to the device together.  Whether a request conforms and when it is due is told
- * by the virtual clock as ever.
+ * In an overload all requests would conform, and a flow that asks for more would get
+ * more.  With policy=slack the time by which tags are given is then held back to the
+ * oldest pending start tag (start-time fair queueing): shares are in proportion to
+ * bandwidths, though no flow counts for more than the whole device (device_share.c).
+ * The active flow counts although it has nothing pending: it would else lose its
+ * part each time that all its requests are in flight together.  Whether a request
+ * conforms and when it is due is told by the virtual clock as ever.
  */
 #include <linux/string.h>
 
@@ -68,8 +66,8 @@ static bool htbs_policy_expects(const struct htbs_policy *policy, u64 oldest)
  * @now: real time, ns
  *
  * The paper's check_and_adjust_tags().  In an overload the time that is held back
- * moves on to the oldest pending start tag.  Where the rest goes by weights nobody
- * owes anything for it, and time needs no jump.
+ * moves on to the oldest pending start tag.  Where surplus goes by weights it is
+ * refunded, and time needs no jump.
  *
  * Return: how far the virtual clock jumped, ns.
  */

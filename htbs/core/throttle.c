@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Flows that their caps throttle, and no longer.  A pure room; cap.c has the rule.
+ * Flows that are throttled by their caps, and unthrottled.  The rule is in cap.c.
  */
 #include <htbs/core/policy.h>
 
@@ -25,7 +25,7 @@ void htbs_cap_charge_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
 	htbs_policy_link(policy, flow);
 }
 
-/* One that was throttled goes on.  Who waits is waited for no longer than it bears. */
+/* A wait for another flow is cut to what this one can bear. */
 static void htbs_unthrottle(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	htbs_cap_unlink(policy, flow);
@@ -95,7 +95,7 @@ struct htbs_flow *htbs_policy_unthrottle(struct htbs_policy *policy, u64 now)
 /**
  * htbs_policy_drain() - the queue has to be emptied, or no longer
  * @policy: the policy
- * @drains: it has: then caps stop nobody, and htbs_policy_unthrottle() is to follow
+ * @drains: it has: then caps throttle nothing, and htbs_policy_unthrottle() is to follow
  *
  * Return: true if that is news.
  */

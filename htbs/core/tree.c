@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The tree of backlogged reservations.  A pure room: an augmented rbtree.
+ * The tree of backlogged reservations.
  *
  * Ordered by finish tag, augmented with the smallest start tag, the earliest
  * moment of eligibility and the earliest arrival of each subtree: next to serve

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The window.  A pure room: integers only.
+ * The window on what a device has in flight.
  *
  * A device that takes many requests serves them in an order of its own.  What a
- * request waits for there is no longer up to the scheduler, but how much there
- * is to wait for: so that is bounded, as long as somebody conforms, by what is
- * seen of those who do.  Each time such a request is done it is judged by the
- * time that it had when the device got it:
+ * request waits for there is not up to the scheduler, but how much there is to wait
+ * for: so that is bounded, as long as requests conform, by what is seen of those
+ * that do.  Each time one of them completes it is judged by the time that it had
+ * when the device got it:
  *
- *	it took more than half of it	there was too much in flight: not more
- *					than an eighth less than that from now on
- *	else				a small step more, if the window was in
- *					the way
+ * 	it took more than half of it	there was too much in flight: not more
+ * 					than an eighth less than that from now on
+ * 	else				a small step more, if the window was in
+ * 					the way
  *
  * A step up is 1/32 of a request.  With a window of w it takes 4 * w requests
  * in time to make up for one that was not, so that about one in 4 * w takes more
  * than half of its time, and those that take all of it are much fewer.
  *
- * Who conforms isn't bound by a window.  When nobody has for a second there is
- * none.
+ * Conforming requests are not bound by a window.  When none has arrived for a
+ * second there is no window.
  *
- * A disk that picks what it reaches first may besides go past a conforming
- * request for as long as it is given others.  So their deadlines are kept, as
- * many as such a disk has commands.
+ * A disk that picks what it reaches first may besides pass a conforming request for
+ * as long as it is given others.  So their deadlines are kept, as many as such a
+ * disk has commands.
  */
 #include <htbs/core/curve.h>
 #include <htbs/core/window.h>

@@ -193,7 +193,7 @@ static inline bool htbs_hctx_inactive(const struct blk_mq_hw_ctx *hctx)
  * htbs_announce_limit - promise not to limit the depth to less than a quarter
  * @q: queue; frozen
  *
- * Those who wait for tags are woken in batches no larger than that allows.
+ * Tasks that wait for tags are woken in batches no larger than that allows.
  */
 static inline void htbs_announce_limit(struct request_queue *q)
 {

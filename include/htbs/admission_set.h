@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a device has promised, to whom, and whether it can promise more.
+ * The reservations that a device has admitted, and whether it can admit more.
  */
 #ifndef HTBS_ADMISSION_SET_H
 #define HTBS_ADMISSION_SET_H

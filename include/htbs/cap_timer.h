@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who was throttled by a cap goes on: when it is time, or when the queue has to be
+ * Throttled flows are unthrottled: when it is time, or when the queue has to be
  * emptied.
  */
 #ifndef HTBS_CAP_TIMER_H

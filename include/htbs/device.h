@@ -86,7 +86,7 @@ struct htbs_reservation {
 /**
  * struct htbs_device - the scheduler of one request queue
  * @lock: see above
- * @policy: whom to serve
+ * @policy: what to dispatch
  * @dispatch: requests that go first: inserted at the head, or requeued
  * @exempt: requests that others wait for and no cap holds up; charged when they
  *	were inserted
@@ -101,7 +101,7 @@ struct htbs_reservation {
  *	disk
  * @defaults: what a group promises that has and inherits no reservation;
  *	written under queue_lock as well
- * @admitted: what was promised, and to whom; has a lock of its own
+ * @admitted: the reservations that are admitted; has a lock of its own
  * @background: IOPRIO_CLASS_IDLE
  * @ref: the elevator and every group hold one
  */

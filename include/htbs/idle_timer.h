@@ -19,7 +19,7 @@ void htbs_device_set_rule(struct htbs_device *dev, enum htbs_rule rule);
  * htbs_idle_timer_arm() - a wait begins, or is to end earlier
  * @dev: the device, locked
  *
- * The timer checks with the policy when it goes off, so nobody needs to disarm it.
+ * The timer checks with the policy when it goes off, so it need not be disarmed.
  */
 static inline void htbs_idle_timer_arm(struct htbs_device *dev)
 {

@@ -11,7 +11,7 @@
 
 /**
  * htbs_timer_by() - let a timer go off by a moment
- * @timer: the timer, whose owner is locked
+ * @timer: the timer; its owner is locked
  * @at: ns, CLOCK_MONOTONIC
  *
  * One that is set for an earlier moment stays so, and has to be set anew when it goes

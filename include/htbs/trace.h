@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the scheduler tells those who watch: each decision as a tracepoint
+ * What the scheduler tells: each decision as a tracepoint
  * (htbs:*) and, while blktrace runs, as a message in its stream.
  */
 #ifndef HTBS_TRACE_H
@@ -101,10 +101,10 @@ static inline void htbs_trace_tag(struct htbs_device *dev,
 }
 
 /**
- * htbs_trace_choice() - the policy was asked whom to serve
+ * htbs_trace_choice() - the policy was asked what to dispatch
  * @dev: the device, locked
  * @choice: the answer
- * @was_active: who was active when it was asked
+ * @was_active: the flow that was active when it was asked
  * @now: real time, ns
  */
 static inline void htbs_trace_choice(struct htbs_device *dev,

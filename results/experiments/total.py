@@ -215,7 +215,7 @@ No drive can keep these promises: that would take 7 GB/s, and a seek for each of
 have reserved. Nobody counts for more than the whole drive there, so that each of eleven gets an
 eleventh of the time, or at least of the 40 KB/s it reserved, beside 7 GB/s. But who reserves more
 than there is takes it from those who don't. With `capacity_bw` set, HTBS refuses such a reservation
-(see [README](../README.md)).
+([limits](../docs/operating.md#limits)).
 """,
     cases("total", drives.PAPER, 30),
     paper=True,

@@ -1,4 +1,4 @@
-"""The rows of the fault matrix; README.md's section on reliability has them as a table.
+"""The rows of the fault matrix; docs/testing.md has them as a table.
 
 In every row fio or checksums verify all data, no kernel report appears, no request is forgotten
 (watch.sh), and afterwards io.htbs.stat adds up: inserted = completed + merged. `promise` is what

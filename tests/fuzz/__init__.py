@@ -1,1 +1,1 @@
-"""Coverage-guided fuzzing of the pure rooms."""
+"""Coverage-guided fuzzing of the core library."""

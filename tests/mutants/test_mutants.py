@@ -56,8 +56,8 @@ def test_space_between_words_does_not_matter(tree: Path) -> None:
     assert wide.find(tree) == ALL[0].find(tree)
 
 
-def test_readme_counts_them() -> None:
-    assert f" of {len(ALL)} deliberate mistakes," in (run.ROOT / "README.md").read_text()
+def test_document_counts_them() -> None:
+    assert f" of {len(ALL)} deliberate mistakes," in (run.ROOT / "docs/testing.md").read_text()
 
 
 @pytest.mark.parametrize("mutant", MADE, ids=lambda mutant: mutant.name)

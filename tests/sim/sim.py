@@ -4,6 +4,7 @@ A minute of the disk takes a tenth of a second. Units: bytes, seconds and nanose
 """
 
 import ctypes
+import os
 import random
 import subprocess
 from collections.abc import Sequence
@@ -134,11 +135,13 @@ class Run:
 def library() -> ctypes.CDLL:
     """Build it, once."""
     LIBRARY.parent.mkdir(parents=True, exist_ok=True)
-    drive = LIBRARY.with_name("drive.o")  # apart: it has its own idea of the kernel's headers
+    # Apart: it has its own idea of the kernel's headers.
+    drive = LIBRARY.with_name(f"drive-{os.getpid()}.o")
     subprocess.run(["gcc", "-r", "-fPIC", "-std=gnu11", "-O2", "-Wall", "-Werror", f"-I{SIMDISK}",
                     f"-I{SIMDISK / 'host'}", SIM / "drive.c", SIMDISK / "disk.c",
                     SIMDISK / "flash.c", SIMDISK / "blocks.c", "-o", drive], check=True)
     compile_library(LIBRARY, [SIM / "sim.c", drive], [])
+    drive.unlink()
     lib = ctypes.CDLL(str(LIBRARY))
     lib.sim_run.argtypes = [POINTER(CSetup), POINTER(CClient), c_uint32, POINTER(COutcome)]
     lib.sim_run.restype = c_uint32

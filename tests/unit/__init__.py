@@ -1,1 +1,1 @@
-"""Tests of the pure rooms on the host."""
+"""Tests of the core library on the host."""

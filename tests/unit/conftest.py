@@ -11,5 +11,5 @@ strategies.load_profile()
 
 @pytest.fixture(scope="session")
 def lib() -> ctypes.CDLL:
-    """The pure rooms, as built into the module."""
+    """The core library, as built into the module."""
     return host.build()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the tests need beside the pure rooms' own functions: how large the
+ * What the tests need beside the core's own functions: how large the
  * structures are, a view of those they treat as opaque, and two loops that
  * would be too slow in Python.
  */

@@ -6,6 +6,7 @@ specification in `tests/model/htbs.py`, so that one script of events drives both
 """
 
 import ctypes
+import os
 import subprocess
 from collections.abc import Sequence
 from ctypes import (
@@ -268,8 +269,11 @@ def compile_library(library: Path, sources: Sequence[Path], includes: Sequence[P
         raise FileNotFoundError(f"{rbtree.relative_to(ROOT)} is missing: run scripts/setup")
     library.parent.mkdir(parents=True, exist_ok=True)
     includes = (ROOT / "tests/unit/include", TOOLS / "include", ROOT / "include", *includes)
+    # Processes that test side by side each build it, and have either's.
+    new = library.with_suffix(f".{os.getpid()}")
     subprocess.run(["gcc", *FLAGS, *(f"-I{path}" for path in includes),
-                    *map(str, [*CORE, *sources, rbtree]), "-o", str(library)], check=True)
+                    *map(str, [*CORE, *sources, rbtree]), "-o", str(new)], check=True)
+    new.replace(library)
 
 
 def build() -> ctypes.CDLL:

@@ -24,7 +24,7 @@ struct htbs_start_tags {
  * @curve: their arrival curve, HTBS_COST_MIN bytes for each; its bw is 0: they
  *	don't count, and nothing else here means anything
  * @oldest: the tags of the oldest pending request as they are kept
- * @full: who has smaller ones came before that curve was full last
+ * @full: requests with smaller ones came before that curve was full last
  */
 struct htbs_ops {
 	struct htbs_curve curve;

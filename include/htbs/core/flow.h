@@ -38,7 +38,7 @@
  * @idle_since: when its last request completed, or it began, ns
  * @think: mean time from there to its next request, ns
  * @history: one bit for each of the last 8 dispatched requests, 1: sequential
- * @sync: the last request dispatched has somebody waiting for it
+ * @sync: a task waits for the last request dispatched
  * @known: a request was dispatched, so @next_pos means something
  * @device_tagged: @device_tag may be later than virtual time
  */
@@ -69,7 +69,7 @@ struct htbs_flow {
  * @pos: first sector
  * @sectors: length
  * @cost: what it was charged, bytes
- * @sync: somebody waits for it: a read or REQ_SYNC
+ * @sync: a task waits for it: a read or REQ_SYNC
  */
 struct htbs_extent {
 	u64 pos;

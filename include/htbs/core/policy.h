@@ -104,7 +104,7 @@ enum htbs_order {
  * @order: which of its reservation's requests was chosen
  * @shares: of what is not reserved
  * @throttled: those with requests pending that their caps stop; not in @tree
- * @drains: the queue has to be emptied: caps stop nobody
+ * @drains: the queue has to be emptied: caps throttle nothing
  */
 struct htbs_policy {
 	struct htbs_tree tree;
@@ -192,7 +192,7 @@ struct htbs_arrival {
 };
 
 /**
- * struct htbs_choice - whom to serve
+ * struct htbs_choice - what to dispatch
  * @flow: dispatch a request of this one; NULL: of none
  * @jump: how far the virtual clock jumped first, ns
  * @order: the oldest, or the next one by position: from flow->sweep on, and then

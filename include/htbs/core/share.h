@@ -11,7 +11,7 @@
 #include <htbs/core/curve.h>
 #include <htbs/core/curves.h>
 
-/* What counts for who was given no weight, while others were. */
+/* What a flow without a weight counts, while others have one. */
 #define HTBS_WEIGHT_DEFAULT	100U
 
 /* A weight of 1 is this rate, in a share's own time. */
@@ -38,7 +38,7 @@ struct htbs_share {
 
 /**
  * struct htbs_shares - how the rest is shared
- * @root: the backlogged by their share tags; among equals, who came first
+ * @root: the backlogged by their share tags; among equals, the one that came first
  *	stands first.  Empty if no weight is given
  * @clock: the smallest share tag of the backlogged when one was last served from
  *	the rest; its drift, as real time doesn't matter

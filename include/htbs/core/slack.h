@@ -13,7 +13,7 @@
 /* So many of those whose deadlines come first are looked at: O(1). */
 #define HTBS_SLACK_HEADS	16
 
-/* Who takes longer has no slack to give. */
+/* A device that takes longer has no slack to give. */
 #define HTBS_SEEK_MAX		1000000000ULL	/* ns: 1 s */
 
 /**

@@ -11,7 +11,7 @@
 
 /**
  * struct htbs_tree - the backlogged reservations of a device
- * @root: nodes by finish tag; among equals, who came first stands first
+ * @root: nodes by finish tag; among equals, the one that came first stands first
  */
 struct htbs_tree {
 	struct rb_root_cached root;
@@ -70,10 +70,10 @@ static inline bool htbs_tree_empty(const struct htbs_tree *tree)
 }
 
 /**
- * htbs_tree_first() - who owns the smallest finish tag
+ * htbs_tree_first() - the flow with the smallest finish tag
  * @tree: the backlogged reservations
  *
- * Return: the node, or NULL if nobody is backlogged.  O(1).
+ * Return: the node, or NULL if no flow is backlogged.  O(1).
  */
 static inline struct htbs_node *htbs_tree_first(const struct htbs_tree *tree)
 {
@@ -82,7 +82,7 @@ static inline struct htbs_node *htbs_tree_first(const struct htbs_tree *tree)
 }
 
 /**
- * htbs_tree_next() - who comes next
+ * htbs_tree_next() - the flow with the next finish tag
  * @node: a backlogged reservation
  *
  * Return: the node with the next finish tag, or NULL if there is none.

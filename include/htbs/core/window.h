@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The window: how many requests a device that queues may have while somebody
- * conforms.
+ * The window: how many requests a device that queues may have while requests
+ * conform.
  */
 #ifndef HTBS_CORE_WINDOW_H
 #define HTBS_CORE_WINDOW_H

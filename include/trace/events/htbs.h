@@ -447,7 +447,7 @@ DEFINE_EVENT(htbs_phase, htbs_overload,
 	TP_ARGS(dev, now, begins)
 );
 
-/* The queue has to be emptied, so that caps stop nobody; or no longer. */
+/* The queue has to be emptied, so that caps throttle nothing; or no longer. */
 DEFINE_EVENT(htbs_phase, htbs_drain,
 	TP_PROTO(dev_t dev, u64 now, bool begins),
 	TP_ARGS(dev, now, begins)

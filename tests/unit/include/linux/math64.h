@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the pure rooms use of the kernel's <linux/math64.h>, for the host. */
+/* What the core uses of the kernel's <linux/math64.h>, for the host. */
 #ifndef HTBS_HOST_MATH64_H
 #define HTBS_HOST_MATH64_H
 
