@@ -144,7 +144,7 @@ void htbs_unthrottle_due(struct htbs_device *dev, u64 now)
 		htbs_idle_timer_arm(dev);
 }
 
-void __htbs_release_arm(struct htbs_device *dev)
+void __htbs_cap_timer_arm(struct htbs_device *dev)
 {
 	u64 at = ktime_get_ns() + HTBS_CAP_TIMER_LOOK, alarm;
 
@@ -156,7 +156,7 @@ void __htbs_release_arm(struct htbs_device *dev)
 	htbs_timer_by(&dev->cap_timer, at);
 }
 
-static enum hrtimer_restart htbs_release_expired(struct hrtimer *timer)
+static enum hrtimer_restart htbs_cap_timer_expired(struct hrtimer *timer)
 {
 	struct htbs_device *dev = container_of(timer, struct htbs_device,
 					       cap_timer);
@@ -201,7 +201,7 @@ void htbs_cap_timer_now(struct htbs_device *dev)
  */
 void htbs_cap_timer_init(struct htbs_device *dev)
 {
-	htbs_setup_timer(&dev->cap_timer, htbs_release_expired);
+	htbs_setup_timer(&dev->cap_timer, htbs_cap_timer_expired);
 }
 
 /**

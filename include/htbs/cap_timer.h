@@ -14,7 +14,7 @@ void htbs_cap_timer_init(struct htbs_device *dev);
 void htbs_cap_timer_cancel(struct htbs_device *dev);
 void htbs_unthrottle_due(struct htbs_device *dev, u64 now);
 void htbs_cap_timer_now(struct htbs_device *dev);
-void __htbs_release_arm(struct htbs_device *dev);
+void __htbs_cap_timer_arm(struct htbs_device *dev);
 
 /**
  * htbs_cap_timer_arm() - see to it that whoever is throttled goes on
@@ -24,7 +24,7 @@ static inline void htbs_cap_timer_arm(struct htbs_device *dev)
 {
 	if (!RB_EMPTY_ROOT(&dev->policy.throttled.rb_root) ||
 	    dev->policy.drains)
-		__htbs_release_arm(dev);
+		__htbs_cap_timer_arm(dev);
 }
 
 #endif /* HTBS_CAP_TIMER_H */

@@ -1,4 +1,4 @@
-"""A fixed number of the fuzzer's runs over each part of the core; `make fuzz MINUTES=…` for more."""
+"""A fixed number of the fuzzer's runs for each part of the core; `make fuzz` does more."""
 
 import pytest
 
