@@ -207,9 +207,10 @@ def test_a_conforming_request_takes_along_what_came_before(lib):
 def test_who_passes_by_weight(lib):
     """The first by share tags, as nobody is entitled, though another's finish tag is smaller."""
     drive = Drive(lib)
-    drive.go(drive.greedy)
     light, heavy = (drive.device.add(GREEDY._replace(weight=weight), 0) for weight in (1, 200))
-    for _ in range(2):
+    # From here on the greedy one has its share, the smallest, and is held back.
+    drive.go(drive.greedy)
+    for _ in range(3):
         for writer in (light, heavy):
             drive.come(writer, write=True)
             drive.device.complete(writer, drive.go(writer), 0)
