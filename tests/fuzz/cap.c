@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Caps: who is throttled, until when, and that nobody else is.
+ * Caps: which flows are throttled, until when, and that no other is.
  */
 #include <htbs/core/cap.h>
 
@@ -69,7 +69,7 @@ void set_cap(struct bench *bench, struct flow *flow, u64 max)
 	flow->cap.ticks = bench->now * max;
 }
 
-/* The first who may go on, of those with the same moment who came first. */
+/* The first that may go on, of those with the same moment the one that came first. */
 static struct flow *first_stopped(struct bench *bench)
 {
 	struct flow *first = NULL;
@@ -87,7 +87,7 @@ static struct flow *first_stopped(struct bench *bench)
 	return first;
 }
 
-/* Who was throttled for long enough goes on, one after the other, and nobody else. */
+/* Flows that were throttled for long enough go on, one after the other, and no other. */
 void release(struct bench *bench)
 {
 	struct flow *first = first_stopped(bench);

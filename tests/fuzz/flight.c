@@ -63,7 +63,7 @@ static struct htbs_sent remove_sent(struct bench *bench, struct flow *flow)
 	return sent;
 }
 
-/* In an overload nobody counts for more than the whole device. */
+/* In an overload no flow counts for more than the whole device. */
 static void charge_time(struct bench *bench, struct flow *flow, u64 took)
 {
 	const struct htbs_policy *policy = &bench->policy;

@@ -51,7 +51,7 @@ static bool is_among(const struct bench *bench, const struct flow *flow,
 	return among == ALL || !by_weight(bench) || entitled(bench, flow);
 }
 
-/* The smallest finish tag; among equals who came first. */
+/* The smallest finish tag; among equals the one that came first. */
 static const struct flow *smallest_finish(const struct bench *bench,
 					  enum among among)
 {
@@ -135,7 +135,7 @@ static bool another_overdue(const struct bench *bench, const struct flow *but)
 	return false;
 }
 
-/* In a crowd somebody may have to be late; a turn of who conforms goes on. */
+/* In a crowd some may have to be late; the turn of a conforming flow goes on. */
 static bool in_turn(const struct bench *bench, const struct flow *flow)
 {
 	return bench->policy.crowded &&
@@ -238,8 +238,8 @@ static bool any_backlogged(const struct bench *bench)
 }
 
 /*
- * Does it go if nobody stays: the smallest finish tag, or if the rest goes by
- * weights and nobody is entitled, the smallest share tag; or the background's turn.
+ * Does it go if none stays active: the smallest finish tag, or if the rest goes by
+ * weights and none is entitled, the smallest share tag; or the background's turn.
  */
 bool has_turn(const struct bench *bench, const struct flow *flow)
 {
@@ -261,7 +261,7 @@ bool has_turn(const struct bench *bench, const struct flow *flow)
 	return shares(flow) && first_by_share(bench, flow, false);
 }
 
-/* Whose turn it is, is held back: does it go past that? */
+/* The next flow is held back: does this one go past it? */
 static bool may_pass(const struct bench *bench, const struct flow *flow)
 {
 	const struct flow *first = smallest_finish(bench, ELIGIBLE);
@@ -278,7 +278,7 @@ static bool may_pass(const struct bench *bench, const struct flow *flow)
 	return shares(flow) && first_by_share(bench, flow, true);
 }
 
-/* Somebody is chosen anew. */
+/* A flow is chosen anew. */
 void check_turn(struct bench *bench, const struct flow *was,
 		const struct flow *flow)
 {

@@ -3,12 +3,12 @@
  * The policy under any script of events, by either rule.
  *
  * Checked at every step: tags and the virtual clock against exact arithmetic
- * (to the nanosecond, until an overload or a weight); whom it serves, against a search
+ * (to the nanosecond, until an overload or a weight); what it dispatches, against a search
  * through all reservations; and what it must never do: let the clock jump while
  * a conforming request waits, leave the device idle for nothing or longer than
- * T_wait, hold back who conforms, exceed B_max, or, by the rule of slack, go on
+ * T_wait, hold back conforming requests, exceed B_max, or, by the rule of slack, go on
  * with one reservation while another's request is overdue, or pass its oldest
- * request again and again.  Who is throttled by a cap, for how long, and who is not.
+ * request again and again.  Which flows a cap throttles, and for how long.
  */
 #include "bench.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Weights, by which the rest may go, and changes of who has one: a reservation goes
+ * Weights, by which the rest may go, and changes of them: a reservation goes
  * away and another comes, the rule changes.
  *
  * Share tags are the policy's own: checked is that the smallest goes first, and that
@@ -20,7 +20,7 @@ bool shares(const struct flow *flow)
 	return !RB_EMPTY_NODE(&flow->c.share.rb);
 }
 
-/* Is no share tag smaller, of all or of who may go? */
+/* Is no share tag smaller, of all or of those that may go? */
 bool first_by_share(const struct bench *bench, const struct flow *flow, bool free)
 {
 	u64 tag = flow->c.share.curve.tat;

@@ -42,7 +42,7 @@ class Arrival(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Whom to serve; `flow` is None if nobody."""
+    """What to dispatch; `flow` is None if nothing."""
 
     flow: object
     jump: int
@@ -69,7 +69,7 @@ class Policy(Order):
         self.crowded = False  # more conformed than can be in time at worst
         self.turn_until = 0  # if so, when the active one's turn is over
         self.in_flight = 0
-        self.urgent: list[int] = []  # when those of them that conform are due; not of too many
+        self.deadlines: list[int] = []  # when those of them that conform are due; not of too many
         self.writes = 0  # of those in flight
         self.windows = [Window(), Window()]  # of those that don't write, of those that do
         self.held = False  # a request is held back until something changes
@@ -93,7 +93,7 @@ class Policy(Order):
             pause = min(now - flow.idle_since, 2 * self.t_wait)
             flow.think = (7 * flow.think + pause) // 8
 
-        jump = self._adjust(now)
+        jump = self._advance_clock(now)
         v = now + self.drift
         if flow is self.background:
             request.tags = (Tag(v), Tag(v))
@@ -111,33 +111,33 @@ class Policy(Order):
         self.place(request)
         flow.cost = request.cost
         if len(flow.queue) == 1:
-            flow.throttled = self._stops(flow, now)
+            flow.throttled = self._throttles(flow, now)
             self._enter(flow)
-        wait_shortened = flow is not self.background and self._hurry()
+        wait_shortened = flow is not self.background and self._limit_wait()
         return Arrival(request.start, v, request.due, jump, conforming, hit, wait_shortened)
 
     def _due(self, flow: Reservation, start: int, now: int) -> int:
         """When a request would be due that came at the moment the curve entitles it to come."""
         return now + max(0, start - (now + self.drift)) + flow.params.latency
 
-    def _hurry(self) -> bool:
+    def _limit_wait(self) -> bool:
         """By the rule of slack a wait is no longer than the others can bear. Is it shorter now."""
         if self.rule == "paper" or self.wait is None:
             return False
         if self.wait == "service" and self.crowded:  # its turn begins when that is over
             return False
-        leave = self._leave()
+        leave = self._run_deadline()
         if self.wait == "service":  # what is in flight needs no more time
             leave += (self.in_flight + 1) * self.service.seek
         before, self.wait_until = self.wait_until, min(self.wait_until, leave)
         return self.wait_until < before
 
-    def _adjust(self, now: int) -> int:
-        """check_and_adjust_tags(): if nobody who is backlogged conforms, virtual time jumps.
+    def _advance_clock(self, now: int) -> int:
+        """check_and_adjust_tags(): if no backlogged flow conforms, virtual time jumps.
 
         In an overload, that by which tags are given moves on to the oldest pending start tag,
         unless the active one is to go on from an older one.
-        By weights nobody owes for the rest that he used, and there is no jump.
+        By weights surplus is refunded, and there is no jump.
         """
         starts = [flow.min_start() for flow in self._backlogged() if not self.weighs()]
         jump = max(0, min(starts) - (now + self.drift)) if starts else 0
@@ -158,23 +158,23 @@ class Policy(Order):
 
     def release(self, now: int) -> Reservation | None:
         """One that was throttled for long enough goes on."""
-        for flow in self._stopped()[:1]:
-            if not self._stops(flow, now):
-                self._let_go(flow)
+        for flow in self._throttled()[:1]:
+            if not self._throttles(flow, now):
+                self._unthrottle(flow)
                 return flow
         return None
 
-    def _let_go(self, flow: Reservation) -> None:
+    def _unthrottle(self, flow: Reservation) -> None:
         """It is throttled no longer; if another is waited for, no longer than it bears."""
         flow.throttled = False
         self._enter(flow)
         self.held = False
-        self._hurry()
+        self._limit_wait()
 
     def cap(self, flow: Reservation, most: int, now: int) -> None:
         """It gets another cap, or none: 0. It goes on at once."""
         if flow.queue and flow.throttled:
-            self._let_go(flow)
+            self._unthrottle(flow)
         flow.params = flow.params._replace(max=most)
         flow.cap, flow.throttled = Fraction(now), False
 
@@ -188,25 +188,25 @@ class Policy(Order):
         overload_ended = self.overload.now and self._in_time(now)
         if overload_ended:
             self.overload.end()
-        jump = self._adjust(now)
+        jump = self._advance_clock(now)
         chosen, stays = self._expired(now), False
         if chosen is None:
-            stays = self._stays(now)
+            stays = self._keep_active(now)
             if self.wait:
                 return Choice(None, jump, False, True, timed_out, overload_ended)
             chosen = self.active if stays else self._first(now)
-            if not self._lets(chosen, now):
-                chosen, stays = self._passes(now), False
+            if not self._can_dispatch(chosen, now):
+                chosen, stays = self._next_dispatchable(now), False
         self.held = chosen is None
         if self.held:
             return Choice(None, jump, False, False, timed_out, overload_ended, True)
         self.by_position = stays and self._sweeps(now)
-        switched = not stays and self._grant(chosen, now)
+        switched = not stays and self._set_active(chosen, now)
         return Choice(chosen, jump, switched, False, timed_out, overload_ended,
                       nearest=self.by_position)
 
     def _expired(self, now: int) -> Reservation | None:
-        """The one whose oldest request waits longest, if that is too long.
+        """The flow with the oldest request, if that has waited for too long.
 
         After each as much time belongs to the rest: twice what a seek takes.
         """
@@ -232,30 +232,30 @@ class Policy(Order):
             return now >= self.background_due
         return flow.queue[0].conforming or now >= flow.eligible()
 
-    def _grant(self, flow: Reservation, now: int) -> bool:
-        """The device is another's from now on, or nobody's if the background has it."""
+    def _set_active(self, flow: Reservation, now: int) -> bool:
+        """Another flow is active from now on, or none if the background has the device."""
         if flow is self.background:
             self._defer_background(now)
-        self.turn = self._spare(flow)
+        self.turn = self._is_surplus(flow)
         active = None if flow is self.background else flow
         switched = active is not self.active
         self.active, self.run, self.run_since = active, 0, now
-        self._crowd(now)
+        self._update_crowded(now)
         return switched
 
-    def _crowd(self, now: int) -> None:
-        """A turn begins: if in a crowd, that of one who conforms lasts as has proved bearable."""
+    def _update_crowded(self, now: int) -> None:
+        """A turn begins: in a crowd, that of a conforming flow lasts as has proved bearable."""
         active = self.active
         self.crowded = (
             self.rule == "slack" and self.rotational and active is not None
             and active.queue[0].conforming
             and crowded([(flow.params.latency, flow.burst()) for flow in self._backlogged()[:HEADS]
-                         if flow.queue[0].conforming], self.service.seek, len(self.urgent)))
+                         if flow.queue[0].conforming], self.service.seek, len(self.deadlines)))
         if self.crowded:
             self.service.crowd(active.due(active.queue[0]) - now)
             self.turn_until = now + self.service.seek + self.service.turn
 
-    def _lets(self, flow: Reservation, now: int) -> bool:
+    def _can_dispatch(self, flow: Reservation, now: int) -> bool:
         """May the device have its oldest request now. By the rule of slack, not if it is too much.
 
         A device that serves first what it reaches first might go past those that conform for every
@@ -268,7 +268,7 @@ class Policy(Order):
         worst = (self.in_flight + 1) * self.service.seek
         if eligible:
             worst = (worst + self.service.seek) // 2
-        if any(due < now + worst for due in self.urgent):
+        if any(due < now + worst for due in self.deadlines):
             return False
         if eligible:
             return True
@@ -279,13 +279,13 @@ class Policy(Order):
         """How many of those in flight write, or don't."""
         return self.writes if write else self.in_flight - self.writes
 
-    def _passes(self, now: int) -> Reservation | None:
+    def _next_dispatchable(self, now: int) -> Reservation | None:
         """The next in turn is held back: the next that isn't, reserved work first.
 
         On a device that seeks no other, as that would end runs.
         """
         others = [*self._eligible(now)[:1], *([] if self.rotational else self._turns(HEADS))]
-        return next((flow for flow in others if self._lets(flow, now)), None)
+        return next((flow for flow in others if self._can_dispatch(flow, now)), None)
 
     def work(self) -> bool:
         """Is anything pending and not held back, and the device not kept idle."""
@@ -293,7 +293,7 @@ class Policy(Order):
             flow.queue and not flow.throttled for flow in [*self.flows, self.background])
 
     def _first(self, now: int) -> Reservation:
-        """Whose turn it is next, or the background if it is its."""
+        """The flow that is next, or the background."""
         turns = [*self._turns(), *self._backlogged()]
         if not turns or self._background_goes(now):
             return self.background
@@ -303,26 +303,26 @@ class Policy(Order):
         """Those with reserved work, the smallest F first."""
         return [flow for flow in self._backlogged() if now >= flow.eligible()]
 
-    def _stays(self, now: int) -> bool:
+    def _keep_active(self, now: int) -> bool:
         """May the active reservation keep the device? Sets `wait` if it has nothing pending."""
         flow = self.active
-        if flow is None or self._stops(flow, now) or self._background_goes(now):
+        if flow is None or self._throttles(flow, now) or self._background_goes(now):
             return False
         if self.run >= self.b_max or (
-                self.rule == "slack" and now >= self.run_since + self._long()):
+                self.rule == "slack" and now >= self.run_since + self._max_run()):
             if not (self.weighs() and self.turn and self._is_first(flow)):
                 return False
             self.run, self.run_since = 0, now
-        if self.rule == "slack" and now >= self._leave():
+        if self.rule == "slack" and now >= self._run_deadline():
             return False
-        if self._leads(flow):
+        if self._is_ahead(flow):
             return False
         if not flow.sequential() and not self._sweeps(now):
             return False
-        return self._in_share(flow) and (bool(flow.queue) or self._waits(flow, now))
+        return self._run_in_share(flow) and (bool(flow.queue) or self._should_wait(flow, now))
 
-    def _leads(self, flow: Reservation) -> bool:
-        """Is it, in an overload, too far ahead of whose turn it is next."""
+    def _is_ahead(self, flow: Reservation) -> bool:
+        """Is it, in an overload, too far ahead of the next flow."""
         others = [each.finish() for each in self._backlogged()]
         if not others or not self._overloaded():
             return False
@@ -336,7 +336,7 @@ class Policy(Order):
         """Does the active reservation's next request by position go before its oldest.
 
         It is nearer if the device seeks, and if that has others it chooses itself. The oldest goes
-        first, and then each sixteenth time, and if it conforms as long as anybody could be late.
+        first, and then each sixteenth time, and if it conforms as soon as a request could be late.
         """
         flow = self.active
         if self.rule == "paper" or not self.rotational or self.in_flight:
@@ -347,34 +347,34 @@ class Policy(Order):
             return True
         return now < self._bearable(self._backlogged()[:HEADS], now + RUN_MAX)
 
-    def _waits(self, flow: Reservation, now: int) -> bool:
+    def _should_wait(self, flow: Reservation, now: int) -> bool:
         """Is the device kept for it, though it has nothing pending? Sets `wait` if so."""
         if not flow.sequential():
             return False
-        if not flow.sync or flow.think >= self._think():
+        if not flow.sync or flow.think >= self._max_think():
             return False
         if flow.in_flight > 1 and not (self.rule == "slack" and self.rotational):
             return False
         if flow.in_flight:
             self.wait = "service"
             self.wait_until = now + min(flow.params.latency, RUN_MAX) + self.t_wait
-            self._hurry()
+            self._limit_wait()
             return True
-        if now >= flow.idle_since + self._patience(flow):
+        if now >= flow.idle_since + self._max_wait(flow):
             return False
-        self._await(flow)
+        self._begin_wait(flow)
         return True
 
-    def _leave(self) -> int:
+    def _run_deadline(self) -> int:
         """Before when the active reservation's next request must begin, by the rule of slack."""
-        end, queue = self.run_since + self._long(), self.active.queue
+        end, queue = self.run_since + self._max_run(), self.active.queue
         if self._overloaded():
             return end
         if self.crowded and (not queue or queue[0].conforming):
             return self.turn_until
         return self._slack(end)
 
-    def _long(self) -> int:
+    def _max_run(self) -> int:
         """How long a run is at most, by the rule of slack."""
         short = self._overloaded() or self.weighs()
         return SHORT_RUN * self.service.seek if short else RUN_MAX
@@ -393,10 +393,10 @@ class Policy(Order):
         """Can all that is pending be served in time, and isn't any too late that the device has."""
         active = self.active
         late = active is not None and active.queue and active.due(active.queue[0]) < now
-        late = late or any(due < now for due in self.urgent)
+        late = late or any(due < now for due in self.deadlines)
         return not late and now < self._slack(now + RUN_MAX)
 
-    def _patience(self, flow: Reservation) -> int:
+    def _max_wait(self, flow: Reservation) -> int:
         """How long its next request is worth waiting for, from the completion of its last one.
 
         By the paper T_wait; by the rule of slack four times its mean think time, though a sixteenth
@@ -406,19 +406,19 @@ class Policy(Order):
             return self.t_wait
         return min(max(4 * flow.think, self.t_wait // 16), self.t_wait)
 
-    def _think(self) -> int:
-        """Who thinks as long is not waited for: T_wait, or an eighth of a seek where it is shorter.
+    def _max_think(self) -> int:
+        """A flow that thinks as long is not waited for.
 
-        But a sixteenth of T_wait at least.
+        T_wait, or an eighth of a seek where that is shorter, but a sixteenth of T_wait at least.
         """
         if self.rule == "paper" or not self.rotational:
             return self.t_wait
         return min(max(self.service.seek // 8, self.t_wait // 16), self.t_wait)
 
-    def _await(self, flow: Reservation) -> None:
+    def _begin_wait(self, flow: Reservation) -> None:
         """Keep the device idle for its next request."""
-        self.wait, self.wait_until = "arrival", flow.idle_since + self._patience(flow)
-        self._hurry()
+        self.wait, self.wait_until = "arrival", flow.idle_since + self._max_wait(flow)
+        self._limit_wait()
 
     def pick(self, flow: Reservation) -> Request:
         """The request of the chosen reservation that goes."""
@@ -427,7 +427,7 @@ class Policy(Order):
     def dispatch(self, flow: Reservation, now: int) -> tuple[Request, bool]:
         """The request that was picked goes to the device. Also, did an overload begin."""
         request = self.pick(flow)
-        spare = self._spare(flow)
+        spare = self._is_surplus(flow)
         take(flow.queue, request)
         request.due = flow.due(request)
         follows = flow.next_pos is not None and 0 <= request.pos - flow.next_pos <= SEQ_GAP
@@ -438,7 +438,7 @@ class Policy(Order):
         flow.sync = request.sync
         turn = flow is not self.background and not self.run
         near = follows or self.by_position
-        self._begin(flow, request, now, near and flow is self.active and self.run > 0)
+        self._inflight_add(flow, request, now, near and flow is self.active and self.run > 0)
         if flow is self.active:
             self.run += 1
         overload = turn and self.overload.learn(request.due < now + self._least(flow))
@@ -456,7 +456,7 @@ class Policy(Order):
         seek = self.service.seek
         return seek // 2 if self.rotational and flow.params.latency > seek else 0
 
-    def _begin(self, flow: Reservation, request: Request, now: int, streaming: bool) -> None:
+    def _inflight_add(self, flow: Reservation, request: Request, now: int, streaming: bool) -> None:
         """The device has one request more."""
         request.sent = now
         if not self.in_flight:
@@ -464,8 +464,8 @@ class Policy(Order):
         self.in_flight += 1
         flow.in_flight += 1
         self.writes += request.write
-        if self.rotational and request.conforming and len(self.urgent) < URGENT_MAX:
-            self.urgent.append(request.due)
+        if self.rotational and request.conforming and len(self.deadlines) < URGENT_MAX:
+            self.deadlines.append(request.due)
 
     # What else happens to requests.
 
@@ -475,18 +475,18 @@ class Policy(Order):
             for write, window in enumerate(self.windows):
                 window.judge(self._of_kind(bool(write)), now - request.sent,
                              request.due - request.sent)
-        self._end(flow, request)
+        self._inflight_remove(flow, request)
         self._charge_time(flow, self.service.end(now))
         flow.idle_since = now
         if flow is self.active:
             self.turn_until = min(self.turn_until, now + self.service.turn)
         if flow is not self.active or self.wait != "service":
             return False
-        self._await(flow)
+        self._begin_wait(flow)
         return True
 
     def _charge_time(self, flow: Reservation, took: int) -> None:
-        """In an overload nobody counts for more than the whole device: its time has a tag, too."""
+        """In an overload no flow counts for more than the whole device: its time has a tag, too."""
         if not self._overloaded() or flow is self.background:
             return
         before = flow.queue and flow.min_start()
@@ -494,15 +494,15 @@ class Policy(Order):
         if flow.queue and flow.min_start() != before:
             self._enter(flow)
 
-    def _end(self, flow: Reservation, request: Request) -> None:
+    def _inflight_remove(self, flow: Reservation, request: Request) -> None:
         """The device has one request less."""
         self.in_flight -= 1
         flow.in_flight -= 1
         self.writes -= request.write
-        if self.rotational and request.conforming and request.due in self.urgent:
-            self.urgent.remove(request.due)
+        if self.rotational and request.conforming and request.due in self.deadlines:
+            self.deadlines.remove(request.due)
         if not self.in_flight:
-            self.urgent.clear()
+            self.deadlines.clear()
         self.held = False
 
     def timeout(self, now: int) -> bool:
@@ -513,7 +513,7 @@ class Policy(Order):
         return self.wait is not None and now >= self.wait_until and self.cancel_wait()
 
     def cancel_wait(self) -> bool:
-        """Wait no longer. True if a wait ended; nobody is active then."""
+        """Wait no longer. True if a wait ended; no flow is active then."""
         self.held = False
         if self.wait is None:
             return False
@@ -561,12 +561,12 @@ class Policy(Order):
 
     def requeue(self, flow: Reservation, request: Request) -> bool:
         """The driver gave a request back; nothing is held for it. True if a wait ended."""
-        self._end(flow, request)
+        self._inflight_remove(flow, request)
         return flow is self.active and self.cancel_wait()
 
     def resume(self, flow: Reservation, request: Request, now: int) -> None:
         """A request that was given back, or inserted at the head, is dispatched past us."""
-        self._begin(flow, request, now, False)
+        self._inflight_add(flow, request, now, False)
 
     # What happens to reservations.
 
@@ -595,5 +595,5 @@ class Policy(Order):
         return waited
 
     def jump(self, to: int, now: int) -> None:
-        """Let the virtual clock jump while nobody is backlogged, as others' floods would."""
+        """Let the virtual clock jump while no flow is backlogged, as others' floods would."""
         self.drift += max(0, to - now - self.drift)

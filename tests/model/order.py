@@ -1,6 +1,7 @@
-"""Who of those with pending requests comes before whom, from the design, not from the C.
+"""The order of backlogged flows, from the design, not from the C.
 
-The smallest finish tag goes first. The rest may go by weights, and a cap stops who had too much.
+The smallest finish tag goes first. Surplus may go by weights, and a cap throttles a flow that had
+too much.
 """
 
 from fractions import Fraction
@@ -9,7 +10,7 @@ from math import floor
 from tests.model.reservation import SECOND, Params, Reservation
 from tests.model.slack import Overload
 
-WEIGHT_DEFAULT = 100  # of who was given none, while others were
+WEIGHT_DEFAULT = 100  # of a flow that was given none, while others were
 WEIGHT_RATE = 65536  # bytes a second of the time of shares, for a weight of 1
 CAP_DEBT = 3600 * SECOND  # so far ahead at most does what can't be throttled take it
 
@@ -28,7 +29,7 @@ class Order:
         self.joins = 0
         self.shared = 0  # the smallest share tag when one was last served from the rest
         self.turn = False  # the active one has its turn by share
-        self.drains = False  # the queue has to be emptied: caps stop nobody
+        self.drains = False  # the queue has to be emptied: caps throttle nothing
 
     def add(self, params: Params, now: int) -> Reservation:
         """A new reservation starts with a full burst."""
@@ -58,9 +59,9 @@ class Order:
                       key=lambda flow: (flow.finish(), flow.entered))
 
     def _turns(self, most: int | None = None) -> list[Reservation]:
-        """Who goes before whom: the smallest F, among equals who came first; look at so many.
+        """The order of turns: the smallest F, among equals the first that came; look at so many.
 
-        By weights, the smallest F of those who are entitled, and then the smallest share tag.
+        By weights, the smallest F of those that are entitled, and then the smallest share tag.
         """
         backlogged = self._backlogged()[:most]
         if not self.weighs():
@@ -92,7 +93,7 @@ class Order:
         if flow.shares:
             flow.share = max(flow.share, Fraction(self.shared))
 
-    def _spare(self, flow: Reservation) -> bool:
+    def _is_surplus(self, flow: Reservation) -> bool:
         """Would it be served from the rest, by weight, as it is not entitled."""
         return (self.weighs() and flow is not self.background
                 and flow.min_start() > max(self.v, flow.time))
@@ -102,7 +103,7 @@ class Order:
         return sorted((flow for flow in self.flows if flow.shares),
                       key=lambda flow: (floor(flow.share), flow.joined))
 
-    def _in_share(self, flow: Reservation) -> bool:
+    def _run_in_share(self, flow: Reservation) -> bool:
         """May the active reservation go on, or be waited for: by right, or by its share."""
         if not self.weighs() or self.turn:
             return True
@@ -126,7 +127,7 @@ class Order:
 
     # Caps.
 
-    def _stops(self, flow: Reservation, now: int) -> bool:
+    def _throttles(self, flow: Reservation, now: int) -> bool:
         """Does its cap keep it from going on."""
         return flow.throttled and not self.drains and now < flow.go_on()
 
@@ -139,14 +140,14 @@ class Order:
             flow.cap = Fraction(now + CAP_DEBT)
         flow.throttled = not self.drains and now < flow.go_on()
 
-    def _stopped(self) -> list[Reservation]:
-        """Those with pending requests that their caps stop, who may go on soonest first."""
+    def _throttled(self) -> list[Reservation]:
+        """Throttled flows with pending requests, the first to go on first."""
         return sorted((flow for flow in self.flows if flow.queue and flow.throttled),
                       key=lambda flow: (floor(flow.cap), flow.entered))
 
     def alarm(self) -> int | None:
-        """When the first of those who are throttled may go on."""
-        return next((flow.go_on() for flow in self._stopped()), None)
+        """When the first throttled flow may go on."""
+        return next((flow.go_on() for flow in self._throttled()), None)
 
     def drain(self, drains: bool) -> bool:
         """The queue has to be emptied, or no longer. True if that is news."""

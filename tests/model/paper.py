@@ -5,7 +5,7 @@ slips of the printed listing are put right, as the paper's text has it:
 
 - F = S + delta is assigned to every request, not only to those with tokens;
 - a token is taken for every request, so that tokens go negative; if only conforming requests paid,
-  who floods would get `rate` from the tokens and `rate` again from MaxS;
+  a flood would get `rate` from the tokens and `rate` again from MaxS;
 - MaxS follows every request: it "represents the sum of the largest start tag and 1/rho". As
   printed, it follows only those without tokens, and the first request beyond the burst is free.
 """

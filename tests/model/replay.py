@@ -26,7 +26,7 @@ from tests.model.reservation import Params, Request, Reservation
 from tests.model.window import ONE
 
 BACKGROUND = 0  # the group of the background and of what has no reservation
-NOBODY = -1
+NONE = -1
 WRAP = 1 << 64  # a wait that others cannot bear may end before time began
 
 _EVENT = re.compile(r" (\d+)(?:\.(\d+))?: htbs_(\w+): (\d+:\d+) ?(.*)$")
@@ -123,7 +123,7 @@ def _fields(words: str) -> dict[str, int | str]:
 class Traced(Request):
     """A request with the number that the recording knows it by."""
 
-    number: int = NOBODY
+    number: int = NONE
 
 
 class Device:
@@ -161,7 +161,7 @@ class Device:
         """Is it of the same decision. A request that was given back may be late any time."""
         if announced.name != "late":
             return True
-        known = self._in_flight.get(announced.request, (NOBODY, None))[1]
+        known = self._in_flight.get(announced.request, (NONE, None))[1]
         return known is not None and (event.name, event.request) == ("complete", known.number)
 
     def _do(self, event: Event) -> list[Expected]:
@@ -221,7 +221,7 @@ class Device:
         kept = self._request(event, event.request)
         flow, added = self._owner(kept), event.bytes - kept.size
         charged = self._group(flow)
-        if event.gone != NOBODY:
+        if event.gone != NONE:
             gone = self._request(event, event.gone)
             del self._pending[event.gone]
             added -= gone.size
@@ -249,7 +249,7 @@ class Device:
         return next(flow for flow in flows if request in flow.queue)
 
     def _swallow(self, flow: Reservation, kept: Traced, gone: Traced) -> Reservation:
-        """One request less; whose it was."""
+        """One request less; the flow that it was of."""
         other = self._owner(gone)
         kept.conforming |= gone.conforming
         if flow is other:
@@ -320,9 +320,9 @@ class Device:
         })]  # fmt: skip
 
     def _choose(self, event: Event) -> tuple[list[Expected], Reservation | None]:
-        """What the driver's question brings about, and who is chosen."""
+        """What the driver's question brings about, and the flow that is chosen."""
         policy, now, was_active = self._policy, event.now, self._policy.active
-        expected = self._on_go(event)  # who had to be told of before
+        expected = self._on_go(event)  # those that had to be told of before
         choice = policy.choose(now)
         expected += [self._end(was_active, "timeout", now=now)] if choice.timed_out else []
         if choice.overload_ended:
@@ -358,7 +358,7 @@ class Device:
 
     def _on_complete(self, event: Event) -> list[Expected]:
         policy, flow, now = self._policy, self._flow(event), event.now
-        group, request = self._in_flight.pop(event.request, (NOBODY, Traced(0)))
+        group, request = self._in_flight.pop(event.request, (NONE, Traced(0)))
         until = 0
         if event.requeued:
             self._given_back[event.request] = request

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tests.model.reservation import SECOND
 
-HEADS = 16  # so many of those whose deadlines come first are looked at
+HEADS = 16  # so many heads are looked at, the earliest deadlines first
 SEEK_MAX = SECOND
 RUN_MAX = SECOND
 SHORT_RUN = 8  # seeks

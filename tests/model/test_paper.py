@@ -20,7 +20,7 @@ depths = st.integers(1, 8)
 
 
 def both(reservations, arrivals):
-    """The tags by both forms, in real time: [(who, t, (S, F) of the paper, (S, F) of ours)].
+    """The tags by both forms, in real time: [(flow, t, (S, F) of the paper, (S, F) of ours)].
 
     `arrivals` are (pause in ns, reservation, how many requests are dispatched before).
     """
@@ -67,7 +67,7 @@ def test_same_tags_for_several(rate, depth, arrivals):
 
 @given(rates, depths, lists(st.integers(0, 3 * SECOND), 60))
 def test_between_tokens_ours_is_exact(rate, depth, pauses):
-    """At any time both forms agree on who conforms; where not, ours is the exact tag.
+    """At any time both forms agree on what conforms; where not, ours is the exact tag.
 
     A request that lacks a part of a token is entitled when that part has come. The paper's MaxS
     adds a whole token's time to the tag before instead: that may be later, by less than 1/rho.
@@ -84,8 +84,8 @@ def test_between_tokens_ours_is_exact(rate, depth, pauses):
 def test_drift_leaves_nobody_worse_off(rate, depth, arrivals):
     """Virtual time jumps: no tag of ours is later than the paper's.
 
-    The paper moves the tags of those who are backlogged, but neither their tokens nor the others';
-    we move the whole curve of everybody. Rates are equal, so that tokens stay whole.
+    The paper moves the tags of backlogged flows, but neither their tokens nor the others';
+    we move the whole curve of each flow. Rates are equal, so that tokens stay whole.
     """
     arrivals = [(pause * SECOND // rate, i % len(depth), served) for pause, i, served in arrivals]
     for _, _, paper, ours in both([(rate, d) for d in depth], arrivals):

@@ -1,4 +1,4 @@
-"""The window, from the design, not from the C: how much a device may have while somebody conforms.
+"""The window, from the design, not from the C: how much a device may have while requests conform.
 
 Exact fractions would do as well; the steps are whole 1/256 of a request, as in the C.
 """

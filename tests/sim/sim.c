@@ -14,7 +14,7 @@
 #define SIM_DEPTH	256
 #define SIM_QUEUE	4096
 
-/* Mirrored in sim.py: who reads or writes, and what came of it. */
+/* Mirrored in sim.py: a client that reads or writes, and what came of it. */
 struct sim_client {
 	struct htbs_params promise;
 	u64 base, span;		/* where: sectors */
@@ -383,10 +383,10 @@ static void set_up(const struct sim_setup *setup, struct sim_client *clients,
 	}
 }
 
-/* Whose request arrives first, when, and which of those it keeps under way. */
+/* The client with the first arrival, when, and which of its slots it is in. */
 static struct sim_flow *first_arrival(u32 count, u64 *at, u32 *slot)
 {
-	struct sim_flow *who = NULL;
+	struct sim_flow *first = NULL;
 	u32 i, which = 0;
 
 	*at = NEVER;
@@ -396,13 +396,13 @@ static struct sim_flow *first_arrival(u32 count, u64 *at, u32 *slot)
 		if (arrival < *at) {
 			*at = arrival;
 			*slot = which;
-			who = &flows[i];
+			first = &flows[i];
 		}
 	}
-	return who;
+	return first;
 }
 
-/* Who waits for his turn at the end has waited, too. */
+/* A client that waits at the end has waited, too. */
 static void note_waiting(u32 count, u64 now)
 {
 	u32 i, nr;
@@ -420,7 +420,7 @@ static u64 wait_end(void)
 /**
  * sim_run() - let them read
  * @setup: tunables, and how long
- * @clients: who; what came of it is added
+ * @clients: the clients; what came of each is added
  * @count: how many, SIM_CLIENTS at most
  * @outcome: what came of the whole, zeroed
  *
@@ -435,12 +435,12 @@ u32 sim_run(const struct sim_setup *setup, struct sim_client *clients,
 	set_up(setup, clients, count);
 	while (now < end) {
 		u32 slot = 0, nr = SIM_COMMANDS;
-		struct sim_flow *who;
+		struct sim_flow *first;
 		u64 at, done;
 
 		while (serving < depth && dispatch(now))
 			;
-		who = first_arrival(count, &at, &slot);
+		first = first_arrival(count, &at, &slot);
 		done = drive_event(now, &nr);
 		if (done <= at && done <= wait_end()) {
 			now = done;
@@ -453,11 +453,11 @@ u32 sim_run(const struct sim_setup *setup, struct sim_client *clients,
 			htbs_policy_timeout(&policy, now);
 		} else {
 			now = at;
-			if (!who)
+			if (!first)
 				break;
-			if (who->pending == SIM_QUEUE)
+			if (first->pending == SIM_QUEUE)
 				return SIM_QUEUE;
-			arrive(who, now, slot);
+			arrive(first, now, slot);
 		}
 	}
 

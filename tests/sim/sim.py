@@ -60,7 +60,7 @@ class COutcome(Structure):
 
 @dataclass(frozen=True)
 class Client:
-    """Who reads, or writes, and what was promised. With `times` its requests come then.
+    """A client that reads or writes, and what it was promised. With `times` its requests come then.
 
     Without, it keeps `depth` of them under way and thinks before each; with `rate`, in bytes/s, it
     does no more than that.
@@ -86,7 +86,7 @@ class Client:
 class Knobs:
     """The policy's tunables and what a seek is believed to take, as the elevator sets them.
 
-    Without `seeks` a disk is taken for a drive that doesn't: nobody is served by position.
+    Without `seeks` a disk is taken for a drive that doesn't: none is served by position.
     """
 
     rule: str = "slack"

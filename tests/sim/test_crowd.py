@@ -1,4 +1,4 @@
-"""Many who read on in different places of a disk that takes many requests.
+"""Many that read on in different places of a disk that takes many requests.
 
 The numbers that these bars are about are printed by `python -m tests.sim`.
 """
@@ -25,7 +25,7 @@ def test_a_crowd_is_in_time_and_fast(readers, late):
 
 @pytest.mark.parametrize("depth", [2, 8])
 def test_runs_of_who_has_many_in_flight(depth):
-    """The drive is given nobody else's meanwhile: the paper's rules lose all but a fiftieth."""
+    """The drive is given no others' meanwhile: the paper's rules lose all but a fiftieth."""
     clients = crowd(7, depth, latency=1000 * MS)
     paper, slack = run(clients, PAPER, drive="nearline"), run(clients, drive="nearline")
     assert slack.late() == 0

@@ -25,7 +25,7 @@ def test_mixed_load_is_faster_than_by_count():
 
 
 def test_b_max_and_t_wait_are_upper_bounds():
-    """With small ones the rule of slack is the paper's, as nobody's deadline is near."""
+    """With small ones the rule of slack is the paper's, as no deadline is near."""
     lazy = [Client(Params(819_200, 8192, 2 * SECOND), sequential=True),
             Client(Params(204_800, 8192, 2 * SECOND))]
     for b_max, t_wait in ((20, 10 * MS), (1, 0), (20, 0)):
@@ -77,7 +77,7 @@ def test_overload(clients):
     {"depth": 1}, {"depth": 16},
 ], ids=str)
 def test_nobody_counts_for_more_than_the_disk(habits):
-    """Who reserved little gets an equal part of it, and waits for one turn of each at most."""
+    """One that reserved little gets an equal part of it, and waits for a turn of each at most."""
     clients = unlimited(**habits)
     paper, slack = run(clients, PAPER), run(clients)
     assert slack.whole.overload_ns > 40 * SECOND

@@ -168,7 +168,7 @@ static int simdisk_op(struct request *rq)
 	}
 }
 
-/* Move the data; the drive is slower, so nobody can tell that it came early. */
+/* Move the data; the drive is slower, so it cannot be told that it came early. */
 static int simdisk_data(struct simdisk *disk, struct request *rq, int op)
 {
 	struct xarray *pages = backing ? &disk->pages : NULL;

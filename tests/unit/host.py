@@ -110,7 +110,7 @@ class CHead(Structure):
 
     @classmethod
     def of(cls, request: Request) -> "CHead":
-        """That of a reservation whose oldest pending request this is."""
+        """That of a reservation with this as its oldest pending request."""
         return cls(CTags.of(request), request.due, request.arrived % WRAP, request.conforming,
                    request.write)
 
@@ -373,7 +373,7 @@ class Device:
                        out.wait_shortened)
 
     def choose(self, now: int) -> Choice:
-        """Whom to serve."""
+        """What to dispatch."""
         out = CChoice()
         self.lib.htbs_policy_choose(self.policy, now % WRAP, byref(out))
         flow = self.flows[out.flow] if out.flow else None
@@ -470,7 +470,7 @@ class Device:
         return self.flows[address] if address else None
 
     def alarm(self) -> int | None:
-        """When the first of those who are throttled may go on."""
+        """When the first throttled flow may go on."""
         at = c_uint64()
         return at.value if self.lib.htbs_policy_next_unthrottle(self.policy, byref(at)) else None
 
@@ -488,7 +488,7 @@ class Device:
         return self.lib.htbs_policy_exit_flow(self.policy, flow.address)
 
     def jump(self, to: int, now: int) -> None:
-        """Let the virtual clock jump while nobody is backlogged, as others' floods would."""
+        """Let the virtual clock jump while no flow is backlogged, as others' floods would."""
         self.lib.htbs_clock_advance(byref(self.clock), now % WRAP, to % WRAP)
 
     def view(self) -> SimpleNamespace:

@@ -228,19 +228,19 @@ class Recorder:
         self._returned.append(request)
 
     def _release(self) -> None:
-        """Who was throttled for long enough goes on."""
+        """Flows that were throttled for long enough go on."""
         while (flow := self.device.release(self.now)) is not None:
             self._tell("go", group=self._group(flow), now=self.now)
 
     def go_on(self) -> None:
-        """The timer goes off when a cap lets somebody go on."""
+        """The timer goes off when a cap lets a flow go on."""
         at = self.device.alarm()
         if at is not None:
             self.now = max(self.now, at)
         self._release()
 
     def drain(self) -> None:
-        """Somebody waits until the queue is empty, or no longer."""
+        """The queue has to be emptied, or no longer."""
         begins = self.rng.random() < 0.3
         if self.device.drain(begins):
             self._tell("drain", now=self.now, begins=int(begins))
@@ -256,7 +256,7 @@ class Recorder:
             self._wait_ended(view.active, "timeout")
 
     def configure(self) -> None:
-        """Somebody writes to io.htbs."""
+        """A write to io.htbs."""
         group, promise = self.rng.choice(list(self.flows)), self._promise()
         if "weights" in self.kinds and self.rng.random() < 0.5:
             promise = promise._replace(weight=0)

@@ -197,7 +197,7 @@ class Server:
         """Nothing is chosen: one is waited for, or all that is pending is throttled by caps."""
         alarm, view = self.device.alarm(), self.device.view()
         if alarm is not None:
-            assert alarm > self.now, "who may go on was not let go"
+            assert alarm > self.now, "a flow that may go on is still throttled"
             self._at(alarm, lambda: None)
         if view.wait is None:
             throttled = {job.flow.view().throttled for job in self._pending.values()}
