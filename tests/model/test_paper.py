@@ -81,7 +81,7 @@ def test_between_tokens_ours_is_exact(rate, depth, pauses):
 @settings(max_examples=200)
 @given(rates, st.lists(depths, min_size=2, max_size=3),
        lists(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 4)), 40))
-def test_drift_leaves_nobody_worse_off(rate, depth, arrivals):
+def test_drift_makes_no_flow_worse_off(rate, depth, arrivals):
     """Virtual time jumps: no tag of ours is later than the paper's.
 
     The paper moves the tags of backlogged flows, but neither their tokens nor the others';

@@ -24,7 +24,7 @@ def test_a_crowd_is_in_time_and_fast(readers, late):
 
 
 @pytest.mark.parametrize("depth", [2, 8])
-def test_runs_of_who_has_many_in_flight(depth):
+def test_runs_of_readers_with_many_in_flight(depth):
     """The drive is given no others' meanwhile: the paper's rules lose all but a fiftieth."""
     clients = crowd(7, depth, latency=1000 * MS)
     paper, slack = run(clients, PAPER, drive="nearline"), run(clients, drive="nearline")

@@ -76,7 +76,7 @@ def test_overload(clients):
     {"sequential": True, "size": 128 << 10}, {"sequential": True, "size": 128 << 10, "depth": 4},
     {"depth": 1}, {"depth": 16},
 ], ids=str)
-def test_nobody_counts_for_more_than_the_disk(habits):
+def test_no_flow_counts_for_more_than_the_disk(habits):
     """One that reserved little gets an equal part of it, and waits for a turn of each at most."""
     clients = unlimited(**habits)
     paper, slack = run(clients, PAPER), run(clients)

@@ -61,7 +61,7 @@ def test_flash_that_collects_garbage():
         assert timely.total > 0.95 * fast.total
 
 
-def test_nobody_conforms_no_window():
+def test_without_conforming_requests_there_is_no_window():
     """Four at full depth have all of the drive."""
     paper, slack = (run(FLASH_READ[1:], Knobs(rule, 20, 0, MS), 2, drive="tlc")
                     for rule in ("paper", "slack"))

@@ -47,7 +47,7 @@ def test_places_of_any_promise(lib, promise, size):
     assert min(want, 1 << 24) <= got <= min(most, 1 << 24)
 
 
-def test_nobody(lib):
+def test_no_reservations(lib):
     """No reservation needs no capacity."""
     assert admit(lib, [], 0, 4096) is None
 

@@ -134,7 +134,7 @@ def test_to_the_nanosecond(lib):
     assert desk.served_at(300 * MS - CAP_AHEAD)
 
 
-def test_who_had_less_has_saved_nothing(lib):
+def test_a_flow_that_had_less_has_saved_nothing(lib):
     """But for the 10 ms."""
     desk = Desk(lib)
     desk.now = 100 * SECOND
@@ -155,7 +155,7 @@ def test_it_is_stopped_when_its_next_request_comes(lib):
 
 
 @pytest.mark.parametrize("rule", ["paper", "slack"])
-def test_who_is_stopped_is_not_waited_for(lib, rule):
+def test_a_throttled_flow_is_not_waited_for(lib, rule):
     """A reader in sequence is throttled: another has the device at once."""
     desk = Desk(lib, promise=HELD._replace(max=800 * BLOCK), rule=rule)
     other = desk.device.add(FREE, 0)

@@ -120,7 +120,7 @@ def test_the_device_is_kept_for_it(desk):
     assert desk.device.view().wait_until == desk.now + 4 * MS + SEEK // 256
 
 
-def test_who_does_not_conform_has_no_turn(desk):
+def test_surplus_has_no_turn_in_a_crowd(desk):
     """A flood gives way as ever when it has used up its burst of a hundred requests."""
     crowd(desk)
     for n in range(200):

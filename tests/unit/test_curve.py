@@ -55,7 +55,7 @@ def test_a_burst_conforms_and_the_rest_follows_at_the_rate(lib):
     assert curve.c.tat == 4 * MS
 
 
-def test_arriving_later_does_not_help_who_owes(lib):
+def test_arriving_later_does_not_help_a_flow_in_debt(lib):
     """The fourth request has the same tag at 0.5 ms as at 0; at 2.5 ms it conforms."""
     for arrival, tag in ((MS // 2, 2 * MS), (2 * MS + MS // 2, 2 * MS + MS // 2)):
         curve = Curve(lib, PLAIN)

@@ -180,7 +180,7 @@ def test_any_load_on_any_device(lib, some, capacity, knobs):
 
 @pytest.mark.parametrize(("rule", "b_max", "bound"), [("paper", 1, 100), ("paper", 5, 500),
                                                       ("slack", 4096, 1999)])
-def test_nobody_starves_in_an_overload(lib, rule, b_max, bound):
+def test_no_flow_starves_in_an_overload(lib, rule, b_max, bound):
     """Ten readers in sequence, with eight blocks pending each, have reserved four times the disk.
 
     The number that `Server` lets go before a request is below that of all others: it says

@@ -201,7 +201,7 @@ def test_conforming_requests_are_on_time(lib, knobs, some):
 
 @settings(max_examples=150)
 @given(operating, st.lists(operating, max_size=3), knobs)
-def test_who_conforms_alone_conforms(lib, load, others, knobs):
+def test_a_flow_that_conforms_alone_conforms(lib, load, others, knobs):
     """What conforms to both curves in real time conforms, whatever the others do."""
     load.closed = False
     alone = conforms_alone(load)

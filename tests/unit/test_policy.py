@@ -367,7 +367,7 @@ def test_no_jump_past_one_that_conforms(desk):
     assert desk.device.clock.drift == MS
 
 
-def test_a_reader_alone_pays_nothing_for_what_nobody_wanted(desk):
+def test_a_reader_alone_is_not_charged_for_spare_capacity(desk):
     """A synchronous reader is never backlogged when it arrives, so time jumps at the choice.
 
     1000 reads in no time are 1000 ms worth of its rate. Without the jump the next tag would be one

@@ -112,7 +112,7 @@ def test_each_job_is_a_process_in_its_cgroup() -> None:
     assert all("new_group" in job and "thread" not in job for job in jobs.values())
 
 
-def test_who_is_ahead_has_a_fio_of_its_own() -> None:
+def test_a_job_that_is_ahead_has_a_fio_of_its_own() -> None:
     experiment = flash.READ.cases[0].first
     [ahead] = [job.name for job in experiment.jobs if job.ahead]
     commands = job_files(guest.script(experiment, schedulers.NONE))
@@ -457,7 +457,7 @@ def test_gain_over_pclock_is_decided_by_the_numbers(
     ] == (holds)
 
 
-def test_words_name_who_kept_and_who_broke_a_promise(tmp_path: Path) -> None:
+def test_words_name_kept_and_broken_promises(tmp_path: Path) -> None:
     def some(each: Run, job) -> JobResult:
         if each.scheduler.name == "bfq" and job.name == "app1":
             return result(100 * KIB, late=7)

@@ -126,7 +126,7 @@ def test_the_last_weight_taken_back(lib):
     assert other / one == pytest.approx(2, rel=0.02)
 
 
-def test_who_was_idle_has_saved_nothing(lib):
+def test_an_idle_flow_has_saved_nothing(lib):
     """He gets his share from now on, and the other hers: neither has to make up for before."""
     server = Server(lib, CAPACITY)
     greedy = Greedy(server)
@@ -187,7 +187,7 @@ def test_conforming_requests_are_on_time(lib, knobs, some, spare):
 
 @settings(max_examples=100)
 @given(weighted, st.lists(weighted, max_size=3), st.sampled_from([1, 5, 20]), rules)
-def test_who_conforms_alone_conforms(lib, load: Load, others, b_max, rule):
+def test_a_flow_that_conforms_alone_conforms(lib, load: Load, others, b_max, rule):
     """What conforms to (bw, burst) in real time conforms, whatever the others and the weights."""
     load.closed = False
     alone = conforms_alone(load)

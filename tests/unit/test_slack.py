@@ -36,7 +36,7 @@ class Heads:
 # Slack.
 
 
-def test_nobody_else(lib):
+def test_no_other_flow(lib):
     """Then the run ends when it ends anyway."""
     assert Heads(lib).end(SECOND) == SECOND
     assert Heads(lib, (0, 9)).end(SECOND, active=0) == SECOND
@@ -300,7 +300,7 @@ def test_patience(desk, think, patience):
     (600, 1, True), (650, 1, False),  # a sixteenth of T_wait
     (9900, 100, True), (10_100, 100, False),  # T_wait
 ])
-def test_who_thinks_longer_than_a_seek_takes_is_not_waited_for(desk, think, seek, waits):
+def test_a_reader_that_thinks_for_longer_than_a_seek_is_not_waited_for(desk, think, seek, waits):
     """Four think times are waited: it is cheaper to seek twice."""
     desk.device.set_rotational(True)
     reader, other = desk.add(LATER), desk.add(LATER)
@@ -375,7 +375,7 @@ def test_in_an_overload_a_run_takes_eight_seeks(desk):
     assert longest_run(desk, SOON, 300) == 80
 
 
-def test_in_an_overload_nobody_gets_far_ahead(desk):
+def test_in_an_overload_no_flow_gets_far_ahead(desk):
     """Half a second by tags: ten of one who has twenty a second, and the one too many."""
     assert longest_run(desk, SOON._replace(bw=81_920, burst=4096), 3000) == 11
 

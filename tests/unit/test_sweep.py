@@ -58,7 +58,7 @@ def test_in_one_direction(disk):
     assert disk.go(4) == [6, 8, 9, 3]
 
 
-def test_among_equals_who_came_first(disk):
+def test_among_equals_the_first_that_came(disk):
     """At one position, which may be where the one before ended."""
     writer = disk.add(GREEDY)
     for pos in (9 * FAR, 8, 0, 8):
@@ -130,7 +130,7 @@ def test_tags_are_used_in_the_order_of_arrival(disk):
     assert [request.due for request in writer.queue] == [dues[1], *dues[3:]]
 
 
-def test_who_conforms_keeps_the_tags(disk):
+def test_a_conforming_request_keeps_its_tags(disk):
     """Also if it passes others."""
     writer = disk.add(Params(4_096_000, 65536, SECOND))
     disk.come(writer, 5, 8, 4)

@@ -21,7 +21,7 @@ def window(lib):
     return fresh
 
 
-def test_nobody_conforms_no_window(lib, window):
+def test_without_conforming_requests_there_is_no_window(lib, window):
     """However much the device has."""
     window.limit = ONE
     assert lib.htbs_window_open(byref(window), 1000, 0)
@@ -110,7 +110,7 @@ def test_the_greedy_are_held_back(lib):
     drive.go(drive.greedy, 3)
 
 
-def test_who_goes_lets_nobody_else_go(lib):
+def test_a_flow_that_exits_releases_no_other(lib):
     """Another's request that is held back is looked at when the device has less, not before."""
     drive = Drive(lib)
     gone = drive.device.add(GREEDY, 0)
@@ -144,7 +144,7 @@ def test_reads_and_writes_have_windows_apart(lib):
 
 
 @pytest.mark.parametrize("reorders", [False, True])
-def test_who_is_held_back_holds_nobody_up(lib, reorders):
+def test_a_held_flow_delays_no_other(lib, reorders):
     """But surplus on a disk that seeks: there it is better to wait than to go elsewhere."""
     drive = Drive(lib, reorders=reorders)
     writer = drive.device.add(GREEDY._replace(latency=10 * SECOND), 0)
@@ -204,7 +204,7 @@ def test_a_conforming_request_takes_along_what_came_before(lib):
     assert drive.device.choose(2).flow is drive.greedy
 
 
-def test_who_passes_by_weight(lib):
+def test_next_dispatchable_by_weight(lib):
     """The first by share tags, as nobody is entitled, though another's finish tag is smaller."""
     drive = Drive(lib)
     light, heavy = (drive.device.add(GREEDY._replace(weight=weight), 0) for weight in (1, 200))
@@ -227,7 +227,7 @@ def test_a_late_one_speaks_against_both(lib):
     assert [window.limit for window in drive.device.windows] == [ONE, ONE]
 
 
-def test_who_conforms_goes_all_the_same(lib):
+def test_a_conforming_request_is_not_bound_by_the_window(lib):
     """An arrival that conforms isn't bound by the window."""
     drive = Drive(lib)
     drive.go(drive.greedy)
@@ -244,7 +244,7 @@ def test_the_paper_knows_no_window(lib):
 
 
 @pytest.mark.parametrize("later", [0, 1])
-def test_a_device_that_reorders_goes_past_nobody_who_is_urgent(lib, later):
+def test_a_rotational_device_gets_none_that_makes_another_late(lib, later):
     """With two in flight a third may let the first wait for three seeks; it is due in 10 ms."""
     drive = Drive(lib, reorders=True)
     drive.go(drive.greedy)
@@ -312,7 +312,7 @@ def test_an_idle_device_has_nothing_urgent(lib):
     drive.go(drive.greedy, 20 * MS)
 
 
-def test_who_reads_on_is_waited_for_with_many_in_flight(lib):
+def test_a_sequential_reader_is_waited_for_with_many_in_flight(lib):
     """A disk that is given others' would go there; by the paper, one in flight at most."""
     for rule, reorders, waits in (("slack", True, True), ("slack", False, False),
                                   ("paper", True, False)):

@@ -56,7 +56,7 @@ def test_idle_class_alone_has_the_disk(result: Result) -> None:
     assert _iops(result, "idle-alone", "idle") > 60
 
 
-def test_idle_class_is_behind_who_conforms(result: Result) -> None:
+def test_idle_class_is_behind_conforming_requests(result: Result) -> None:
     stat = htbs_stat(result.text("idle-beside-app.stat"))
     assert stat["conforming"] == stat["inserted"] == stat["met"]
     assert stat["missed"] == 0
