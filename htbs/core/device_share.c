@@ -9,8 +9,8 @@
  * advances by the time that the device took for each of its requests.  With n flows
  * busy,
  *
- * 	each gets the n-th part of the time that the device works, or
- * 	the n-th part of what it reserved if that takes less:
+ *	each gets the n-th part of the time that the device works, or
+ *	the n-th part of what it reserved if that takes less:
  *
  * while the device works for one of them its tag advances by as much, and the time
  * by which tags are given advances with all n.  Turns go by finish tags, so a flow

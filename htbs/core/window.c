@@ -8,10 +8,10 @@
  * that do.  Each time one of them completes it is judged by the time that it had
  * when the device got it:
  *
- * 	it took more than half of it	there was too much in flight: not more
- * 					than an eighth less than that from now on
- * 	else				a small step more, if the window was in
- * 					the way
+ *	it took more than half of it	there was too much in flight: not more
+ *					than an eighth less than that from now on
+ *	else				a small step more, if the window was in
+ *					the way
  *
  * A step up is 1/32 of a request.  With a window of w it takes 4 * w requests
  * in time to make up for one that was not, so that about one in 4 * w takes more

@@ -137,8 +137,8 @@ static inline struct flow *active(struct bench *bench)
 /* What counts for its place: its oldest request's start tag, or that by time. */
 static inline u128 start(const struct flow *flow)
 {
-	return flow->queue[0].start > flow->device_tag ? flow->queue[0].start :
-						   flow->device_tag;
+	return flow->queue[0].start > flow->time ? flow->queue[0].start :
+						   flow->time;
 }
 
 static inline u128 finish(const struct flow *flow)

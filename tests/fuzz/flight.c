@@ -74,9 +74,9 @@ static void charge_time(struct bench *bench, struct flow *flow, u64 took)
 	v -= (u64)v - policy->v;
 	if (flow->pending)
 		was = start(flow);
-	if (flow->device_tag < v)
-		flow->device_tag = v;
-	flow->device_tag += took < 1000000000ULL ? took : 1000000000ULL;
+	if (flow->time < v)
+		flow->time = v;
+	flow->time += took < 1000000000ULL ? took : 1000000000ULL;
 	if (flow->pending && start(flow) != was)
 		flow->entered = ++bench->entries;
 }
