@@ -87,7 +87,7 @@ static bool htbs_some_hctx_inactive(struct request_queue *q)
  * Is a request throttled that belongs to a hardware queue without CPUs?  No new ones
  * come there, so those that are let go are the last.
  */
-static bool htbs_inactive_is_stopped(struct htbs_device *dev)
+static bool htbs_inactive_is_throttled(struct htbs_device *dev)
 {
 	struct htbs_reservation *res;
 	struct request *rq;
@@ -110,7 +110,7 @@ static bool htbs_inactive_is_stopped(struct htbs_device *dev)
 static bool htbs_has_to_drain(struct htbs_device *dev)
 {
 	return READ_ONCE(dev->queue->mq_freeze_depth) ||
-	       READ_ONCE(htbs_suspending) || htbs_inactive_is_stopped(dev);
+	       READ_ONCE(htbs_suspending) || htbs_inactive_is_throttled(dev);
 }
 
 /* Is it time to wake those that wait for tags? */

@@ -113,8 +113,8 @@ void htbs_request_merged(struct request_queue *q, struct request *rq,
 static void htbs_merge_tags(struct htbs_reservation *res, struct request *rq,
 			    struct request *next)
 {
-	struct htbs_start_tags kept = htbs_rq_tags(rq),
-			       other = htbs_rq_tags(next);
+	struct htbs_start_tags other = htbs_rq_tags(next);
+	struct htbs_start_tags kept = htbs_rq_tags(rq);
 
 	if (!htbs_before(htbs_flow_start_tag(&res->flow, &other),
 			 htbs_flow_start_tag(&res->flow, &kept)))

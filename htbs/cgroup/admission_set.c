@@ -49,9 +49,9 @@ void htbs_admission_entry_init(struct htbs_admission_entry *promise,
 	promise->shared = shared;
 }
 
-static void htbs_promise_count(struct htbs_admission_set *promises,
-			       struct htbs_admission_entry *promise,
-			       u32 requests)
+static void htbs_admission_set_count(struct htbs_admission_set *promises,
+				     struct htbs_admission_entry *promise,
+				     u32 requests)
 {
 	lockdep_assert_held(&promises->lock);
 
@@ -61,8 +61,8 @@ static void htbs_promise_count(struct htbs_admission_set *promises,
 }
 
 /* How many requests it has under way, by the size that they are taken for. */
-static u32 htbs_promise_requests(const struct htbs_admission_set *promises,
-				 const struct htbs_admission_entry *promise)
+static u32 htbs_entry_requests(const struct htbs_admission_set *promises,
+			       const struct htbs_admission_entry *promise)
 {
 	if (promise->shared)
 		return 0;
@@ -70,11 +70,11 @@ static u32 htbs_promise_requests(const struct htbs_admission_set *promises,
 }
 
 /* Can all of it be kept, with this instead of what @promise says? */
-static int htbs_promises_test(struct htbs_admission_set *promises, u64 capacity,
-			      u32 request,
-			      const struct htbs_admission_entry *promise,
-			      const struct htbs_params *params,
-			      struct htbs_shortfall *shortfall)
+static int htbs_admission_set_test(struct htbs_admission_set *promises, u64 capacity,
+				   u32 request,
+				   const struct htbs_admission_entry *promise,
+				   const struct htbs_params *params,
+				   struct htbs_shortfall *shortfall)
 {
 	const struct htbs_admission_entry *other;
 	struct htbs_admission test;
@@ -99,17 +99,17 @@ static int htbs_promises_test(struct htbs_admission_set *promises, u64 capacity,
 	return kept ? 0 : -ENOSPC;
 }
 
-static void htbs_promise_insert(struct htbs_admission_set *promises,
-				struct htbs_admission_entry *promise,
-				const struct htbs_params *params)
+static void htbs_admission_set_insert(struct htbs_admission_set *promises,
+				      struct htbs_admission_entry *promise,
+				      const struct htbs_params *params)
 {
 	struct htbs_admission_entry *other;
 
 	lockdep_assert_held(&promises->lock);
 
 	promise->params = *params;
-	htbs_promise_count(promises, promise,
-			   htbs_promise_requests(promises, promise));
+	htbs_admission_set_count(promises, promise,
+				 htbs_entry_requests(promises, promise));
 	list_del_init(&promise->node);
 	/* From the end: all alike, or in order, as when a device comes back, are O(1). */
 	list_for_each_entry_reverse(other, &promises->list, node)
@@ -133,7 +133,7 @@ void htbs_admission_set_force(struct htbs_admission_set *promises,
 	unsigned long flags;
 
 	spin_lock_irqsave(&promises->lock, flags);
-	htbs_promise_insert(promises, promise, params);
+	htbs_admission_set_insert(promises, promise, params);
 	spin_unlock_irqrestore(&promises->lock, flags);
 }
 
@@ -158,12 +158,12 @@ int htbs_admission_set_add(struct htbs_admission_set *promises,
 
 	spin_lock_irqsave(&promises->lock, flags);
 	if (promises->capacity)
-		err = htbs_promises_test(promises, promises->capacity,
-					 promises->request, promise, params,
-					 shortfall);
+		err = htbs_admission_set_test(promises, promises->capacity,
+					      promises->request, promise, params,
+					      shortfall);
 	if (!err) {
 		promise->shared = shared;
-		htbs_promise_insert(promises, promise, params);
+		htbs_admission_set_insert(promises, promise, params);
 	}
 	spin_unlock_irqrestore(&promises->lock, flags);
 	return err;
@@ -180,7 +180,7 @@ void htbs_admission_set_remove(struct htbs_admission_set *promises,
 	unsigned long flags;
 
 	spin_lock_irqsave(&promises->lock, flags);
-	htbs_promise_count(promises, promise, 0);
+	htbs_admission_set_count(promises, promise, 0);
 	list_del_init(&promise->node);
 	spin_unlock_irqrestore(&promises->lock, flags);
 }
@@ -203,8 +203,8 @@ int htbs_admission_set_capacity(struct htbs_admission_set *promises,
 
 	spin_lock_irqsave(&promises->lock, flags);
 	if (capacity && !force)
-		err = htbs_promises_test(promises, capacity, promises->request,
-					 NULL, NULL, shortfall);
+		err = htbs_admission_set_test(promises, capacity, promises->request,
+					      NULL, NULL, shortfall);
 	if (!err)
 		promises->capacity = capacity;
 	spin_unlock_irqrestore(&promises->lock, flags);
@@ -212,7 +212,7 @@ int htbs_admission_set_capacity(struct htbs_admission_set *promises,
 }
 
 /* Requests are taken for another size, so other numbers of them are under way. */
-static void htbs_promises_size(struct htbs_admission_set *promises, u32 request)
+static void htbs_admission_set_size(struct htbs_admission_set *promises, u32 request)
 {
 	struct htbs_admission_entry *promise;
 
@@ -220,8 +220,8 @@ static void htbs_promises_size(struct htbs_admission_set *promises, u32 request)
 
 	promises->request = request;
 	list_for_each_entry(promise, &promises->list, node)
-		htbs_promise_count(promises, promise,
-				   htbs_promise_requests(promises, promise));
+		htbs_admission_set_count(promises, promise,
+					 htbs_entry_requests(promises, promise));
 }
 
 /**
@@ -240,10 +240,10 @@ int htbs_admission_set_request(struct htbs_admission_set *promises, u32 request,
 
 	spin_lock_irqsave(&promises->lock, flags);
 	if (promises->capacity)
-		err = htbs_promises_test(promises, promises->capacity, request,
-					 NULL, NULL, shortfall);
+		err = htbs_admission_set_test(promises, promises->capacity, request,
+					      NULL, NULL, shortfall);
 	if (!err)
-		htbs_promises_size(promises, request);
+		htbs_admission_set_size(promises, request);
 	spin_unlock_irqrestore(&promises->lock, flags);
 	return err;
 }

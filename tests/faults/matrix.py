@@ -126,7 +126,7 @@ ROWS = (
     Row(
         "errors",
         "a SCSI disk is busy, loses its transport, doesn't answer, has bad sectors",
-        "what can be sent again succeeds; only who reads bad sectors gets an error",
+        "what can be sent again succeeds; only reads of bad sectors fail",
     ),
     Row(
         "freeze",
