@@ -15,6 +15,7 @@
 
 #include <htbs/config.h>
 #include <htbs/config_store.h>
+#include <htbs/core/curve.h>
 #include <htbs/lookup.h>
 #include <htbs/queue.h>
 #include <htbs/sysfs.h>

@@ -6,6 +6,13 @@
 #include <linux/ktime.h>
 #include <linux/seq_file.h>
 
+#include <htbs/core/cap.h>
+#include <htbs/core/curve.h>
+#include <htbs/core/eligible.h>
+#include <htbs/core/policy.h>
+#include <htbs/core/throttle.h>
+#include <htbs/core/tree.h>
+#include <htbs/core/window.h>
 #include <htbs/device.h>
 #include <htbs/sysfs.h>
 

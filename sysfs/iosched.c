@@ -11,6 +11,9 @@
 #include <linux/sysfs.h>
 
 #include <htbs/config.h>
+#include <htbs/core/admission.h>
+#include <htbs/core/curve.h>
+#include <htbs/core/policy.h>
 #include <htbs/idle_timer.h>
 #include <htbs/sysfs.h>
 

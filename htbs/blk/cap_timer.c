@@ -24,6 +24,9 @@
 #include <linux/suspend.h>
 
 #include <htbs/cap_timer.h>
+#include <htbs/core/curve.h>
+#include <htbs/core/policy.h>
+#include <htbs/core/throttle.h>
 #include <htbs/idle_timer.h>
 #include <htbs/queue.h>
 #include <htbs/timer.h>

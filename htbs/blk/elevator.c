@@ -23,6 +23,11 @@
 #include <linux/slab.h>
 
 #include <htbs/cap_timer.h>
+#include <htbs/core/cap.h>
+#include <htbs/core/curve.h>
+#include <htbs/core/policy.h>
+#include <htbs/core/share.h>
+#include <htbs/core/slack.h>
 #include <htbs/elevator.h>
 #include <htbs/group.h>
 #include <htbs/idle_timer.h>

@@ -6,6 +6,8 @@
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
 
+#include <htbs/core/policy.h>
+#include <htbs/core/run.h>
 #include <htbs/idle_timer.h>
 #include <htbs/trace.h>
 

@@ -7,6 +7,9 @@
  */
 #include <linux/blk-mq.h>
 
+#include <htbs/core/curve.h>
+#include <htbs/core/policy.h>
+#include <htbs/core/share.h>
 #include <htbs/lookup.h>
 #include <htbs/merge.h>
 #include <htbs/queue.h>

@@ -7,6 +7,11 @@
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
 
+#include <htbs/core/cap.h>
+#include <htbs/core/curve.h>
+#include <htbs/core/policy.h>
+#include <htbs/core/sweep.h>
+#include <htbs/core/tagging.h>
 #include <htbs/queue.h>
 #include <htbs/request.h>
 #include <htbs/tag_depth.h>

@@ -12,6 +12,9 @@
 #include <linux/ktime.h>
 #include <linux/printk.h>
 
+#include <htbs/core/cap.h>
+#include <htbs/core/policy.h>
+#include <htbs/core/window.h>
 #include <htbs/request.h>
 #include <htbs/trace.h>
 

@@ -19,6 +19,7 @@
 #include <linux/slab.h>
 
 #include <htbs/admission_set.h>
+#include <htbs/core/admission.h>
 
 /* The kernel sets nr_requests no higher (MAX_SCHED_RQ). */
 #define HTBS_PLACES_MAX		2048

@@ -8,6 +8,9 @@
 #include <htbs/cap_timer.h>
 #include <htbs/config.h>
 #include <htbs/config_store.h>
+#include <htbs/core/share.h>
+#include <htbs/core/tagging.h>
+#include <htbs/core/throttle.h>
 #include <htbs/lookup.h>
 #include <htbs/queue.h>
 #include <htbs/request.h>

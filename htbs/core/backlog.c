@@ -5,7 +5,12 @@
  * A flow with requests pending is in the tree by finish tag and, once a weight is
  * given, in that by share tag; or it is throttled, and in that of the throttled.
  */
+#include <htbs/core/backlog.h>
+#include <htbs/core/cap.h>
+#include <htbs/core/flow.h>
 #include <htbs/core/policy.h>
+#include <htbs/core/share.h>
+#include <htbs/core/tree.h>
 
 /**
  * htbs_policy_link() - a reservation becomes backlogged, unless its cap stops it

@@ -20,6 +20,9 @@
  * Real time, unlike virtual time, passes no era while a machine runs (curve.c), and
  * HTBS_CAP_DEBT keeps a tag from running away from it.
  */
+#include <htbs/core/cap.h>
+#include <htbs/core/curve.h>
+#include <htbs/core/flow.h>
 #include <htbs/core/policy.h>
 
 static bool htbs_cap_less(struct rb_node *a, const struct rb_node *b)

@@ -21,6 +21,9 @@
  * has forgotten: while a request waits by the one curve, the other may be full
  * again, and would then have more than its burst.
  */
+#include <htbs/core/curve.h>
+#include <htbs/core/curves.h>
+#include <htbs/core/flow.h>
 #include <htbs/core/policy.h>
 
 /**

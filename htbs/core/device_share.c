@@ -21,6 +21,10 @@
  * tags by then, so the flow's place moves back, not its tags.  When the overload
  * ends, a tag is ahead of the virtual clock by one request's time at most.
  */
+#include <htbs/core/backlog.h>
+#include <htbs/core/curve.h>
+#include <htbs/core/device_share.h>
+#include <htbs/core/flow.h>
 #include <htbs/core/policy.h>
 
 /* No tag is so far ahead: a moment long past may look like one to come. */

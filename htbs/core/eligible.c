@@ -30,7 +30,11 @@
  */
 #include <linux/math64.h>
 
+#include <htbs/core/curve.h>
+#include <htbs/core/eligible.h>
+#include <htbs/core/flow.h>
 #include <htbs/core/policy.h>
+#include <htbs/core/tree.h>
 
 #define HTBS_NSEC_PER_SEC	1000000000ULL
 

@@ -8,6 +8,7 @@
  */
 #include <linux/math64.h>
 
+#include <htbs/core/curve.h>
 #include <htbs/core/flow.h>
 
 /*

@@ -9,7 +9,13 @@
  * conforming request that was late shrinks both windows, as it is not known which
  * requests delayed it.
  */
+#include <htbs/core/eligible.h>
+#include <htbs/core/flow.h>
+#include <htbs/core/inflight.h>
 #include <htbs/core/policy.h>
+#include <htbs/core/slack.h>
+#include <htbs/core/tree.h>
+#include <htbs/core/window.h>
 
 /**
  * htbs_policy_inflight_add() - the device has one request more

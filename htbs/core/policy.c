@@ -31,7 +31,22 @@
  */
 #include <linux/string.h>
 
+#include <htbs/core/backlog.h>
+#include <htbs/core/cap.h>
+#include <htbs/core/curve.h>
+#include <htbs/core/curves.h>
+#include <htbs/core/device_share.h>
+#include <htbs/core/eligible.h>
+#include <htbs/core/flow.h>
+#include <htbs/core/inflight.h>
 #include <htbs/core/policy.h>
+#include <htbs/core/run.h>
+#include <htbs/core/share.h>
+#include <htbs/core/slack.h>
+#include <htbs/core/sweep.h>
+#include <htbs/core/tagging.h>
+#include <htbs/core/tree.h>
+#include <htbs/core/window.h>
 
 /**
  * htbs_policy_init() - start with no flow backlogged and none active

@@ -18,7 +18,18 @@
  * the device would else have its turn seldom, for more than it can use, and its
  * requests would wait for the time between.
  */
+#include <htbs/core/cap.h>
+#include <htbs/core/curve.h>
+#include <htbs/core/curves.h>
+#include <htbs/core/eligible.h>
+#include <htbs/core/flow.h>
 #include <htbs/core/policy.h>
+#include <htbs/core/run.h>
+#include <htbs/core/share.h>
+#include <htbs/core/slack.h>
+#include <htbs/core/sweep.h>
+#include <htbs/core/tree.h>
+#include <htbs/core/window.h>
 
 /* In an overload, or by weights, a run lasts as long as so many seeks. */
 #define HTBS_SHORT_RUN		8

@@ -25,7 +25,12 @@
  */
 #include <linux/string.h>
 
+#include <htbs/core/curve.h>
+#include <htbs/core/curves.h>
+#include <htbs/core/flow.h>
 #include <htbs/core/policy.h>
+#include <htbs/core/share.h>
+#include <htbs/core/tree.h>
 
 static bool htbs_share_less(struct rb_node *a, const struct rb_node *b)
 {

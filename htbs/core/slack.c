@@ -31,6 +31,7 @@
  */
 #include <htbs/core/curve.h>
 #include <htbs/core/slack.h>
+#include <htbs/core/tree.h>
 
 /* The weight of a time in the fading maximum, when it is below. */
 #define HTBS_SEEK_FADE		1024

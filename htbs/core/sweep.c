@@ -21,7 +21,11 @@
  * that is done with interrupts off; if more are older, the request has the tags of
  * one of them.
  */
+#include <htbs/core/curve.h>
 #include <htbs/core/policy.h>
+#include <htbs/core/run.h>
+#include <htbs/core/slack.h>
+#include <htbs/core/sweep.h>
 
 /* The oldest request goes first in a run, and then again after so many. */
 #define HTBS_SWEEP		16

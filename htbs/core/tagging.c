@@ -21,7 +21,15 @@
  */
 #include <linux/string.h>
 
+#include <htbs/core/curve.h>
+#include <htbs/core/curves.h>
+#include <htbs/core/device_share.h>
+#include <htbs/core/flow.h>
 #include <htbs/core/policy.h>
+#include <htbs/core/share.h>
+#include <htbs/core/tagging.h>
+#include <htbs/core/throttle.h>
+#include <htbs/core/tree.h>
 
 /* The virtual time by which tags are given; in an overload it is held back. */
 static u64 htbs_policy_update_time(struct htbs_policy *policy, u64 now)

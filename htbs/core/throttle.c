@@ -2,7 +2,13 @@
 /*
  * Flows that are throttled by their caps, and unthrottled.  The rule is in cap.c.
  */
+#include <htbs/core/backlog.h>
+#include <htbs/core/cap.h>
+#include <htbs/core/eligible.h>
+#include <htbs/core/flow.h>
 #include <htbs/core/policy.h>
+#include <htbs/core/run.h>
+#include <htbs/core/throttle.h>
 
 /**
  * htbs_cap_charge_bypass() - a request goes past the policy, and counts

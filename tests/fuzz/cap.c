@@ -3,6 +3,8 @@
  * Caps: which flows are throttled, until when, and that no other is.
  */
 #include <htbs/core/cap.h>
+#include <htbs/core/tagging.h>
+#include <htbs/core/throttle.h>
 
 #include "bench.h"
 

@@ -3,6 +3,9 @@
  * Which heads are eligible, as it is judged when a choice is made, and which has
  * expired: that one goes, whatever else holds.
  */
+#include <htbs/core/cap.h>
+#include <htbs/core/eligible.h>
+
 #include "bench.h"
 
 /* The inverse of the background's part of the device's time. */

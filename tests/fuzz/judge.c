@@ -2,6 +2,8 @@
 /*
  * What must hold of every decision of the policy.
  */
+#include <htbs/core/run.h>
+
 #include "bench.h"
 
 /* Each so many requests of a run one is the oldest. */

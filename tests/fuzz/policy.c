@@ -10,6 +10,11 @@
  * with one reservation while another's request is overdue, or pass its oldest
  * request again and again.  Which flows a cap throttles, and for how long.
  */
+#include <htbs/core/cap.h>
+#include <htbs/core/run.h>
+#include <htbs/core/share.h>
+#include <htbs/core/tagging.h>
+
 #include "bench.h"
 
 /* What passes between two events; virtual time may also jump. */

@@ -6,6 +6,9 @@
  * Share tags are the policy's own: checked is that the smallest goes first, and that
  * what is given back moves no tag ahead.
  */
+#include <htbs/core/share.h>
+#include <htbs/core/tagging.h>
+
 #include "bench.h"
 
 /* Does the rest go by weights? */

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include <htbs/core/policy.h>
+#include <htbs/core/run.h>
+#include <htbs/core/sweep.h>
+#include <htbs/core/tagging.h>
 
 #include "drive.h"
 

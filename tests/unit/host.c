@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include <htbs/core/admission.h>
+#include <htbs/core/cap.h>
 #include <htbs/core/curve.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/slack.h>

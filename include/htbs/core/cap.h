@@ -10,6 +10,9 @@
 
 #include <htbs/core/curve.h>
 
+struct htbs_flow;
+struct htbs_policy;
+
 /* So far may it be ahead of its rate, so that a late timer costs it nothing. */
 #define HTBS_CAP_AHEAD		10000000ULL	/* ns: 10 ms */
 
@@ -38,5 +41,15 @@ static inline u64 htbs_cap_end(const struct htbs_cap *cap)
 {
 	return cap->curve.tat - HTBS_CAP_AHEAD;
 }
+
+bool htbs_cap_throttles(const struct htbs_policy *policy,
+			const struct htbs_flow *flow, u64 now);
+struct htbs_flow *htbs_cap_first(const struct htbs_policy *policy);
+void htbs_cap_link(struct htbs_policy *policy, struct htbs_flow *flow);
+void htbs_cap_unlink(struct htbs_policy *policy, struct htbs_flow *flow);
+void htbs_cap_charge(const struct htbs_policy *policy, struct htbs_flow *flow,
+		     u64 now, u32 cost);
+u64 htbs_flow_due(const struct htbs_flow *flow, u64 due);
+u64 htbs_flow_waits_since(const struct htbs_flow *flow, u64 arrived);
 
 #endif /* HTBS_CORE_CAP_H */

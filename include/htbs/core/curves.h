@@ -9,6 +9,9 @@
 
 #include <htbs/core/curve.h>
 
+struct htbs_flow;
+struct htbs_policy;
+
 /**
  * struct htbs_start_tags - a request's start tags by both curves
  * @bytes: by that of bytes, virtual ns
@@ -31,5 +34,20 @@ struct htbs_ops {
 	struct htbs_start_tags oldest;
 	struct htbs_start_tags full;
 };
+
+void htbs_flow_init_curves(struct htbs_flow *flow,
+			   const struct htbs_params *params,
+			   const struct htbs_clock *clock, u64 v);
+u64 htbs_flow_arrive(const struct htbs_policy *policy, struct htbs_flow *flow,
+		     u64 v, u32 cost, struct htbs_start_tags *tags);
+void htbs_flow_charge_untagged(const struct htbs_policy *policy,
+			       struct htbs_flow *flow, u64 v, u32 cost);
+void htbs_flow_charge_merge(const struct htbs_policy *policy,
+			    struct htbs_flow *flow, u64 v, u32 bytes);
+bool htbs_flow_would_conform(const struct htbs_policy *policy,
+			     const struct htbs_flow *flow, u64 v, u32 cost);
+void htbs_flow_set_oldest(struct htbs_flow *flow,
+			  const struct htbs_start_tags *kept);
+void htbs_flow_refund(struct htbs_flow *flow, u32 cost);
 
 #endif /* HTBS_CORE_CURVES_H */

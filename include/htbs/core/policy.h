@@ -7,23 +7,16 @@
 #ifndef HTBS_CORE_POLICY_H
 #define HTBS_CORE_POLICY_H
 
+#include <linux/rbtree.h>
 #include <linux/types.h>
 
 #include <htbs/core/curve.h>
+#include <htbs/core/curves.h>
 #include <htbs/core/flow.h>
 #include <htbs/core/share.h>
 #include <htbs/core/slack.h>
 #include <htbs/core/tree.h>
 #include <htbs/core/window.h>
-
-/* A head that has waited for so long goes first: eligible.c. */
-#define HTBS_EXPIRE		30000000000ULL	/* ns: 30 s */
-
-/* A request that goes by position takes the tags of one so many places older. */
-#define HTBS_TAG_SWAPS		64
-
-/* No run is longer, so that nothing waits for ever.  Under the rule of slack. */
-#define HTBS_RUN_MAX		1000000000ULL	/* ns: 1 s */
 
 /**
  * enum htbs_rule - what bounds a run and a wait
@@ -277,132 +270,6 @@ static inline bool htbs_policy_is_early(const struct htbs_policy *policy,
 	       htbs_before(policy->v, flow->node.start);
 }
 
-/* curves.c */
-void htbs_flow_init_curves(struct htbs_flow *flow,
-			   const struct htbs_params *params,
-			   const struct htbs_clock *clock, u64 v);
-u64 htbs_flow_arrive(const struct htbs_policy *policy, struct htbs_flow *flow,
-		     u64 v, u32 cost, struct htbs_start_tags *tags);
-void htbs_flow_charge_untagged(const struct htbs_policy *policy,
-			       struct htbs_flow *flow, u64 v, u32 cost);
-void htbs_flow_charge_merge(const struct htbs_policy *policy,
-			    struct htbs_flow *flow, u64 v, u32 bytes);
-bool htbs_flow_would_conform(const struct htbs_policy *policy,
-			     const struct htbs_flow *flow, u64 v, u32 cost);
-void htbs_flow_set_oldest(struct htbs_flow *flow,
-			  const struct htbs_start_tags *kept);
-void htbs_flow_refund(struct htbs_flow *flow, u32 cost);
-
-/* share.c */
-void htbs_share_init(struct htbs_share *share);
-void htbs_share_link(struct htbs_policy *policy, struct htbs_flow *flow);
-void htbs_share_unlink(struct htbs_policy *policy, struct htbs_flow *flow);
-void htbs_policy_set_weight(struct htbs_policy *policy, struct htbs_flow *flow,
-			    u32 weight);
-void htbs_flow_store_tags(const struct htbs_flow *flow,
-			  const struct htbs_start_tags *tags,
-			  struct htbs_start_tags *kept);
-u64 htbs_flow_start_tag(const struct htbs_flow *flow,
-			const struct htbs_start_tags *kept);
-bool htbs_policy_is_surplus(const struct htbs_policy *policy,
-			    const struct htbs_flow *flow);
-struct htbs_flow *htbs_policy_next_flow(const struct htbs_policy *policy);
-bool htbs_policy_renews_run(const struct htbs_policy *policy,
-			    const struct htbs_flow *flow);
-bool htbs_policy_run_in_share(struct htbs_policy *policy,
-			      const struct htbs_flow *flow);
-void htbs_share_charge(struct htbs_policy *policy, struct htbs_flow *flow,
-		       u32 cost);
-void htbs_policy_charge_surplus(struct htbs_policy *policy,
-				struct htbs_flow *flow, u32 cost);
-
-/* backlog.c */
-void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow);
-bool htbs_policy_unlink(struct htbs_policy *policy, struct htbs_flow *flow);
-
-/* device_share.c */
-void htbs_device_share_wake(struct htbs_flow *flow, u64 v);
-u64 htbs_device_share_start(struct htbs_flow *flow, u64 v, u64 start);
-void htbs_device_share_charge(struct htbs_policy *policy,
-			      struct htbs_flow *flow, u64 took);
-
-/* cap.c */
-bool htbs_cap_throttles(const struct htbs_policy *policy,
-			const struct htbs_flow *flow, u64 now);
-struct htbs_flow *htbs_cap_first(const struct htbs_policy *policy);
-void htbs_cap_link(struct htbs_policy *policy, struct htbs_flow *flow);
-void htbs_cap_unlink(struct htbs_policy *policy, struct htbs_flow *flow);
-void htbs_cap_charge(const struct htbs_policy *policy, struct htbs_flow *flow,
-		     u64 now, u32 cost);
-u64 htbs_flow_due(const struct htbs_flow *flow, u64 due);
-u64 htbs_flow_waits_since(const struct htbs_flow *flow, u64 arrived);
-
-/* throttle.c */
-void htbs_cap_charge_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
-			    u64 now, u32 cost);
-void htbs_policy_set_cap(struct htbs_policy *policy, struct htbs_flow *flow,
-			 u64 max, u64 now);
-bool htbs_policy_next_unthrottle(const struct htbs_policy *policy, u64 *at);
-struct htbs_flow *htbs_policy_unthrottle(struct htbs_policy *policy, u64 now);
-bool htbs_policy_drain(struct htbs_policy *policy, bool drains);
-
-/* tagging.c */
-void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
-		    const struct htbs_params *params, u64 now);
-u64 htbs_policy_advance_clock(struct htbs_policy *policy, u64 now);
-u64 htbs_policy_due(struct htbs_policy *policy,
-		    const struct htbs_flow *flow, u64 now, u64 start);
-void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
-			u64 now, u32 bytes);
-void htbs_policy_charge_bypass(struct htbs_policy *policy,
-			       struct htbs_flow *flow, u64 now, u32 cost);
-void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
-			   const struct htbs_params *params, u64 now);
-void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
-		       u64 now, u32 cost, struct htbs_start_tags *kept,
-		       u64 *due);
-
-/* eligible.c */
-void htbs_flow_advance_pace(struct htbs_flow *flow, u64 now, u32 cost);
-void htbs_policy_update_eligible(struct htbs_flow *flow);
-bool htbs_policy_eligible(const struct htbs_policy *policy,
-			  const struct htbs_flow *flow, u64 now);
-void htbs_policy_defer_background(struct htbs_policy *policy, u64 now);
-bool htbs_policy_oldest_arrival(const struct htbs_policy *policy, u64 *arrived);
-struct htbs_flow *htbs_policy_expired(struct htbs_policy *policy, u64 now);
-
-/* sweep.c */
-bool htbs_policy_sweeps(const struct htbs_policy *policy, u64 now);
-
-/* run.c */
-void htbs_policy_update_crowded(struct htbs_policy *policy, u64 now);
-bool htbs_policy_account_lateness(struct htbs_policy *policy,
-				  const struct htbs_flow *flow,
-				  const struct htbs_sent *sent);
-void htbs_policy_extend_turn(struct htbs_policy *policy,
-			     const struct htbs_flow *flow, u64 now);
-bool htbs_policy_in_time(const struct htbs_policy *policy, u64 now);
-bool htbs_policy_limit_wait(struct htbs_policy *policy);
-void htbs_policy_begin_wait(struct htbs_policy *policy, struct htbs_flow *flow);
-bool htbs_policy_keep_active(struct htbs_policy *policy, u64 now);
-bool htbs_policy_cancel_wait(struct htbs_policy *policy);
-bool htbs_policy_timeout(struct htbs_policy *policy, u64 now);
-
-/* inflight.c */
-void htbs_policy_inflight_add(struct htbs_policy *policy,
-			      struct htbs_flow *flow,
-			      const struct htbs_sent *sent, bool streaming);
-void htbs_policy_inflight_remove(struct htbs_policy *policy,
-				 struct htbs_flow *flow,
-				 const struct htbs_sent *sent);
-void htbs_policy_update_windows(struct htbs_policy *policy, u64 now,
-				const struct htbs_sent *sent);
-bool htbs_policy_can_dispatch(struct htbs_policy *policy,
-			      const struct htbs_flow *flow, u64 now);
-struct htbs_flow *htbs_policy_next_dispatchable(struct htbs_policy *policy,
-						u64 now);
-
-/* policy.c */
 void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 		      u32 b_max, u64 t_wait);
 

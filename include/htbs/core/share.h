@@ -11,6 +11,9 @@
 #include <htbs/core/curve.h>
 #include <htbs/core/curves.h>
 
+struct htbs_flow;
+struct htbs_policy;
+
 /* What a flow without a weight counts, while others have one. */
 #define HTBS_WEIGHT_DEFAULT	100U
 
@@ -51,5 +54,27 @@ struct htbs_shares {
 	u32 given;
 	bool turn;
 };
+
+void htbs_share_init(struct htbs_share *share);
+void htbs_share_link(struct htbs_policy *policy, struct htbs_flow *flow);
+void htbs_share_unlink(struct htbs_policy *policy, struct htbs_flow *flow);
+void htbs_policy_set_weight(struct htbs_policy *policy, struct htbs_flow *flow,
+			    u32 weight);
+void htbs_flow_store_tags(const struct htbs_flow *flow,
+			  const struct htbs_start_tags *tags,
+			  struct htbs_start_tags *kept);
+u64 htbs_flow_start_tag(const struct htbs_flow *flow,
+			const struct htbs_start_tags *kept);
+bool htbs_policy_is_surplus(const struct htbs_policy *policy,
+			    const struct htbs_flow *flow);
+struct htbs_flow *htbs_policy_next_flow(const struct htbs_policy *policy);
+bool htbs_policy_renews_run(const struct htbs_policy *policy,
+			    const struct htbs_flow *flow);
+bool htbs_policy_run_in_share(struct htbs_policy *policy,
+			      const struct htbs_flow *flow);
+void htbs_share_charge(struct htbs_policy *policy, struct htbs_flow *flow,
+		       u32 cost);
+void htbs_policy_charge_surplus(struct htbs_policy *policy,
+				struct htbs_flow *flow, u32 cost);
 
 #endif /* HTBS_CORE_SHARE_H */
