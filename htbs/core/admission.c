@@ -2,16 +2,16 @@
 /*
  * Admission: the feasibility test of pClock.
  *
- * The worst that can happen is that all reservations start a burst at once
- * and keep to their rates from there on.  Reservation i then has sigma_i +
- * rho_i * (t - delta_i) bytes due by t >= delta_i, and nothing before.  All
- * deadlines can be met by serving the earliest first if, for every t,
+ * The worst case is that all reservations start a burst at once and keep to
+ * their rates from there on. Reservation i then has sigma_i + rho_i * (t -
+ * delta_i) bytes due by t >= delta_i, and nothing before. Earliest deadline
+ * first meets all deadlines if, for every t,
  *
  *	sum of what is due by t  <=  C * t - c_max
  *
- * where c_max is for the request that the device was busy with at the start
- * and could not put aside.  The left side jumps at each delta_i and rises
- * straight between them, so it is enough to look there and at the rates.
+ * where c_max is the request that the device serves when the burst starts and
+ * cannot interrupt. The left side jumps at each delta_i and rises linearly
+ * between them, so it is enough to test there and to compare the rates.
  */
 #include <linux/math64.h>
 #include <linux/string.h>
@@ -23,11 +23,11 @@
 
 /**
  * htbs_admission_rate() - what a reservation takes in the long run
- * @params: what it promises; valid
+ * @params: the reservation; valid
  * @request: the largest request, bytes
  *
- * Where bytes don't count, each of its operations may be that large.  Where both
- * do, the bytes are what it takes: they bound the device's time, operations don't.
+ * Where only operations are reserved, each may be that large. Where both are
+ * reserved, the bytes count: they bound the device's time, operations do not.
  *
  * Return: bytes/s.
  */
@@ -37,8 +37,8 @@ u64 htbs_admission_rate(const struct htbs_params *params, u32 request)
 }
 
 /**
- * htbs_admission_burst() - what may come of it at once
- * @params: what it promises; valid
+ * htbs_admission_burst() - the burst of a reservation in bytes
+ * @params: the reservation; valid
  * @request: the largest request, bytes
  *
  * Return: bytes.
@@ -53,7 +53,10 @@ u64 htbs_admission_burst(const struct htbs_params *params, u32 request)
 #define HTBS_USEC_PER_SEC	1000000U
 #define HTBS_NSEC_PER_USEC	1000U
 
-/* What a rate of at most HTBS_CAPACITY_MAX gives in HTBS_LATENCY_MAX, rounded up. */
+/*
+ * The bytes that a rate gives within a latency, rounded up. At most
+ * HTBS_CAPACITY_MAX and HTBS_LATENCY_MAX.
+ */
 static u64 htbs_within(u64 rate, u64 latency)
 {
 	u64 usec = div64_u64(latency + HTBS_NSEC_PER_USEC - 1,
@@ -65,7 +68,10 @@ static u64 htbs_within(u64 rate, u64 latency)
 					HTBS_USEC_PER_SEC);
 }
 
-/* So many units under way at most: what the latency holds, at least a burst. */
+/*
+ * The units under way at most: as many as arrive within the latency, at least a
+ * burst.
+ */
 static u64 htbs_units(u64 rate, u64 latency, u64 burst, u32 unit)
 {
 	u64 most = htbs_within(rate, latency);
@@ -77,12 +83,12 @@ static u64 htbs_units(u64 rate, u64 latency, u64 burst, u32 unit)
 
 /**
  * htbs_admission_requests() - how many requests a reservation has under way
- * @params: what it promises; valid
+ * @params: the reservation; valid
  * @request: the size of its requests, bytes
  *
- * As many as keep its bandwidth up if each takes the latency (Little's law), or a
- * burst of them at once, if that is more.  Where operations count too, no more than
- * these allow.
+ * As many as its bandwidth needs if each takes the latency (Little's law), or a
+ * burst, if that is more. Where operations are reserved too, no more than they
+ * allow.
  *
  * Return: requests, up to HTBS_REQUESTS_MAX.
  */
@@ -102,7 +108,7 @@ u32 htbs_admission_requests(const struct htbs_params *params, u32 request)
 	return least < HTBS_REQUESTS_MAX ? least : HTBS_REQUESTS_MAX;
 }
 
-/* Of two that are no larger than this themselves. */
+/* A saturating sum; neither @a nor @b is above HTBS_ADMISSION_SUM. */
 static u64 htbs_sum(u64 a, u64 b)
 {
 	u64 sum = a + b;
@@ -110,7 +116,7 @@ static u64 htbs_sum(u64 a, u64 b)
 	return sum < HTBS_ADMISSION_SUM ? sum : HTBS_ADMISSION_SUM;
 }
 
-/* Add what a rate of at most HTBS_CAPACITY_MAX gives in some nanoseconds. */
+/* Add what a rate of at most HTBS_CAPACITY_MAX gives in @ns. */
 static void htbs_volume_flow(struct htbs_volume *volume, u64 rate, u64 ns)
 {
 	u32 rate_rest, ns_rest;
@@ -123,7 +129,7 @@ static void htbs_volume_flow(struct htbs_volume *volume, u64 rate, u64 ns)
 }
 
 /**
- * htbs_admission_begin() - test a set of reservations
+ * htbs_admission_begin() - begin to test a set of reservations
  * @test: the test
  * @capacity: what the device serves (C), bytes/s, at most HTBS_CAPACITY_MAX
  * @c_max: largest request, bytes
@@ -137,12 +143,12 @@ void htbs_admission_begin(struct htbs_admission *test, u64 capacity, u32 c_max)
 }
 
 /**
- * htbs_admission_add() - one reservation more
+ * htbs_admission_add() - add a reservation to the set
  * @test: the test
- * @params: what it promises; valid, its latency not below the one before.  A
- *	request larger than its burst is not accounted for.
+ * @params: the reservation; valid, and no shorter latency than the one before
  *
- * At most HTBS_ADMISSION_MAX.  O(1).
+ * A request larger than the burst is not accounted for. Up to
+ * HTBS_ADMISSION_MAX reservations. O(1).
  */
 void htbs_admission_add(struct htbs_admission *test,
 			const struct htbs_params *params)
@@ -151,7 +157,7 @@ void htbs_admission_add(struct htbs_admission *test,
 	u64 rate = htbs_admission_rate(params, test->request);
 	u64 ns = params->latency - test->t, needed;
 
-	/* Beyond its capacity in the long run: nothing else matters. */
+	/* Above the capacity in the long run: nothing else matters. */
 	if (test->rate > test->capacity) {
 		test->rate = htbs_sum(test->rate, rate);
 		return;
@@ -171,10 +177,10 @@ void htbs_admission_add(struct htbs_admission *test,
 }
 
 /**
- * htbs_admission_left() - what could be due besides by the last one's latency
+ * htbs_admission_left() - what more could be due by the last latency
  * @test: the test
  *
- * Return: bytes, rounded down; 0 if it is too much already.
+ * Return: bytes, rounded down; 0 if too much is due already.
  */
 u64 htbs_admission_left(const struct htbs_admission *test)
 {
@@ -186,8 +192,8 @@ u64 htbs_admission_left(const struct htbs_admission *test)
 }
 
 /**
- * htbs_admission_end() - can they be honoured
- * @test: the test; @test->shortfall tells what is missing
+ * htbs_admission_end() - whether the set can be honoured
+ * @test: the test; if it fails, @test->shortfall tells what is missing
  *
  * Return: true if every conforming request can meet its deadline.
  */

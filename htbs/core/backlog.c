@@ -2,8 +2,9 @@
 /*
  * The backlogged flows.
  *
- * A flow with requests pending is in the tree by finish tag and, once a weight is
- * given, in that by share tag; or it is throttled, and in that of the throttled.
+ * A flow with requests pending is in the tree by finish tag and, once any flow
+ * has a weight, in the tree by share tag; or it is throttled, and in the tree
+ * of throttled flows.
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/cap.h>
@@ -13,9 +14,9 @@
 #include <htbs/core/tree.h>
 
 /**
- * htbs_policy_link() - a reservation becomes backlogged, unless its cap stops it
+ * htbs_policy_link() - a flow becomes backlogged, or throttled
  * @policy: the policy
- * @flow: the reservation, with the tags of its oldest request
+ * @flow: the flow, with the tags of its oldest request
  */
 void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow)
 {
@@ -28,9 +29,9 @@ void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow)
 }
 
 /**
- * htbs_policy_unlink() - it is backlogged, or throttled, no more
+ * htbs_policy_unlink() - a flow is neither backlogged nor throttled any more
  * @policy: the policy
- * @flow: the reservation
+ * @flow: the flow
  *
  * Return: true if it was.
  */

@@ -2,23 +2,24 @@
 /*
  * Caps.
  *
- * A reservation with a cap is throttled as soon as it has been given more than that,
- * counted in real time from request to request (GCRA): in any time t no more is
- * dispatched of it than
+ * A flow with a cap is throttled as soon as it is ahead of the cap, counted in
+ * real time from request to request (GCRA). In any time t it dispatches no more
+ * than
  *
  *	max * (t + HTBS_CAP_AHEAD) + its largest request
  *
- * While it is throttled it isn't backlogged: the device isn't idled for it, it cuts no run
- * short, its start tags don't keep the virtual clock from jumping and it gains no
- * share of the rest.  What it has pending is due no earlier than if it had arrived
- * when the cap let it go on; so a cap is not taken for an overload, nor for the
- * device's failure.
+ * A throttled flow is not backlogged: the device is not idled for it, it ends
+ * no run, its start tags do not keep the virtual clock from jumping, and it
+ * gains no share of surplus. Its pending requests are due no earlier than if
+ * they had arrived when the flow was unthrottled, so a cap is not mistaken for
+ * an overload or a slow device.
  *
- * What can't be throttled counts all the same and keeps those behind it waiting:
- * requests that go past the policy, and all while the queue has to be emptied.
+ * Requests that cannot be throttled are charged to the cap all the same, and
+ * the flow's later requests wait for longer: requests that bypass the policy,
+ * and all requests while the queue has to be emptied.
  *
- * Real time, unlike virtual time, passes no era while a machine runs (curve.c), and
- * HTBS_CAP_DEBT keeps a tag from running away from it.
+ * Real time, unlike virtual time, passes no era while a machine runs (curve.c),
+ * and HTBS_CAP_DEBT bounds how far a tag is ahead of it.
  */
 #include <htbs/core/cap.h>
 #include <htbs/core/curve.h>
@@ -32,10 +33,10 @@ static bool htbs_cap_less(struct rb_node *a, const struct rb_node *b)
 }
 
 /**
- * htbs_cap_first() - the throttled flow that may go on first
+ * htbs_cap_first() - the throttled flow to be unthrottled first
  * @policy: the policy
  *
- * Return: the flow, or NULL if none with requests pending is throttled.
+ * Return: the flow, or NULL if no flow with requests pending is throttled.
  */
 struct htbs_flow *htbs_cap_first(const struct htbs_policy *policy)
 {
@@ -44,12 +45,12 @@ struct htbs_flow *htbs_cap_first(const struct htbs_policy *policy)
 }
 
 /**
- * htbs_cap_throttles() - does its cap keep a reservation from going on
+ * htbs_cap_throttles() - whether a flow has to stay throttled
  * @policy: the policy
- * @flow: the reservation
+ * @flow: the flow
  * @now: real time, ns
  *
- * Return: true if it does.
+ * Return: true if it has.
  */
 bool htbs_cap_throttles(const struct htbs_policy *policy,
 			const struct htbs_flow *flow, u64 now)
@@ -59,9 +60,9 @@ bool htbs_cap_throttles(const struct htbs_policy *policy,
 }
 
 /**
- * htbs_cap_link() - one that is throttled has requests pending
+ * htbs_cap_link() - a throttled flow has requests pending
  * @policy: the policy
- * @flow: the reservation
+ * @flow: the flow
  */
 void htbs_cap_link(struct htbs_policy *policy, struct htbs_flow *flow)
 {
@@ -69,9 +70,9 @@ void htbs_cap_link(struct htbs_policy *policy, struct htbs_flow *flow)
 }
 
 /**
- * htbs_cap_unlink() - it has none any more, or may go on
+ * htbs_cap_unlink() - a flow has no requests pending, or is unthrottled
  * @policy: the policy
- * @flow: the reservation
+ * @flow: the flow
  */
 void htbs_cap_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
 {
@@ -82,11 +83,11 @@ void htbs_cap_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
 }
 
 /**
- * htbs_cap_charge() - a request of it is dispatched
+ * htbs_cap_charge() - charge a dispatched request to the cap
  * @policy: the policy
- * @flow: the reservation; not linked
+ * @flow: the flow; not linked
  * @now: real time, ns
- * @cost: what it is charged, bytes
+ * @cost: bytes charged
  */
 void htbs_cap_charge(const struct htbs_policy *policy, struct htbs_flow *flow,
 		     u64 now, u32 cost)
@@ -109,9 +110,9 @@ void htbs_cap_charge(const struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_flow_due() - when a request is due, given that the cap held it up
- * @flow: its reservation
- * @due: when it would be due without, real ns
+ * htbs_flow_due() - when a request is due, given the flow's cap
+ * @flow: the flow
+ * @due: when it would be due without a cap, real ns
  *
  * Return: real ns.
  */
@@ -126,8 +127,8 @@ u64 htbs_flow_due(const struct htbs_flow *flow, u64 due)
 }
 
 /**
- * htbs_flow_waits_since() - since when a request waits, but for its cap
- * @flow: its reservation
+ * htbs_flow_waits_since() - since when a request waits, less the time throttled
+ * @flow: the flow
  * @arrived: when it arrived, real ns
  *
  * Return: real ns.

@@ -3,18 +3,18 @@
  * Arrival curves and the virtual clock.
  *
  * With v the virtual time of arrival, c the cost in bytes, sigma the burst and
- * rho the bandwidth of the reservation:
+ * rho the bandwidth:
  *
  *	tau = max(0, sigma - c) / rho
  *	S   = max(v, tat - tau)			the start tag
  *	tat = max(v, tat) + c / rho
  *
- * and F = S + delta is the deadline.  A request conforms when S == v at its
- * arrival.  The same curve as a token bucket of depth sigma filled at rho.
+ * and F = S + delta is the deadline. A request conforms when S == v at its
+ * arrival. The same curve is a token bucket of depth sigma filled at rho.
  *
- * c / rho is carried with its remainder, so that the error of a tag stays
- * below one nanosecond however many requests went before it.  The ranges in
- * curve.h make (2^32 * NSEC_PER_SEC + 2^40) fit 64 bits.
+ * c / rho is carried with its remainder, so the error of a tag stays below one
+ * nanosecond however many requests went before it. The ranges in curve.h make
+ * (2^32 * NSEC_PER_SEC + 2^40) fit 64 bits.
  */
 #include <linux/math64.h>
 
@@ -27,10 +27,10 @@
 #define HTBS_ERA_MASK		3
 
 /**
- * htbs_params_rate() - how many bytes are promised in the long run, at least
- * @params: what a reservation promises
+ * htbs_params_rate() - the bandwidth that is promised at least
+ * @params: the reservation
  *
- * Where bytes don't count an operation is taken for the smallest.
+ * Where only operations are reserved, each counts as the smallest request.
  *
  * Return: bytes/s.
  */
@@ -40,11 +40,11 @@ u64 htbs_params_rate(const struct htbs_params *params)
 }
 
 /**
- * htbs_params_valid() - are these numbers within the range we compute with
- * @params: what a reservation is to promise
+ * htbs_params_valid() - whether a reservation is within the ranges of curve.h
+ * @params: the reservation
  *
- * Return: true if each number is within its HTBS_*_MIN and HTBS_*_MAX, and bytes
- * or operations count.
+ * Return: true if each number is within its HTBS_*_MIN and HTBS_*_MAX, and
+ * bytes or operations are reserved.
  */
 bool htbs_params_valid(const struct htbs_params *params)
 {
@@ -62,7 +62,7 @@ bool htbs_params_valid(const struct htbs_params *params)
 }
 
 /**
- * htbs_clock_read() - virtual time
+ * htbs_clock_read() - read the virtual time
  * @clock: the device's virtual clock
  * @now: real time, ns; never falls
  *
@@ -72,7 +72,7 @@ u64 htbs_clock_read(struct htbs_clock *clock, u64 now)
 {
 	u64 v = now + clock->drift;
 
-	/* No step is as long as a quarter, so none can be missed. */
+	/* No step is as long as a quarter, so none is missed. */
 	clock->era += ((v >> HTBS_ERA_SHIFT) - clock->era) & HTBS_ERA_MASK;
 	return v;
 }
@@ -81,7 +81,7 @@ u64 htbs_clock_read(struct htbs_clock *clock, u64 now)
  * htbs_clock_advance() - let the virtual clock jump
  * @clock: the device's virtual clock
  * @now: real time, ns
- * @to: the virtual time it is to show now; no jump if that is in its past
+ * @to: the virtual time to set; no jump if that is in the past
  *
  * Return: the length of the jump, ns.
  */
@@ -100,7 +100,7 @@ u64 htbs_clock_advance(struct htbs_clock *clock, u64 now, u64 to)
 /**
  * htbs_curve_init() - start an arrival curve with a full burst
  * @curve: the curve
- * @params: what it promises; valid
+ * @params: the reservation; valid
  * @clock: the device's virtual clock
  * @v: virtual time
  */
@@ -114,17 +114,17 @@ void htbs_curve_init(struct htbs_curve *curve, const struct htbs_params *params,
 }
 
 /**
- * htbs_curve_full() - has it forgotten all that was charged before
+ * htbs_curve_full() - whether a curve has its full burst
  * @curve: the curve
  * @clock: the device's virtual clock, read at @v
  * @v: virtual time
  *
- * Return: true if it would be the same had it been charged nothing.
+ * Return: true if nothing that was charged before matters any more.
  */
 bool htbs_curve_full(const struct htbs_curve *curve,
 		     const struct htbs_clock *clock, u64 v)
 {
-	/* A curve that slept for an era or more is in the past, for sure. */
+	/* A curve that was not used for an era or more is in the past. */
 	return htbs_before(curve->tat, v) || clock->era - curve->era > 1;
 }
 
@@ -139,15 +139,15 @@ static void htbs_curve_wake(struct htbs_curve *curve,
 }
 
 /**
- * htbs_curve_arrive() - the start tag of a request
- * @curve: the curve of its reservation
+ * htbs_curve_arrive() - tag and charge a request
+ * @curve: the curve of its flow
  * @clock: the device's virtual clock, read at @v
  * @v: virtual time of its arrival
- * @cost: what it is charged, bytes
+ * @cost: bytes charged
  *
- * S never falls from one request of a reservation to the next.
+ * S never falls from one request of a flow to the next.
  *
- * Return: S, virtual ns.  The request conforms if it equals @v.
+ * Return: S, virtual ns. The request conforms if it equals @v.
  */
 u64 htbs_curve_arrive(struct htbs_curve *curve, const struct htbs_clock *clock,
 		      u64 v, u32 cost)
@@ -169,13 +169,14 @@ u64 htbs_curve_arrive(struct htbs_curve *curve, const struct htbs_clock *clock,
 
 /**
  * htbs_curve_charge_untagged() - charge a request that has no tag
- * @curve: the curve of its reservation
+ * @curve: the curve of its flow
  * @clock: the device's virtual clock, read at @v
  * @v: virtual time of its arrival
- * @cost: what it is charged, bytes
+ * @cost: bytes charged
  *
- * It is never pending, so the clock can't jump for its sake.  Others' spare
- * capacity must not become a debt that those who are pending pay for minutes.
+ * The request is never pending, so the clock cannot jump for it. The debt is
+ * limited, or capacity that no other flow used would delay the flow's later
+ * requests for minutes.
  */
 void htbs_curve_charge_untagged(struct htbs_curve *curve,
 				const struct htbs_clock *clock, u64 v, u32 cost)
@@ -194,11 +195,11 @@ void htbs_curve_charge_untagged(struct htbs_curve *curve,
 }
 
 /**
- * htbs_curve_would_conform() - would a request conform
- * @curve: the curve of its reservation
+ * htbs_curve_would_conform() - whether a request would conform
+ * @curve: the curve of its flow
  * @clock: the device's virtual clock, read at @v
  * @v: virtual time
- * @cost: what it would be charged, bytes
+ * @cost: bytes that it would be charged
  *
  * Return: true if its start tag would be @v.
  */
@@ -211,8 +212,8 @@ bool htbs_curve_would_conform(const struct htbs_curve *curve,
 }
 
 /**
- * htbs_curve_charge() - take bytes from a reservation
- * @curve: its curve
+ * htbs_curve_charge() - charge bytes to a curve
+ * @curve: the curve
  * @bytes: bytes, at most U32_MAX: a request's, or what a merge added to one
  */
 void htbs_curve_charge(struct htbs_curve *curve, u32 bytes)
@@ -225,9 +226,9 @@ void htbs_curve_charge(struct htbs_curve *curve, u32 bytes)
 }
 
 /**
- * htbs_curve_refund() - give bytes back to a reservation
- * @curve: its curve
- * @bytes: bytes that were charged
+ * htbs_curve_refund() - refund bytes that were charged to a curve
+ * @curve: the curve
+ * @bytes: bytes
  *
  * Return: how far tat moved back, ns.
  */

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Operations: both arrival curves of a reservation.
+ * Operations: both arrival curves of a flow.
  *
- * A reservation may promise operations, beside bytes or instead of them.  They have
- * an arrival curve of their own, where a request costs one, whatever its size: so
- * much is HTBS_COST_MIN of a curve of bytes that promises iops times as many each
- * second.  So its burst is as many operations as it holds such pieces.
- * A request has a start tag by each curve, and
+ * A reservation may promise operations, beside bytes or instead of them. They
+ * have an arrival curve of their own, on which a request of any size is charged
+ * HTBS_COST_MIN bytes, at a bandwidth of iops * HTBS_COST_MIN. So the burst is
+ * burst / HTBS_COST_MIN operations. A request has a start tag by each curve,
+ * and
  *
  *	S = max(S by bytes, S by operations)
  *
  * It conforms if both curves say so.
  *
- * A request that enters is one operation.  What is merged into it counts for its
- * bytes only, unless it had entered as a request of its own: then it counted, and
- * nothing is given back, as nothing is of the bytes that small requests count for.
+ * A request is charged one operation when it is inserted. A bio that is merged
+ * into it is charged its bytes only. If two pending requests are merged, both
+ * were charged, and nothing is refunded, neither operations nor the bytes that
+ * small requests are charged at least.
  *
- * What is served from the rest (share.c) is given back to both curves, and the later
- * tags of each move back by its own part.  But nothing is given back that a curve
- * has forgotten: while a request waits by the one curve, the other may be full
- * again, and would then have more than its burst.
+ * Surplus that is dispatched (share.c) is refunded to both curves, and the
+ * later tags by each move back. But nothing is refunded that was charged before
+ * a curve was last full: while a request waits by one curve, the other may fill
+ * up, and would have more than its burst.
  */
 #include <htbs/core/curve.h>
 #include <htbs/core/curves.h>
@@ -27,9 +28,9 @@
 #include <htbs/core/policy.h>
 
 /**
- * htbs_flow_init_curves() - both curves start with a full burst
- * @flow: the reservation
- * @params: what it promises; valid
+ * htbs_flow_init_curves() - start both curves with a full burst
+ * @flow: the flow
+ * @params: the reservation; valid
  * @clock: the device's virtual clock
  * @v: virtual time
  */
@@ -46,7 +47,7 @@ void htbs_flow_init_curves(struct htbs_flow *flow,
 	flow->ops.full.ops = v + flow->share.refunded.ops;
 }
 
-/* The start tag by one curve, if that counts. */
+/* Tag and charge a request by one curve, unless that reserves nothing. */
 static u64 htbs_one_arrive(struct htbs_curve *curve,
 			   const struct htbs_clock *clock, u64 v, u32 cost,
 			   u64 refunded, u64 *full)
@@ -59,12 +60,12 @@ static u64 htbs_one_arrive(struct htbs_curve *curve,
 }
 
 /**
- * htbs_flow_arrive() - the start tags of a request
+ * htbs_flow_arrive() - tag and charge a request
  * @policy: the policy
- * @flow: its reservation
+ * @flow: its flow
  * @v: virtual time by which tags are given
- * @cost: what it is charged, bytes
- * @tags: its tags
+ * @cost: bytes charged
+ * @tags: its start tags
  *
  * Return: S, virtual ns.
  */
@@ -89,11 +90,11 @@ u64 htbs_flow_arrive(const struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_flow_charge_merge() - a pending request has grown
+ * htbs_flow_charge_merge() - charge what a merge added to a pending request
  * @policy: the policy
- * @flow: its reservation
+ * @flow: its flow
  * @v: virtual time by which tags are given
- * @bytes: what a merge added
+ * @bytes: bytes added
  */
 void htbs_flow_charge_merge(const struct htbs_policy *policy,
 			    struct htbs_flow *flow, u64 v, u32 bytes)
@@ -102,7 +103,7 @@ void htbs_flow_charge_merge(const struct htbs_policy *policy,
 			flow->share.refunded.bytes, &flow->ops.full.bytes);
 }
 
-/* The same of what has no tag. */
+/* Charge a request without a tag by one curve, unless that reserves nothing. */
 static void htbs_one_charge_untagged(struct htbs_curve *curve,
 				     const struct htbs_clock *clock, u64 v,
 				     u32 cost, u64 refunded, u64 *full)
@@ -115,11 +116,11 @@ static void htbs_one_charge_untagged(struct htbs_curve *curve,
 }
 
 /**
- * htbs_flow_charge_untagged() - a request goes past the policy
+ * htbs_flow_charge_untagged() - charge a request that bypasses the policy
  * @policy: the policy
- * @flow: its reservation
+ * @flow: its flow
  * @v: virtual time by which tags are given
- * @cost: what it is charged, bytes
+ * @cost: bytes charged
  */
 void htbs_flow_charge_untagged(const struct htbs_policy *policy,
 			       struct htbs_flow *flow, u64 v, u32 cost)
@@ -142,13 +143,13 @@ static bool htbs_one_would_conform(const struct htbs_curve *curve,
 }
 
 /**
- * htbs_flow_would_conform() - would a request conform
+ * htbs_flow_would_conform() - whether a request would conform
  * @policy: the policy
- * @flow: its reservation
+ * @flow: its flow
  * @v: virtual time by which tags are given
- * @cost: what it would be charged, bytes
+ * @cost: bytes that it would be charged
  *
- * Return: true if both curves allow it, and its tag by time.
+ * Return: true if it would by both curves, and by the device's time.
  */
 bool htbs_flow_would_conform(const struct htbs_policy *policy,
 			     const struct htbs_flow *flow, u64 v, u32 cost)
@@ -161,9 +162,9 @@ bool htbs_flow_would_conform(const struct htbs_policy *policy,
 }
 
 /**
- * htbs_flow_set_oldest() - the tags of a reservation's oldest pending request
- * @flow: the reservation
- * @kept: its tags as they are kept
+ * htbs_flow_set_oldest() - note the tags of a flow's oldest pending request
+ * @flow: the flow
+ * @kept: the tags, as stored
  */
 void htbs_flow_set_oldest(struct htbs_flow *flow,
 			  const struct htbs_start_tags *kept)
@@ -173,7 +174,10 @@ void htbs_flow_set_oldest(struct htbs_flow *flow,
 	if (!ops->curve.params.bw)
 		return;
 	ops->oldest = *kept;
-	/* Requests before it are gone: stay within reach of a clock that wraps. */
+	/*
+	 * No older request is left. Keep @full within reach of a clock that
+	 * wraps.
+	 */
 	if (htbs_before(ops->full.bytes, kept->bytes))
 		ops->full.bytes = kept->bytes;
 	if (htbs_before(ops->full.ops, kept->ops))
@@ -181,9 +185,9 @@ void htbs_flow_set_oldest(struct htbs_flow *flow,
 }
 
 /**
- * htbs_flow_refund() - the oldest request is served from the rest
- * @flow: its reservation
- * @cost: what it was charged, bytes
+ * htbs_flow_refund() - refund the oldest request, dispatched as surplus
+ * @flow: its flow
+ * @cost: bytes charged
  */
 void htbs_flow_refund(struct htbs_flow *flow, u32 cost)
 {

@@ -2,31 +2,32 @@
 /*
  * Eligible heads, and expired ones: why no request waits for ever.
  *
- * Entitlement is judged when a choice is made.  The head of a flow is eligible,
+ * Entitlement is judged when a choice is made. The head of a flow is eligible,
  * that is reserved work, which no window holds back, from the earliest of
  *
- *  - the arrival of a request of the flow that conforms.  Start tags never fall
- *    in a flow, so the requests before that one are entitled with it;
- *  - the real time by which its start tag would have come without a jump of the
+ *  - the arrival of a conforming request of the flow. Start tags never fall in
+ *    a flow, so the requests before that one are entitled with it;
+ *  - the real time at which its start tag would have come without a jump of the
  *    virtual clock: its deadline less the latency;
- *  - the flow's pace.  Each dispatch of c bytes moves it on by c / bw (or by
- *    1 / iops, if that is longer), from no earlier than the latency ago and from
- *    no later than now.  So surplus that a flow has had delays its reservation
- *    by one request at most: a head is eligible c / bw after the dispatch before
- *    it, whatever others do.
+ *  - the flow's pace. Each dispatch of c bytes advances the pace by c / bw (or
+ *    by 1 / iops, if that is longer), from no earlier than the latency ago and
+ *    from no later than now. So surplus that the flow had delays its reserved
+ *    work by one request at most: a head is eligible c / bw after the dispatch
+ *    before it, whatever other flows do.
  *
- * A head that has waited for HTBS_EXPIRE has expired.  The oldest of those goes
- * first, whatever runs, is waited for or is full.  After each, as much time
- * belongs to the rest: twice the longest time R that the device takes for a
- * request.  With N requests in the queue and the longest wait T_wait, none is
- * pending for longer than
+ * A head that has been pending for HTBS_EXPIRE has expired. The oldest expired
+ * head is dispatched next, whichever flow is active or idled for, and whatever
+ * windows say. Then no expired head is chosen for twice the longest time R that
+ * the device takes for a request. With N requests in the queue and the longest
+ * wait T_wait, no request is pending for longer than
  *
  *	HTBS_EXPIRE + N * (2 * R + T_wait)
  *
- * but for those that a cap holds up, which count from when it lets them go on.
+ * Time throttled by a cap does not count.
  *
- * The background has a small part of the device's time: it is eligible, ends a
- * run and goes first, HTBS_BACKGROUND_PART times R after the request before.
+ * The background has a small part of the device's time: its next request is
+ * eligible, ends a run and goes first HTBS_BACKGROUND_PART times R after the
+ * one before.
  */
 #include <linux/math64.h>
 
@@ -38,10 +39,10 @@
 
 #define HTBS_NSEC_PER_SEC	1000000000ULL
 
-/* The inverse of the background's part of the device's time. */
+/* The background has the inverse of this of the device's time. */
 #define HTBS_BACKGROUND_PART	16
 
-/* What a request of so many bytes is of a reservation's time, ns. */
+/* The time for which a request uses up its flow's reservation, ns. */
 static u64 htbs_flow_step(const struct htbs_flow *flow, u32 cost)
 {
 	u64 bw = flow->curve.params.bw, ops = flow->ops.curve.params.bw;
@@ -55,10 +56,10 @@ static u64 htbs_flow_step(const struct htbs_flow *flow, u32 cost)
 }
 
 /**
- * htbs_flow_advance_pace() - a request of a flow is dispatched
+ * htbs_flow_advance_pace() - advance a flow's pace by a dispatched request
  * @flow: the flow
  * @now: real time, ns
- * @cost: what the request is charged, bytes
+ * @cost: bytes charged
  */
 void htbs_flow_advance_pace(struct htbs_flow *flow, u64 now, u32 cost)
 {
@@ -71,7 +72,7 @@ void htbs_flow_advance_pace(struct htbs_flow *flow, u64 now, u32 cost)
 	flow->pace += htbs_flow_step(flow, cost);
 }
 
-/* From when on the head of a flow is eligible. */
+/* When the head of a flow becomes eligible. */
 static u64 htbs_flow_eligible(const struct htbs_flow *flow)
 {
 	u64 entitled = flow->node.due - flow->curve.params.latency;
@@ -82,8 +83,11 @@ static u64 htbs_flow_eligible(const struct htbs_flow *flow)
 }
 
 /**
- * htbs_policy_update_eligible() - the head, or what counts for it, has changed
+ * htbs_policy_update_eligible() - bring up to date when a head is eligible
  * @flow: a flow with requests pending
+ *
+ * To be called when the head, the pace or the number of conforming requests has
+ * changed.
  */
 void htbs_policy_update_eligible(struct htbs_flow *flow)
 {
@@ -93,7 +97,7 @@ void htbs_policy_update_eligible(struct htbs_flow *flow)
 }
 
 /**
- * htbs_policy_eligible() - is the head of a flow reserved work
+ * htbs_policy_eligible() - whether the head of a flow is reserved work
  * @policy: the policy
  * @flow: a flow with requests pending, or the background
  * @now: real time, ns
@@ -109,7 +113,7 @@ bool htbs_policy_eligible(const struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_defer_background() - the background has had its part for now
+ * htbs_policy_defer_background() - set when the background is eligible next
  * @policy: the policy
  * @now: real time, ns
  */
@@ -119,7 +123,7 @@ void htbs_policy_defer_background(struct htbs_policy *policy, u64 now)
 				       (policy->service.seek + 1);
 }
 
-/* The flow whose head arrived first, the background too. */
+/* The flow, or the background, with the head that arrived first. */
 static struct htbs_flow *htbs_policy_oldest(const struct htbs_policy *policy)
 {
 	struct htbs_node *node = htbs_tree_oldest(&policy->tree);
@@ -132,11 +136,11 @@ static struct htbs_flow *htbs_policy_oldest(const struct htbs_policy *policy)
 }
 
 /**
- * htbs_policy_oldest_arrival() - when the oldest pending head arrived
+ * htbs_policy_oldest_arrival() - when the oldest pending request arrived
  * @policy: the policy
- * @arrived: real time, ns; of a flow that a cap held up, when it was let go
+ * @arrived: real ns; for a flow that was throttled, when it was unthrottled
  *
- * Return: true if one is pending that no cap holds up.
+ * Return: true if a request is pending that is not throttled.
  */
 bool htbs_policy_oldest_arrival(const struct htbs_policy *policy, u64 *arrived)
 {
@@ -148,14 +152,14 @@ bool htbs_policy_oldest_arrival(const struct htbs_policy *policy, u64 *arrived)
 }
 
 /**
- * htbs_policy_expired() - has a head waited for too long
+ * htbs_policy_expired() - find the oldest expired head
  * @policy: the policy
  * @now: real time, ns
  *
- * If there is one it has to be dispatched.
+ * The caller has to dispatch it.
  *
- * Return: the flow of the oldest that has, or NULL if there is none or the time
- * after the one before belongs to the rest.
+ * Return: its flow, or NULL if no head has expired, or it is too soon after the
+ * last one.
  */
 struct htbs_flow *htbs_policy_expired(struct htbs_policy *policy, u64 now)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What one reservation's requests have shown of its ways.
+ * What the requests of a flow tell about its next one.
  *
- * Is it sequential: a short history, not one bit, so that one stray request
- * does not end anticipation for ever.  How long does it think: a mean of the
- * times from a completion to its next request.
+ * Sequential is judged by a short history, not one bit, so that one stray
+ * request does not end anticipation for ever. The think time is the mean time
+ * from a completion to the next request.
  */
 #include <linux/math64.h>
 
@@ -12,21 +12,21 @@
 #include <htbs/core/flow.h>
 
 /*
- * A wait lasts this many times the mean think time, as the next one may be longer,
- * but this part of T_wait at least.  Under the rule of slack.
+ * With the rule of slack a wait lasts this many mean think times, as the next
+ * one may be longer, but at least this part of T_wait.
  */
 #define HTBS_WAIT_THINKS	4
 #define HTBS_WAIT_LEAST		16
 
-/* The weight of a new think time in the mean is 1/8. */
+/* The inverse weight of a new think time in the mean. */
 #define HTBS_THINK_WEIGHT	8
 
 /**
- * htbs_flow_note_dispatch() - a request is dispatched
- * @flow: its reservation
+ * htbs_flow_note_dispatch() - learn from a dispatched request
+ * @flow: its flow
  * @extent: the request
  *
- * Return: true if it goes on where the one before ended.
+ * Return: true if the request is sequential.
  */
 bool htbs_flow_note_dispatch(struct htbs_flow *flow,
 			     const struct htbs_extent *extent)
@@ -42,12 +42,12 @@ bool htbs_flow_note_dispatch(struct htbs_flow *flow,
 }
 
 /**
- * htbs_flow_note_arrival() - a request arrives
- * @flow: its reservation
+ * htbs_flow_note_arrival() - learn the think time from an arriving request
+ * @flow: its flow
  * @now: real time, ns
  * @t_wait: longest wait, ns
  *
- * Learn how long it took from the last completion, if there was nothing else.
+ * Nothing is learned if the flow had requests pending or in flight.
  */
 void htbs_flow_note_arrival(struct htbs_flow *flow, u64 now, u64 t_wait)
 {
@@ -56,7 +56,7 @@ void htbs_flow_note_arrival(struct htbs_flow *flow, u64 now, u64 t_wait)
 	if (!flow->known || flow->pending || flow->in_flight)
 		return;
 
-	/* A long pause says no more than a short one that was too long. */
+	/* Any pause that is too long to wait for counts alike. */
 	sample = now - flow->idle_since;
 	if (sample > 2 * t_wait)
 		sample = 2 * t_wait;
@@ -65,10 +65,10 @@ void htbs_flow_note_arrival(struct htbs_flow *flow, u64 now, u64 t_wait)
 }
 
 /**
- * htbs_flow_sequential() - are most of its last requests
- * @flow: the reservation
+ * htbs_flow_sequential() - whether most of the last requests were sequential
+ * @flow: the flow
  *
- * Return: true if they are.
+ * Return: true if they were.
  */
 bool htbs_flow_sequential(const struct htbs_flow *flow)
 {
@@ -80,12 +80,12 @@ bool htbs_flow_sequential(const struct htbs_flow *flow)
 }
 
 /**
- * htbs_flow_anticipates() - is it worth keeping the device for
- * @flow: a reservation that has nothing pending
- * @think: a flow that thinks as long is not waited for, ns
- * @deep: whatever it has in flight, not one request at most
+ * htbs_flow_anticipates() - whether the device should be idled for a flow
+ * @flow: a flow with nothing pending
+ * @think: the mean think time has to be shorter, ns
+ * @deep: any number of requests may be in flight, not only one
  *
- * Return: true if its next request is likely to come soon and close by.
+ * Return: true if its next request is likely to arrive soon and to be near.
  */
 bool htbs_flow_anticipates(const struct htbs_flow *flow, u64 think, bool deep)
 {
@@ -94,8 +94,8 @@ bool htbs_flow_anticipates(const struct htbs_flow *flow, u64 think, bool deep)
 }
 
 /**
- * htbs_flow_max_wait() - how long its next request is worth waiting for
- * @flow: the reservation
+ * htbs_flow_max_wait() - how long to wait for a flow's next request
+ * @flow: the flow
  * @t_wait: longest wait, ns
  *
  * Return: ns.
@@ -111,10 +111,10 @@ u64 htbs_flow_max_wait(const struct htbs_flow *flow, u64 t_wait)
 }
 
 /**
- * htbs_flow_burst() - how many of its pending requests may be due at once
- * @flow: the reservation
+ * htbs_flow_burst() - how many of a flow's pending requests may be due at once
+ * @flow: the flow
  *
- * Return: requests, no more than its burst has room for.
+ * Return: requests, no more than the burst holds.
  */
 u32 htbs_flow_burst(const struct htbs_flow *flow)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the device has in flight, and which flow may add to it, with policy=slack.
+ * The requests in flight, and which flow may add to them, with policy=slack.
  *
- * There is a window (window.c) for writes and one for all other requests.  In a
- * flash drive they delay each other in the dies, not in the queue: many writes in
- * flight fill its buffer, which takes them as fast as the dies do, whatever else
- * waits.  With one window for both, reads would wait for writes to complete.  A
- * conforming request that was late shrinks both windows, as it is not known which
- * requests delayed it.
+ * There is a window (window.c) for writes and one for all other requests. In a
+ * flash drive they delay each other in the dies, not in the queue: many writes
+ * in flight fill its buffer, which takes them as fast as the dies do, whatever
+ * else waits. With one window for both, reads would wait for writes to
+ * complete. A conforming request that was late shrinks both windows, as it is
+ * not known which requests delayed it.
  */
 #include <htbs/core/eligible.h>
 #include <htbs/core/flow.h>
@@ -18,11 +18,11 @@
 #include <htbs/core/window.h>
 
 /**
- * htbs_policy_inflight_add() - the device has one request more
+ * htbs_policy_inflight_add() - account a dispatched request
  * @policy: the policy
- * @flow: its reservation
+ * @flow: its flow
  * @sent: the request
- * @streaming: it goes on where the one before ended
+ * @streaming: the request continues a run
  */
 void htbs_policy_inflight_add(struct htbs_policy *policy,
 			      struct htbs_flow *flow,
@@ -38,9 +38,9 @@ void htbs_policy_inflight_add(struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_inflight_remove() - the device has one request less
+ * htbs_policy_inflight_remove() - account a request that is no longer in flight
  * @policy: the policy
- * @flow: its reservation
+ * @flow: its flow
  * @sent: the request
  */
 void htbs_policy_inflight_remove(struct htbs_policy *policy,
@@ -53,17 +53,17 @@ void htbs_policy_inflight_remove(struct htbs_policy *policy,
 	policy->writes -= sent->write;
 	if (policy->rotational && sent->conforms)
 		htbs_deadlines_remove(&policy->inflight_deadlines, sent->due);
-	/* Should one have been missed, nothing waits for it for ever. */
+	/* An idle device has none, even if a removal was missed. */
 	if (!policy->in_flight)
 		policy->inflight_deadlines.count = 0;
 	policy->held = false;
 }
 
 /**
- * htbs_policy_update_windows() - a conforming request is done that was in time when it began
- * @policy: the policy; the device still has it
+ * htbs_policy_update_windows() - adapt the windows to a completed request
+ * @policy: the policy; the request still counts as in flight
  * @now: real time, ns
- * @sent: the request
+ * @sent: a conforming request that was not late yet when it was dispatched
  */
 void htbs_policy_update_windows(struct htbs_policy *policy, u64 now,
 				const struct htbs_sent *sent)
@@ -77,10 +77,11 @@ void htbs_policy_update_windows(struct htbs_policy *policy, u64 now,
 }
 
 /*
- * A device that reorders may go past a conforming request that it has, as long
- * as it is given others.  Might this one be late if it got one more?  If that is
- * eligible, half a seek is believed for each: what such a device reaches first is
- * near.  In an overload deadlines are lost anyway, and it is fastest with all.
+ * A device that reorders may pass a conforming request for as long as it is
+ * given others. Tell whether one more request could make a conforming one late.
+ * An eligible request is taken for a near one, which such a device reaches
+ * first, and counts half a seek. In an overload deadlines are lost anyway, and
+ * the device is fastest with all requests.
  */
 static bool htbs_policy_risks_deadline(const struct htbs_policy *policy,
 				       bool eligible, u64 now)
@@ -95,12 +96,12 @@ static bool htbs_policy_risks_deadline(const struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_can_dispatch() - may the device have a reservation's next request now
+ * htbs_policy_can_dispatch() - whether a flow's next request may be dispatched
  * @policy: the policy
- * @flow: the reservation
+ * @flow: the flow
  * @now: real time, ns
  *
- * Return: true if it may.
+ * Return: true if it may, false if it is held back.
  */
 bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 			      const struct htbs_flow *flow, u64 now)
@@ -117,7 +118,9 @@ bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 				htbs_policy_in_flight(policy, write), now);
 }
 
-/* The first by finish tag that may be dispatched; by weights, of those entitled. */
+/*
+ * The first flow by finish tag that is not held back; with weights, nor early.
+ */
 static struct htbs_flow *htbs_dispatchable_by_tag(struct htbs_policy *policy,
 						  u64 now)
 {
@@ -135,7 +138,7 @@ static struct htbs_flow *htbs_dispatchable_by_tag(struct htbs_policy *policy,
 	return NULL;
 }
 
-/* The first by share tag that may be dispatched. */
+/* The first flow by share tag that is not held back. */
 static struct htbs_flow *htbs_dispatchable_by_share(struct htbs_policy *policy,
 						    u64 now)
 {
@@ -152,7 +155,9 @@ static struct htbs_flow *htbs_dispatchable_by_share(struct htbs_policy *policy,
 	return NULL;
 }
 
-/* The first by finish tag that is eligible; no window holds it back. */
+/*
+ * The first flow by finish tag with an eligible head, which no window limits.
+ */
 static struct htbs_flow *htbs_dispatchable_eligible(struct htbs_policy *policy,
 						    u64 now)
 {
@@ -161,21 +166,21 @@ static struct htbs_flow *htbs_dispatchable_eligible(struct htbs_policy *policy,
 
 	if (!node)
 		return NULL;
-	/* What else might hold it back would hold back all that are. */
+	/* A deadline in flight holds all eligible heads back, or none. */
 	flow = rb_entry(node, struct htbs_flow, node);
 	return htbs_policy_can_dispatch(policy, flow, now) ? flow : NULL;
 }
 
 /**
- * htbs_policy_next_dispatchable() - the flow next in turn is held back: which one goes
+ * htbs_policy_next_dispatchable() - find a flow to go instead of a held one
  * @policy: the policy; its time is up to date
  * @now: real time, ns
  *
- * Reserved work waits for no surplus that is held back, on any device.  Else reads
- * wait for no writes that are held back, nor writes for reads.  On a disk that
- * would end runs, so there surplus waits.
+ * Reserved work does not wait for surplus that is held back, on any device. Nor
+ * do reads wait for writes that are held back, or writes for reads, unless the
+ * device is rotational: there that would end runs.
  *
- * Return: the next in the order of turns that isn't held back, or NULL.
+ * Return: the next flow in turn that is not held back, or NULL.
  */
 struct htbs_flow *htbs_policy_next_dispatchable(struct htbs_policy *policy,
 						u64 now)

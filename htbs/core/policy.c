@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The policy of the paper: earliest deadline first over arrival curves
- * (pClock), in runs and with anticipation (BFQ).  It is fed with time and
- * events and holds no requests.
+ * (pClock), in runs and with anticipation (BFQ). It is fed with time and events
+ * and holds no requests.
  *
- * One reservation is active: the device is granted to it.  It stays active
- * until
+ * One flow is active: the device is granted to it. It stays active until
  *
- *  - it has had B_max consecutive requests,
+ *  - B_max requests of it were dispatched in a row,
  *  - T_wait has passed since its last request completed, without a new one, or
  *  - its pattern is not sequential,
  *
- * and then the one that owns the smallest finish tag becomes active.  While
- * the active reservation has nothing pending but is about to (a synchronous
- * sequential reader thinks between two requests), the device is kept idle for
- * it rather than seek away and back.  B_max 1 and T_wait 0 make it pClock.
+ * and then the flow with the smallest finish tag becomes active. While the
+ * active flow has nothing pending but is expected to (a synchronous sequential
+ * reader thinks between two requests), the device is idled for it rather than
+ * sent away and back. B_max 1 and T_wait 0 make this pClock.
  *
- * That is the paper's rule.  How the rule of slack bounds runs and waits is told
- * in run.c, what is held back in inflight.c, by which time tags are given in tagging.c.
- * Once a weight is given, what is not reserved goes by weights: share.c.
+ * That is the paper's rule. run.c has the rule of slack, which bounds runs and
+ * waits by deadlines; inflight.c holds requests back; tagging.c gives tags.
+ * Once a flow has a weight, surplus is shared by weight: share.c.
  *
- * The background has no curve.  It is served when nothing else is pending, and
- * has a small part of the device's time.  That, and why nothing is pending for
- * ever, is told in eligible.c.
+ * The background has no curve. It is served when nothing else is pending, and
+ * has a small part of the device's time. For this, and for why no request is
+ * pending for ever, see eligible.c.
  *
- * The caller keeps the requests, per reservation, in the order of arrival.
- * That is also the order of their tags, so it need only tell the start tag of
- * the oldest, with htbs_policy_set_head(), whenever that one changed.  With the
- * rule of slack another than the oldest may go first: sweep.c.
+ * The caller keeps the requests of each flow in order of arrival, which is also
+ * the order of their tags. So it only calls htbs_policy_set_head() with the
+ * tags of the oldest request whenever that has changed. With the rule of slack
+ * the oldest request is not always the first to go: sweep.c.
  */
 #include <linux/string.h>
 
@@ -51,9 +50,9 @@
 /**
  * htbs_policy_init() - start with no flow backlogged and none active
  * @policy: the policy
- * @background: takes what goes behind all others; the caller initialises
- *	it next, like any flow
- * @b_max: longest run of one reservation, requests; at least 1
+ * @background: the flow of IOPRIO_CLASS_IDLE; the caller initialises it next,
+ *	like any flow
+ * @b_max: longest run, requests; at least 1
  * @t_wait: longest wait, ns; 0: never wait
  */
 void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
@@ -71,12 +70,12 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 /**
  * htbs_policy_arrive() - a request arrives: the paper's add_request()
  * @policy: the policy
- * @flow: its reservation
+ * @flow: its flow
  * @now: real time, ns
  * @in: the request
- * @arrival: what is made of it
+ * @arrival: how it is tagged
  *
- * The caller puts the request behind the reservation's others and keeps its
+ * The caller puts the request at the end of the flow's queue and stores its
  * start tags.
  */
 void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
@@ -142,9 +141,9 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_policy_set_head() - tell the tags of a reservation's oldest request
+ * htbs_policy_set_head() - set the tags of a flow's oldest request
  * @policy: the policy
- * @flow: the reservation; it has requests pending
+ * @flow: a flow with requests pending
  * @head: the oldest of them
  */
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
@@ -174,7 +173,7 @@ void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 	htbs_policy_link(policy, flow);
 }
 
-/* The next in turn: is it the background's? */
+/* The flow that is next in turn, the background included. */
 static struct htbs_flow *htbs_policy_first(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *background = policy->background;
@@ -186,7 +185,7 @@ static struct htbs_flow *htbs_policy_first(struct htbs_policy *policy, u64 now)
 	return htbs_policy_next_flow(policy);
 }
 
-/* From now on another flow is active, or none if the background has the device. */
+/* Make a flow active, or none if the background has the device. */
 static bool htbs_policy_set_active(struct htbs_policy *policy,
 				   struct htbs_flow *flow, u64 now)
 {
@@ -211,10 +210,10 @@ static bool htbs_policy_set_active(struct htbs_policy *policy,
  * @now: real time, ns
  * @choice: the decision
  *
- * A throttled flow is not chosen: htbs_policy_unthrottle() goes before.
+ * Call htbs_policy_unthrottle() before: a throttled flow is not chosen.
  *
- * If no reservation is chosen, nothing is pending or policy->wait says what
- * is waited for, until policy->wait_until.
+ * If no flow is chosen, either nothing is pending, or the request is held back,
+ * or the device is idled as policy->wait says, until policy->wait_until.
  */
 void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 			struct htbs_choice *choice)
@@ -256,11 +255,11 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 }
 
 /**
- * htbs_policy_dispatch() - a request of a reservation is dispatched
+ * htbs_policy_dispatch() - a request of a flow is dispatched
  * @policy: the policy
- * @flow: the reservation, as chosen
+ * @flow: the flow, as chosen
  * @extent: the request, as chosen
- * @sent: the same; sent->at is the real time, ns; for sent->due see htbs_flow_due()
+ * @sent: the same request; for sent->due see htbs_flow_due()
  *
  * If more requests are pending, htbs_policy_set_head() must follow.
  *
@@ -293,13 +292,13 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_policy_remove() - a pending request is pending no more
+ * htbs_policy_remove() - a request leaves the pending ones of its flow
  * @policy: the policy
- * @flow: its reservation
- * @conforming: one less of those that conform is pending
+ * @flow: the flow
+ * @conforming: one less of the conforming requests is pending
  *
- * It was dispatched or merged into another.  If more requests are pending,
- * htbs_policy_set_head() must follow.
+ * The request was dispatched or merged into another. If more requests are
+ * pending, htbs_policy_set_head() must follow.
  */
 void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow,
 			bool conforming)
@@ -314,11 +313,11 @@ void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow,
 /**
  * htbs_policy_complete() - a dispatched request completed
  * @policy: the policy
- * @flow: its reservation
+ * @flow: its flow
  * @now: real time, ns
  * @sent: the request
  *
- * Return: true if the device is now kept idle until policy->wait_until.
+ * Return: true if the device is now idled until policy->wait_until.
  */
 bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_sent *sent)
@@ -340,10 +339,11 @@ bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 /**
  * htbs_policy_requeue() - the driver gave a dispatched request back
  * @policy: the policy
- * @flow: its reservation
+ * @flow: its flow
  * @sent: the request
  *
- * It may come back or may bypass the scheduler, so nothing is held for it.
+ * The request may come back or may bypass the scheduler, so no wait goes on for
+ * it.
  *
  * Return: true if a wait was cancelled.
  */
@@ -355,12 +355,12 @@ bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_policy_redispatch() - a request is dispatched past the policy
+ * htbs_policy_redispatch() - a request is dispatched that bypasses the policy
  * @policy: the policy
- * @flow: its reservation
+ * @flow: its flow
  * @sent: the request
  *
- * One that was requeued or inserted at the head.
+ * The request was requeued or inserted at the head, or was exempt from a cap.
  */
 void htbs_policy_redispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			    const struct htbs_sent *sent)
@@ -369,9 +369,9 @@ void htbs_policy_redispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_policy_exit_flow() - a reservation goes away
+ * htbs_policy_exit_flow() - a flow ends
  * @policy: the policy
- * @flow: the reservation; it has neither requests pending nor in flight
+ * @flow: the flow; it has no requests pending or in flight
  *
  * Return: true if a wait was cancelled.
  */
@@ -383,7 +383,10 @@ bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow)
 	if (policy->active != flow)
 		return false;
 
-	/* What is held back belongs to others: the next completion releases it. */
+	/*
+	 * A held request belongs to another flow: the next completion releases
+	 * it.
+	 */
 	waited = policy->wait != HTBS_WAIT_NONE;
 	policy->wait = HTBS_WAIT_NONE;
 	policy->active = NULL;

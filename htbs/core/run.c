@@ -2,21 +2,22 @@
 /*
  * Runs and waits: how long the active flow keeps the device.
  *
- * The paper trades latency for throughput by one number, B_max.  With policy=slack
- * (slack.c) the active flow also gives way, or is waited for no longer, when another
- * flow's deadline calls for it or its run has lasted HTBS_RUN_MAX, so that B_max may
- * be large.  It is waited for as long as its think time makes sense of, at most
+ * The paper trades latency for throughput by one number, B_max. With
+ * policy=slack (slack.c) a run or a wait also ends when another flow's deadline
+ * needs the device, or the run has lasted HTBS_RUN_MAX, so B_max may be large.
+ * A wait is as long as the think time of the flow makes sense of, at most
  * T_wait.
  *
- * Where more conform than can be in time at worst there is no slack: a turn then
- * lasts as long as has proved bearable (slack.c), counted from the completion of its
- * first request, as it is not known before how long that takes.
+ * If more requests conform than can be in time at worst there is no slack. A
+ * turn then lasts as long as has proved not to make requests late (slack.c),
+ * counted from the completion of its first request, as it is not known before
+ * how long that takes.
  *
- * In an overload, where turns come late anyway, that rule would end every run at
- * once and thrash.  Then a run lasts as long as some seeks, whatever the deadlines;
- * less if its flow is some way ahead of the next one.  A flow with a small part of
- * the device would else have its turn seldom, for more than it can use, and its
- * requests would wait for the time between.
+ * In an overload, where turns begin late anyway, that rule would end every run
+ * at once and thrash. Then a run lasts for some seeks, whatever the deadlines,
+ * and ends earlier if its flow is some way ahead of the next flow. Otherwise a
+ * flow with a small part of the device would have its turns seldom, each for
+ * more than it can use, and its requests would wait in between.
  */
 #include <htbs/core/cap.h>
 #include <htbs/core/curve.h>
@@ -31,21 +32,21 @@
 #include <htbs/core/tree.h>
 #include <htbs/core/window.h>
 
-/* In an overload, or by weights, a run lasts as long as so many seeks. */
+/* In an overload, or with weights, a run lasts for this many seeks. */
 #define HTBS_SHORT_RUN		8
 
-/* In an overload one may be ahead of the next by so much, virtual ns. */
+/* In an overload a flow may be ahead of the next by this much, virtual ns. */
 #define HTBS_LEAD		500000000ULL
 
 /*
- * A flow that is waited for thinks no longer than this part of the longest seek, or
- * this part of T_wait if that is longer.
+ * The longest think time to wait for: this part of the longest seek, or this
+ * part of T_wait if that is longer.
  */
 #define HTBS_THINK_PART		8
 #define HTBS_THINK_LEAST	16
 
 /**
- * htbs_policy_update_crowded() - a turn begins: do more conform than can be in time
+ * htbs_policy_update_crowded() - a turn begins: tell whether there is a crowd
  * @policy: the policy
  * @now: real time, ns
  */
@@ -70,11 +71,12 @@ void htbs_policy_update_crowded(struct htbs_policy *policy, u64 now)
 /**
  * htbs_policy_account_lateness() - the first request of a turn is dispatched
  * @policy: the policy
- * @flow: its reservation
+ * @flow: its flow
  * @sent: the request
  *
- * On a device that seeks it comes too late if there isn't even half of the longest
- * seek left.  A reservation that never leaves as much hurts itself only.
+ * On a device that seeks the request is late if less than half of the longest
+ * seek is left. A flow with a latency below a seek never leaves as much, and is
+ * late only after its deadline.
  *
  * Return: true if an overload began.
  */
@@ -91,9 +93,9 @@ bool htbs_policy_account_lateness(struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_extend_turn() - a request of a reservation is done
+ * htbs_policy_extend_turn() - a request completed: its turn in a crowd goes on
  * @policy: the policy
- * @flow: the reservation
+ * @flow: its flow
  * @now: real time, ns
  */
 void htbs_policy_extend_turn(struct htbs_policy *policy,
@@ -105,7 +107,7 @@ void htbs_policy_extend_turn(struct htbs_policy *policy,
 		policy->turn_until = until;
 }
 
-/* Until when can the others wait? */
+/* The time before which the active flow's next request has to be dispatched. */
 static u64 htbs_policy_slack(const struct htbs_policy *policy, u64 end)
 {
 	const struct htbs_node *active = NULL;
@@ -117,11 +119,11 @@ static u64 htbs_policy_slack(const struct htbs_policy *policy, u64 end)
 }
 
 /**
- * htbs_policy_in_time() - can all that is pending, and all the device has, be in time
+ * htbs_policy_in_time() - whether all requests can complete in time
  * @policy: the policy
  * @now: real time, ns
  *
- * Return: true if it can.
+ * Return: true if all that are pending and in flight can.
  */
 bool htbs_policy_in_time(const struct htbs_policy *policy, u64 now)
 {
@@ -135,8 +137,8 @@ bool htbs_policy_in_time(const struct htbs_policy *policy, u64 now)
 }
 
 /*
- * How long a run is at most.  In an overload as long as some seeks; by weights,
- * too, as a flow with a small share would make up for a long one for minutes.
+ * The longest run. In an overload it lasts for some seeks; with weights, too,
+ * as a flow with a small share would make up for a long run for minutes.
  */
 static u64 htbs_policy_max_run(const struct htbs_policy *policy)
 {
@@ -145,7 +147,9 @@ static u64 htbs_policy_max_run(const struct htbs_policy *policy)
 	return HTBS_RUN_MAX;
 }
 
-/* Before when the active reservation's next request has to be dispatched. */
+/*
+ * When a run ends: the active flow's next request has to be dispatched before.
+ */
 static u64 htbs_policy_run_deadline(const struct htbs_policy *policy)
 {
 	const struct htbs_flow *flow = policy->active;
@@ -167,10 +171,10 @@ static u64 htbs_policy_max_wait(const struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_limit_wait() - a wait is no longer than the others can bear
+ * htbs_policy_limit_wait() - end a wait before it makes other flows late
  * @policy: the policy
  *
- * Return: true if it ends earlier than was thought.
+ * Return: true if the wait ends earlier now.
  */
 bool htbs_policy_limit_wait(struct htbs_policy *policy)
 {
@@ -178,11 +182,11 @@ bool htbs_policy_limit_wait(struct htbs_policy *policy)
 
 	if (policy->rule == HTBS_RULE_PAPER || policy->wait == HTBS_WAIT_NONE)
 		return false;
-	/* In a crowd the turn begins when its first request is done. */
+	/* In a crowd a turn counts from the completion of its first request. */
 	if (policy->wait == HTBS_WAIT_SERVICE && policy->crowded)
 		return false;
 	leave = htbs_policy_run_deadline(policy);
-	/* What the device has is under way: no time has to be left for it, too. */
+	/* The requests in flight complete while the device waits for them. */
 	if (policy->wait == HTBS_WAIT_SERVICE)
 		leave += (policy->in_flight + 1) * policy->service.seek;
 	if (!htbs_before(leave, policy->wait_until))
@@ -192,9 +196,9 @@ bool htbs_policy_limit_wait(struct htbs_policy *policy)
 }
 
 /**
- * htbs_policy_begin_wait() - keep the idle device for the active reservation
+ * htbs_policy_begin_wait() - idle the device for the active flow
  * @policy: the policy
- * @flow: that reservation
+ * @flow: the active flow
  */
 void htbs_policy_begin_wait(struct htbs_policy *policy, struct htbs_flow *flow)
 {
@@ -204,16 +208,17 @@ void htbs_policy_begin_wait(struct htbs_policy *policy, struct htbs_flow *flow)
 	htbs_policy_limit_wait(policy);
 }
 
-/* Does the device seek, and slack bound what it does? */
+/* Whether the device seeks, with the rule of slack. */
 static bool htbs_policy_slack_seeks(const struct htbs_policy *policy)
 {
 	return policy->rule == HTBS_RULE_SLACK && policy->rotational;
 }
 
 /*
- * A flow that thinks so long is not waited for.  By the paper that is T_wait.  On a device
- * that seeks, four think times, the longest wait, are to be no more than a seek takes
- * on the average, half of the longest: or it is cheaper to go and come back.
+ * The mean think time from which on a flow is not waited for. By the paper that
+ * is T_wait. On a device that seeks four think times, the longest wait, are to
+ * be no more than a mean seek, half of the longest: otherwise seeking away and
+ * back is cheaper.
  */
 static u64 htbs_policy_max_think(const struct htbs_policy *policy)
 {
@@ -225,22 +230,23 @@ static u64 htbs_policy_max_think(const struct htbs_policy *policy)
 	return most > least ? most : least;
 }
 
-/* Nothing of the active reservation is pending: keep the device idle for it? */
+/* The active flow has nothing pending: whether to idle the device for it. */
 static bool htbs_policy_should_wait(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *flow = policy->active;
 	u64 most;
 
 	/*
-	 * The paper's disk had one request at a time.  One that takes many goes
-	 * elsewhere if it is given others', however many it has of this run.
+	 * The paper's disk had one request at a time. A disk that takes many
+	 * seeks away if it is given another flow's request, however many it has
+	 * of this run.
 	 */
 	if (!htbs_flow_anticipates(flow, htbs_policy_max_think(policy),
 				   htbs_policy_slack_seeks(policy)))
 		return false;
 
 	if (flow->in_flight) {
-		/* A lost request must not take the device with it. */
+		/* A lost request must not idle the device for ever. */
 		most = flow->curve.params.latency;
 		if (most > HTBS_RUN_MAX)
 			most = HTBS_RUN_MAX;
@@ -257,7 +263,7 @@ static bool htbs_policy_should_wait(struct htbs_policy *policy, u64 now)
 	return true;
 }
 
-/* Has the active reservation had as long a run as it may have, whatever others do? */
+/* Whether the run of the active flow is as long as it may be in any case. */
 static bool htbs_policy_run_over(const struct htbs_policy *policy, u64 now)
 {
 	return policy->run >= policy->b_max ||
@@ -267,8 +273,8 @@ static bool htbs_policy_run_over(const struct htbs_policy *policy, u64 now)
 }
 
 /*
- * Is the active reservation too far ahead?  By finish tags, or the turn that another
- * doesn't get would be its own again.
+ * Whether the active flow is too far ahead of the next. It is judged by finish
+ * tags, as the next turn would be the active flow's again otherwise.
  */
 static bool htbs_policy_is_ahead(const struct htbs_policy *policy,
 				 const struct htbs_flow *flow)
@@ -286,13 +292,13 @@ static bool htbs_policy_is_ahead(const struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_keep_active() - may the active reservation keep the device
+ * htbs_policy_keep_active() - whether the active flow keeps the device
  * @policy: the policy; its time is up to date
  * @now: real time, ns
  *
- * If it may and has nothing pending, policy->wait says what is waited for.
+ * If it does and has nothing pending, the device is idled as policy->wait says.
  *
- * Return: true if there is one, and it may.
+ * Return: true if a flow is active, and keeps the device.
  */
 bool htbs_policy_keep_active(struct htbs_policy *policy, u64 now)
 {
@@ -322,10 +328,10 @@ bool htbs_policy_keep_active(struct htbs_policy *policy, u64 now)
 }
 
 /**
- * htbs_policy_cancel_wait() - wait no longer
+ * htbs_policy_cancel_wait() - end a wait
  * @policy: the policy
  *
- * Return: true if a wait ended.
+ * Return: true if the device was idled; no flow is active then.
  */
 bool htbs_policy_cancel_wait(struct htbs_policy *policy)
 {
@@ -339,7 +345,7 @@ bool htbs_policy_cancel_wait(struct htbs_policy *policy)
 }
 
 /**
- * htbs_policy_timeout() - has the wait lasted long enough
+ * htbs_policy_timeout() - end a wait when its time is over
  * @policy: the policy
  * @now: real time, ns
  *

@@ -2,26 +2,26 @@
 /*
  * Shares of surplus, by weight.
  *
- * What the device does beyond the reservations goes to the flows that ask for more,
- * in proportion to their reserved bandwidths: the virtual clock jumps to the oldest
- * start tag.  Once a flow has a weight, surplus goes by weights, and a flow without
- * one counts HTBS_WEIGHT_DEFAULT.  Then
+ * Surplus is what flows ask for beyond their reservations. Without weights it
+ * is shared in proportion to the reserved bandwidths: the virtual clock jumps
+ * to the oldest start tag. Once a flow has a weight, surplus is shared by
+ * weight, and a flow without one counts HTBS_WEIGHT_DEFAULT. Then
  *
- *  - a flow is entitled when its head's start tag has come.  The entitled flow with
- *    the smallest finish tag goes first;
- *  - when none is entitled, the flow with the smallest share tag goes first, and
- *    what is dispatched advances the tag by its bytes over the weight (start-time
- *    fair queueing).  An idle flow saves nothing: its tag is raised to the smallest
- *    of those that were not idle;
- *  - surplus is not charged to the reservation: its curves are refunded, and the
- *    flow's later start tags move back by the same, though not before now.  So no
- *    flow owes for surplus, and the virtual clock has no reason to jump.
+ *  - a flow is entitled when its head's start tag has come. The entitled flow
+ *    with the smallest finish tag goes first;
+ *  - when no flow is entitled, the flow with the smallest share tag goes first,
+ *    and what is dispatched advances the tag by its bytes over the weight
+ *    (start-time fair queueing). An idle flow saves nothing: its tag is raised
+ *    to the smallest tag of the flows that were not idle;
+ *  - surplus is not charged to the reservation: the flow's curves are refunded,
+ *    and its later start tags move back by the same, though not before now. So
+ *    no flow owes for surplus, and the virtual clock has no reason to jump.
  *
- * A turn by share is a run like any other, and begins again as long as the share
- * tag is the smallest.  An entitled flow's turn is a run only as far as the start
- * tags have come, or the share allows it.
+ * A turn by share is a run like any other, and begins again as long as the
+ * share tag is the smallest. An entitled flow's turn is a run only as far as
+ * the start tags have come, or the share allows it.
  *
- * In an overload there is no surplus, and all is as if there were no weights.
+ * In an overload there is no surplus, and weights change nothing.
  */
 #include <linux/string.h>
 
@@ -45,8 +45,8 @@ static struct htbs_share *htbs_shares_first(const struct htbs_shares *shares)
 }
 
 /**
- * htbs_share_init() - a new reservation, without a weight
- * @share: its share
+ * htbs_share_init() - initialise a share, without a weight
+ * @share: the share
  */
 void htbs_share_init(struct htbs_share *share)
 {
@@ -56,9 +56,9 @@ void htbs_share_init(struct htbs_share *share)
 }
 
 /**
- * htbs_share_link() - a reservation becomes backlogged
+ * htbs_share_link() - a flow becomes backlogged
  * @policy: the policy
- * @flow: the reservation
+ * @flow: the flow
  */
 void htbs_share_link(struct htbs_policy *policy, struct htbs_flow *flow)
 {
@@ -73,9 +73,9 @@ void htbs_share_link(struct htbs_policy *policy, struct htbs_flow *flow)
 }
 
 /**
- * htbs_share_unlink() - it is backlogged no more
+ * htbs_share_unlink() - a flow is no longer backlogged
  * @policy: the policy
- * @flow: the reservation
+ * @flow: the flow
  */
 void htbs_share_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
 {
@@ -88,13 +88,13 @@ void htbs_share_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
 }
 
 /**
- * htbs_policy_set_weight() - a reservation gets another weight
+ * htbs_policy_set_weight() - set the weight of a flow
  * @policy: the policy
- * @flow: the reservation
+ * @flow: the flow
  * @weight: the weight; 0: none
  *
- * With the first one, a flow that is backlogged has its share from its next
- * request on: to link all of them now would take long, with interrupts off.
+ * With the first weight, a backlogged flow has a share from its next request
+ * on: to link all flows at once would take long with interrupts off.
  */
 void htbs_policy_set_weight(struct htbs_policy *policy, struct htbs_flow *flow,
 			    u32 weight)
@@ -112,10 +112,10 @@ void htbs_policy_set_weight(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_flow_store_tags() - how the tags of a request are kept
- * @flow: its reservation
- * @tags: as they are now
- * @kept: the same, to be read with htbs_flow_start_tag() however much is refunded later
+ * htbs_flow_store_tags() - convert start tags to their stored form
+ * @flow: the flow
+ * @tags: the tags as they are now
+ * @kept: the tags to store; htbs_flow_start_tag() subtracts all refunds since
  */
 void htbs_flow_store_tags(const struct htbs_flow *flow,
 			  const struct htbs_start_tags *tags,
@@ -127,8 +127,8 @@ void htbs_flow_store_tags(const struct htbs_flow *flow,
 
 /**
  * htbs_flow_start_tag() - a request's start tag as it is now
- * @flow: its reservation
- * @kept: its tags as kept since it arrived
+ * @flow: its flow
+ * @kept: its tags, as stored
  *
  * Return: S, virtual ns.
  */
@@ -147,13 +147,14 @@ u64 htbs_flow_start_tag(const struct htbs_flow *flow,
 }
 
 /**
- * htbs_policy_is_surplus() - would a reservation be served from the rest
+ * htbs_policy_is_surplus() - whether a flow's head is surplus to be shared
  * @policy: the policy; its time is up to date
- * @flow: a reservation with requests pending
+ * @flow: a flow with requests pending
  *
- * A flow whose place is by the device's time (device_share.c) is not surplus.
+ * The head of a flow that waits for its share of the device's time
+ * (device_share.c) is not surplus.
  *
- * Return: true if the rest is shared by weight, and it isn't entitled.
+ * Return: true if surplus is shared by weight, and the flow is not entitled.
  */
 bool htbs_policy_is_surplus(const struct htbs_policy *policy,
 			    const struct htbs_flow *flow)
@@ -164,10 +165,10 @@ bool htbs_policy_is_surplus(const struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_next_flow() - the flow that is next, the background aside
+ * htbs_policy_next_flow() - the next flow in turn, the background aside
  * @policy: the policy; its time is up to date
  *
- * Return: a reservation, or NULL if none is backlogged.
+ * Return: the flow, or NULL if no flow is backlogged.
  */
 struct htbs_flow *htbs_policy_next_flow(const struct htbs_policy *policy)
 {
@@ -185,7 +186,7 @@ struct htbs_flow *htbs_policy_next_flow(const struct htbs_policy *policy)
 	return node ? rb_entry(node, struct htbs_flow, node) : NULL;
 }
 
-/* Would the rest go to the active reservation next, if its request were there? */
+/* Whether surplus would go to the active flow next, were its request there. */
 static bool htbs_share_is_first(const struct htbs_policy *policy,
 				const struct htbs_flow *flow)
 {
@@ -195,12 +196,12 @@ static bool htbs_share_is_first(const struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_renews_run() - does a run that is over begin again
+ * htbs_policy_renews_run() - whether a run that is over begins again
  * @policy: the policy
- * @flow: the active reservation
+ * @flow: the active flow
  *
- * Else a synchronous reader would lose what its weight is worth whenever its run is
- * over while it thinks.
+ * A synchronous reader would lose a part of its share otherwise, each time that
+ * a run ends while it thinks.
  *
  * Return: true if it does.
  */
@@ -212,11 +213,11 @@ bool htbs_policy_renews_run(const struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_run_in_share() - may a run go on, or its next request be waited for
+ * htbs_policy_run_in_share() - whether weights allow a run or a wait to go on
  * @policy: the policy; its time is up to date
- * @flow: the active reservation
+ * @flow: the active flow
  *
- * Return: true if it is entitled, or its share allows it.
+ * Return: true if the flow is entitled, or its share allows it.
  */
 bool htbs_policy_run_in_share(struct htbs_policy *policy,
 			      const struct htbs_flow *flow)
@@ -232,10 +233,10 @@ bool htbs_policy_run_in_share(struct htbs_policy *policy,
 }
 
 /**
- * htbs_share_charge() - bytes are served from the rest
+ * htbs_share_charge() - charge surplus to a flow's share
  * @policy: the policy
  * @flow: the flow
- * @cost: how many
+ * @cost: bytes
  */
 void htbs_share_charge(struct htbs_policy *policy, struct htbs_flow *flow,
 		       u32 cost)
@@ -257,12 +258,13 @@ void htbs_share_charge(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_policy_charge_surplus() - a request was dispatched: by right, or from the rest
+ * htbs_policy_charge_surplus() - charge a dispatched request if it is surplus
  * @policy: the policy; its time is up to date
- * @flow: its reservation, taken out of the backlogged
- * @cost: what it was charged, bytes
+ * @flow: its flow, not linked
+ * @cost: bytes that its curves were charged
  *
- * It had the oldest start tag, so all that are pending move back.
+ * The request had the oldest start tag, so the tags of all pending ones move
+ * back.
  */
 void htbs_policy_charge_surplus(struct htbs_policy *policy,
 				struct htbs_flow *flow, u32 cost)

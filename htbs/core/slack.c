@@ -2,55 +2,59 @@
 /*
  * Slack.
  *
- * Others wait while the active reservation has the device.  They may, as long
- * as all of them can still be served in time, the earliest deadline first, each
- * request with a seek.  With d_1 <= d_2 <= ... the deadlines of their oldest
- * requests, n_k how many requests of the k-th may be due with its oldest (its
- * burst may have come at once) and R the time of a request with a seek, the
- * device must begin with them by
+ * Other flows wait while the active flow has the device. They may, as long as
+ * all of them can still be served in time, the earliest deadline first, each
+ * request with a seek. With d_1 <= d_2 <= ... the deadlines of their heads, n_k
+ * how many requests of the k-th flow may be due with its head (its burst may
+ * have arrived at once) and R the time of a request with a seek, the device
+ * must begin with them by
  *
  *	min over k of (d_k - (n_1 + ... + n_k) * R)
  *
- * and no other request is begun within an R before that, since it may turn out
- * to need a seek too; nor within as many R as the device has requests.  R is the
- * largest time seen, fading slowly: a mean would be late half of the time.
+ * and no other request is begun within an R before that, as it may turn out to
+ * need a seek too; nor within as many R as requests are in flight. R is the
+ * longest time seen, fading slowly: a mean would be late half of the time.
  *
- * What arrives after the device was left is not foreseen.  It finds the deadlines
- * kept in order and, as long as seeks take less than R on the average, room.
+ * Requests that arrive after a run has ended are not foreseen. They find the
+ * deadlines kept in order and, as long as seeks take less than R on average,
+ * room.
  *
- * Conforming requests may be so many that they can't all be served in time at
- * worst, not even had they come just now: a crowd.  There is no slack then, but a
- * device that seeks for each of them may be slower than one that serves some at each
- * place, and the deadlines are lost with the throughput.  So in a crowd a turn goes
- * on for a while after its first request.  How long is learned, as with a window: if
- * a turn begins with less than three seeks left to its deadline, half as long from
- * now on, else a small step longer.
+ * Conforming requests may be so many that not all of them can be served in time
+ * at worst, even had they arrived just now: a crowd. There is no slack then,
+ * but a device that seeks for each of them may be slower than one that serves
+ * some at each place, and the deadlines are lost with the throughput. So in a
+ * crowd a turn goes on for a while after its first request. How long is
+ * learned, as with a window: half as long from now on if a turn begins with
+ * less than three seeks left to its deadline, else a small step longer.
  *
- * The device is overloaded when reservations often have their turn too late, with
- * less than half of the longest seek left, until all can be in time again.
+ * The device is overloaded when turns often begin too late, with less than half
+ * of the longest seek left, until all requests can be in time again.
  */
 #include <htbs/core/curve.h>
 #include <htbs/core/slack.h>
 #include <htbs/core/tree.h>
 
-/* The weight of a time in the fading maximum, when it is below. */
+/* The inverse weight of a time below the fading maximum. */
 #define HTBS_SEEK_FADE		1024
 
-/* The device is overloaded if more than a quarter of the turns, of late, were. */
+/*
+ * The inverse weight of a turn in the moving average of late turns, and the
+ * part of late turns above which the device is overloaded: a quarter.
+ */
 #define HTBS_LATE_WEIGHT	32
 #define HTBS_LATE_ON		(HTBS_LATE_ONE / 4)
 
-/* A turn in a crowd begins late with so many seeks left to its deadline. */
+/* A turn in a crowd begins late with fewer seeks than this to its deadline. */
 #define HTBS_TURN_LEFT		3
 
-/* Parts of a seek: what a turn in a crowd is believed to bear at first, and a step. */
+/* How long a turn in a crowd goes on at first, and a step: parts of a seek. */
 #define HTBS_TURN_FIRST		8
 #define HTBS_TURN_STEP		256
 
 /**
- * htbs_service_init() - nothing is known of the device yet
- * @service: what is known of the device
- * @seek: what a request with a seek is believed to take, ns
+ * htbs_service_init() - start with nothing known of the device
+ * @service: the service times
+ * @seek: what a request with a seek is assumed to take, ns
  */
 void htbs_service_init(struct htbs_service *service, u64 seek)
 {
@@ -61,10 +65,11 @@ void htbs_service_init(struct htbs_service *service, u64 seek)
 }
 
 /**
- * htbs_service_begin() - a request goes to the idle device
- * @service: what is known of the device
+ * htbs_service_begin() - a request is dispatched to the idle device
+ * @service: the service times
  * @now: real time, ns
- * @streaming: it continues a run, so its time tells nothing about seeks
+ * @streaming: the request continues a run, so its time tells nothing about
+ *	seeks
  */
 void htbs_service_begin(struct htbs_service *service, u64 now, bool streaming)
 {
@@ -73,14 +78,15 @@ void htbs_service_begin(struct htbs_service *service, u64 now, bool streaming)
 }
 
 /**
- * htbs_service_end() - the device is done with it
- * @service: what is known of the device
+ * htbs_service_end() - a request completed
+ * @service: the service times
  * @now: real time, ns
  *
- * One time, however long, at most doubles what is believed: a disk that had to
- * spin up or to read a sector again is no slower afterwards.
+ * One time, however long, at most doubles the maximum: a disk that had to spin
+ * up or to read a sector again is no slower afterwards.
  *
- * Return: how long it was busy with it and with no one before, ns.
+ * Return: the time since the completion before, or since the device became
+ * busy, ns.
  */
 u64 htbs_service_end(struct htbs_service *service, u64 now)
 {
@@ -103,8 +109,8 @@ u64 htbs_service_end(struct htbs_service *service, u64 now)
 
 /**
  * htbs_service_begin_turn() - a turn begins in a crowd
- * @service: what is known of the device
- * @left: the time to the deadline of its first request, ns; 0 if that is over
+ * @service: the service times
+ * @left: time to the deadline of its first request, ns; 0 if that is over
  */
 void htbs_service_begin_turn(struct htbs_service *service, u64 left)
 {
@@ -115,9 +121,9 @@ void htbs_service_begin_turn(struct htbs_service *service, u64 left)
 }
 
 /**
- * htbs_overload_account() - a reservation has its turn
- * @overload: what is known
- * @late: its oldest request won't be done in time
+ * htbs_overload_account() - a turn begins
+ * @overload: the state of overload
+ * @late: its first request will not complete in time
  *
  * Return: true if an overload begins.
  */
@@ -134,8 +140,8 @@ bool htbs_overload_account(struct htbs_overload *overload, bool late)
 }
 
 /**
- * htbs_overload_end() - all that is pending can be served in time
- * @overload: what is known
+ * htbs_overload_end() - all pending requests can be served in time
+ * @overload: the state of overload
  *
  * Return: true if an overload ends.
  */
@@ -149,15 +155,15 @@ bool htbs_overload_end(struct htbs_overload *overload)
 }
 
 /**
- * htbs_slack_end() - until when the others can wait
- * @service: what is known of the device
- * @tree: the backlogged reservations
- * @active: the one that has the device
- * @in_flight: how many requests the device has
- * @end: when its run ends anyway, ns
+ * htbs_slack_end() - until when the other flows can wait
+ * @service: the service times
+ * @tree: the backlogged flows
+ * @active: the active flow
+ * @in_flight: number of requests in flight
+ * @end: when the run ends in any case, ns
  *
- * Return: the moment before which the active reservation's next request has to
- * begin, ns; in the past if the others can't wait at all.
+ * Return: the time before which the active flow's next request has to begin,
+ * ns; in the past if the other flows cannot wait at all.
  */
 u64 htbs_slack_end(const struct htbs_service *service,
 		   const struct htbs_tree *tree, const struct htbs_node *active,
@@ -180,7 +186,7 @@ u64 htbs_slack_end(const struct htbs_service *service,
 	return end;
 }
 
-/* How many requests conform, of those that are due within @latency at most? */
+/* The number of conforming requests with a latency of @latency at most. */
 static u32 htbs_slack_rivals(const struct htbs_tree *tree, u64 latency)
 {
 	const struct htbs_node *node = htbs_tree_first(tree);
@@ -196,12 +202,12 @@ static u32 htbs_slack_rivals(const struct htbs_tree *tree, u64 latency)
 }
 
 /**
- * htbs_slack_crowded() - do more conform than can be in time at worst
- * @service: what is known of the device
- * @tree: the backlogged reservations
- * @in_flight: how many conforming requests the device has
+ * htbs_slack_crowded() - whether conforming requests are a crowd
+ * @service: the service times
+ * @tree: the backlogged flows
+ * @in_flight: number of conforming requests in flight
  *
- * Return: true if not all would be in time even had they come just now.
+ * Return: true if not all would be in time at worst, even had they arrived now.
  */
 bool htbs_slack_crowded(const struct htbs_service *service,
 			const struct htbs_tree *tree, u32 in_flight)

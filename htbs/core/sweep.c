@@ -2,24 +2,25 @@
 /*
  * The order inside a flow: by position.
  *
- * A flow with several requests pending in different places has a run, too, on a
- * device that seeks, with policy=slack.  It is a sweep: in one direction, then
- * again from the first sector on.  The oldest request goes first, and then every
- * sixteenth time, wherever it is, so that none is passed for ever; after it the
- * sweep goes on where it was.  With n pending a sweep of n to 2n requests passes
- * all of them, so that few wait for the sixteenth time.
+ * With policy=slack, on a device that seeks, a flow with several requests
+ * pending in different places has runs too. A run is a sweep then: in one
+ * direction, then again from the first sector on. The oldest request goes
+ * first, and then every sixteenth time, wherever it is, so that it is not
+ * passed for ever; after it the sweep goes on where it was. With n requests
+ * pending a sweep of n to 2n requests passes all of them, so few wait for the
+ * sixteenth time.
  *
- * A request that conforms is passed only as long as all that is pending, itself
- * too, can wait for one more; where that isn't so, deadlines decide.  In an
+ * A conforming request is passed only as long as all that is pending, itself
+ * included, can wait for one more request; otherwise deadlines decide. In an
  * overload they are lost anyway.
  *
- * A surplus request has no deadline of its own, only its flow has tags, in the
- * order of arrival.  When one goes before other surplus requests, it takes the tags
- * of the oldest of them, and each of them takes the next one's.  So neither shares
- * nor the virtual clock depend on the order inside a flow.  A conforming request
- * keeps its own tags.  Tags are passed on over HTBS_TAG_SWAPS requests at most, as
- * that is done with interrupts off; if more are older, the request has the tags of
- * one of them.
+ * A surplus request has no deadline of its own. Only its flow has tags, in
+ * order of arrival. When a surplus request goes before older ones, it takes the
+ * tags of the oldest, and each of these takes the tags of the next. So neither
+ * shares nor the virtual clock depend on the order inside a flow. A conforming
+ * request keeps its own tags. Tags are exchanged over HTBS_TAG_SWAPS requests
+ * at most, as that is done with interrupts off; if more requests are older, the
+ * request has the tags of one of them.
  */
 #include <htbs/core/curve.h>
 #include <htbs/core/policy.h>
@@ -27,10 +28,12 @@
 #include <htbs/core/slack.h>
 #include <htbs/core/sweep.h>
 
-/* The oldest request goes first in a run, and then again after so many. */
+/*
+ * In a run the oldest request goes first, and again after this many requests.
+ */
 #define HTBS_SWEEP		16
 
-/* Can the oldest request of the active reservation wait for one more? */
+/* Whether the active flow's oldest request can wait for one more request. */
 static bool htbs_policy_head_waits(const struct htbs_policy *policy, u64 now)
 {
 	if (!policy->active->node.conforms || htbs_policy_overloaded(policy))
@@ -41,13 +44,13 @@ static bool htbs_policy_head_waits(const struct htbs_policy *policy, u64 now)
 }
 
 /**
- * htbs_policy_sweeps() - is the active reservation served by position
- * @policy: the policy; a reservation is active
+ * htbs_policy_sweeps() - whether the active flow is served by position
+ * @policy: the policy; a flow is active
  * @now: real time, ns
  *
- * A device that has other requests orders them itself.
+ * A device with requests in flight orders them itself.
  *
- * Return: true if the next one by position goes before the oldest.
+ * Return: true if the next request by position goes before the oldest.
  */
 bool htbs_policy_sweeps(const struct htbs_policy *policy, u64 now)
 {

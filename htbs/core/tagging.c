@@ -2,22 +2,23 @@
 /*
  * Tags: by which time they are given, and what is charged without one.
  *
- * The time is the device's virtual clock, which never lags behind all that is
- * pending: when the start tag of every backlogged flow's head lies in the future, no
- * conforming request is waiting, and the clock jumps to the nearest.  So surplus is
- * not charged to the future.  The paper tests for it at each arrival.  A flow with
- * one request at a time is never backlogged when its request arrives, though, and
- * would run up a debt for capacity that no other flow wanted; so it is tested before
- * each choice as well.  Where surplus goes by weights it is refunded, and the clock
- * need not jump.
+ * Tags are given by the device's virtual clock. When the start tag of every
+ * backlogged flow's head is in the future, no conforming request is waiting,
+ * and the clock jumps to the nearest start tag. So surplus is not charged to
+ * the future. The paper tests for it at each arrival. But a flow with one
+ * request at a time is never backlogged when its request arrives, and would run
+ * up a debt for capacity that no other flow wanted; so it is tested before each
+ * choice as well. Where surplus is shared by weight it is refunded, and the
+ * clock need not jump.
  *
- * In an overload all requests would conform, and a flow that asks for more would get
- * more.  With policy=slack the time by which tags are given is then held back to the
- * oldest pending start tag (start-time fair queueing): shares are in proportion to
- * bandwidths, though no flow counts for more than the whole device (device_share.c).
- * The active flow counts although it has nothing pending: it would else lose its
- * part each time that all its requests are in flight together.  Whether a request
- * conforms and when it is due is told by the virtual clock as ever.
+ * In an overload all requests would conform, and a flow that asks for more
+ * would get more. With policy=slack the time by which tags are given is then
+ * held back to the oldest pending start tag (start-time fair queueing): shares
+ * are in proportion to bandwidths, though no flow counts for more than the
+ * whole device (device_share.c). The active flow counts even with nothing
+ * pending: it would otherwise lose its part each time that all its requests are
+ * in flight. Whether a request conforms and when it is due is judged by the
+ * virtual clock as ever.
  */
 #include <linux/string.h>
 
@@ -31,7 +32,7 @@
 #include <htbs/core/throttle.h>
 #include <htbs/core/tree.h>
 
-/* The virtual time by which tags are given; in an overload it is held back. */
+/* Read the time by which tags are given; in an overload it is held back. */
 static u64 htbs_policy_update_time(struct htbs_policy *policy, u64 now)
 {
 	u64 v = htbs_clock_read(&policy->clock, now);
@@ -42,10 +43,10 @@ static u64 htbs_policy_update_time(struct htbs_policy *policy, u64 now)
 }
 
 /**
- * htbs_flow_init() - a new reservation
- * @flow: what the policy is to know of it
+ * htbs_flow_init() - initialise a flow
+ * @flow: the flow
  * @policy: the policy of its device
- * @params: what it promises; valid
+ * @params: the reservation; valid
  * @now: real time, ns
  */
 void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
@@ -59,7 +60,10 @@ void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 	htbs_policy_configure(policy, flow, params, now);
 }
 
-/* Will the active reservation's next request, not pending yet, have an older tag? */
+/*
+ * Whether the active flow's next request, not pending yet, will have an older
+ * tag.
+ */
 static bool htbs_policy_expects(const struct htbs_policy *policy, u64 oldest)
 {
 	const struct htbs_flow *flow = policy->active;
@@ -69,13 +73,13 @@ static bool htbs_policy_expects(const struct htbs_policy *policy, u64 oldest)
 }
 
 /**
- * htbs_policy_advance_clock() - if nothing conforms, let time jump
+ * htbs_policy_advance_clock() - let the virtual clock jump if nothing conforms
  * @policy: the policy
  * @now: real time, ns
  *
- * The paper's check_and_adjust_tags().  In an overload the time that is held back
- * moves on to the oldest pending start tag.  Where surplus goes by weights it is
- * refunded, and time needs no jump.
+ * The paper's check_and_adjust_tags(). In an overload the time that is held
+ * back moves on to the oldest pending start tag. Where surplus is shared by
+ * weight it is refunded, and no jump is needed.
  *
  * Return: how far the virtual clock jumped, ns.
  */
@@ -96,13 +100,14 @@ u64 htbs_policy_advance_clock(struct htbs_policy *policy, u64 now)
 }
 
 /**
- * htbs_policy_due() - when is a request due
+ * htbs_policy_due() - when a request is due
  * @policy: the policy
- * @flow: its reservation
+ * @flow: its flow
  * @now: when it arrives, real ns
  * @start: its start tag, virtual ns
  *
- * Return: when it would be due had it come when the curve entitles it, real ns.
+ * Return: the latency after its arrival, or after the time at which its curve
+ * entitles it, if that is later; real ns.
  */
 u64 htbs_policy_due(struct htbs_policy *policy,
 		    const struct htbs_flow *flow, u64 now, u64 start)
@@ -115,11 +120,11 @@ u64 htbs_policy_due(struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_charge() - bytes that have no tag of their own
+ * htbs_policy_charge() - charge what a merge added to a request
  * @policy: the policy
- * @flow: the reservation they are charged to
+ * @flow: its flow
  * @now: real time, ns
- * @bytes: what a merge added to a request
+ * @bytes: bytes added
  */
 void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
 			u64 now, u32 bytes)
@@ -129,13 +134,14 @@ void htbs_policy_charge(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_policy_charge_bypass() - a request goes past the policy
+ * htbs_policy_charge_bypass() - charge a request that bypasses the policy
  * @policy: the policy
- * @flow: its reservation
+ * @flow: its flow
  * @now: real time, ns
- * @cost: what it is charged, bytes
+ * @cost: bytes charged
  *
- * If the rest goes by weights and it isn't entitled, it is served from that.
+ * If surplus is shared by weight and the request would not conform, it is
+ * charged to the flow's share.
  */
 void htbs_policy_charge_bypass(struct htbs_policy *policy,
 			       struct htbs_flow *flow, u64 now, u32 cost)
@@ -154,14 +160,14 @@ void htbs_policy_charge_bypass(struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_configure() - a reservation promises something else
+ * htbs_policy_configure() - set what a flow's reservation promises
  * @policy: the policy
- * @flow: the reservation
- * @params: what it promises from now on; valid
+ * @flow: the flow
+ * @params: the reservation; valid
  * @now: real time, ns
  *
- * The curves start afresh.  htbs_policy_retag() must follow for each pending
- * request, oldest first, and then htbs_policy_set_head().
+ * The curves start with a full burst. htbs_policy_retag() must follow for each
+ * pending request, oldest first, and then htbs_policy_set_head().
  */
 void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 			   const struct htbs_params *params, u64 now)
@@ -174,16 +180,16 @@ void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_policy_retag() - the tags of a pending request on new curves
+ * htbs_policy_retag() - give a pending request tags by new curves
  * @policy: the policy
- * @flow: its reservation, just configured
+ * @flow: its flow, just configured
  * @now: real time, ns
- * @cost: what it is charged, bytes
- * @kept: its start tags as they are kept
+ * @cost: bytes charged
+ * @kept: its start tags, as stored
  * @due: when it is due, real ns
  *
- * No request loses by a change, so a tag only moves back; two rising
- * sequences have a rising minimum, so the order stands.
+ * A change makes no request later, so a tag only moves back. The order stands,
+ * as the minimum of two rising sequences rises.
  */
 void htbs_policy_retag(struct htbs_policy *policy, struct htbs_flow *flow,
 		       u64 now, u32 cost, struct htbs_start_tags *kept,

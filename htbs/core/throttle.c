@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Flows that are throttled by their caps, and unthrottled.  The rule is in cap.c.
+ * Throttling and unthrottling flows. For the rule see cap.c.
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/cap.h>
@@ -11,11 +11,11 @@
 #include <htbs/core/throttle.h>
 
 /**
- * htbs_cap_charge_bypass() - a request goes past the policy, and counts
+ * htbs_cap_charge_bypass() - charge a request that bypasses the policy
  * @policy: the policy
- * @flow: its reservation, which may have others pending
+ * @flow: its flow, which may have other requests pending
  * @now: real time, ns
- * @cost: what it is charged, bytes
+ * @cost: bytes charged to the cap
  */
 void htbs_cap_charge_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
 			    u64 now, u32 cost)
@@ -31,7 +31,7 @@ void htbs_cap_charge_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
 	htbs_policy_link(policy, flow);
 }
 
-/* A wait for another flow is cut to what this one can bear. */
+/* A wait for another flow ends before it makes this flow late. */
 static void htbs_unthrottle(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	htbs_cap_unlink(policy, flow);
@@ -42,14 +42,14 @@ static void htbs_unthrottle(struct htbs_policy *policy, struct htbs_flow *flow)
 }
 
 /**
- * htbs_policy_set_cap() - a reservation gets another cap
+ * htbs_policy_set_cap() - set the cap of a flow
  * @policy: the policy
- * @flow: the reservation
+ * @flow: the flow
  * @max: the cap, bytes/s; 0: none
  * @now: real time, ns
  *
- * It goes on at once if it was throttled.  If requests are pending,
- * htbs_policy_set_head() must follow.
+ * The flow is unthrottled. If requests are pending, htbs_policy_set_head() must
+ * follow.
  */
 void htbs_policy_set_cap(struct htbs_policy *policy, struct htbs_flow *flow,
 			 u64 max, u64 now)
@@ -63,11 +63,11 @@ void htbs_policy_set_cap(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_policy_next_unthrottle() - when may one that is throttled go on
+ * htbs_policy_next_unthrottle() - when the next flow may be unthrottled
  * @policy: the policy
- * @at: real time, ns
+ * @at: real ns
  *
- * Return: true if there is one.
+ * Return: true if a flow with requests pending is throttled.
  */
 bool htbs_policy_next_unthrottle(const struct htbs_policy *policy, u64 *at)
 {
@@ -79,14 +79,14 @@ bool htbs_policy_next_unthrottle(const struct htbs_policy *policy, u64 *at)
 }
 
 /**
- * htbs_policy_unthrottle() - one that was throttled for long enough goes on
+ * htbs_policy_unthrottle() - unthrottle a flow that may dispatch again
  * @policy: the policy
  * @now: real time, ns
  *
- * To be called before a choice, until there is none.  A wait may end earlier now:
- * policy->wait_until.
+ * To be called before a choice until it returns NULL. A wait may end earlier
+ * afterwards, see policy->wait_until.
  *
- * Return: the reservation, or NULL if there is none.
+ * Return: the flow, or NULL if there is none.
  */
 struct htbs_flow *htbs_policy_unthrottle(struct htbs_policy *policy, u64 now)
 {
@@ -99,11 +99,11 @@ struct htbs_flow *htbs_policy_unthrottle(struct htbs_policy *policy, u64 now)
 }
 
 /**
- * htbs_policy_drain() - the queue has to be emptied, or no longer
+ * htbs_policy_drain() - set whether the queue has to be emptied
  * @policy: the policy
- * @drains: it has: then caps throttle nothing, and htbs_policy_unthrottle() is to follow
+ * @drains: it has: caps throttle nothing; htbs_policy_unthrottle() must follow
  *
- * Return: true if that is news.
+ * Return: true if that has changed.
  */
 bool htbs_policy_drain(struct htbs_policy *policy, bool drains)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The tree of backlogged reservations.
+ * The tree of backlogged flows.
  *
- * Ordered by finish tag, augmented with the smallest start tag, the earliest
- * moment of eligibility and the earliest arrival of each subtree: next to serve
- * and the test for drift are O(1), all else is O(log n).
+ * It is ordered by finish tag and augmented with the smallest start tag, the
+ * earliest time of eligibility and the earliest arrival of each subtree. The
+ * flow with the smallest finish tag and the test for a jump are O(1), all else
+ * is O(log n).
  */
 #include <linux/rbtree_augmented.h>
 
@@ -41,7 +42,9 @@ static void htbs_node_lower(struct htbs_minima *min, const struct rb_node *rb)
 				  &rb_entry(rb, struct htbs_node, rb)->min);
 }
 
-/* Bring the minima up to date; true if they were, so that the walk can end. */
+/*
+ * Update the minima of a node. True if they have not changed: the walk can end.
+ */
 static bool htbs_node_update(struct htbs_node *node, bool exit)
 {
 	struct htbs_minima min = htbs_node_own(node);
@@ -69,9 +72,9 @@ void htbs_tree_init(struct htbs_tree *tree)
 }
 
 /**
- * htbs_tree_insert() - a reservation becomes backlogged
- * @tree: the backlogged reservations
- * @node: the reservation, not in a tree, with its tags set
+ * htbs_tree_insert() - a flow becomes backlogged
+ * @tree: the backlogged flows
+ * @node: the flow, not in a tree, with its tags set
  */
 void htbs_tree_insert(struct htbs_tree *tree, struct htbs_node *node)
 {
@@ -101,9 +104,9 @@ void htbs_tree_insert(struct htbs_tree *tree, struct htbs_node *node)
 }
 
 /**
- * htbs_tree_remove() - a reservation is backlogged no more
- * @tree: the backlogged reservations
- * @node: the reservation
+ * htbs_tree_remove() - a flow is no longer backlogged
+ * @tree: the backlogged flows
+ * @node: the flow
  */
 void htbs_tree_remove(struct htbs_tree *tree, struct htbs_node *node)
 {
@@ -112,15 +115,15 @@ void htbs_tree_remove(struct htbs_tree *tree, struct htbs_node *node)
 }
 
 /**
- * htbs_tree_update() - @eligible or @arrived of a node in the tree has changed
- * @node: the node
+ * htbs_tree_update() - update the minima after a change of a node's own values
+ * @node: a node in the tree with another eligible or arrived
  */
 void htbs_tree_update(struct htbs_node *node)
 {
 	htbs_tree_callbacks.propagate(&node->rb, NULL);
 }
 
-/* The value that a search looks at: of a node, or the smallest below it. */
+/* The minimum by which a search goes. */
 typedef u64 (*htbs_minimum_t)(const struct htbs_minima *min);
 
 static u64 htbs_minimum_start(const struct htbs_minima *min)
@@ -144,7 +147,7 @@ htbs_tree_search(const struct htbs_tree *tree, htbs_minimum_t value, u64 most)
 	if (!rb || htbs_before(most, value(&rb_entry(rb, struct htbs_node,
 						     rb)->min)))
 		return NULL;
-	/* One is at or below rb, and none stands before those. */
+	/* The first such node is at or below rb. */
 	for (;;) {
 		node = rb_entry(rb, struct htbs_node, rb);
 		left = rb_entry_safe(rb->rb_left, struct htbs_node, rb);
@@ -160,12 +163,12 @@ htbs_tree_search(const struct htbs_tree *tree, htbs_minimum_t value, u64 most)
 }
 
 /**
- * htbs_tree_entitled() - the smallest finish tag of those whose start tag has come
- * @tree: the backlogged reservations
+ * htbs_tree_entitled() - the first flow by finish tag that is entitled
+ * @tree: the backlogged flows
  * @v: virtual time
  *
- * Return: the first node with a start tag that is not after @v, or NULL if there
- * is none.  O(log n).
+ * Return: the first node with a start tag not after @v, or NULL if there is
+ * none. O(log n).
  */
 struct htbs_node *htbs_tree_entitled(const struct htbs_tree *tree, u64 v)
 {
@@ -173,12 +176,12 @@ struct htbs_node *htbs_tree_entitled(const struct htbs_tree *tree, u64 v)
 }
 
 /**
- * htbs_tree_eligible() - the smallest finish tag of those with an eligible head
- * @tree: the backlogged reservations
+ * htbs_tree_eligible() - the first flow by finish tag that is eligible
+ * @tree: the backlogged flows
  * @now: real time, ns
  *
- * Return: the first node that is eligible by @now, or NULL if there is none.
- * O(log n).
+ * Return: the first node with an eligible head, or NULL if there is none. O(log
+ * n).
  */
 struct htbs_node *htbs_tree_eligible(const struct htbs_tree *tree, u64 now)
 {
@@ -186,10 +189,11 @@ struct htbs_node *htbs_tree_eligible(const struct htbs_tree *tree, u64 now)
 }
 
 /**
- * htbs_tree_oldest() - the node whose head arrived first
- * @tree: the backlogged reservations
+ * htbs_tree_oldest() - the flow with the head that arrived first
+ * @tree: the backlogged flows
  *
- * Return: the node, the first of equals; NULL if the tree is empty.  O(log n).
+ * Return: the node, the first of equal ones; NULL if the tree is empty. O(log
+ * n).
  */
 struct htbs_node *htbs_tree_oldest(const struct htbs_tree *tree)
 {

@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The window on what a device has in flight.
+ * Windows on the requests in flight.
  *
- * A device that takes many requests serves them in an order of its own.  What a
- * request waits for there is not up to the scheduler, but how much there is to wait
- * for: so that is bounded, as long as requests conform, by what is seen of those
- * that do.  Each time one of them completes it is judged by the time that it had
- * when the device got it:
+ * A device that takes many requests serves them in an order of its own. How
+ * long a request waits there is not up to the scheduler, but how many requests
+ * it waits with is. So these are limited while requests conform, by what is
+ * seen of conforming requests. When one completes, the time it took is compared
+ * with the time that it had when it was dispatched:
  *
- *	it took more than half of it	there was too much in flight: not more
- *					than an eighth less than that from now on
- *	else				a small step more, if the window was in
- *					the way
+ *	it took more than half	too many were in flight: allow an eighth
+ *				less than that from now on
+ *	else			allow a small step more, if the window
+ *				held a request back
  *
- * A step up is 1/32 of a request.  With a window of w it takes 4 * w requests
- * in time to make up for one that was not, so that about one in 4 * w takes more
- * than half of its time, and those that take all of it are much fewer.
+ * A step up is 1/32 of a request. With a window of w it takes 4 * w requests in
+ * time to make up for one that was not. So about one in 4 * w takes more than
+ * half of its time, and those that take all of it are much fewer.
  *
- * Conforming requests are not bound by a window.  When none has arrived for a
+ * Conforming requests are not limited by a window. When none has arrived for a
  * second there is no window.
  *
- * A disk that picks what it reaches first may besides pass a conforming request for
- * as long as it is given others.  So their deadlines are kept, as many as such a
- * disk has commands.
+ * A disk that picks the request it reaches first may besides pass a conforming
+ * request for as long as it is given others. So their deadlines are kept, as
+ * many as such a disk takes commands.
  */
 #include <htbs/core/curve.h>
 #include <htbs/core/window.h>
 
-/* One that took this part of its time, the inverse of it, came late. */
+/*
+ * The inverse of the part of its time after which a request shrinks the window.
+ */
 #define HTBS_WINDOW_PART	2
 
 /* The inverses of the steps: down, of the limit; up, of a request. */
@@ -35,7 +37,7 @@
 #define HTBS_WINDOW_UP		32
 
 /**
- * htbs_window_init() - nothing is known of the device yet
+ * htbs_window_init() - start with a window that limits nothing
  * @window: the window
  */
 void htbs_window_init(struct htbs_window *window)
@@ -56,9 +58,9 @@ void htbs_window_hold(struct htbs_window *window, u64 now)
 }
 
 /**
- * htbs_window_open() - may the device have a request that doesn't conform
+ * htbs_window_open() - whether a surplus request may be dispatched
  * @window: the window
- * @in_flight: how many it has
+ * @in_flight: number of requests in flight that the window limits
  * @now: real time, ns
  *
  * Return: true if it may.
@@ -73,11 +75,11 @@ bool htbs_window_open(struct htbs_window *window, u32 in_flight, u64 now)
 }
 
 /**
- * htbs_window_update() - a conforming request is done
+ * htbs_window_update() - adapt a window to a completed conforming request
  * @window: the window
- * @in_flight: how many the device had with it
- * @took: how long it was there, ns
- * @budget: how long it could have been, ns
+ * @in_flight: number of requests in flight with it
+ * @took: how long it was in flight, ns
+ * @budget: how long it could have been in flight without being late, ns
  */
 void htbs_window_update(struct htbs_window *window, u32 in_flight, u64 took,
 			u64 budget)
@@ -99,11 +101,11 @@ void htbs_window_update(struct htbs_window *window, u32 in_flight, u64 took,
 }
 
 /**
- * htbs_deadlines_add() - the device has a conforming request more
- * @deadlines: those it has
+ * htbs_deadlines_add() - a conforming request is dispatched
+ * @deadlines: the conforming requests in flight
  * @due: when it is due, ns
  *
- * One too many is not known of.
+ * Ignored if there are too many.
  */
 void htbs_deadlines_add(struct htbs_deadlines *deadlines, u64 due)
 {
@@ -112,8 +114,8 @@ void htbs_deadlines_add(struct htbs_deadlines *deadlines, u64 due)
 }
 
 /**
- * htbs_deadlines_remove() - it is there no more
- * @deadlines: those the device has
+ * htbs_deadlines_remove() - a conforming request is no longer in flight
+ * @deadlines: the conforming requests in flight
  * @due: when it is due, ns
  */
 void htbs_deadlines_remove(struct htbs_deadlines *deadlines, u64 due)
@@ -128,9 +130,9 @@ void htbs_deadlines_remove(struct htbs_deadlines *deadlines, u64 due)
 }
 
 /**
- * htbs_deadlines_before() - is one of them due before some time
- * @deadlines: those the device has
- * @time: when, ns
+ * htbs_deadlines_before() - whether a request in flight is due before a time
+ * @deadlines: the conforming requests in flight
+ * @time: the time, ns
  *
  * Return: true if one is.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Admission: can a set of reservations be honoured on a device that serves
- * this many bytes per second.
+ * Admission: whether a device that serves a number of bytes per second can
+ * honour a set of reservations.
  */
 #ifndef HTBS_CORE_ADMISSION_H
 #define HTBS_CORE_ADMISSION_H
@@ -18,11 +18,12 @@
 
 /**
  * struct htbs_shortfall - what a device lacks to honour its reservations
- * @bw: reserved beyond its capacity, bytes/s, up to HTBS_ADMISSION_SUM; 0:
- *	capacity is enough in the long run, and the rest tells where it is not in
- *	the short
+ * @bw: reserved beyond its capacity, bytes/s, up to HTBS_ADMISSION_SUM; 0: the
+ *	capacity is enough in the long run, and @bytes and @within tell where it
+ *	is not enough in the short run
  * @bytes: the most that can be due and not served, bytes, rounded up
- * @within: how long after all began a burst that is first the case, ns
+ * @within: when that is the case first, after all reservations began a burst at
+ *	once, ns
  */
 struct htbs_shortfall {
 	u64 bw;
@@ -30,20 +31,20 @@ struct htbs_shortfall {
 	u64 within;
 };
 
-/* So many bytes and billionths of a byte: no rounding, so no false answer. */
+/* Bytes and billionths of a byte: exact, so no answer is wrong by rounding. */
 struct htbs_volume {
 	u64 bytes;
 	u32 nano;
 };
 
 /**
- * struct htbs_admission - a test under way
+ * struct htbs_admission - a test in progress
  * @capacity: what the device serves, bytes/s
  * @request: the largest request, bytes
- * @rate: what was reserved so far, bytes/s
- * @t: how long after all began a burst, ns
- * @due: what can be due by then
- * @served: what can be served by then
+ * @rate: sum of the bandwidths added so far, bytes/s
+ * @t: time after all reservations began a burst at once, ns
+ * @due: what can be due by @t
+ * @served: what the device can serve by @t
  * @shortfall: the result
  */
 struct htbs_admission {

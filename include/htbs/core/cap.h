@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Caps: what a reservation may have at most, even of an idle device.
+ * Caps: the most that a flow may have, even of an idle device.
  */
 #ifndef HTBS_CORE_CAP_H
 #define HTBS_CORE_CAP_H
@@ -13,17 +13,20 @@
 struct htbs_flow;
 struct htbs_policy;
 
-/* So far may it be ahead of its rate, so that a late timer costs it nothing. */
+/*
+ * A flow may be this far ahead of its cap, so that a late timer costs it
+ * nothing.
+ */
 #define HTBS_CAP_AHEAD		10000000ULL	/* ns: 10 ms */
 
-/* What went past the cap keeps the others of it waiting no longer than this. */
+/* Requests exempt from the cap throttle the flow for no longer than this. */
 #define HTBS_CAP_DEBT		3600000000000ULL	/* ns: 1 h */
 
 /**
- * struct htbs_cap - a reservation's cap
- * @rb: its place among the throttled while it is backlogged, by when it may go on
- * @curve: what was dispatched of it, in real time; its bw: the cap, 0: none
- * @throttled: it had too much when something of it was last dispatched
+ * struct htbs_cap - the cap of a flow
+ * @rb: place among the throttled flows with requests pending, by htbs_cap_end()
+ * @curve: what was dispatched, in real time; its bw is the cap, 0: none
+ * @throttled: the flow was ahead of its cap after its last dispatch
  */
 struct htbs_cap {
 	struct rb_node rb;
@@ -32,10 +35,10 @@ struct htbs_cap {
 };
 
 /**
- * htbs_cap_end() - when one that is throttled may go on
- * @cap: its cap
+ * htbs_cap_end() - when a throttled flow may dispatch again
+ * @cap: the cap of the flow
  *
- * Return: real time, ns.
+ * Return: real ns.
  */
 static inline u64 htbs_cap_end(const struct htbs_cap *cap)
 {

@@ -3,9 +3,9 @@
  * Arrival curves and the virtual clock they are measured against.
  *
  * A reservation promises a flow of requests three independent numbers (burst,
- * bandwidth, latency).  Its arrival curve is kept as one moment, the
- * theoretical arrival time (tat) of the generic cell rate algorithm, which is
- * a token bucket in virtual-scheduling form: exact in integers and O(1).
+ * bandwidth, latency). The state of an arrival curve is one moment, the
+ * theoretical arrival time (tat) of the generic cell rate algorithm: a token
+ * bucket in virtual-scheduling form, exact in integers and O(1).
  *
  * All times are nanoseconds in u64 and compared modulo 2^64.
  */
@@ -14,7 +14,7 @@
 
 #include <linux/types.h>
 
-/* Ranges that keep every product below within 64 bits; see curve.c. */
+/* Ranges that keep every product in curve.c within 64 bits. */
 #define HTBS_BW_MIN		4096ULL			/* bytes/s */
 #define HTBS_BW_MAX		0x10000000000ULL	/* bytes/s: 1 TiB/s */
 #define HTBS_BURST_MIN		4096ULL			/* bytes */
@@ -24,23 +24,24 @@
 #define HTBS_WEIGHT_MIN		1U
 #define HTBS_WEIGHT_MAX		10000U
 
-/* What goes past the policy puts a reservation into debt no further than this. */
+/* Requests that bypass the policy put a flow no further into debt than this. */
 #define HTBS_UNTAGGED_DEBT		1000000000ULL		/* ns */
 
-/* What the smallest request is charged: the seek it causes isn't free. */
+/* The least that a request is charged: the seek it causes is not free. */
 #define HTBS_COST_MIN		4096U			/* bytes */
 
-/* An operation is this much of a curve: curves.c. */
+/* An operation is charged HTBS_COST_MIN bytes of its own curve: curves.c. */
 #define HTBS_IOPS_MAX		(HTBS_BW_MAX / HTBS_COST_MIN)	/* per second */
 
 /**
  * struct htbs_params - what a reservation promises
- * @bw: reserved bandwidth (rho), bytes/s; 0: bytes don't count, @iops do
+ * @bw: bandwidth (rho), bytes/s; 0: bytes are not reserved, @iops are
  * @burst: largest burst above the steady rate (sigma), bytes
- * @latency: bound from arrival to completion of a conforming request (delta), ns
- * @weight: share of what is not reserved; 0: none is given
- * @max: what it may have at most, bytes/s; 0: as much as there is
- * @iops: reserved operations per second; 0: they don't count, @bw does
+ * @latency: bound from arrival to completion of a conforming request (delta),
+ *	ns
+ * @weight: share of surplus; 0: not given
+ * @max: the cap, bytes/s; 0: none
+ * @iops: operations per second; 0: operations are not reserved, @bw is
  */
 struct htbs_params {
 	u64 bw;
@@ -54,11 +55,11 @@ struct htbs_params {
 /**
  * struct htbs_clock - the virtual clock of a device
  * @drift: how far the virtual clock is ahead of real time (D), ns, never falls
- * @era: number of quarters of the 64-bit range that the clock has been through
+ * @era: number of quarters of the 64-bit range that the clock has passed
  *
  * The clock jumps while nothing conforms, by a request's cost over its rate
- * each time, so a long flood of a slow reservation can take it around 64 bits
- * within a day.  @era tells a stale moment from one in the future.
+ * each time, so a long flood of a flow with a low rate can take it around 64
+ * bits within a day. @era tells a stale moment from one in the future.
  */
 struct htbs_clock {
 	u64 drift;
@@ -66,7 +67,7 @@ struct htbs_clock {
 };
 
 /**
- * struct htbs_curve - the arrival curve of one reservation
+ * struct htbs_curve - an arrival curve
  * @params: what is promised
  * @tat: theoretical arrival time, virtual ns
  * @rem: what @tat lacks of the exact moment, in units of 1/bw ns

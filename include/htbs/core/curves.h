@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Operations: a second arrival curve beside that of bytes, or instead of it.
+ * Operations: a second arrival curve of a flow, beside that of bytes or instead
+ * of it.
  */
 #ifndef HTBS_CORE_CURVES_H
 #define HTBS_CORE_CURVES_H
@@ -14,8 +15,8 @@ struct htbs_policy;
 
 /**
  * struct htbs_start_tags - a request's start tags by both curves
- * @bytes: by that of bytes, virtual ns
- * @ops: by that of operations, virtual ns; if there is none, the same
+ * @bytes: by the curve of bytes, virtual ns
+ * @ops: by the curve of operations, virtual ns; without one, the same as @bytes
  */
 struct htbs_start_tags {
 	u64 bytes;
@@ -23,11 +24,12 @@ struct htbs_start_tags {
 };
 
 /**
- * struct htbs_ops - a reservation's operations
- * @curve: their arrival curve, HTBS_COST_MIN bytes for each; its bw is 0: they
- *	don't count, and nothing else here means anything
- * @oldest: the tags of the oldest pending request as they are kept
- * @full: requests with smaller ones came before that curve was full last
+ * struct htbs_ops - the operations of a flow
+ * @curve: their arrival curve, HTBS_COST_MIN bytes for each; if its bw is 0,
+ *	operations are not reserved and the other fields mean nothing
+ * @oldest: the stored tags of the oldest pending request
+ * @full: requests with smaller stored tags arrived before the curve was last
+ *	full
  */
 struct htbs_ops {
 	struct htbs_curve curve;

@@ -10,7 +10,7 @@
 struct htbs_flow;
 struct htbs_policy;
 
-/* A head that has waited for so long goes first: eligible.c. */
+/* A head that has been pending for this long is dispatched next: eligible.c. */
 #define HTBS_EXPIRE		30000000000ULL	/* ns: 30 s */
 
 void htbs_flow_advance_pace(struct htbs_flow *flow, u64 now, u32 cost);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the policy knows of one reservation: its curve and its place among the
- * backlogged, and what its requests have shown of its ways.
+ * A flow: the policy's view of a reservation on a device.
  */
 #ifndef HTBS_CORE_FLOW_H
 #define HTBS_CORE_FLOW_H
@@ -14,33 +13,35 @@
 #include <htbs/core/share.h>
 #include <htbs/core/tree.h>
 
-/* A request this far ahead of the last one still counts as sequential. */
+/*
+ * A request that begins this far after the end of the last one is sequential.
+ */
 #define HTBS_SEQ_GAP		128		/* sectors: 64 KiB */
 
-/* Sequential: this many of the last 8 requests were. */
+/* A flow is sequential if this many of its last 8 requests were. */
 #define HTBS_SEQ_MIN		5
 
 /**
- * struct htbs_flow - what the policy knows of a reservation
- * @curve: its arrival curve of bytes, and what it promises in all
- * @ops: the same of operations
+ * struct htbs_flow - the policy's view of a reservation on a device
+ * @curve: its arrival curve of bytes; curve.params is all that is promised
+ * @ops: its operations
  * @node: its place in the tree while it is backlogged
- * @share: its share of what is not reserved
- * @cap: what it may have at most
- * @pending: requests waiting in the scheduler
- * @conforming: those of them that conform
+ * @share: its share of surplus
+ * @cap: its cap
+ * @pending: pending requests
+ * @conforming: the conforming requests among @pending
  * @in_flight: requests dispatched and not completed
  * @cost: what its last request was charged, bytes
  * @pace: when its next request is eligible at the latest, real ns
  * @device_tag: its start tag by the device's time in an overload, virtual ns
  * @next_pos: sector after the end of the last request dispatched
- * @sweep: sector from which on the next by position is looked for
- * @idle_since: when its last request completed, or it began, ns
+ * @sweep: sector from which the next request by position is looked for
+ * @idle_since: when its last request completed, or the flow began, real ns
  * @think: mean time from there to its next request, ns
  * @history: one bit for each of the last 8 dispatched requests, 1: sequential
  * @sync: a task waits for the last request dispatched
- * @known: a request was dispatched, so @next_pos means something
- * @device_tagged: @device_tag may be later than virtual time
+ * @known: a request was dispatched, so @next_pos is valid
+ * @device_tagged: @device_tag is valid, and may be later than virtual time
  */
 struct htbs_flow {
 	struct htbs_curve curve;
@@ -65,10 +66,10 @@ struct htbs_flow {
 };
 
 /**
- * struct htbs_extent - what the policy must know of a dispatched request
+ * struct htbs_extent - place and size of a dispatched request
  * @pos: first sector
  * @sectors: length
- * @cost: what it was charged, bytes
+ * @cost: bytes charged
  * @sync: a task waits for it: a read or REQ_SYNC
  */
 struct htbs_extent {
@@ -79,8 +80,8 @@ struct htbs_extent {
 };
 
 /**
- * htbs_flow_busy() - has a reservation requests pending or in flight
- * @flow: the reservation
+ * htbs_flow_busy() - whether a flow has requests pending or in flight
+ * @flow: the flow
  *
  * Return: true if it has.
  */
@@ -90,8 +91,8 @@ static inline bool htbs_flow_busy(const struct htbs_flow *flow)
 }
 
 /**
- * htbs_flow_linked() - is a reservation in a tree
- * @flow: the reservation
+ * htbs_flow_linked() - whether a flow is in a tree
+ * @flow: the flow
  *
  * Return: true if it is backlogged, or throttled with requests pending.
  */

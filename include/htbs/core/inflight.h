@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the device has in flight, and which flow may add to it.
+ * The requests in flight, and which flow may add to them.
  */
 #ifndef HTBS_CORE_INFLIGHT_H
 #define HTBS_CORE_INFLIGHT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The policy: which reservation is served next, and when to keep the disk
- * idle for one.  A state machine fed with time and events; it holds no
- * requests, takes no locks and reads no clock.
+ * The policy: which flow is dispatched next, and when the device is idled for a
+ * flow. A state machine fed with time and events: it holds no requests, takes
+ * no locks and reads no clock.
  */
 #ifndef HTBS_CORE_POLICY_H
 #define HTBS_CORE_POLICY_H
@@ -21,7 +21,7 @@
 /**
  * enum htbs_rule - what bounds a run and a wait
  * @HTBS_RULE_PAPER: B_max and T_wait, as in the paper
- * @HTBS_RULE_SLACK: what the others can bear; also B_max and T_wait
+ * @HTBS_RULE_SLACK: the deadlines of the other flows; also B_max and T_wait
  */
 enum htbs_rule {
 	HTBS_RULE_PAPER,
@@ -29,11 +29,11 @@ enum htbs_rule {
 };
 
 /**
- * enum htbs_wait - is the device kept from serving what is pending, and why
- * @HTBS_WAIT_NONE: it is not
- * @HTBS_WAIT_SERVICE: the active reservation's last request is being served,
- *	and its next one is expected
- * @HTBS_WAIT_ARRIVAL: the active reservation's next request is expected
+ * enum htbs_wait - what the device is idled for while requests may be pending
+ * @HTBS_WAIT_NONE: nothing, the device is not idled
+ * @HTBS_WAIT_SERVICE: the completion of the active flow's last request, after
+ *	which its next one is expected
+ * @HTBS_WAIT_ARRIVAL: the arrival of the active flow's next request
  */
 enum htbs_wait {
 	HTBS_WAIT_NONE,
@@ -43,9 +43,10 @@ enum htbs_wait {
 
 /**
  * enum htbs_outcome - how a wait ended
- * @HTBS_WAIT_HIT: the request came
- * @HTBS_WAIT_TIMEOUT: it did not come within T_wait
- * @HTBS_WAIT_CANCELLED: the reservation or a tunable changed
+ * @HTBS_WAIT_HIT: the request arrived
+ * @HTBS_WAIT_TIMEOUT: the request did not arrive in time
+ * @HTBS_WAIT_CANCELLED: the flow or a tunable changed, or the driver gave a
+ *	request back
  */
 enum htbs_outcome {
 	HTBS_WAIT_HIT,
@@ -54,10 +55,10 @@ enum htbs_outcome {
 };
 
 /**
- * enum htbs_order - which of a reservation's requests it is
- * @HTBS_ORDER_NONE: one that goes past the policy, before all others
- * @HTBS_ORDER_OLDEST: the oldest one
- * @HTBS_ORDER_NEAREST: the next one by position
+ * enum htbs_order - which request of a flow is dispatched
+ * @HTBS_ORDER_NONE: a request that bypasses the policy
+ * @HTBS_ORDER_OLDEST: the oldest request
+ * @HTBS_ORDER_NEAREST: the next request by position
  */
 enum htbs_order {
 	HTBS_ORDER_NONE,
@@ -67,36 +68,40 @@ enum htbs_order {
 
 /**
  * struct htbs_policy - the policy's state for one device
- * @tree: the backlogged reservations
+ * @tree: the backlogged flows
  * @clock: the device's virtual clock
  * @v: the virtual time by which tags are given; behind @clock in an overload
- * @background: requests that go behind all others (constant)
- * @background_due: when one of them goes first all the same, ns
- * @expired: an expired head was chosen once
- * @expired_at: when one was last, ns
- * @active: the reservation that the device is granted to, or NULL
+ * @background: the flow of IOPRIO_CLASS_IDLE, dispatched after all others
+ *	(constant)
+ * @background_due: when its next request is eligible, real ns
+ * @expired: an expired head was chosen before, at @expired_at
+ * @expired_at: when the last expired head was chosen, real ns
+ * @active: the flow that the device is granted to, or NULL
  * @run: requests of @active dispatched since it became active
- * @wait: is the device kept idle for @active
- * @wait_until: when the wait ends at the latest, ns
- * @b_max: longest run of one reservation, requests
+ * @wait: what the device is idled for
+ * @wait_until: when the wait ends at the latest, real ns
+ * @b_max: longest run, requests
  * @t_wait: longest wait, ns; 0: never wait
  * @rule: what bounds a run and a wait
- * @run_since: when @active became active, ns
- * @crowded: then more conformed than can be in time at worst
- * @turn_until: if @crowded, when its turn is over, ns
- * @pending: requests waiting in the scheduler, of all reservations
- * @in_flight: requests dispatched and not completed, of all reservations
- * @busy: reservations that have requests pending or in flight
+ * @run_since: when @active became active, real ns
+ * @crowded: more requests conformed then than the device can complete in time
+ *	at worst
+ * @turn_until: if @crowded, when the turn ends, real ns
+ * @pending: pending requests of all flows
+ * @in_flight: requests of all flows that are dispatched and not completed
+ * @busy: flows with requests pending or in flight
  * @service: how long the device takes for a request
- * @overload: do turns come too late
- * @writes: those of @in_flight that write
- * @window: bounds them, [true], and the others, [false]
- * @held: what was to be dispatched is held back until something changes
- * @rotational: the device seeks, and serves first what it reaches first (constant)
- * @inflight_deadlines: those of @in_flight that conform, if @rotational
- * @order: which of its reservation's requests was chosen
- * @shares: of what is not reserved
- * @throttled: those with requests pending that their caps stop; not in @tree
+ * @overload: whether turns begin too late
+ * @writes: the writes among @in_flight
+ * @window: limits @in_flight: [true] for writes, [false] for all others
+ * @held: the chosen request was held back; no choice is made before something
+ *	changes
+ * @rotational: the device seeks, and reorders requests by position (constant)
+ * @inflight_deadlines: the conforming requests among @in_flight, if @rotational
+ * @order: which request of its flow was chosen last
+ * @shares: how surplus is shared by weight
+ * @throttled: flows with requests pending that are throttled by their caps; not
+ *	in @tree
  * @drains: the queue has to be emptied: caps throttle nothing
  */
 struct htbs_policy {
@@ -134,10 +139,10 @@ struct htbs_policy {
 };
 
 /**
- * struct htbs_incoming - what the policy must know of a request that arrives
+ * struct htbs_incoming - an arriving request, as far as the policy needs it
  * @arrived: since when it waits, real ns; not after its insertion
- * @cost: what it is charged, bytes
- * @write: it writes
+ * @cost: bytes charged
+ * @write: moves data to the device, or discards
  */
 struct htbs_incoming {
 	u64 arrived;
@@ -146,12 +151,12 @@ struct htbs_incoming {
 };
 
 /**
- * struct htbs_head - the oldest pending request of a reservation
- * @kept: its start tags as they are kept
+ * struct htbs_head - the oldest pending request of a flow
+ * @kept: its start tags, as stored
  * @due: when it is due, real ns
  * @arrived: since when it waits, real ns
- * @conforms: it did when it arrived
- * @write: it writes
+ * @conforms: it conformed when it arrived
+ * @write: moves data to the device, or discards
  */
 struct htbs_head {
 	struct htbs_start_tags kept;
@@ -162,16 +167,16 @@ struct htbs_head {
 };
 
 /**
- * struct htbs_arrival - what the policy made of an arrival
+ * struct htbs_arrival - how the policy tagged an arriving request
  * @start: start tag S, virtual ns
- * @kept: its start tags to keep, see htbs_flow_start_tag()
+ * @kept: its start tags to store, see htbs_flow_start_tag()
  * @v: virtual time of the arrival, after the jump
- * @due: when it is due, real ns: had it come when the curve entitles it, it
- *	would be due then
- * @jump: how far the virtual clock jumped first, ns
- * @conforming: it came no earlier than that: S <= v
- * @hit: a wait ended by this arrival
- * @wait_shortened: the wait for another's ends earlier now: policy->wait_until
+ * @due: when it is due, real ns: the latency after its arrival, or after the
+ *	time at which its curve entitles it, if that is later
+ * @jump: how far the virtual clock jumped before, ns
+ * @conforming: the curve entitles it now: S <= v
+ * @hit: the request ended a wait
+ * @wait_shortened: a wait for another flow ends earlier, see policy->wait_until
  */
 struct htbs_arrival {
 	u64 start;
@@ -186,15 +191,15 @@ struct htbs_arrival {
 
 /**
  * struct htbs_choice - what to dispatch
- * @flow: dispatch a request of this one; NULL: of none
- * @jump: how far the virtual clock jumped first, ns
- * @order: the oldest, or the next one by position: from flow->sweep on, and then
- *	from the first sector on
- * @switched: @flow has just become the active reservation
- * @wait_began: the device is kept idle as from now
- * @timed_out: a wait ended without its request
+ * @flow: dispatch a request of this flow; NULL: dispatch nothing
+ * @jump: how far the virtual clock jumped before, ns
+ * @order: the oldest request, or the next by position: from flow->sweep on,
+ *	then from the first sector on
+ * @switched: @flow has just become active
+ * @wait_began: the device is idled from now on
+ * @timed_out: a wait ended without a request
  * @overload_ended: an overload ended
- * @held: a request is held back until the device has less
+ * @held: the request is held back until the device has fewer
  */
 struct htbs_choice {
 	struct htbs_flow *flow;
@@ -208,11 +213,11 @@ struct htbs_choice {
 };
 
 /**
- * struct htbs_sent - what the policy must know of a request that the device has
- * @at: when it got it, ns
+ * struct htbs_sent - a dispatched request, as far as the policy needs it
+ * @at: when it was dispatched, real ns
  * @due: when it is due, real ns
- * @conforms: it did when it arrived
- * @write: it writes
+ * @conforms: it conformed when it arrived
+ * @write: moves data to the device, or discards
  */
 struct htbs_sent {
 	u64 at;
@@ -222,9 +227,9 @@ struct htbs_sent {
 };
 
 /**
- * htbs_policy_in_flight() - how many requests of a kind the device has
+ * htbs_policy_in_flight() - the number of requests of a kind in flight
  * @policy: the policy
- * @write: those that write, or the others
+ * @write: count writes, or all other requests
  *
  * Return: requests.
  */
@@ -235,10 +240,12 @@ static inline u32 htbs_policy_in_flight(const struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_overloaded() - is an overload dealt with
+ * htbs_policy_overloaded() - whether the policy is in overload mode
  * @policy: the policy
  *
- * Return: true if there is one, which the paper's rule ignores.
+ * The paper's rule ignores overloads.
+ *
+ * Return: true if it is.
  */
 static inline bool htbs_policy_overloaded(const struct htbs_policy *policy)
 {
@@ -246,10 +253,10 @@ static inline bool htbs_policy_overloaded(const struct htbs_policy *policy)
 }
 
 /**
- * htbs_policy_weighted() - does the rest go by weights
+ * htbs_policy_weighted() - whether surplus is shared by weight
  * @policy: the policy
  *
- * Return: true if a weight is given, but for an overload.
+ * Return: true if a flow has a weight and there is no overload.
  */
 static inline bool htbs_policy_weighted(const struct htbs_policy *policy)
 {
@@ -257,11 +264,11 @@ static inline bool htbs_policy_weighted(const struct htbs_policy *policy)
 }
 
 /**
- * htbs_policy_is_early() - is a reservation's oldest request not entitled yet
+ * htbs_policy_is_early() - whether a flow's start tag is in the future
  * @policy: the policy; its time is up to date
- * @flow: a reservation with requests pending
+ * @flow: a flow with requests pending
  *
- * Return: true if the rest goes by weights, and it would be served from that.
+ * Return: true if it is, and surplus is shared by weight.
  */
 static inline bool htbs_policy_is_early(const struct htbs_policy *policy,
 					const struct htbs_flow *flow)
@@ -294,11 +301,11 @@ void htbs_policy_redispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow);
 
 /**
- * htbs_policy_has_work() - would a choice find something to serve
+ * htbs_policy_has_work() - whether a choice would find a request to dispatch
  * @policy: the policy
  *
- * Return: true if requests are pending of one that isn't throttled, none is held
- * back, and the device isn't kept idle.
+ * Return: true if a flow that is not throttled has requests pending, none is
+ * held back and the device is not idled.
  */
 static inline bool htbs_policy_has_work(const struct htbs_policy *policy)
 {

@@ -11,7 +11,7 @@ struct htbs_flow;
 struct htbs_policy;
 struct htbs_sent;
 
-/* No run is longer, so that nothing waits for ever.  Under the rule of slack. */
+/* The longest run with the rule of slack. */
 #define HTBS_RUN_MAX		1000000000ULL	/* ns: 1 s */
 
 void htbs_policy_update_crowded(struct htbs_policy *policy, u64 now);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shares of the rest: what the device does beyond what is reserved, by weight.
+ * Shares of surplus: what the device does beyond the reservations, by weight.
  */
 #ifndef HTBS_CORE_SHARE_H
 #define HTBS_CORE_SHARE_H
@@ -14,21 +14,21 @@
 struct htbs_flow;
 struct htbs_policy;
 
-/* What a flow without a weight counts, while others have one. */
+/* The weight of a flow that has none, while another flow has one. */
 #define HTBS_WEIGHT_DEFAULT	100U
 
-/* A weight of 1 is this rate, in a share's own time. */
+/* The rate of a weight of 1, by the clock of the shares. */
 #define HTBS_WEIGHT_RATE	65536ULL		/* bytes/s */
 
 /**
- * struct htbs_share - a reservation's share of the rest
- * @rb: its place among the backlogged, by @curve's tat: its share tag
- * @curve: advances by what was served of it, over its weight
+ * struct htbs_share - a flow's share of surplus
+ * @rb: place among the backlogged flows, by share tag: @curve's tat
+ * @curve: advances by the surplus dispatched, over the weight
  * @weight: as given; 0: not given
- * @refunded: how far requests of it that were served from the rest have moved its
- *	later start tags back, together, virtual ns, by each curve
- * @refund_time: when one last did, virtual ns
- * @head_refunded: its oldest request was pending then
+ * @refunded: by how much all refunds so far have moved start tags back, by each
+ *	curve, virtual ns
+ * @refund_time: virtual time of the last refund, ns
+ * @head_refunded: the oldest request was pending at the last refund
  */
 struct htbs_share {
 	struct rb_node rb;
@@ -40,13 +40,13 @@ struct htbs_share {
 };
 
 /**
- * struct htbs_shares - how the rest is shared
- * @root: the backlogged by their share tags; among equals, the one that came first
- *	stands first.  Empty if no weight is given
- * @clock: the smallest share tag of the backlogged when one was last served from
- *	the rest; its drift, as real time doesn't matter
- * @given: how many were given a weight
- * @turn: the active reservation has its turn by its share
+ * struct htbs_shares - how surplus is shared
+ * @root: the backlogged flows by share tag, equal ones in order of insertion;
+ *	empty if no flow has a weight
+ * @clock: the smallest share tag of the backlogged flows when surplus was last
+ *	dispatched; kept in its drift, as real time does not matter
+ * @given: number of flows with a weight
+ * @turn: the active flow has its turn by its share
  */
 struct htbs_shares {
 	struct rb_root_cached root;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Slack: how long the device may stay with one reservation before another's
- * conforming request would miss its deadline.
+ * Slack: how long the device may stay with one flow before a conforming request
+ * of another flow would be late.
  */
 #ifndef HTBS_CORE_SLACK_H
 #define HTBS_CORE_SLACK_H
@@ -10,18 +10,18 @@
 
 #include <htbs/core/tree.h>
 
-/* So many of those whose deadlines come first are looked at: O(1). */
+/* The number of heads that are looked at, earliest deadlines first: O(1). */
 #define HTBS_SLACK_HEADS	16
 
-/* A device that takes longer has no slack to give. */
+/* The longest time of a request that slack counts with. */
 #define HTBS_SEEK_MAX		1000000000ULL	/* ns: 1 s */
 
 /**
  * struct htbs_service - how long the device takes for a request
- * @seek: for one that does not continue a run, ns; a maximum that fades
+ * @seek: for a request that does not continue a run, ns; a maximum that fades
  * @turn: how long a turn in a crowd goes on after its first request, ns
- * @since: when it began with the one it has now, ns
- * @streaming: that one continues a run
+ * @since: when the request in service began, real ns
+ * @streaming: the request in service continues a run
  */
 struct htbs_service {
 	u64 seek;
@@ -31,9 +31,9 @@ struct htbs_service {
 };
 
 /**
- * struct htbs_overload - are more deadlines asked for than can be kept
- * @late: part of the turns, of late, that came too late; in units
- *	of 1/HTBS_LATE_ONE
+ * struct htbs_overload - whether more is reserved than the device can do
+ * @late: moving average of the part of the turns that began late, in units of
+ *	1/HTBS_LATE_ONE
  * @now: the device is overloaded
  */
 struct htbs_overload {

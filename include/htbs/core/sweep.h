@@ -9,7 +9,9 @@
 
 struct htbs_policy;
 
-/* A request that goes by position takes the tags of one so many places older. */
+/*
+ * The most places by which a request that goes by position exchanges its tags.
+ */
 #define HTBS_TAG_SWAPS		64
 
 bool htbs_policy_sweeps(const struct htbs_policy *policy, u64 now);

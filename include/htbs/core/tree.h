@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Backlogged reservations, ordered by the finish tag of their oldest request,
- * each node also knowing the smallest start tag below it.
+ * Backlogged flows, ordered by the finish tag of their oldest request. Each
+ * node also has the minima of its subtree.
  */
 #ifndef HTBS_CORE_TREE_H
 #define HTBS_CORE_TREE_H
@@ -10,8 +10,8 @@
 #include <linux/rbtree.h>
 
 /**
- * struct htbs_tree - the backlogged reservations of a device
- * @root: nodes by finish tag; among equals, the one that came first stands first
+ * struct htbs_tree - the backlogged flows of a device
+ * @root: nodes by finish tag, equal ones in order of insertion
  */
 struct htbs_tree {
 	struct rb_root_cached root;
@@ -30,18 +30,18 @@ struct htbs_minima {
 };
 
 /**
- * struct htbs_node - a backlogged reservation in the tree
+ * struct htbs_node - a backlogged flow in the tree
  * @rb: its place
- * @start: start tag of its oldest request (MinS), virtual ns; in an overload its tag
- *	by time if that is later
- * @finish: finish tag of that request (F), virtual ns; later by as much
- * @eligible: from when on that request counts as reserved work, real ns
- * @arrived: when that request arrived, or its cap let it go on, real ns
- * @min: the smallest of these among this node and those below it
- * @due: when that request is due, real ns
- * @count: how many requests may be due with it
- * @conforms: that request does
- * @write: it moves data to the device, or discards
+ * @start: start tag of the head (MinS), or in an overload its tag by the
+ *	device's time, if that is later; virtual ns
+ * @finish: @start and the latency (F), virtual ns
+ * @eligible: from when on the head is reserved work, real ns
+ * @arrived: when the head arrived, or was unthrottled, real ns
+ * @min: the smallest of these in the subtree
+ * @due: when the head is due, real ns
+ * @count: how many requests may be due with the head
+ * @conforms: the head conforms
+ * @write: the head moves data to the device, or discards
  */
 struct htbs_node {
 	struct rb_node rb;
@@ -64,6 +64,12 @@ struct htbs_node *htbs_tree_entitled(const struct htbs_tree *tree, u64 v);
 struct htbs_node *htbs_tree_eligible(const struct htbs_tree *tree, u64 now);
 struct htbs_node *htbs_tree_oldest(const struct htbs_tree *tree);
 
+/**
+ * htbs_tree_empty() - whether no flow is backlogged
+ * @tree: the backlogged flows
+ *
+ * Return: true if none is.
+ */
 static inline bool htbs_tree_empty(const struct htbs_tree *tree)
 {
 	return RB_EMPTY_ROOT(&tree->root.rb_root);
@@ -71,9 +77,9 @@ static inline bool htbs_tree_empty(const struct htbs_tree *tree)
 
 /**
  * htbs_tree_first() - the flow with the smallest finish tag
- * @tree: the backlogged reservations
+ * @tree: the backlogged flows
  *
- * Return: the node, or NULL if no flow is backlogged.  O(1).
+ * Return: the node, or NULL if no flow is backlogged. O(1).
  */
 static inline struct htbs_node *htbs_tree_first(const struct htbs_tree *tree)
 {
@@ -83,9 +89,9 @@ static inline struct htbs_node *htbs_tree_first(const struct htbs_tree *tree)
 
 /**
  * htbs_tree_next() - the flow with the next finish tag
- * @node: a backlogged reservation
+ * @node: a backlogged flow
  *
- * Return: the node with the next finish tag, or NULL if there is none.
+ * Return: the node, or NULL if there is none.
  */
 static inline struct htbs_node *htbs_tree_next(const struct htbs_node *node)
 {
@@ -94,9 +100,9 @@ static inline struct htbs_node *htbs_tree_next(const struct htbs_node *node)
 
 /**
  * htbs_tree_min_start() - the smallest start tag
- * @tree: the backlogged reservations; not empty
+ * @tree: the backlogged flows; not empty
  *
- * Return: min(MinS), virtual ns.  O(1).
+ * Return: min(MinS), virtual ns. O(1).
  */
 static inline u64 htbs_tree_min_start(const struct htbs_tree *tree)
 {

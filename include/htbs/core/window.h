@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The window: how many requests a device that queues may have while requests
- * conform.
+ * Windows: how many requests a device that queues may have in flight while
+ * requests conform.
  */
 #ifndef HTBS_CORE_WINDOW_H
 #define HTBS_CORE_WINDOW_H
 
 #include <linux/types.h>
 
-/* More than this no device takes. */
+/* No device takes more requests. */
 #define HTBS_WINDOW_MAX		1024U
 
-/* The unit of the limit: small steps. */
+/* The unit of the limit, for small steps. */
 #define HTBS_WINDOW_ONE		256U
 
-/* Conforming requests keep the window up for so long. */
+/* A conforming request keeps the window up for this long. */
 #define HTBS_WINDOW_HOLD	1000000000ULL	/* ns: 1 s */
 
 /**
- * struct htbs_window - bounds what a device has
+ * struct htbs_window - limits the requests in flight
  * @limit: requests, in units of 1/HTBS_WINDOW_ONE
- * @until: it is up until then, ns
- * @full: a request was held back since one was judged
+ * @until: the window is up until then, real ns
+ * @full: a request was held back since the last update
  */
 struct htbs_window {
 	u32 limit;
@@ -30,7 +30,7 @@ struct htbs_window {
 };
 
 /**
- * htbs_window_size() - how large is it
+ * htbs_window_size() - the size of a window
  * @window: the window
  *
  * Return: whole requests.
@@ -40,13 +40,13 @@ static inline u32 htbs_window_size(const struct htbs_window *window)
 	return window->limit / HTBS_WINDOW_ONE;
 }
 
-/* So many conforming requests in flight are known by their deadlines. */
+/* How many deadlines of requests in flight are kept: a SATA disk's commands. */
 #define HTBS_DEADLINES_MAX		32
 
 /**
- * struct htbs_deadlines - conforming requests that the device has
- * @count: how many of @due
- * @due: when they are due, ns; in no order
+ * struct htbs_deadlines - the conforming requests in flight
+ * @count: number of entries of @due
+ * @due: their deadlines, real ns; unordered
  */
 struct htbs_deadlines {
 	u32 count;
