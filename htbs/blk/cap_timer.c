@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Throttled flows are unthrottled when it is time.
+ * Unthrottling flows when it is time.
  *
- * What a cap holds up is pending on a device that may be idle, and then blk-mq does not ask
- * for it.  So a timer does, when the first cap allows it.
+ * The requests of a throttled flow are pending on a device that may be idle,
+ * and then blk-mq does not ask for them. So a timer runs the queue when the
+ * first cap allows it.
  *
- * Sometimes the queue has to be emptied, which at the pace of a cap might take hours:
+ * Sometimes the queue has to be emptied, which at the rate of a cap might take
+ * hours:
  *
- *  - it is frozen, for a switch to another scheduler, say, or because its disk goes;
+ *  - the queue is frozen, for a switch to another scheduler, say, or because
+ *    its disk is removed;
  *  - the last CPU of one of its hardware queues goes offline, which waits until
  *    nothing is pending there;
- *  - the machine is about to be suspended, which waits for the tasks that wait for I/O.
+ *  - the machine is about to be suspended, which waits for the tasks that wait
+ *    for I/O.
  *
- * A tag that is freed wakes one waiter.  That may be one of a throttled group, which may
- * not have the tag (tag_depth.c), while another waits that may; and if all that is pending
- * is throttled, no other tag is freed for long.  So the timer wakes them all, too.
+ * blk-mq does not tell of the first two, so the timer looks for them while a
+ * flow is throttled, and caps throttle nothing meanwhile.
  *
- * blk-mq tells us neither of the first two, so while a flow is throttled the timer
- * looks for them, and meanwhile caps throttle none.
+ * A freed tag wakes one waiter. That may be a task of a throttled group, which
+ * may not have the tag (tag_depth.c), while a task that may have it waits; and
+ * if all pending requests are throttled, no other tag is freed for long. So the
+ * timer wakes all waiters, too.
  */
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
@@ -32,7 +37,7 @@
 #include <htbs/timer.h>
 #include <htbs/trace.h>
 
-/* How long a queue that has to be emptied goes unnoticed at the most. */
+/* The longest time for which a queue that has to be emptied goes unnoticed. */
 #define HTBS_CAP_TIMER_LOOK	(100 * NSEC_PER_MSEC)
 
 static bool htbs_suspending;
@@ -58,7 +63,7 @@ static struct notifier_block htbs_pm_notifier = {
 };
 
 /**
- * htbs_cap_timer_register() - be told of suspends
+ * htbs_cap_timer_register() - register for notifications of suspends
  *
  * Return: 0 or an error.
  */
@@ -68,7 +73,7 @@ int htbs_cap_timer_register(void)
 }
 
 /**
- * htbs_cap_timer_unregister() - no longer
+ * htbs_cap_timer_unregister() - undo htbs_cap_timer_register()
  */
 void htbs_cap_timer_unregister(void)
 {
@@ -87,8 +92,8 @@ static bool htbs_some_hctx_inactive(struct request_queue *q)
 }
 
 /*
- * Is a request throttled that belongs to a hardware queue without CPUs?  No new ones
- * come there, so those that are let go are the last.
+ * Whether a throttled request belongs to a hardware queue without CPUs. No new
+ * requests are inserted there, so it is soon empty.
  */
 static bool htbs_inactive_is_throttled(struct htbs_device *dev)
 {
@@ -116,7 +121,7 @@ static bool htbs_has_to_drain(struct htbs_device *dev)
 	       READ_ONCE(htbs_suspending) || htbs_inactive_is_throttled(dev);
 }
 
-/* Is it time to wake those that wait for tags? */
+/* Whether it is time to wake the tasks that wait for tags. */
 static bool htbs_wakes_waiters(struct htbs_device *dev, u64 now)
 {
 	lockdep_assert_held(&dev->lock);
@@ -128,7 +133,7 @@ static bool htbs_wakes_waiters(struct htbs_device *dev, u64 now)
 }
 
 /**
- * htbs_unthrottle_due() - unthrottle the flows that it is time for
+ * htbs_unthrottle_due() - unthrottle all flows that may dispatch again
  * @dev: the device, locked
  * @now: real time, ns
  */
@@ -147,6 +152,12 @@ void htbs_unthrottle_due(struct htbs_device *dev, u64 now)
 		htbs_idle_timer_arm(dev);
 }
 
+/**
+ * __htbs_cap_timer_arm() - set the timer to when it has something to do
+ * @dev: the device, locked
+ *
+ * That is when a flow may dispatch again, and every HTBS_CAP_TIMER_LOOK.
+ */
 void __htbs_cap_timer_arm(struct htbs_device *dev)
 {
 	u64 at = ktime_get_ns() + HTBS_CAP_TIMER_LOOK, alarm;
@@ -184,10 +195,11 @@ static enum hrtimer_restart htbs_cap_timer_expired(struct hrtimer *timer)
 }
 
 /**
- * htbs_cap_timer_now() - a cap is gone: what it held up is asked for
+ * htbs_cap_timer_now() - run the queue after a cap was removed
  * @dev: the device, locked
  *
- * The timer does it, as the caller may hold queue_lock, with which no queue is run.
+ * The timer does it, as the caller may hold queue_lock, under which no queue is
+ * run.
  */
 void htbs_cap_timer_now(struct htbs_device *dev)
 {
@@ -199,7 +211,7 @@ void htbs_cap_timer_now(struct htbs_device *dev)
 }
 
 /**
- * htbs_cap_timer_init() - a new device, on which no flow is throttled
+ * htbs_cap_timer_init() - initialise the timer of a device
  * @dev: the device
  */
 void htbs_cap_timer_init(struct htbs_device *dev)
@@ -208,8 +220,8 @@ void htbs_cap_timer_init(struct htbs_device *dev)
 }
 
 /**
- * htbs_cap_timer_cancel() - nothing is pending any more, nor will be
- * @dev: the device
+ * htbs_cap_timer_cancel() - cancel the timer of a device
+ * @dev: the device; nothing is or will be pending
  */
 void htbs_cap_timer_cancel(struct htbs_device *dev)
 {

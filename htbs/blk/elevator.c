@@ -2,19 +2,19 @@
 /*
  * HTBS, the high-throughput token bucket scheduler, as a blk-mq elevator.
  *
- * A bio's cgroup says which reservation it is charged to.  A request that
- * enters gets its tags from the reservation's arrival curve and stands in the
- * reservation's FIFO.  Whenever the driver can take a request, the policy says
- * which flow is next and if its oldest request goes, or that the device is kept idle
- * for a moment; then a timer ends the wait if the request that is waited for does
- * not come.  What a cap holds up is pending all the same: cap_timer.c.
+ * A bio's cgroup tells which reservation it is charged to. A request that is
+ * inserted is tagged by the reservation's arrival curves and queued in the
+ * reservation's FIFO. Whenever the driver can take a request, the policy
+ * chooses a flow and which of its requests to dispatch, or has the device idled
+ * for a moment; then a timer ends the wait if the expected request does not
+ * arrive. Requests of a throttled flow are pending as well: cap_timer.c.
  *
- * Not everything is scheduled.  Flushes don't come by here at all, and hardly
- * any passthrough request does; what has no data, is inserted at the head or
- * comes back from the driver goes first.
+ * Not everything is scheduled. Flushes never get here, and hardly any
+ * passthrough request does; requests without data, requests inserted at the
+ * head and requeued requests go first.
  *
- * This file turns blk-mq's operations into the policy's events and keeps the
- * requests.  What is decided is decided in policy.c.
+ * This file turns blk-mq's operations into events of the policy and keeps the
+ * requests. The decisions are made in policy.c.
  */
 #include <linux/blk-mq.h>
 #include <linux/ioprio.h>
@@ -38,12 +38,12 @@
 #include <htbs/tag_depth.h>
 #include <htbs/trace.h>
 
-/* The defaults; the ABI page tells when to change them. */
+/* The defaults; for when to change them see the ABI page. */
 #define HTBS_B_MAX		4096
 #define HTBS_T_WAIT_ROTATIONAL	(10 * NSEC_PER_MSEC)
 #define HTBS_T_WAIT_FLASH	0
 
-/* What a seek is believed to take before one was seen. */
+/* What a seek is assumed to take before one was seen. */
 #define HTBS_SEEK_ROTATIONAL	(20 * NSEC_PER_MSEC)
 #define HTBS_SEEK_FLASH		NSEC_PER_MSEC
 
@@ -57,7 +57,7 @@ static const struct htbs_params htbs_defaults = {
  * Insertion.
  */
 
-/* The request goes first, whatever its reservation. */
+/* Queue a request that goes first, whatever its reservation. */
 static void htbs_insert_first(struct htbs_device *dev, struct request *rq,
 			      bool at_head)
 {
@@ -97,8 +97,8 @@ static void htbs_insert_tagged(struct htbs_device *dev,
 }
 
 /*
- * What others wait for isn't held up by a cap.  It counts all the same, and holds up
- * what comes after it.
+ * A request that other groups may wait for is exempt from the cap. It is
+ * charged to the cap, so the flow's later requests wait for longer.
  */
 static void htbs_insert_exempt(struct htbs_device *dev,
 			       struct htbs_reservation *res,
@@ -110,9 +110,10 @@ static void htbs_insert_exempt(struct htbs_device *dev,
 }
 
 /*
- * May a request become part of one that is pending?  A chain of discards would be
- * merged and freed without our knowing; and what others wait for must not be held
- * up with what a cap holds up, or what is in the background.
+ * Whether a request may be merged into a pending one. A chain of discards would
+ * be merged and freed without the scheduler's knowledge. A request that other
+ * groups may wait for must not be throttled, or go behind in the background,
+ * with the request it is merged into.
  */
 static bool htbs_may_merge(struct htbs_device *dev, struct request *rq)
 {
@@ -132,8 +133,8 @@ static void htbs_insert(struct htbs_device *dev, struct request *rq,
 	lockdep_assert_held(&dev->lock);
 
 	/*
-	 * 6.1 doesn't prepare FUA writes, and lets plugged passthrough requests
-	 * come by.  A requeued request has had its turn.
+	 * 6.1 does not prepare FUA writes, and inserts plugged passthrough
+	 * requests. A requeued request has been chosen before.
 	 */
 	if (!htbs_rq_prepared(rq) || blk_rq_is_passthrough(rq) ||
 	    htbs_rq_reservation(rq)) {
@@ -194,7 +195,7 @@ static void htbs_insert_requests(struct blk_mq_hw_ctx *hctx,
  * Dispatch.
  */
 
-/* What the policy knows a dispatched request by. */
+/* A dispatched request as the policy knows it. */
 static void htbs_sent_of(struct request *rq, struct htbs_sent *sent)
 {
 	sent->at = htbs_rq_sent(rq);
@@ -226,8 +227,9 @@ static void htbs_start_request(struct htbs_device *dev,
 }
 
 /*
- * What goes first, whatever the policy.  What passes a cap goes at most every other
- * time, so that a flood of it starves nothing.
+ * The request to dispatch first, whatever the policy says. A request that is
+ * exempt from its cap goes at most every other time, so that a flood of them
+ * starves no other.
  */
 static struct request *htbs_first_request(struct htbs_device *dev)
 {
@@ -264,7 +266,7 @@ static struct request *htbs_dispatch_first(struct htbs_device *dev, u64 now)
 	return rq;
 }
 
-/* The chosen reservation's oldest or nearest request is pending no more. */
+/* Take the chosen request from its reservation. */
 static struct request *htbs_take_chosen(struct htbs_device *dev,
 					struct htbs_reservation *res,
 					enum htbs_order order)
@@ -330,8 +332,8 @@ static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
 }
 
 /*
- * We are asked for one hardware queue and may return a request of another:
- * there is one order for the whole device.  blk-mq sorts it out.
+ * blk-mq asks for one hardware queue and may get a request of another: there is
+ * one order for the whole device. blk-mq sorts it out.
  */
 static struct request *htbs_dispatch_request(struct blk_mq_hw_ctx *hctx)
 {
@@ -383,7 +385,7 @@ static void htbs_judge(struct htbs_device *dev, struct htbs_reservation *res,
 	htbs_trace_late(dev, res, rq, now, now - due);
 }
 
-/* The time it is given may be that at which the submitter's plug began. */
+/* blk-mq's time is not used: it may be that of the submitter's plug. */
 static void htbs_completed_request(struct request *rq, u64 unused)
 {
 	struct htbs_device *dev = htbs_device_of(rq->q);
@@ -415,14 +417,17 @@ static void htbs_completed_request(struct request *rq, u64 unused)
 	}
 	htbs_device_unlock(dev, flags);
 
-	/* There is room for what was held back, and blk-mq doesn't ask again. */
+	/*
+	 * The held request may be dispatched now, and blk-mq does not ask
+	 * again.
+	 */
 	if (held)
 		blk_mq_run_hw_queues(dev->queue, true);
 }
 
 /*
- * The request is with the driver no more and was not completed.  It may come
- * back by insert_requests() or never: blk-mq may hand it to the driver itself.
+ * The driver no longer has the request, which did not complete. It may come
+ * back by insert_requests() or never: blk-mq may pass it to the driver itself.
  */
 static void htbs_give_back(struct htbs_device *dev, struct request *rq)
 {
@@ -443,7 +448,9 @@ static void htbs_give_back(struct htbs_device *dev, struct request *rq)
 	htbs_trace_give_back(dev, res, rq, now);
 	htbs_device_unlock(dev, flags);
 
-	/* The request may be kicked much later; others needn't wait for that. */
+	/*
+	 * The request may be requeued much later; other requests need not wait.
+	 */
 	if (cancelled || held)
 		blk_mq_run_hw_queues(dev->queue, true);
 }
@@ -459,7 +466,7 @@ static void htbs_prepare_request(struct request *rq)
 	htbs_rq_set_reservation(rq, NULL);
 }
 
-/* Also called for requests that never were inserted, or were merged away. */
+/* Also called for requests that were never inserted, or were merged. */
 static void htbs_finish_request(struct request *rq)
 {
 	struct htbs_reservation *res = htbs_rq_reservation(rq);
@@ -476,13 +483,11 @@ static void htbs_finish_request(struct request *rq)
 
 HTBS_DEFINE_DEPTH_UPDATED(htbs_depth_updated, htbs_announce_limit)
 
-/*
- * The elevator comes and goes.
- */
+/* Attaching and detaching the elevator. */
 
 static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 {
-	/* The queue is frozen: memory must not be waited for by writing to it. */
+	/* The queue is frozen: reclaim must not write to it. */
 	struct htbs_device *dev = kzalloc_node(sizeof(*dev), GFP_NOIO, q->node);
 	bool flash = blk_queue_nonrot(q);
 
@@ -530,7 +535,7 @@ static int htbs_attach(struct request_queue *q, struct elevator_queue *eq)
 	htbs_announce_limit(q);
 	/* There is one order for all hardware queues. */
 	blk_queue_flag_set(QUEUE_FLAG_SQ_SCHED, q);
-	/* It would hold writers back before we see them. */
+	/* It would throttle writers before their requests are inserted. */
 	htbs_wbt_disable(eq, q);
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end of a wait: by its timer, or because a tunable changed and what is waited
- * for may no longer be worth it.
+ * The end of a wait: by its timer, or because a tunable changed and the wait
+ * may no longer be worthwhile.
  */
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
@@ -33,7 +33,7 @@ static enum hrtimer_restart htbs_idle_timer_expired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* A tunable has changed: what the device is idled for may no longer be worth it. */
+/* A tunable has changed: cancel a wait that may no longer be worthwhile. */
 static void htbs_tunable_unlock(struct htbs_device *dev, unsigned long flags)
 	__releases(&dev->lock)
 {
@@ -48,7 +48,7 @@ static void htbs_tunable_unlock(struct htbs_device *dev, unsigned long flags)
 }
 
 /**
- * htbs_device_set_b_max() - the longest run of one reservation
+ * htbs_device_set_b_max() - set the longest run
  * @dev: the device
  * @b_max: requests, at least 1
  */
@@ -62,7 +62,7 @@ void htbs_device_set_b_max(struct htbs_device *dev, u32 b_max)
 }
 
 /**
- * htbs_device_set_t_wait() - the longest wait for one reservation
+ * htbs_device_set_t_wait() - set the longest wait
  * @dev: the device
  * @t_wait: ns; 0: never wait
  */
@@ -76,7 +76,7 @@ void htbs_device_set_t_wait(struct htbs_device *dev, u64 t_wait)
 }
 
 /**
- * htbs_device_set_rule() - what bounds runs and waits
+ * htbs_device_set_rule() - set what bounds runs and waits
  * @dev: the device
  * @rule: the rule
  */
@@ -90,7 +90,7 @@ void htbs_device_set_rule(struct htbs_device *dev, enum htbs_rule rule)
 }
 
 /**
- * htbs_idle_timer_init() - a new device, which is not idled
+ * htbs_idle_timer_init() - initialise the timer of a device
  * @dev: the device
  */
 void htbs_idle_timer_init(struct htbs_device *dev)
@@ -99,8 +99,8 @@ void htbs_idle_timer_init(struct htbs_device *dev)
 }
 
 /**
- * htbs_idle_timer_cancel() - nothing is pending any more, nor will be
- * @dev: the device
+ * htbs_idle_timer_cancel() - cancel the timer of a device
+ * @dev: the device; nothing is or will be pending
  */
 void htbs_idle_timer_cancel(struct htbs_device *dev)
 {

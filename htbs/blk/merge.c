@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Merges: what blk-mq asks and tells of them.
+ * Merges.
  *
  * A merge charges the reservation for the added bytes and keeps the earlier
- * tags of the two.  Only requests of one reservation merge.
+ * tags of the two. Only requests of one reservation merge.
  */
 #include <linux/blk-mq.h>
 
@@ -18,13 +18,16 @@
 #include <htbs/trace.h>
 
 /**
- * htbs_allow_merge() - may a bio become part of a request
+ * htbs_allow_merge() - whether a bio may be merged into a request
  * @q: the queue
  * @rq: a pending request
  * @bio: the bio
  *
- * Return: true if both are charged to one reservation, and a cap doesn't hold up
- * the bio with the request though others wait for it.
+ * A bio that other groups may wait for is not merged into a request that a cap
+ * may throttle.
+ *
+ * Return: true if both are charged to one reservation, and the bio is not
+ * exempt from its cap.
  */
 bool htbs_allow_merge(struct request_queue *q, struct request *rq,
 		      struct bio *bio)
@@ -39,7 +42,7 @@ bool htbs_allow_merge(struct request_queue *q, struct request *rq,
 }
 
 /**
- * htbs_request_merge() - find a request that a bio ends where it begins
+ * htbs_request_merge() - find a request that begins where a bio ends
  * @q: the queue; dev->lock is held: blk_mq_sched_try_merge() calls back
  * @rq: the request found
  * @bio: the bio
@@ -63,7 +66,7 @@ int htbs_request_merge(struct request_queue *q, struct request **rq,
 }
 
 /**
- * htbs_bio_merge() - make a bio part of a pending request, if there is one
+ * htbs_bio_merge() - merge a bio into a pending request, if there is one
  * @q: the queue
  * @bio: the bio
  * @nr_segs: its segments
@@ -79,7 +82,7 @@ bool htbs_bio_merge(struct request_queue *q, struct bio *bio,
 	unsigned long flags;
 	bool merged;
 
-	/* What comes in just now may be missed: then it isn't merged. */
+	/* A request that is inserted meanwhile may be missed: no merge then. */
 	if (!htbs_peek(dev->policy.pending))
 		return false;
 
@@ -97,8 +100,8 @@ bool htbs_bio_merge(struct request_queue *q, struct bio *bio,
 /**
  * htbs_request_merged() - a bio was merged into a request
  * @q: the queue
- * @rq: the request; in front of it, it has moved
- * @type: where
+ * @rq: the request; a front merge has moved its first sector
+ * @type: where it was merged
  */
 void htbs_request_merged(struct request_queue *q, struct request *rq,
 			 enum elv_merge type)
@@ -112,7 +115,7 @@ void htbs_request_merged(struct request_queue *q, struct request *rq,
 	htbs_trace_merge(htbs_device_of(q), res, rq, NULL);
 }
 
-/* Two pending requests of one reservation become one: with the earlier's tags. */
+/* Two pending requests of one reservation become one, with the earlier tags. */
 static void htbs_merge_tags(struct htbs_reservation *res, struct request *rq,
 			    struct request *next)
 {
@@ -127,8 +130,8 @@ static void htbs_merge_tags(struct htbs_reservation *res, struct request *rq,
 }
 
 /*
- * What a merge makes of two requests conforms if either did.  True if @other has
- * one less pending that does.
+ * The merged request conforms if either did. True if @other has one conforming
+ * request less pending.
  */
 static bool htbs_merge_due(struct htbs_reservation *res, struct request *rq,
 			   struct htbs_reservation *other, struct request *next)
@@ -150,9 +153,9 @@ static bool htbs_merge_due(struct htbs_reservation *res, struct request *rq,
 /**
  * htbs_requests_merged() - a request was merged into another
  * @q: the queue
- * @rq: the one that stays, pending
- * @next: the one that will be freed: pending too, or about to be inserted and
- *	charged now
+ * @rq: the request that stays, pending
+ * @next: the request that will be freed: pending too, or about to be inserted
+ *	and charged now
  */
 void htbs_requests_merged(struct request_queue *q, struct request *rq,
 			  struct request *next)

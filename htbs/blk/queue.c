@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The pending requests of a reservation: in order of arrival, which is that of
- * their tags; by position, where sweeps and merges find them; and in the block
- * layer's hash, where merges do.
+ * their tags; by position, for sweeps and merges; and in the block layer's
+ * hash, for merges.
  */
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
@@ -18,7 +18,7 @@
 #include <htbs/trace.h>
 
 /**
- * htbs_queue_add() - a request becomes pending
+ * htbs_queue_add() - queue a pending request
  * @dev: the device, locked
  * @res: its reservation
  * @rq: the request, with its tags
@@ -36,12 +36,12 @@ void htbs_queue_add(struct htbs_device *dev, struct htbs_reservation *res,
 }
 
 /**
- * htbs_queue_take() - a request is pending no more
+ * htbs_queue_take() - take a pending request from its queue
  * @dev: the device, locked
  * @res: its reservation
  * @rq: the request
  *
- * The policy has to be told, and then htbs_queue_update_head() called.
+ * The caller has to tell the policy, and then to call htbs_queue_update_head().
  */
 void htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
 		     struct request *rq)
@@ -59,7 +59,7 @@ void htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
  * htbs_queue_nearest() - the next pending request by position
  * @res: the reservation; it has requests pending
  *
- * Return: the first from where its sweep is, else the first of all.
+ * Return: the first request from where its sweep is, else the first of all.
  */
 struct request *htbs_queue_nearest(struct htbs_reservation *res)
 {
@@ -81,11 +81,12 @@ struct request *htbs_queue_nearest(struct htbs_reservation *res)
 }
 
 /**
- * htbs_queue_swap_tags() - a request goes before older ones
+ * htbs_queue_swap_tags() - exchange tags before a request goes out of order
  * @res: its reservation
- * @rq: the request; it is still pending
+ * @rq: the request; still pending
  *
- * If neither it nor they conform it takes the oldest's tags: see sweep.c.
+ * If neither it nor an older request conforms, it takes the oldest one's tags:
+ * sweep.c.
  */
 void htbs_queue_swap_tags(struct htbs_reservation *res, struct request *rq)
 {
@@ -103,7 +104,7 @@ void htbs_queue_swap_tags(struct htbs_reservation *res, struct request *rq)
 }
 
 /**
- * htbs_queue_update_head() - tell the policy the oldest request's tags
+ * htbs_queue_update_head() - tell the policy the tags of the oldest request
  * @dev: the device, locked
  * @res: a reservation whose oldest request may have changed
  */
@@ -124,10 +125,10 @@ void htbs_queue_update_head(struct htbs_device *dev,
 }
 
 /**
- * htbs_queue_charge() - charge for bytes that have no tag of their own
+ * htbs_queue_charge() - charge what a merge added to a request
  * @dev: the device, locked
  * @res: the reservation
- * @bytes: what a merge added
+ * @bytes: bytes added
  */
 void htbs_queue_charge(struct htbs_device *dev, struct htbs_reservation *res,
 		       u32 bytes)
@@ -139,10 +140,10 @@ void htbs_queue_charge(struct htbs_device *dev, struct htbs_reservation *res,
 }
 
 /**
- * htbs_queue_bypass() - charge for a request that goes past the policy
+ * htbs_queue_bypass() - charge a request that bypasses the policy
  * @dev: the device, locked
  * @res: its reservation
- * @cost: what it is charged, bytes
+ * @cost: bytes charged
  */
 void htbs_queue_bypass(struct htbs_device *dev, struct htbs_reservation *res,
 		       u32 cost)
@@ -156,11 +157,12 @@ void htbs_queue_bypass(struct htbs_device *dev, struct htbs_reservation *res,
 }
 
 /**
- * htbs_queue_exempt_pending() - a reservation gets a cap: what others wait for goes past it
+ * htbs_queue_exempt_pending() - exempt pending requests from a new cap
  * @dev: the device, locked
- * @res: the reservation
+ * @res: the reservation, which gets a cap
  * @now: real time, ns
  *
+ * Requests that other groups may wait for move to dev->exempt.
  * htbs_queue_update_head() has to be called next.
  */
 void htbs_queue_exempt_pending(struct htbs_device *dev,
@@ -183,12 +185,12 @@ void htbs_queue_exempt_pending(struct htbs_device *dev,
 }
 
 /**
- * htbs_queue_overdue() - how many conforming requests are pending past their deadline
+ * htbs_queue_overdue() - count the pending conforming requests that are late
  * @res: the reservation; its device is locked
  * @now: real time, ns
- * @late: how late the latest of them is, at least, ns; not lowered
+ * @late: raised to the most by which one of them is late, ns
  *
- * They are late now, and not when they will have been completed.
+ * They are late now, and not only when they complete.
  *
  * Return: requests.
  */

@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Scheduler tags: which allocation leaves some to others.
+ * Scheduler tags: how many an allocation may choose from.
  *
- * A reservation is worth nothing to a request that finds no tag.  A group may have as
- * many requests under way as its reservation needs (admission.c), or as its part of
- * half of the tags if not all reservations find what they need.  Up to that it finds
- * any tag but the last eighth, which is for groups that have next to none.  What goes
- * beyond that is surplus, and so is what is asynchronous: the task is not asked there,
- * as write-back is done by another.
+ * A reservation is worth nothing to a request that finds no tag. A group may
+ * have as many requests under way as its reservation needs (admission.c), or as
+ * its part of half of the tags if not all reservations find what they need. Up
+ * to that it finds any tag but the last eighth, which is for groups that have
+ * next to none. Requests beyond that are surplus. So are asynchronous requests:
+ * for these the task does not tell the group, as write-back is done by another
+ * task.
  *
- * Surplus leaves some tags to reservations: at least a quarter of all, at most half,
- * and else as many as the groups that are busy need, though no more than twice what
- * they have.  So tags are not kept for a reservation that isn't used, and one that is
- * grows to what it needs with each request that is done.
+ * Surplus leaves some tags to reservations: at least a quarter of all, at most
+ * half, and in between as many as the busy groups need, though no more than
+ * twice what they have. So no tags are kept for a reservation that is not used,
+ * and one that is used grows to what it needs with each request that completes.
  *
- * A group beyond what it needs may have its share of half of the quarter that is
- * always left.  Only half is divided, since the group that came first took the share of
- * one that is alone.
+ * A group with surplus may have its share of half of the quarter that is always
+ * left. Only half is divided, since the group that came first took the share of
+ * a group that is alone.
  *
- * Requests that a cap throttles keep their tags for long, so their group sees but half
- * of what surplus sees: else others' surplus would find all of that taken.  How many
- * tags an allocation sees is told once, however long it waits for one.
+ * Throttled requests keep their tags for long, so a group with a cap sees only
+ * half of what surplus sees: else the surplus of other groups would find all of
+ * that taken. How many tags an allocation sees is told once, however long it
+ * waits for one.
  *
- * What a group waits for on behalf of others, metadata and swap, is not limited.
+ * Requests that other groups may wait for, metadata and swap, are not limited.
  *
- * What a task has collected in its plug holds tags as well, though it isn't inserted
- * yet: a flood that begins would else have them all before the first is counted.
+ * The requests in a task's plug have tags as well, though they are not inserted
+ * yet: a flood that begins would otherwise have all tags before its first
+ * request is counted.
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
@@ -35,12 +38,12 @@
 #include <htbs/request.h>
 #include <htbs/tag_depth.h>
 
-/* With fewer tags than these surplus leaves a quarter, and no more. */
+/* With fewer tags than these, surplus leaves a quarter, and no more. */
 #define HTBS_TAGS_SHORT	16U
 
 /*
- * What the task has in its plug, and what it takes at once besides the one that is
- * asked for.  Some of it may be another device's.
+ * The requests in the task's plug, and those allocated at once besides the
+ * first. Some of them may be for another device.
  */
 static u32 htbs_task_plugged(const struct blk_mq_alloc_data *data)
 {
@@ -49,7 +52,7 @@ static u32 htbs_task_plugged(const struct blk_mq_alloc_data *data)
 	return current->plug ? current->plug->rq_count + more : more;
 }
 
-/* How many requests a reservation needs to have under way. */
+/* The number of requests that a reservation needs to have under way. */
 static u32 htbs_reservation_requests(const struct htbs_device *dev,
 				     const struct htbs_reservation *res)
 {
@@ -60,9 +63,9 @@ static u32 htbs_reservation_requests(const struct htbs_device *dev,
 }
 
 /**
- * htbs_tags_account() - a reservation has more or fewer requests under way
+ * htbs_tags_account() - the number of requests under way has changed
  * @dev: the device, locked
- * @res: the reservation
+ * @res: their reservation
  */
 void htbs_tags_account(struct htbs_device *dev, struct htbs_reservation *res)
 {
@@ -76,7 +79,10 @@ void htbs_tags_account(struct htbs_device *dev, struct htbs_reservation *res)
 	res->reserved_tags = kept;
 }
 
-/* Its part of @most tags, if all reservations together need more. */
+/*
+ * The tags that a reservation needs, scaled down if all together need more than
+ * @most.
+ */
 static u32 htbs_needed_tags(const struct htbs_device *dev,
 			    const struct htbs_reservation *res, u32 most)
 {
@@ -87,8 +93,8 @@ static u32 htbs_needed_tags(const struct htbs_device *dev,
 }
 
 /*
- * How many tags is an allocation to see, if surplus sees @visible?  There is no bio
- * yet that tells the group, so the task's counts.
+ * The number of tags that an allocation sees, if surplus sees @visible. There
+ * is no bio yet that tells the group, so the task's group counts.
  */
 static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 			     u32 share, u32 plugged)
@@ -111,8 +117,8 @@ static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 }
 
 /**
- * htbs_limit_tag_depth() - blk-mq's limit_depth: how many tags may an allocation see
- * @opf: what the request will be
+ * htbs_limit_tag_depth() - limit_depth: the number of tags an allocation sees
+ * @opf: the operation of the request
  * @data: the allocation
  */
 void htbs_limit_tag_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
@@ -129,7 +135,7 @@ void htbs_limit_tag_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 
 	if (htbs_op_issued_as_root(opf))
 		return;
-	/* No group has more than all have together, which is told sooner. */
+	/* No group has more than all have together, which is known at once. */
 	if (op_is_sync(opf))
 		visible = held && held >= share ?
 			  htbs_task_visible(dev, all, visible, share, plugged) :

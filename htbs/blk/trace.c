@@ -2,7 +2,7 @@
 /*
  * Tracepoints and blktrace messages.
  *
- * blktrace's messages carry no cgroup id: blkparse prints none that do.
+ * The messages carry no cgroup id, as blkparse does not print messages that do.
  * They name the group by the same number as the tracepoints, the inode number
  * of its directory.
  */
@@ -22,8 +22,8 @@
 #include <trace/events/htbs.h>
 
 /*
- * Which of the requests that are under way: its tag and its hardware queue,
- * which has tags of its own.
+ * The number of a request under way: its tag, and its hardware queue, which has
+ * tags of its own.
  */
 static int htbs_rq_id(const struct request *rq)
 {
@@ -65,11 +65,11 @@ void __htbs_trace_tag(struct htbs_device *dev, struct htbs_reservation *res,
 }
 
 /**
- * htbs_trace_merge() - a pending request has grown
+ * htbs_trace_merge() - a pending request has grown by a merge
  * @dev: the device, locked
  * @res: the reservation; of @gone, if there is one
  * @rq: the request
- * @gone: the pending request that it swallowed, or NULL
+ * @gone: the pending request that was merged into it, or NULL
  */
 void htbs_trace_merge(struct htbs_device *dev, struct htbs_reservation *res,
 		      struct request *rq, struct request *gone)
@@ -81,11 +81,12 @@ void htbs_trace_merge(struct htbs_device *dev, struct htbs_reservation *res,
 }
 
 /**
- * htbs_trace_charge() - bytes were charged that have no tag of their own
+ * htbs_trace_charge() - bytes without a tag of their own were charged
  * @dev: the device, locked
  * @res: the reservation
  * @now: real time, ns
- * @bytes: what a merge added, or a request that was inserted at the head
+ * @bytes: what a merge added, or what a request that bypasses the policy is
+ *	charged
  */
 void htbs_trace_charge(struct htbs_device *dev, struct htbs_reservation *res,
 		       u64 now, u32 bytes)
@@ -167,9 +168,9 @@ void htbs_trace_give_back(struct htbs_device *dev,
 }
 
 /**
- * htbs_trace_wait_end() - the device is kept idle no longer
+ * htbs_trace_wait_end() - the device is no longer idled
  * @dev: the device, locked
- * @flow: the reservation it was kept for
+ * @flow: the flow it was idled for
  * @now: real time, ns
  * @outcome: why the wait ended
  */
@@ -185,7 +186,7 @@ void htbs_trace_wait_end(struct htbs_device *dev,
 }
 
 /**
- * htbs_trace_late() - a conforming request completed after its latency
+ * htbs_trace_late() - a conforming request completed late
  * @dev: the device, locked
  * @res: its reservation
  * @rq: the request
@@ -214,7 +215,7 @@ void htbs_trace_overload(struct htbs_device *dev, u64 now)
 }
 
 /**
- * htbs_warn_overload() - tell the operator that an overload began
+ * htbs_warn_overload() - log that an overload began
  * @dev: the device, not locked
  */
 void htbs_warn_overload(const struct htbs_device *dev)
@@ -224,7 +225,7 @@ void htbs_warn_overload(const struct htbs_device *dev)
 }
 
 /**
- * htbs_trace_pass() - a request that others wait for passes a cap
+ * htbs_trace_pass() - a request is exempt from its cap
  * @dev: the device, locked
  * @res: its reservation, which has the cap
  * @rq: the request; already charged
@@ -239,9 +240,9 @@ void htbs_trace_pass(struct htbs_device *dev, struct htbs_reservation *res,
 }
 
 /**
- * htbs_trace_stop() - a reservation's cap holds up what it has pending
+ * htbs_trace_stop() - a flow with requests pending is throttled
  * @dev: the device, locked
- * @res: the reservation
+ * @res: its reservation
  * @now: real time, ns
  */
 void htbs_trace_stop(struct htbs_device *dev, struct htbs_reservation *res,
@@ -255,9 +256,9 @@ void htbs_trace_stop(struct htbs_device *dev, struct htbs_reservation *res,
 }
 
 /**
- * htbs_trace_go() - and no longer
+ * htbs_trace_go() - a flow is unthrottled
  * @dev: the device, locked
- * @res: the reservation
+ * @res: its reservation
  * @now: real time, ns
  */
 void htbs_trace_go(struct htbs_device *dev, struct htbs_reservation *res,
@@ -282,7 +283,7 @@ void htbs_trace_drain(struct htbs_device *dev, u64 now)
 }
 
 /**
- * htbs_trace_config() - a reservation promises something else
+ * htbs_trace_config() - a reservation changed
  * @dev: the device, locked
  * @res: the reservation
  * @now: real time, ns
@@ -301,7 +302,7 @@ void htbs_trace_config(struct htbs_device *dev, struct htbs_reservation *res,
 }
 
 /**
- * htbs_trace_share() - a reservation has another weight
+ * htbs_trace_share() - the weight of a reservation changed
  * @dev: the device, locked
  * @res: the reservation
  * @now: real time, ns
@@ -315,7 +316,7 @@ void htbs_trace_share(struct htbs_device *dev, struct htbs_reservation *res,
 }
 
 /**
- * htbs_trace_cap() - a reservation has another cap
+ * htbs_trace_cap() - the cap of a reservation changed
  * @dev: the device, locked
  * @res: the reservation
  * @now: real time, ns
@@ -330,9 +331,9 @@ void htbs_trace_cap(struct htbs_device *dev, struct htbs_reservation *res,
 }
 
 /**
- * htbs_trace_join() - a group has a reservation from now on
+ * htbs_trace_join() - a group has come to the device
  * @dev: the device, locked
- * @res: the reservation, new
+ * @res: its reservation, new
  */
 void htbs_trace_join(struct htbs_device *dev, struct htbs_reservation *res)
 {
@@ -347,9 +348,9 @@ void htbs_trace_join(struct htbs_device *dev, struct htbs_reservation *res)
 }
 
 /**
- * htbs_trace_leave() - a group's reservation ends
+ * htbs_trace_leave() - a group is gone from the device
  * @dev: the device, locked
- * @res: the reservation
+ * @res: its reservation
  * @waited: a wait for it was cancelled
  */
 void htbs_trace_leave(struct htbs_device *dev, struct htbs_reservation *res,
@@ -362,7 +363,7 @@ void htbs_trace_leave(struct htbs_device *dev, struct htbs_reservation *res,
 }
 
 /**
- * htbs_trace_tunables() - how the policy is tuned
+ * htbs_trace_tunables() - a tunable changed, or the device is new
  * @dev: the device; locked, unless it is new
  * @attached: the device is new
  */

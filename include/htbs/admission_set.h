@@ -12,12 +12,12 @@
 #include <htbs/core/curve.h>
 
 /**
- * struct htbs_admission_entry - one reservation, as far as admission goes
- * @node: among the device's, by rising latency; empty: nothing is promised
+ * struct htbs_admission_entry - a reservation in a device's admission set
+ * @node: place in the device's list; empty: nothing is promised
  * @params: what is promised
- * @requests: how many requests that has under way; read without the lock.  0 for
- *	what the root promises to those without a reservation: they have the rest
- * @shared: it is that one
+ * @requests: how many requests it has under way; read without the lock. 0 for
+ *	the root's default reservation, which has no tags of its own
+ * @shared: this is the root's default reservation, of all groups without one
  */
 struct htbs_admission_entry {
 	struct list_head node;
@@ -27,22 +27,22 @@ struct htbs_admission_entry {
 };
 
 /**
- * struct htbs_admission_set - all that a device has promised
- * @lock: guards the rest and each struct htbs_admission_entry; a leaf, interrupts off
- * @list: the promises, by rising latency
- * @capacity: what the device serves, bytes/s; 0: not known, promise anything
- * @request: the largest request that this is true for, bytes
- * @requests: of all promises; read without the lock
+ * struct htbs_admission_set - all reservations that a device has admitted
+ * @lock: guards the set and its entries; a leaf, taken with interrupts off
+ * @list: the entries, by rising latency
+ * @capacity: what the device serves, bytes/s; 0: not known, admit everything
+ * @request: the largest request that @capacity is true for, bytes
+ * @requests: sum of all entries' requests; read without the lock
  */
 struct htbs_admission_set {
-	spinlock_t lock; /* guards all of it */
+	spinlock_t lock; /* guards the set */
 	struct list_head list;
 	u64 capacity;
 	u32 request;
 	u64 requests;
 };
 
-/* What @request is by default: the least that a request is charged. */
+/* The default of @request: the least that a request is charged. */
 #define HTBS_REQUEST_DEFAULT	HTBS_COST_MIN
 
 struct gendisk;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Throttled flows are unthrottled: when it is time, or when the queue has to be
+ * Unthrottle flows when their caps allow it, or when the queue has to be
  * emptied.
  */
 #ifndef HTBS_CAP_TIMER_H
@@ -17,7 +17,7 @@ void htbs_cap_timer_now(struct htbs_device *dev);
 void __htbs_cap_timer_arm(struct htbs_device *dev);
 
 /**
- * htbs_cap_timer_arm() - see to it that whoever is throttled goes on
+ * htbs_cap_timer_arm() - arm the timer if a flow is throttled
  * @dev: the device, locked
  */
 static inline void htbs_cap_timer_arm(struct htbs_device *dev)

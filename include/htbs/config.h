@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A group is given a reservation, or another one, or has it taken back.
+ * Set, change and remove the reservations of groups.
  */
 #ifndef HTBS_CONFIG_H
 #define HTBS_CONFIG_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reservations as cgroups keep them while their disk is on another scheduler.
+ * Reservations that cgroups keep while their disk is on another scheduler.
  */
 #ifndef HTBS_CONFIG_STORE_H
 #define HTBS_CONFIG_STORE_H
@@ -11,13 +11,10 @@
 #include <htbs/core/curve.h>
 
 /**
- * struct htbs_stored_config - a reservation as its operator gave it
- *
- * It is for one disk, known by its sequence number: one that later gets the same
- * device number is another disk.
- *
- * @node: the cgroup's list
- * @diskseq: the disk
+ * struct htbs_stored_config - a reservation as it was written
+ * @node: place in the cgroup's list
+ * @diskseq: the disk's sequence number: a later disk may get the same device
+ *	number
  * @params: what is promised
  */
 struct htbs_stored_config {

@@ -7,14 +7,14 @@
  *
  *	queue_lock	(blk-cgroup's) groups come and go, io.htbs is written
  *	blkcg->lock	(blk-cgroup's) a group comes or goes
- *	cgroup->lock	(struct htbs_cgroup) what was saved; never together
- *			with dev->lock
- *	dev->lock	everything below that isn't said to be constant; taken
- *			with interrupts off, since requests complete there
- *	admitted->lock	(struct htbs_admission_set) what was promised
+ *	cgroup->lock	(struct htbs_cgroup) stored reservations; never
+ *			together with dev->lock
+ *	dev->lock	all below that is not said to be constant; taken with
+ *			interrupts off, since requests complete there
+ *	admitted->lock	(struct htbs_admission_set) admitted reservations
  *
- * dev->lock is never held across a call that runs the queue or frees a
- * request, as both come back to us.
+ * dev->lock is never held across a call that runs the queue or frees a request,
+ * as both call the scheduler back.
  */
 #ifndef HTBS_DEVICE_H
 #define HTBS_DEVICE_H
@@ -27,7 +27,13 @@
 #include <htbs/admission_set.h>
 #include <htbs/core/policy.h>
 
-/* Statistics tell three kinds of operation apart. */
+/**
+ * enum htbs_op - the kinds of operation that statistics tell apart
+ * @HTBS_OP_READ: reads
+ * @HTBS_OP_WRITE: writes
+ * @HTBS_OP_DISCARD: operations that move no data
+ * @HTBS_OP_NR: their number
+ */
 enum htbs_op {
 	HTBS_OP_READ,
 	HTBS_OP_WRITE,
@@ -36,18 +42,18 @@ enum htbs_op {
 };
 
 /**
- * struct htbs_stats - what a reservation got
+ * struct htbs_stats - statistics of a reservation
  * @bytes: bytes dispatched, by operation
  * @ios: requests dispatched, by operation
- * @inserted: requests that entered the scheduler
- * @merged: of those, merged into another before they were dispatched
+ * @inserted: requests inserted
+ * @merged: inserted requests that were merged into another
  * @completed: requests completed
- * @conforming: requests that kept to the arrival curve
- * @met: of those, completed within the latency
- * @missed: of those, completed after it
- * @late_max: the latest was late by this much, ns
- * @waits: times the device was kept idle for this reservation
- * @hits: of those, its next request came
+ * @conforming: requests that conformed
+ * @met: conforming requests that completed in time
+ * @missed: conforming requests that completed late
+ * @late_max: the most by which one of them was late, ns
+ * @waits: times the device was idled for this reservation
+ * @hits: waits that its next request ended
  */
 struct htbs_stats {
 	u64 bytes[HTBS_OP_NR];
@@ -65,13 +71,13 @@ struct htbs_stats {
 
 /**
  * struct htbs_reservation - a reservation and the requests charged to it
- * @flow: what the policy knows of it
- * @fifo: its pending requests in order of arrival, so of their tags
+ * @flow: the policy's view of it
+ * @fifo: its pending requests in order of arrival, which is that of their tags
  * @by_pos: the same requests by position, for merges and sweeps
- * @stats: what it got
- * @reserved_tags: how many tags surplus leaves for it
+ * @stats: its statistics
+ * @reserved_tags: how many tags surplus leaves to it
  * @blkg: the group it belongs to (constant); NULL for the background
- * @id: that group's cgroup id, for the traces (constant)
+ * @id: the group's cgroup id, for the traces (constant)
  */
 struct htbs_reservation {
 	struct htbs_flow flow;
@@ -86,24 +92,24 @@ struct htbs_reservation {
 /**
  * struct htbs_device - the scheduler of one request queue
  * @lock: see above
- * @policy: what to dispatch
- * @dispatch: requests that go first: inserted at the head, or requeued
- * @exempt: requests that others wait for and no cap holds up; charged when they
- *	were inserted
- * @exempt_turn: one of them was dispatched last
- * @reserved_tags: how many tags surplus leaves for reservations; read without the lock
- * @has_work: is there something to dispatch; read without the lock
+ * @policy: decides what to dispatch
+ * @dispatch: requests to dispatch first: inserted at the head, or requeued
+ * @exempt: requests that are exempt from their caps; charged on insertion
+ * @exempt_turn: the last request dispatched was one of @exempt
+ * @reserved_tags: how many tags surplus leaves to reservations; read without
+ *	the lock
+ * @has_work: a request can be dispatched; read without the lock
  * @wait_timer: ends a wait for an arrival
- * @cap_timer: unthrottles flows that a cap throttles
- * @waiters_woken: when those that wait for tags were woken last, ns
+ * @cap_timer: unthrottles flows
+ * @waiters_woken: when tasks that wait for tags were last woken, ns
  * @queue: the queue (constant)
  * @devt: its disk's number, for the traces (constant): a group may outlive the
  *	disk
- * @defaults: what a group promises that has and inherits no reservation;
- *	written under queue_lock as well
- * @admitted: the reservations that are admitted; has a lock of its own
- * @background: IOPRIO_CLASS_IDLE
- * @ref: the elevator and every group hold one
+ * @defaults: the default reservation, of all groups without one; written under
+ *	queue_lock as well
+ * @admitted: the admitted reservations; has a lock of its own
+ * @background: the reservation of IOPRIO_CLASS_IDLE
+ * @ref: held by the elevator and by every group
  */
 struct htbs_device {
 	spinlock_t lock; /* see above */
@@ -124,26 +130,44 @@ struct htbs_device {
 	struct kref ref;
 };
 
+/**
+ * htbs_device_of() - the device of a queue
+ * @q: a queue with this scheduler
+ *
+ * Return: the device.
+ */
 static inline struct htbs_device *htbs_device_of(struct request_queue *q)
 {
 	return q->elevator->elevator_data;
 }
 
+/**
+ * htbs_flow_owner() - the reservation of a flow
+ * @flow: the flow
+ *
+ * Return: the reservation.
+ */
 static inline struct htbs_reservation *htbs_flow_owner(struct htbs_flow *flow)
 {
 	return container_of(flow, struct htbs_reservation, flow);
 }
 
-/*
- * Read a number of the policy without dev->lock, under which it is written plainly.
- * For hints only, which are as right with the number of a moment ago.
+/**
+ * htbs_peek() - read a number without dev->lock
+ * @number: a number that is written plainly under dev->lock
+ *
+ * For hints only, for which a number of a moment ago is as good.
  */
 #define htbs_peek(number)	data_race(READ_ONCE(number))
 
-/*
- * Let go of dev->lock after anything that may have changed what can be
- * dispatched.  has_work() reads the result without the lock: who inserts,
- * completes or times out runs the queue afterwards, so no change is missed.
+/**
+ * htbs_device_unlock() - release dev->lock and update dev->has_work
+ * @dev: the device, locked
+ * @flags: as saved when it was locked
+ *
+ * To be called after any change of what can be dispatched. has_work() reads the
+ * result without the lock: whatever inserts, completes or times out runs the
+ * queue afterwards, so no change is missed.
  */
 static inline void htbs_device_unlock(struct htbs_device *dev,
 				      unsigned long flags)

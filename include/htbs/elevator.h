@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The elevator: blk-mq's operations on the core.
+ * The elevator: the operations that blk-mq calls.
  */
 #ifndef HTBS_ELEVATOR_H
 #define HTBS_ELEVATOR_H

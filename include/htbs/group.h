@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The life of a reservation: what blk-cgroup calls.
+ * Groups: the operations that blk-cgroup calls.
  */
 #ifndef HTBS_GROUP_H
 #define HTBS_GROUP_H

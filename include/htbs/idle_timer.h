@@ -16,10 +16,10 @@ void htbs_device_set_t_wait(struct htbs_device *dev, u64 t_wait);
 void htbs_device_set_rule(struct htbs_device *dev, enum htbs_rule rule);
 
 /**
- * htbs_idle_timer_arm() - a wait begins, or is to end earlier
+ * htbs_idle_timer_arm() - arm the timer when a wait begins or is shortened
  * @dev: the device, locked
  *
- * The timer checks with the policy when it goes off, so it need not be disarmed.
+ * The timer asks the policy when it goes off, so it need not be disarmed.
  */
 static inline void htbs_idle_timer_arm(struct htbs_device *dev)
 {

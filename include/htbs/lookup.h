@@ -10,12 +10,14 @@
 
 /**
  * struct htbs_group - a cgroup on a device
- * @pd: blk-cgroup's part; first, as it demands
- * @reservation: what is charged to the group and to those that inherit from it
- * @dev: the device; holds a reference.  NULL until pd_init
- * @admission: the same for admission; the device's default one, of the root
+ * @pd: blk-cgroup's part; has to be the first member
+ * @reservation: the reservation of the group and of the groups that inherit it
+ * @dev: the device; holds a reference. NULL until pd_init
+ * @admission: the reservation's entry in the device's admission set; the root's
+ *	is that of the default reservation, unless it is configured
  * @configured: the group has a reservation of its own
- * @rcu: htbs_reservation_of_task() may still be looking
+ * @rcu: frees the group when htbs_reservation_of_task() cannot be looking any
+ *	more
  */
 struct htbs_group {
 	struct blkg_policy_data pd;
@@ -28,6 +30,12 @@ struct htbs_group {
 
 extern struct blkcg_policy htbs_blkcg_policy;
 
+/**
+ * htbs_pd_group() - the group of blk-cgroup's part of it
+ * @pd: the part, or NULL
+ *
+ * Return: the group, or NULL.
+ */
 static inline struct htbs_group *htbs_pd_group(struct blkg_policy_data *pd)
 {
 	return pd ? container_of(pd, struct htbs_group, pd) : NULL;

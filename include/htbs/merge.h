@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Merges: what blk-mq asks and tells of them.
+ * Merges: the operations that blk-mq calls for them.
  */
 #ifndef HTBS_MERGE_H
 #define HTBS_MERGE_H

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the scheduler keeps in a request, in the fields that struct request
- * lends to its elevator:
+ * What the scheduler stores in a request, in the fields that struct request
+ * leaves to the elevator:
  *
  *	elv.priv[0]	the reservation it is charged to, and flags
- *	elv.priv[1]	while it is pending: its start tag by bytes as it is
- *			kept, see htbs_flow_start_tag(), virtual ns;
+ *	elv.priv[1]	while it is pending: its start tag by bytes, as stored
+ *			(see htbs_flow_start_tag()), virtual ns;
  *			once dispatched: when it is due, real ns
  *	elv.icq		while it is pending: the same by operations;
- *			once dispatched: when, real ns.  Only bfq has it point
- *			to what its name says
- *	fifo_time	while it is pending: when it is due.  Then 6.1 has
- *			another use for the place: completion by another CPU
- *	queuelist	the reservation's FIFO, or the device's dispatch list
+ *			once dispatched: when it was, real ns. Only bfq has
+ *			it point to an io_cq
+ *	fifo_time	while it is pending: when it is due. Later 6.1 uses
+ *			the place for completion by another CPU
+ *	queuelist	the reservation's FIFO, or a list of the device
  *	rb_node		the reservation's requests by position
  *
- * Nothing is allocated, so nothing can fail.  Three 64-bit numbers live in
+ * Nothing is allocated, so nothing can fail. Three 64-bit numbers are stored in
  * unsigned longs, which is why Kconfig's 64BIT is required.
  *
  * A request has a reservation from its insertion until finish_request().
- * Passthrough requests, flushes and what else has no data never get one.
+ * Passthrough requests, flushes and others without data never have one.
  */
 #ifndef HTBS_REQUEST_H
 #define HTBS_REQUEST_H
@@ -38,7 +38,7 @@ struct htbs_reservation;
 #define HTBS_RQ_IN_FLIGHT	1UL
 /* Counted in the reservation's statistics; it may be dispatched again. */
 #define HTBS_RQ_COUNTED		2UL
-/* Kept to the arrival curve when it came: it may count on being done when due. */
+/* Conformed when it arrived. */
 #define HTBS_RQ_CONFORMS	4UL
 
 #define HTBS_RQ_FLAGS		7UL
@@ -48,7 +48,7 @@ static inline struct htbs_reservation *htbs_rq_reservation(struct request *rq)
 	return (void *)((unsigned long)rq->elv.priv[0] & ~HTBS_RQ_FLAGS);
 }
 
-/* A new owner, or NULL for none; no flag is set. */
+/* Set or, with NULL, clear the reservation; clears all flags. */
 static inline void htbs_rq_set_reservation(struct request *rq,
 					   struct htbs_reservation *res)
 {
@@ -70,7 +70,7 @@ static inline void htbs_rq_clear_flag(struct request *rq, unsigned long flag)
 	rq->elv.priv[0] = (void *)((unsigned long)rq->elv.priv[0] & ~flag);
 }
 
-/* The start tags of a pending request as they are kept. */
+/* The start tags of a pending request, as stored. */
 static inline struct htbs_start_tags htbs_rq_tags(struct request *rq)
 {
 	return (struct htbs_start_tags){
@@ -86,7 +86,7 @@ static inline void htbs_rq_set_tags(struct request *rq,
 	rq->elv.icq = (void *)(unsigned long)kept->ops;
 }
 
-/* The start tag of a request that is just being dispatched. */
+/* The start tag of a request that is being dispatched. */
 static inline u64 htbs_rq_start(struct request *rq)
 {
 	return (unsigned long)rq->elv.priv[1];
@@ -108,7 +108,7 @@ static inline void htbs_rq_set_due(struct request *rq, u64 due)
 	rq->fifo_time = due;
 }
 
-/* Two pending requests change places in the order of tags. */
+/* Exchange the tags of two pending requests. */
 static inline void htbs_rq_swap_tags(struct request *one, struct request *other)
 {
 	swap(one->elv.priv[1], other->elv.priv[1]);
@@ -116,7 +116,7 @@ static inline void htbs_rq_swap_tags(struct request *one, struct request *other)
 	swap(one->fifo_time, other->fifo_time);
 }
 
-/* The request is dispatched: its start tag has done its duty. */
+/* Keep when a dispatched request is due in place of its start tag. */
 static inline void htbs_rq_keep_due(struct request *rq)
 {
 	rq->elv.priv[1] = (void *)(unsigned long)rq->fifo_time;
@@ -128,7 +128,7 @@ static inline u64 htbs_rq_kept_due(struct request *rq)
 	return (unsigned long)rq->elv.priv[1];
 }
 
-/* When a dispatched request was. */
+/* When a request was dispatched. */
 static inline void htbs_rq_set_sent(struct request *rq, u64 now)
 {
 	rq->elv.icq = (void *)(unsigned long)now;
@@ -142,7 +142,7 @@ static inline u64 htbs_rq_sent(struct request *rq)
 /**
  * htbs_data_bytes() - the data that an operation moves
  * @opf: the operation
- * @bytes: the bytes it is about
+ * @bytes: the size of its range
  *
  * A discard may name gigabytes and moves none of them.
  *
@@ -161,14 +161,14 @@ static inline u32 htbs_data_bytes(blk_opf_t opf, u32 bytes)
 }
 
 /**
- * htbs_op_issued_as_root() - is it I/O that others wait for
+ * htbs_op_issued_as_root() - whether other groups may wait for an operation
  * @opf: the operation
  *
- * Metadata, which is read under a file system's locks, and pages that are swapped:
- * what the block layer issues as the root cgroup.  To throttle it would be to throttle
- * whatever task needs the lock or the memory.
+ * Metadata is read under a file system's locks, and pages that are swapped
+ * belong to others: the block layer issues both as the root cgroup. To throttle
+ * them would be to throttle every task that needs the lock or the memory.
  *
- * Return: true if it is.
+ * Return: true if they may.
  */
 static inline bool htbs_op_issued_as_root(blk_opf_t opf)
 {
@@ -176,8 +176,8 @@ static inline bool htbs_op_issued_as_root(blk_opf_t opf)
 }
 
 /*
- * The same of a request.  The data of a write between two flushes, too: all other
- * flushes of the device wait for it.
+ * Whether other groups may wait for a request. They also wait for the data of a
+ * write between two flushes: all other flushes of the device do.
  */
 static inline bool htbs_rq_issued_as_root(struct request *rq)
 {
@@ -185,7 +185,7 @@ static inline bool htbs_rq_issued_as_root(struct request *rq)
 	       (__force u32)(rq->rq_flags & RQF_FLUSH_SEQ);
 }
 
-/* What a request is charged. */
+/* The bytes that a request is charged. */
 static inline u32 htbs_rq_cost(struct request *rq)
 {
 	return htbs_cost(htbs_data_bytes(rq->cmd_flags, blk_rq_bytes(rq)));

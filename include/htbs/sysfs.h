@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The control surface: what main.c hangs into the kernel's directories.
+ * The files that main.c registers in sysfs, cgroups and debugfs.
  */
 #ifndef HTBS_SYSFS_H
 #define HTBS_SYSFS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Scheduler tags: which allocation leaves some to others.
+ * Scheduler tags: how many an allocation may choose from.
  */
 #ifndef HTBS_TAG_DEPTH_H
 #define HTBS_TAG_DEPTH_H

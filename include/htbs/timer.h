@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Timers that are set far more often than they have to go off.
+ * Timers that are set far more often than they expire.
  */
 #ifndef HTBS_TIMER_H
 #define HTBS_TIMER_H
@@ -10,13 +10,14 @@
 #include <htbs/core/curve.h>
 
 /**
- * htbs_timer_by() - let a timer go off by a moment
- * @timer: the timer; its owner is locked
+ * htbs_timer_by() - let a timer expire no later than a time
+ * @timer: the timer; a lock of its owner is held
  * @at: ns, CLOCK_MONOTONIC
  *
- * One that is set for an earlier moment stays so, and has to be set anew when it goes
- * off: that is seldom, while to move the timer with each request would be to program
- * the clock's hardware each time, which in a virtual machine is an exit.
+ * A timer that is set for an earlier time is left as it is, and has to be set
+ * again when it expires. That is seldom, while moving the timer with each
+ * request would program the clock's hardware each time, which in a virtual
+ * machine is an exit.
  */
 static inline void htbs_timer_by(struct hrtimer *timer, u64 at)
 {

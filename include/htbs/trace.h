@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the scheduler tells: each decision as a tracepoint
- * (htbs:*) and, while blktrace runs, as a message in its stream.
+ * Tracing: each decision as a tracepoint (htbs:*) and, while blktrace runs, as
+ * a message in its stream.
  */
 #ifndef HTBS_TRACE_H
 #define HTBS_TRACE_H
@@ -53,7 +53,7 @@ void htbs_trace_leave(struct htbs_device *dev, struct htbs_reservation *res,
 		      bool waited);
 void htbs_trace_tunables(struct htbs_device *dev, bool attached);
 
-/* Does blktrace run? */
+/* Whether blktrace runs on the device. */
 static inline bool htbs_blktraced(const struct htbs_device *dev)
 {
 #ifdef CONFIG_BLK_DEV_IO_TRACE
@@ -63,10 +63,7 @@ static inline bool htbs_blktraced(const struct htbs_device *dev)
 #endif
 }
 
-/*
- * Each request passes by these, and most of the time nobody watches: then they
- * are a test.
- */
+/* Each request passes these. They are a test while nothing is traced. */
 
 void __htbs_trace_tag(struct htbs_device *dev, struct htbs_reservation *res,
 		      struct request *rq, u64 now,
@@ -82,12 +79,12 @@ void __htbs_trace_complete(struct htbs_device *dev,
 			   u64 now, bool waits);
 
 /**
- * htbs_trace_tag() - a request arrived and has its tags
+ * htbs_trace_tag() - a request arrived and was tagged
  * @dev: the device, locked
  * @res: its reservation
  * @rq: the request
  * @now: real time, ns
- * @arrival: what the policy made of it
+ * @arrival: how the policy tagged it
  */
 static inline void htbs_trace_tag(struct htbs_device *dev,
 				  struct htbs_reservation *res,
@@ -101,10 +98,10 @@ static inline void htbs_trace_tag(struct htbs_device *dev,
 }
 
 /**
- * htbs_trace_choice() - the policy was asked what to dispatch
+ * htbs_trace_choice() - the policy chose what to dispatch
  * @dev: the device, locked
- * @choice: the answer
- * @was_active: the flow that was active when it was asked
+ * @choice: the choice
+ * @was_active: the flow that was active before
  * @now: real time, ns
  */
 static inline void htbs_trace_choice(struct htbs_device *dev,
@@ -120,12 +117,12 @@ static inline void htbs_trace_choice(struct htbs_device *dev,
 }
 
 /**
- * htbs_trace_dispatch() - a request goes to the driver
+ * htbs_trace_dispatch() - a request is dispatched
  * @dev: the device, locked
  * @res: its reservation, or NULL
  * @rq: the request
  * @now: real time, ns
- * @order: which of its reservation's requests it is
+ * @order: which of its flow's requests it is
  */
 static inline void htbs_trace_dispatch(struct htbs_device *dev,
 				       struct htbs_reservation *res,
@@ -143,7 +140,7 @@ static inline void htbs_trace_dispatch(struct htbs_device *dev,
  * @res: its reservation
  * @rq: the request
  * @now: real time, ns
- * @waits: the device is now kept idle
+ * @waits: the device is now idled
  */
 static inline void htbs_trace_complete(struct htbs_device *dev,
 				       struct htbs_reservation *res,
