@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a device has promised.
+ * The reservations that a device has admitted.
  *
- * Every cgroup that was given a reservation on the device is in the list, and
- * the root, which promises the default one to all the others.  A reservation
- * is looked at when it is written and never when I/O is done, so the list is
- * walked: admission.c takes it in the order of latencies.
+ * The list has an entry for every cgroup that was given a reservation on the
+ * device, and one for the root, which stands for the default reservation of all
+ * other cgroups. A reservation is tested when it is written and never when I/O
+ * is done, so the list is walked: admission.c takes it in order of latencies.
  *
- * Without a capacity anything is promised.  With one, what can't be kept is
- * refused, and what was promised before stays as it was.
+ * Without a capacity every reservation is admitted. With one, a reservation
+ * that could not be kept is refused, and those admitted before stay as they
+ * were.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -21,12 +22,12 @@
 #include <htbs/admission_set.h>
 #include <htbs/core/admission.h>
 
-/* The kernel sets nr_requests no higher (MAX_SCHED_RQ). */
+/* The largest nr_requests that the kernel allows (MAX_SCHED_RQ). */
 #define HTBS_PLACES_MAX		2048
 
 /**
- * htbs_admission_set_init() - nothing is promised yet
- * @promises: a device's
+ * htbs_admission_set_init() - initialise an empty set
+ * @promises: the set
  */
 void htbs_admission_set_init(struct htbs_admission_set *promises)
 {
@@ -38,9 +39,9 @@ void htbs_admission_set_init(struct htbs_admission_set *promises)
 }
 
 /**
- * htbs_admission_entry_init() - nothing is promised to this one yet
- * @promise: the promise
- * @shared: it is the root's, to all without a reservation
+ * htbs_admission_entry_init() - initialise an entry, not in the set
+ * @promise: the entry
+ * @shared: it is the root's default reservation
  */
 void htbs_admission_entry_init(struct htbs_admission_entry *promise,
 			       bool shared)
@@ -61,7 +62,7 @@ static void htbs_admission_set_count(struct htbs_admission_set *promises,
 	WRITE_ONCE(promise->requests, requests);
 }
 
-/* How many requests it has under way, by the size that they are taken for. */
+/* The number of requests that an entry has under way, of the set's size. */
 static u32 htbs_entry_requests(const struct htbs_admission_set *promises,
 			       const struct htbs_admission_entry *promise)
 {
@@ -70,7 +71,7 @@ static u32 htbs_entry_requests(const struct htbs_admission_set *promises,
 	return htbs_admission_requests(&promise->params, promises->request);
 }
 
-/* Can all of it be kept, with this instead of what @promise says? */
+/* Test the set with @params instead of the entry @promise. */
 static int htbs_admission_set_test(struct htbs_admission_set *promises, u64 capacity,
 				   u32 request,
 				   const struct htbs_admission_entry *promise,
@@ -112,7 +113,10 @@ static void htbs_admission_set_insert(struct htbs_admission_set *promises,
 	htbs_admission_set_count(promises, promise,
 				 htbs_entry_requests(promises, promise));
 	list_del_init(&promise->node);
-	/* From the end: all alike, or in order, as when a device comes back, are O(1). */
+	/*
+	 * From the end: equal latencies, or rising ones as when a device comes
+	 * back, are O(1).
+	 */
 	list_for_each_entry_reverse(other, &promises->list, node)
 		if (other->params.latency <= params->latency)
 			break;
@@ -120,12 +124,12 @@ static void htbs_admission_set_insert(struct htbs_admission_set *promises,
 }
 
 /**
- * htbs_admission_set_force() - what was promised before holds
- * @promises: the device's
- * @promise: the promise, initialised
+ * htbs_admission_set_force() - add a reservation without a test
+ * @promises: the set
+ * @promise: the entry, initialised
  * @params: what is promised
  *
- * Not tested: for a reservation that comes back with its device.
+ * For a reservation that comes back with its device.
  */
 void htbs_admission_set_force(struct htbs_admission_set *promises,
 			      struct htbs_admission_entry *promise,
@@ -139,15 +143,15 @@ void htbs_admission_set_force(struct htbs_admission_set *promises,
 }
 
 /**
- * htbs_admission_set_add() - promise something, or something else
- * @promises: the device's
- * @promise: the promise
- * @shared: it is the root's, to all without a reservation
- * @params: what is to be promised; valid
- * @shortfall: what is missing, if it can't be
+ * htbs_admission_set_add() - add or change a reservation
+ * @promises: the set
+ * @promise: the entry
+ * @shared: it is the root's default reservation
+ * @params: what is promised; valid
+ * @shortfall: what is missing, if it is refused
  *
- * Return: 0, or -ENOSPC if not all that is promised could be kept; then
- * nothing has changed.
+ * Return: 0, or -ENOSPC if not all reservations could be kept; then nothing has
+ * changed.
  */
 int htbs_admission_set_add(struct htbs_admission_set *promises,
 			   struct htbs_admission_entry *promise, bool shared,
@@ -171,9 +175,9 @@ int htbs_admission_set_add(struct htbs_admission_set *promises,
 }
 
 /**
- * htbs_admission_set_remove() - it holds no more
- * @promises: the device's
- * @promise: the promise; may have ended before
+ * htbs_admission_set_remove() - remove a reservation
+ * @promises: the set
+ * @promise: the entry; may have been removed before
  */
 void htbs_admission_set_remove(struct htbs_admission_set *promises,
 			       struct htbs_admission_entry *promise)
@@ -187,10 +191,10 @@ void htbs_admission_set_remove(struct htbs_admission_set *promises,
 }
 
 /**
- * htbs_admission_set_capacity() - what the device serves
- * @promises: the device's
- * @capacity: bytes/s, at most HTBS_CAPACITY_MAX; 0: promise anything
- * @force: though less than what is promised needs
+ * htbs_admission_set_capacity() - set what the device serves
+ * @promises: the set
+ * @capacity: bytes/s, at most HTBS_CAPACITY_MAX; 0: admit everything
+ * @force: even if it is less than the admitted reservations need
  * @shortfall: what is missing, if it is refused
  *
  * Return: 0 or -ENOSPC.
@@ -212,7 +216,10 @@ int htbs_admission_set_capacity(struct htbs_admission_set *promises,
 	return err;
 }
 
-/* Requests are taken for another size, so other numbers of them are under way. */
+/*
+ * Requests have another size, so each entry has another number of them under
+ * way.
+ */
 static void htbs_admission_set_size(struct htbs_admission_set *promises, u32 request)
 {
 	struct htbs_admission_entry *promise;
@@ -226,8 +233,8 @@ static void htbs_admission_set_size(struct htbs_admission_set *promises, u32 req
 }
 
 /**
- * htbs_admission_set_request() - the requests that the capacity is true for
- * @promises: the device's
+ * htbs_admission_set_request() - set the size of the requests of the capacity
+ * @promises: the set
  * @request: the largest, bytes
  * @shortfall: what is missing, if it is refused
  *
@@ -250,11 +257,11 @@ int htbs_admission_set_request(struct htbs_admission_set *promises, u32 request,
 }
 
 /**
- * htbs_admission_set_refused() - tell the operator why
- * @disk: the device
+ * htbs_admission_set_refused() - log why a reservation was refused
+ * @disk: the disk
  * @shortfall: what is missing
  *
- * -ENOSPC alone doesn't say how much less would have done.
+ * -ENOSPC alone does not tell how much less would be admitted.
  */
 void htbs_admission_set_refused(const struct gendisk *disk,
 				const struct htbs_shortfall *shortfall)
@@ -270,8 +277,8 @@ void htbs_admission_set_refused(const struct gendisk *disk,
 }
 
 /**
- * htbs_admission_set_bw() - what all promises come to in the long run
- * @promises: the device's
+ * htbs_admission_set_bw() - the bandwidth of all reservations
+ * @promises: the set
  *
  * Return: bytes/s; for operations alone, of the largest request.
  */
@@ -289,12 +296,12 @@ u64 htbs_admission_set_bw(struct htbs_admission_set *promises)
 }
 
 /**
- * htbs_admission_set_nr_requests() - how many places in the queue all promises need
- * @promises: the device's
+ * htbs_admission_set_nr_requests() - the nr_requests that all reservations need
+ * @promises: the set
  *
- * Half of them is left to what goes beyond the reservations: tag_depth.c.
+ * Half of the tags is left to surplus: tag_depth.c.
  *
- * Return: the least nr_requests with which all that is promised finds a place.
+ * Return: the least nr_requests with which each reservation finds its tags.
  */
 unsigned int
 htbs_admission_set_nr_requests(const struct htbs_admission_set *promises)
@@ -305,9 +312,9 @@ htbs_admission_set_nr_requests(const struct htbs_admission_set *promises)
 }
 
 /**
- * htbs_admission_set_check_queue() - tell the operator if the queue is too short
- * @promises: the device's
- * @disk: the device
+ * htbs_admission_set_check_queue() - log if nr_requests is too small
+ * @promises: the set
+ * @disk: the disk
  */
 void htbs_admission_set_check_queue(const struct htbs_admission_set *promises,
 				    const struct gendisk *disk)
@@ -322,7 +329,7 @@ void htbs_admission_set_check_queue(const struct htbs_admission_set *promises,
 				      disk->disk_name, places, disk->disk_name);
 }
 
-/* A copy of all that is promised, in order; NULL: no memory. */
+/* A copy of all entries, in order; NULL: no memory. */
 static struct htbs_params *
 htbs_promises_copy(struct htbs_admission_set *promises, unsigned int *count)
 {
@@ -357,10 +364,11 @@ static void htbs_promises_line(struct seq_file *sf, u64 latency,
 }
 
 /**
- * htbs_admission_set_show() - what is promised, and what is left at each latency
- * @promises: the device's
- * @sf: a line for each latency: how many promises, their bw and burst; and the
- *	burst that a further one could have at this latency, by this line alone
+ * htbs_admission_set_show() - show what is promised, and what is left
+ * @promises: the set
+ * @sf: a line for each latency: number of reservations, their bw and burst; and
+ *	the burst that a further one could have at this latency, by this line
+ *	alone
  *
  * Return: 0 or -ENOMEM.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A group is given a reservation, or another one, or has it taken back.
+ * Setting, changing and removing the reservations of groups.
  */
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
@@ -17,13 +17,13 @@
 #include <htbs/trace.h>
 
 /**
- * htbs_reservation_change() - promise something else
+ * htbs_reservation_change() - change what a reservation promises
  * @res: the reservation
  * @dev: its device, locked
  * @params: what it promises from now on; valid
  *
- * Pending requests move to the new curve too, or they would hold back for as
- * long as the old one told.
+ * Pending requests are tagged by the new curves too, or they would wait for as
+ * long as the old ones told.
  */
 void htbs_reservation_change(struct htbs_reservation *res,
 			     struct htbs_device *dev,
@@ -61,8 +61,8 @@ void htbs_reservation_change(struct htbs_reservation *res,
 }
 
 /**
- * htbs_reservation_end() - a reservation is taken back: so are its weight and its cap
- * @res: the reservation
+ * htbs_reservation_end() - remove the weight and the cap of a reservation
+ * @res: the reservation, which ends
  * @dev: its device, locked
  */
 void htbs_reservation_end(struct htbs_reservation *res,
@@ -111,12 +111,12 @@ static bool htbs_params_equal(const struct htbs_params *a,
 }
 
 /**
- * htbs_group_set() - give a group a reservation
+ * htbs_group_set() - set the reservation of a group
  * @group: the group; its queue_lock is held
  * @params: what is promised; valid
- * @saved: memory to save it, allocated by the caller; NULL if it was taken
+ * @saved: memory to store it, allocated by the caller; NULL if it was taken
  *
- * Return: 0, or -ENOSPC if the device can't promise it; then nothing changed.
+ * Return: 0, or -ENOSPC if it was refused; then nothing has changed.
  */
 int htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
 		   struct htbs_stored_config **saved)
@@ -127,7 +127,7 @@ int htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
 
 	lockdep_assert_held(&dev->queue->queue_lock);
 
-	/* The same again is no reason to start with a full burst again. */
+	/* The same reservation again does not start with a full burst. */
 	if (group->configured &&
 	    htbs_params_equal(params, &group->reservation.flow.curve.params))
 		return 0;
@@ -144,13 +144,13 @@ int htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
 }
 
 /**
- * htbs_group_reset() - take a group's reservation back
+ * htbs_group_reset() - remove the reservation of a group
  * @group: the group; its queue_lock is held
  *
- * New requests are its ancestor's.  Those pending keep their place.
+ * New requests are charged to its ancestor. Pending ones stay where they are.
  *
- * Return: 0, or -ENOSPC if the group is the root and the device can't promise
- * the default reservation; then nothing changed.
+ * Return: 0, or -ENOSPC if the group is the root and the default reservation
+ * was refused; then nothing has changed.
  */
 int htbs_group_reset(struct htbs_group *group)
 {
@@ -182,11 +182,11 @@ int htbs_group_reset(struct htbs_group *group)
 }
 
 /**
- * htbs_device_set_defaults() - what a group without a reservation is promised
+ * htbs_device_set_defaults() - set the default reservation
  * @dev: the device
  * @params: what is promised; valid
  *
- * Return: 0, or -ENOSPC if the device can't promise it; then nothing changed.
+ * Return: 0, or -ENOSPC if it was refused; then nothing has changed.
  */
 int htbs_device_set_defaults(struct htbs_device *dev,
 			     const struct htbs_params *params)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Saved reservations, by cgroup and disk.
+ * Stored reservations, by cgroup and disk.
  *
- * The policy data of a group and a device ends when the device is switched to
- * another scheduler.  What its operator was promised remains with the cgroup, and
- * is found again after a switch back.
+ * The policy data of a group on a device ends when the device is switched to
+ * another scheduler. The reservation remains stored with the cgroup, and is
+ * found again after a switch back.
  */
 #include <linux/blk-mq.h>
 #include <linux/slab.h>
@@ -13,10 +13,10 @@
 #include <htbs/lookup.h>
 
 /**
- * struct htbs_cgroup - a cgroup, whatever the devices
- * @cpd: blk-cgroup's part; first, as it demands
+ * struct htbs_cgroup - a cgroup, on whatever devices
+ * @cpd: blk-cgroup's part; has to be the first member
  * @lock: guards @saved; taken below queue_lock, interrupts off
- * @saved: its reservations, a struct htbs_stored_config for each disk
+ * @saved: its stored reservations, a struct htbs_stored_config for each disk
  */
 struct htbs_cgroup {
 	struct blkcg_policy_data cpd;
@@ -46,11 +46,11 @@ htbs_config_store_find(struct htbs_cgroup *cgroup, u64 diskseq)
 }
 
 /**
- * htbs_config_store_get() - what a cgroup was promised on a disk
+ * htbs_config_store_get() - the stored reservation of a cgroup on a disk
  * @blkg: the cgroup on the disk's queue
- * @params: what it was
+ * @params: the reservation
  *
- * Return: true if there is something.
+ * Return: true if there is one.
  */
 bool htbs_config_store_get(struct blkcg_gq *blkg, struct htbs_params *params)
 {
@@ -70,9 +70,9 @@ bool htbs_config_store_get(struct blkcg_gq *blkg, struct htbs_params *params)
 }
 
 /**
- * htbs_config_store_set() - keep what a cgroup is promised on a disk
+ * htbs_config_store_set() - store the reservation of a cgroup on a disk
  * @blkg: the cgroup on the disk's queue
- * @params: what it is
+ * @params: the reservation
  * @fresh: memory; taken, and set to NULL, if there is nothing to overwrite
  */
 void htbs_config_store_set(struct blkcg_gq *blkg,
@@ -97,7 +97,7 @@ void htbs_config_store_set(struct blkcg_gq *blkg,
 }
 
 /**
- * htbs_config_store_drop() - a cgroup is promised nothing on a disk any more
+ * htbs_config_store_drop() - remove a cgroup's stored reservation on a disk
  * @blkg: the cgroup on the disk's queue
  */
 void htbs_config_store_drop(struct blkcg_gq *blkg)
@@ -118,7 +118,7 @@ void htbs_config_store_drop(struct blkcg_gq *blkg)
 }
 
 /**
- * htbs_cpd_alloc() - a new cgroup, to which nothing was promised yet
+ * htbs_cpd_alloc() - allocate a cgroup's data
  * @gfp: how to allocate
  *
  * Return: blk-cgroup's part of it, or NULL.
@@ -135,7 +135,7 @@ struct blkcg_policy_data *htbs_cpd_alloc(gfp_t gfp)
 }
 
 /**
- * htbs_cpd_free() - a cgroup is gone, and all that was promised to it
+ * htbs_cpd_free() - free a cgroup's data, with all stored reservations
  * @cpd: blk-cgroup's part of it
  */
 void htbs_cpd_free(struct blkcg_policy_data *cpd)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The life of a reservation.
+ * Groups: the lifetime of reservations.
  *
- * Every cgroup that does I/O on a device of ours has an htbs_group there.  One
- * that was given a reservation owns its own requests and those of the groups
- * below that weren't.  The root group owns the rest, at the device's defaults
- * unless it was given something else.
+ * Every cgroup that does I/O on a device with this scheduler has an htbs_group
+ * there. The requests of a group with a reservation, and of the groups below
+ * without one, are charged to it. All others are charged to the root group,
+ * which has the device's default reservation unless it was given another.
  *
- * Lifetimes.  A request pins the blkg that owns it, so a removed cgroup's
- * group lives until its last request is freed, which may be after its device
- * went to another scheduler and on 6.1 even after that scheduler's policy was
- * deactivated.  So each group holds the device, the groups alive are counted,
- * and the module waits for the last one before it goes: blk-cgroup would call
- * into text that is no more.
+ * A request holds a reference to the blkg it is charged to, so the group of a
+ * removed cgroup lives until its last request is freed. That may be after its
+ * device was switched to another scheduler, and on 6.1 even after the cgroup
+ * policy was deactivated there. So each group holds a reference to the device,
+ * the groups alive are counted, and the module waits for the last one before it
+ * is unloaded: blk-cgroup would otherwise call freed text.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -40,7 +40,7 @@
 static atomic_t htbs_groups_alive = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(htbs_groups_gone);
 
-/* How often a module that waits for groups to end says so. */
+/* How often an unload that waits for groups is logged. */
 #define HTBS_GONE_NOTICE	(10 * HZ)
 
 static void htbs_device_release(struct kref *ref)
@@ -57,9 +57,7 @@ void htbs_device_put(struct htbs_device *dev)
 	kref_put(&dev->ref, htbs_device_release);
 }
 
-/*
- * Groups: what blk-cgroup calls when a cgroup meets a device.
- */
+/* Groups: called by blk-cgroup when a cgroup meets a device. */
 
 static struct blkg_policy_data *htbs_group_alloc(gfp_t gfp)
 {
@@ -100,7 +98,7 @@ static void htbs_pd_init(struct blkg_policy_data *pd)
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-/* Under queue_lock.  What was saved for a disk that is gone is of no use. */
+/* Under queue_lock. A stored reservation for a disk that is gone is useless. */
 static void htbs_pd_offline(struct blkg_policy_data *pd)
 {
 	struct htbs_group *group = htbs_pd_group(pd);
@@ -125,7 +123,7 @@ static void htbs_group_release(struct rcu_head *rcu)
 		wake_up(&htbs_groups_gone);
 }
 
-/* No request is charged to the group any more: each would pin its blkg. */
+/* No request is charged to the group any more: each would hold its blkg. */
 static void htbs_pd_free(struct blkg_policy_data *pd)
 {
 	struct htbs_group *group = htbs_pd_group(pd);
@@ -147,7 +145,7 @@ static void htbs_pd_free(struct blkg_policy_data *pd)
 }
 
 /**
- * htbs_reservations_register() - let cgroups have reservations
+ * htbs_reservations_register() - register the cgroup policy
  * @files: the files that each cgroup gets
  *
  * Return: 0, -ENOMEM, or -ENOSPC if this kernel has room for no more policies.
@@ -169,7 +167,10 @@ int htbs_reservations_register(struct cftype *files)
 	if (err)
 		return err;
 
-	/* It warns if there is no memory for the files, but doesn't fail. */
+	/*
+	 * blk-cgroup warns if there is no memory for the files, but does not
+	 * fail.
+	 */
 	if (cgroup_subsys_enabled(io_cgrp_subsys) &&
 	    !(files->flags & __CFTYPE_ADDED)) {
 		blkcg_policy_unregister(&htbs_blkcg_policy);
@@ -179,10 +180,10 @@ int htbs_reservations_register(struct cftype *files)
 }
 
 /**
- * htbs_reservations_unregister() - end all reservations
+ * htbs_reservations_unregister() - unregister the cgroup policy
  *
- * Waits for removed cgroups whose last requests are still under way: nothing
- * of ours may be left for blk-cgroup to call.
+ * Waits for removed cgroups with requests under way, as blk-cgroup will call
+ * the module when the last of these is freed.
  */
 void htbs_reservations_unregister(void)
 {
@@ -196,7 +197,7 @@ void htbs_reservations_unregister(void)
 }
 
 /**
- * htbs_reservations_attach() - give each cgroup its reservation on a device
+ * htbs_reservations_attach() - create the groups of a device
  * @dev: the device, already its queue's elevator
  *
  * Return: 0 or -ENOMEM.
@@ -220,7 +221,7 @@ void htbs_reservations_detach(struct htbs_device *dev)
  */
 
 /**
- * htbs_reservation_init() - a new reservation without requests
+ * htbs_reservation_init() - initialise a reservation without requests
  * @res: the reservation, zeroed
  * @dev: its device
  * @params: what it promises; valid

@@ -10,14 +10,14 @@
 #include <htbs/lookup.h>
 #include <htbs/request.h>
 
-/* What blk-cgroup calls is set by htbs_reservations_register(). */
+/* The operations are set by htbs_reservations_register(). */
 struct blkcg_policy htbs_blkcg_policy;
 
 /**
- * htbs_group_of() - a blkg's group
+ * htbs_group_of() - the group of a blkg
  * @blkg: a cgroup on a device
  *
- * Return: NULL if the device is not ours.
+ * Return: NULL if the device is on another scheduler.
  */
 struct htbs_group *htbs_group_of(struct blkcg_gq *blkg)
 {
@@ -25,9 +25,10 @@ struct htbs_group *htbs_group_of(struct blkcg_gq *blkg)
 }
 
 /*
- * The group whose reservation holds for a blkg: the nearest that was given
- * one, or the root.  A dying blkg may have lost its group, and on 6.1 may have
- * one of an earlier stay of the device with us.
+ * The group with the reservation that a blkg is charged to: the nearest
+ * ancestor that was given one, or the root. A dying blkg may have lost its
+ * group, and on 6.1 may have a group of the time before the device was switched
+ * away and back.
  */
 static struct htbs_group *htbs_group_in_force(struct htbs_device *dev,
 					      struct blkcg_gq *blkg)
@@ -55,8 +56,8 @@ htbs_reservation_in_force(struct htbs_device *dev, struct blkcg_gq *blkg)
 }
 
 /*
- * The background goes behind all others, but is no way around a cap.  What others
- * wait for doesn't wait there.
+ * Requests of the idle class go to the background, except to get around a cap,
+ * and except requests that other groups may wait for.
  */
 static struct htbs_reservation *
 htbs_reservation_by_class(struct htbs_device *dev, struct blkcg_gq *blkg,
@@ -73,12 +74,12 @@ htbs_reservation_by_class(struct htbs_device *dev, struct blkcg_gq *blkg,
 /**
  * htbs_reservation_of() - the reservation that a bio is charged to
  * @dev: the device
- * @bio: the request's bio
+ * @bio: the bio
  *
- * By the bio's cgroup, never by the task that submits it: write-back, md and
- * dm submit on behalf of others.
+ * By the bio's cgroup, never by the task that submits it: write-back, md and dm
+ * submit on behalf of others.
  *
- * Return: the reservation to charge.
+ * Return: the reservation.
  */
 struct htbs_reservation *htbs_reservation_of(struct htbs_device *dev,
 					     struct bio *bio)
@@ -88,11 +89,11 @@ struct htbs_reservation *htbs_reservation_of(struct htbs_device *dev,
 }
 
 /**
- * htbs_reservation_of_rq() - the reservation of a request that is inserted
+ * htbs_reservation_of_rq() - the reservation that a request is charged to
  * @dev: the device
  * @rq: the request, with a bio
  *
- * Return: the reservation to charge.
+ * Return: the reservation.
  */
 struct htbs_reservation *htbs_reservation_of_rq(struct htbs_device *dev,
 						struct request *rq)
@@ -103,11 +104,11 @@ struct htbs_reservation *htbs_reservation_of_rq(struct htbs_device *dev,
 }
 
 /**
- * htbs_reservation_of_task() - the reservation that a task's next request is probably charged to
+ * htbs_reservation_of_task() - guess what a task's next request is charged to
  * @dev: the device
  *
- * For where there is no bio yet.  Right for direct I/O, wrong for write-back.
- * The caller is in an RCU read-side critical section.
+ * For when there is no bio yet. Right for direct I/O, wrong for write-back. The
+ * caller is in an RCU read-side critical section.
  *
  * Return: the reservation of the current task.
  */
@@ -121,10 +122,11 @@ struct htbs_reservation *htbs_reservation_of_task(struct htbs_device *dev)
 }
 
 /**
- * htbs_group_source() - the group that the reservation in force is of
+ * htbs_group_source() - the group with the reservation that is in force
  * @group: the group; its queue_lock is held
  *
- * Return: the group itself, an ancestor that was given one, or the root.
+ * Return: the group itself, the nearest ancestor that was given one, or the
+ * root.
  */
 const struct htbs_group *htbs_group_source(const struct htbs_group *group)
 {
