@@ -51,12 +51,12 @@ static const match_table_t htbs_keys = {
 };
 
 /**
- * struct htbs_conf_line - what was written to io.htbs
- * @params: what the group is to promise
- * @none: take the reservation back
+ * struct htbs_conf_line - a line written to io.htbs
+ * @params: the reservation
+ * @none: the reservation is to be removed
  * @named: a number was given
  * @bw_named: the bandwidth was given
- * @iops_named: the operations were
+ * @iops_named: the operations were given
  */
 struct htbs_conf_line {
 	struct htbs_params params;
@@ -66,7 +66,9 @@ struct htbs_conf_line {
 	bool iops_named;
 };
 
-/* A decimal number, perhaps with a suffix K, M, G or T for powers of 1024. */
+/*
+ * A decimal number, optionally with a suffix K, M, G or T for powers of 1024.
+ */
 static int htbs_parse_size(const char *text, bool suffix, u64 *value)
 {
 	size_t digits = strspn(text, "0123456789");
@@ -107,7 +109,7 @@ static int htbs_parse_weight(const char *text, u32 *weight)
 	return 0;
 }
 
-/* A rate of 0 would mean that there is none, which is to be said by its name. */
+/* A rate of 0 would mean that none is reserved, which is written as "max". */
 static int htbs_parse_rate(const char *text, u64 *rate)
 {
 	u64 value;
@@ -209,7 +211,7 @@ static int htbs_parse_line(char *body, struct htbs_conf_line *line)
 		if (err)
 			return err;
 	}
-	/* Either numbers or none; nothing at all is a mistake. */
+	/* Either numbers or none; an empty line is an error. */
 	return line->none == line->named ? -EINVAL : 0;
 }
 
@@ -232,8 +234,8 @@ static int htbs_configure(struct htbs_group *group, char *body,
 	if (line.none)
 		return group->configured ? htbs_group_reset(group) : 0;
 	/*
-	 * A new reservation has to say at least how much it reserves.  If that is
-	 * operations the default's bandwidth has no part in it.
+	 * A new reservation has to name a rate. If that is only operations, the
+	 * default's bandwidth does not count.
 	 */
 	if (!group->configured && !line.bw_named) {
 		if (!line.iops_named)
@@ -254,8 +256,9 @@ static ssize_t htbs_cgroup_write(struct kernfs_open_file *of, char *buf,
 	int err;
 
 	/*
-	 * A reservation is taken from all others, and nothing yet bounds it by
-	 * the ancestor's.  So it isn't for the owner of a delegated cgroup.
+	 * A reservation takes from all other groups, and nothing limits it to
+	 * the ancestor's yet. So the owner of a delegated cgroup may not write
+	 * it.
 	 */
 	if (!file_ns_capable(of->file, &init_user_ns, CAP_SYS_ADMIN))
 		return -EPERM;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The live state of a device, in /sys/kernel/debug/block/DEV/sched/: for
- * people, without a promise to stay as it is.
+ * The live state of a device, in /sys/kernel/debug/block/DEV/sched/. For
+ * people; the format is not stable.
  */
 #include <linux/ktime.h>
 #include <linux/seq_file.h>
@@ -16,7 +16,7 @@
 #include <htbs/device.h>
 #include <htbs/sysfs.h>
 
-/* How many of the backlogged reservations are listed, the next to serve first. */
+/* The number of backlogged flows that are listed, the next in turn first. */
 #define HTBS_LIST_MAX	64
 
 static const char *const htbs_wait_names[] = {
@@ -25,7 +25,10 @@ static const char *const htbs_wait_names[] = {
 	[HTBS_WAIT_ARRIVAL]	= "for the next request",
 };
 
-/* Is what is pending held up by caps?  The stall detector of tests/faults asks. */
+/*
+ * Whether caps throttle what is pending. Parsed by the stall detector of
+ * tests/faults.
+ */
 static void htbs_show_throttled(struct seq_file *sf, struct htbs_device *dev)
 {
 	struct htbs_policy *policy = &dev->policy;
@@ -49,8 +52,9 @@ static void htbs_show_throttled(struct seq_file *sf, struct htbs_device *dev)
 }
 
 /*
- * How long the oldest request that no cap holds up has been pending, and is that too
- * long: htbs/core/eligible.c.  The stall detector of tests/faults asks, too.
+ * How long the oldest request that is not throttled has been pending, and
+ * whether that is longer than htbs/core/eligible.c allows. Parsed by the stall
+ * detector of tests/faults.
  */
 static void htbs_show_oldest(struct seq_file *sf, struct htbs_device *dev)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The tunables in /sys/block/DEV/queue/iosched/, described in
- * sysfs/ABI/sysfs-block-queue-iosched-htbs.  Plain decimal numbers, in the
- * same unit when read and written.  What is out of range is refused with
- * -EINVAL and changes nothing.
+ * sysfs/ABI/sysfs-block-queue-iosched-htbs. Plain decimal numbers, in the same
+ * unit when read and written. A number out of range is refused with -EINVAL and
+ * changes nothing.
  */
 #include <linux/ctype.h>
 #include <linux/kernel.h>
@@ -22,7 +22,7 @@
 
 static int htbs_parse(const char *page, u64 min, u64 max, u64 *value)
 {
-	/* What doesn't fit 64 bits is out of range like any other. */
+	/* A number that does not fit 64 bits is out of range like any other. */
 	if (!isdigit(*page) || kstrtou64(page, 10, value) || *value < min || *value > max)
 		return -EINVAL;
 	return 0;
@@ -91,7 +91,7 @@ static ssize_t htbs_policy_store(struct elevator_queue *eq, const char *page,
 	return count;
 }
 
-/* The default reservation: read all of it, change one number, write all. */
+/* The default reservation: read it, change one number, write it. */
 
 static void htbs_get_defaults(struct htbs_device *dev,
 			      struct htbs_params *params)
@@ -246,7 +246,7 @@ static ssize_t htbs_promised_requests_show(struct elevator_queue *eq,
 			  htbs_admission_set_nr_requests(&dev->admitted));
 }
 
-/* blk-mq keeps stores of one queue apart, so read and write back are safe. */
+/* blk-mq serialises stores of one queue, so read and write back are safe. */
 #define HTBS_ATTR(name) \
 	__ATTR(name, 0644, htbs_##name##_show, htbs_##name##_store)
 

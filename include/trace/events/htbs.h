@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Every decision of the scheduler.  What arrives, what is tagged, chosen,
- * waited for and completed can be replayed from these through the
- * specification.  Times are in ns; start, finish and v are virtual.
+ * Every decision of the scheduler. From these events the arrivals, tags,
+ * choices, waits and completions can be replayed through the specification.
+ * Times are in ns; start, finish and v are virtual.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM htbs
@@ -15,7 +15,7 @@
 
 #include <htbs/core/curve.h>
 
-/* A request got its tags.  It conforms if start == v. */
+/* A request was tagged. It conforms if start == v. */
 TRACE_EVENT(htbs_tag,
 	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u64 v, u64 start,
 		 u64 finish, u64 sector, u32 bytes, bool write, u32 pending,
@@ -63,8 +63,9 @@ TRACE_EVENT(htbs_tag,
 );
 
 /*
- * A request that others wait for passes its group's cap.  It is charged already:
- * when it was tagged, if it was pending before there was a cap, or just before this.
+ * A request that other groups may wait for is exempt from its group's cap. It
+ * has been charged: when it was tagged, if it was pending before there was a
+ * cap, or just before this event.
  */
 TRACE_EVENT(htbs_pass,
 	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u32 bytes,
@@ -98,8 +99,8 @@ TRACE_EVENT(htbs_pass,
 );
 
 /*
- * A pending request has grown: this is its place from now on.  If it swallowed
- * another pending one, that is gone; else gone is -1.
+ * A pending request has grown by a merge: sector and bytes are its place from
+ * now on. gone is the pending request that was merged into it, or -1.
  */
 TRACE_EVENT(htbs_merge,
 	TP_PROTO(dev_t dev, u64 group, int request, int gone, u64 sector,
@@ -134,7 +135,10 @@ TRACE_EVENT(htbs_merge,
 		  __entry->bytes, __entry->pending, __entry->oldest)
 );
 
-/* Bytes were charged that have no tag: merged, or inserted at the head. */
+/*
+ * Bytes without a tag were charged: merged, or of a request that bypasses the
+ * policy.
+ */
 TRACE_EVENT(htbs_charge,
 	TP_PROTO(dev_t dev, u64 group, u64 now, u32 bytes),
 	TP_ARGS(dev, group, now, bytes),
@@ -158,7 +162,7 @@ TRACE_EVENT(htbs_charge,
 		  __entry->now, __entry->bytes)
 );
 
-/* A request goes to the driver; tagged is 0 if it went first, unscheduled. */
+/* A request is dispatched; tagged is 0 if it bypassed the policy. */
 TRACE_EVENT(htbs_dispatch,
 	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u64 start,
 		 u64 sector, u32 bytes, bool sync, int order, u32 run,
@@ -207,8 +211,8 @@ TRACE_EVENT(htbs_dispatch,
 );
 
 /*
- * A request is with the driver no more: completed, or given back.  If the
- * device is kept idle from now on, until says how long; else it is 0.
+ * A request completed or was given back. If the device is idled from now on,
+ * until tells how long; else it is 0.
  */
 TRACE_EVENT(htbs_complete,
 	TP_PROTO(dev_t dev, u64 group, int request, u64 now, bool requeued,
@@ -297,13 +301,13 @@ DECLARE_EVENT_CLASS(htbs_until,
 		  __entry->now, __entry->until)
 );
 
-/* The device is kept for a reservation, until then at the latest. */
+/* The device is idled for a group, until then at the latest. */
 DEFINE_EVENT(htbs_until, htbs_wait_begin,
 	TP_PROTO(dev_t dev, u64 group, u64 now, u64 until),
 	TP_ARGS(dev, group, now, until)
 );
 
-/* What a reservation has pending is held up by its cap until then. */
+/* A group with requests pending is throttled by its cap until then. */
 DEFINE_EVENT(htbs_until, htbs_stop,
 	TP_PROTO(dev_t dev, u64 group, u64 now, u64 until),
 	TP_ARGS(dev, group, now, until)
@@ -390,7 +394,7 @@ TRACE_EVENT(htbs_late,
 		  __entry->request, __entry->now, __entry->late)
 );
 
-/* The next request is held back until the device has less. */
+/* The next request is held back until fewer are in flight. */
 TRACE_EVENT(htbs_hold,
 	TP_PROTO(dev_t dev, u64 now, u32 reads, u32 writes, u32 read_window,
 		 u32 write_window),
@@ -491,14 +495,14 @@ DEFINE_EVENT(htbs_promise, htbs_join,
 	TP_ARGS(dev, group, now, bw, burst, latency, iops)
 );
 
-/* A reservation promises something else. */
+/* A reservation changed. */
 DEFINE_EVENT(htbs_promise, htbs_config,
 	TP_PROTO(dev_t dev, u64 group, u64 now, u64 bw, u64 burst, u64 latency,
 		 u32 iops),
 	TP_ARGS(dev, group, now, bw, burst, latency, iops)
 );
 
-/* A reservation has a weight from now on; 0: it has none. */
+/* The weight of a reservation changed; 0: it has none. */
 TRACE_EVENT(htbs_share,
 	TP_PROTO(dev_t dev, u64 group, u64 now, u32 weight),
 	TP_ARGS(dev, group, now, weight),
@@ -522,7 +526,7 @@ TRACE_EVENT(htbs_share,
 		  __entry->now, __entry->weight)
 );
 
-/* A reservation has a cap from now on; 0: it has none. */
+/* The cap of a reservation changed; 0: it has none. */
 TRACE_EVENT(htbs_cap,
 	TP_PROTO(dev_t dev, u64 group, u64 now, u64 max),
 	TP_ARGS(dev, group, now, max),
@@ -569,8 +573,8 @@ TRACE_DEFINE_ENUM(HTBS_RULE_PAPER);
 TRACE_DEFINE_ENUM(HTBS_RULE_SLACK);
 
 /*
- * A tunable changed; or the device has just come to us, and a request with a
- * seek is believed to take so long.
+ * A tunable changed, or the device was attached; seek is what a request with a
+ * seek is assumed to take.
  */
 TRACE_EVENT(htbs_tunables,
 	TP_PROTO(dev_t dev, bool attached, unsigned int policy, u32 b_max,
@@ -608,5 +612,5 @@ TRACE_EVENT(htbs_tunables,
 
 #endif /* _TRACE_HTBS_H */
 
-/* Kbuild has this file found where the kernel's own would be. */
+/* Kbuild's include path finds this file where the kernel's own would be. */
 #include <trace/define_trace.h>
