@@ -19,7 +19,7 @@ static int __init htbs_init(void)
 	err = htbs_shallow_depth_fits();
 	if (err) {
 		if (err == -EINVAL)
-			pr_err("this kernel limits tags otherwise than it did when htbs was built; build htbs again for it\n");
+			pr_err("this kernel limits tags differently from the kernel that htbs was built for; build htbs again for it\n");
 		return err;
 	}
 	err = htbs_reservations_register(htbs_cgroup_files);

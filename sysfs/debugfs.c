@@ -21,7 +21,7 @@
 
 static const char *const htbs_wait_names[] = {
 	[HTBS_WAIT_NONE]	= "no",
-	[HTBS_WAIT_SERVICE]	= "for the completion before the next request",
+	[HTBS_WAIT_SERVICE]	= "for a completion, and then for the next request",
 	[HTBS_WAIT_ARRIVAL]	= "for the next request",
 };
 
@@ -106,7 +106,7 @@ static int htbs_state_show(void *data, struct seq_file *sf)
 		   htbs_policy_in_flight(policy, true),
 		   policy->inflight_deadlines.count,
 		   policy->held ? "; a request is held back" : "");
-	seq_printf(sf, "rest            by %s\n",
+	seq_printf(sf, "surplus         by %s\n",
 		   htbs_policy_weighted(policy) ? "weight" : "bandwidth");
 	seq_printf(sf, "kept idle       %s\n", htbs_wait_names[policy->wait]);
 	htbs_show_oldest(sf, dev);

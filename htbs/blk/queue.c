@@ -106,7 +106,7 @@ void htbs_queue_swap_tags(struct htbs_reservation *res, struct request *rq)
 /**
  * htbs_queue_update_head() - tell the policy the tags of the oldest request
  * @dev: the device, locked
- * @res: a reservation whose oldest request may have changed
+ * @res: the reservation; its oldest request may have changed
  */
 void htbs_queue_update_head(struct htbs_device *dev,
 			    struct htbs_reservation *res)

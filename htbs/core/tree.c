@@ -136,7 +136,7 @@ static u64 htbs_minimum_eligible(const struct htbs_minima *min)
 	return min->eligible;
 }
 
-/* The first node in order whose value is not after @most, or NULL. */
+/* The first node in order with a value not after @most, or NULL. */
 static __always_inline struct htbs_node *
 htbs_tree_search(const struct htbs_tree *tree, htbs_minimum_t value, u64 most)
 {

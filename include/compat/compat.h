@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Everything in which the kernels HTBS builds for differ, and our own versions of
- * the block layer's private inline helpers.
+ * All differences between the kernels that HTBS builds for, and copies of the
+ * block layer's private inline helpers.
  *
- * generated/htbs-private.h is written by scripts/private-types from the BTF of the
- * kernel that is built for. It declares the private types and functions and says by
- * an HTBS_ macro, 0 or 1, how this kernel has each thing. No other file asks for it.
+ * generated/htbs-private.h is written by scripts/private-types from the BTF of
+ * the kernel to build for. It declares the private types and functions and has
+ * an HTBS_ macro, 0 or 1, for each difference. No other file uses these macros.
  */
 #ifndef HTBS_COMPAT_H
 #define HTBS_COMPAT_H
@@ -17,7 +17,7 @@
 
 extern struct blkcg blkcg_root;
 
-/* The third argument of insert_requests; not in BTF: the flag's value. */
+/* The third argument of insert_requests. The flag's value is not in BTF. */
 #if HTBS_INSERT_FLAGS
 #define htbs_insert_t blk_insert_t
 #define HTBS_INSERT_AT_HEAD ((__force blk_insert_t)0x01)
@@ -27,12 +27,12 @@ extern struct blkcg blkcg_root;
 #endif
 
 /**
- * htbs_insert_at_head - does insert_requests ask for the head of the queue
+ * htbs_insert_at_head() - whether insert_requests inserts at the head
  * @flags: third argument of the operation
  *
- * A flag that is not known would mean that the flags' values have changed.
+ * An unknown flag would mean that the flags' values have changed.
  *
- * Return: whether it does.
+ * Return: true if it does.
  */
 static inline bool htbs_insert_at_head(htbs_insert_t flags)
 {
@@ -41,9 +41,9 @@ static inline bool htbs_insert_at_head(htbs_insert_t flags)
 }
 
 /**
- * htbs_set_elevator - make an elevator a queue's
+ * htbs_set_elevator() - set the elevator of a queue
  * @q: queue
- * @eq: elevator whose data is set, or NULL
+ * @eq: elevator with its data set, or NULL
  *
  * The cgroup code looks at it under queue_lock.
  */
@@ -55,11 +55,11 @@ static inline void htbs_set_elevator(struct request_queue *q, struct elevator_qu
 }
 
 /**
- * HTBS_DEFINE_INIT_SCHED - define the init_sched operation of an elevator
- * @name: function to define, with the signature this kernel wants
+ * HTBS_DEFINE_INIT_SCHED() - define the init_sched operation of an elevator
+ * @name: function to define, with the signature of this kernel
  * @impl: int (struct request_queue *q, struct elevator_queue *eq): sets
- *	eq->elevator_data, calls htbs_set_elevator() and may then activate a cgroup
- *	policy; on failure it only undoes its own work
+ *	eq->elevator_data, calls htbs_set_elevator() and may then activate a
+ *	cgroup policy; on failure it only undoes its own work
  */
 #if HTBS_INIT_SCHED_BY_TYPE
 #define HTBS_DEFINE_INIT_SCHED(name, impl)				\
@@ -91,9 +91,10 @@ static int name(struct request_queue *q, struct elevator_queue *name##_eq) \
 #endif
 
 /**
- * HTBS_DEFINE_DEPTH_UPDATED - define the depth_updated operation of an elevator
- * @name: function to define, with the signature this kernel wants
- * @impl: void (struct request_queue *q); may be called once for each hardware queue
+ * HTBS_DEFINE_DEPTH_UPDATED() - define the elevator's depth_updated operation
+ * @name: function to define, with the signature of this kernel
+ * @impl: void (struct request_queue *q); may be called once for each hardware
+ *	queue
  */
 #if HTBS_DEPTH_UPDATED_BY_HCTX
 #define HTBS_DEFINE_DEPTH_UPDATED(name, impl)				\
@@ -110,10 +111,11 @@ static void name(struct request_queue *q)				\
 #endif
 
 /**
- * htbs_tags - the scheduler's tags that an allocation chooses from
+ * htbs_nr_sched_tags() - the number of tags that an allocation chooses from
  * @data: argument of the limit_depth operation
  *
- * Return: their number: those of one hardware queue, unless all share one set.
+ * Return: the scheduler's tags of one hardware queue, or of all if they share
+ * one set.
  */
 static inline unsigned int htbs_nr_sched_tags(struct blk_mq_alloc_data *data)
 {
@@ -121,8 +123,8 @@ static inline unsigned int htbs_nr_sched_tags(struct blk_mq_alloc_data *data)
 }
 
 /*
- * Some of a set of tags, as limit_depth says it: older kernels count within a word of
- * the bitmap, of which there are several, later ones within the whole.
+ * A number of tags as limit_depth counts them: older kernels within each word
+ * of the bitmap, later ones within the whole bitmap.
  */
 static inline unsigned int htbs_shallow_depth(const struct sbitmap *sb, unsigned int visible)
 {
@@ -133,13 +135,16 @@ static inline unsigned int htbs_shallow_depth(const struct sbitmap *sb, unsigned
 	return max(DIV_ROUND_UP(depth * visible, sb->depth), 1U);
 }
 
-/* How many bits an allocation gets of a bitmap of four words, one bit of each or of all. */
+/*
+ * The bits of a bitmap of four words: a depth of 1 is one bit of each, or of
+ * all.
+ */
 #define HTBS_SHALLOW_BITS	32
 
 /**
- * htbs_shallow_depth_fits - does the kernel count as HTBS_SHALLOW_DEPTH_OF_MAP says
+ * htbs_shallow_depth_fits() - test that HTBS_SHALLOW_DEPTH_OF_MAP is right
  *
- * Return: 0, -EINVAL if it does not, or -ENOMEM.
+ * Return: 0, -EINVAL if the running kernel counts otherwise, or -ENOMEM.
  */
 static inline int htbs_shallow_depth_fits(void)
 {
@@ -161,7 +166,7 @@ static inline int htbs_shallow_depth_fits(void)
 }
 
 /**
- * htbs_wake_tag_waiters - have all that wait for a tag look again
+ * htbs_wake_tag_waiters() - wake all tasks that wait for a tag
  * @q: queue
  *
  * Not in a frozen queue, which may be about to get other tags.
@@ -179,10 +184,10 @@ static inline void htbs_wake_tag_waiters(struct request_queue *q)
 }
 
 /**
- * htbs_hctx_inactive - have all CPUs of a hardware queue gone offline
+ * htbs_hctx_inactive() - whether all CPUs of a hardware queue are offline
  * @hctx: hardware queue
  *
- * Return: whether they have; what is pending there is being waited for.
+ * Return: true if they are; the kernel then waits for what is pending there.
  */
 static inline bool htbs_hctx_inactive(const struct blk_mq_hw_ctx *hctx)
 {
@@ -190,7 +195,7 @@ static inline bool htbs_hctx_inactive(const struct blk_mq_hw_ctx *hctx)
 }
 
 /**
- * htbs_announce_limit - promise not to limit the depth to less than a quarter
+ * htbs_announce_limit() - promise not to limit the depth to less than a quarter
  * @q: queue; frozen
  *
  * Tasks that wait for tags are woken in batches no larger than that allows.
@@ -209,9 +214,9 @@ static inline void htbs_announce_limit(struct request_queue *q)
 }
 
 /**
- * htbs_limit_depth - let an allocation have some of the scheduler's tags
+ * htbs_limit_depth() - limit an allocation to some of the scheduler's tags
  * @data: argument of the limit_depth operation
- * @visible: of how many; at least a quarter of all
+ * @visible: number of tags; at least a quarter of all
  */
 static inline void htbs_limit_depth(struct blk_mq_alloc_data *data, unsigned int visible)
 {
@@ -219,11 +224,11 @@ static inline void htbs_limit_depth(struct blk_mq_alloc_data *data, unsigned int
 }
 
 /**
- * htbs_wbt_disable - keep write-back throttling off a queue
+ * htbs_wbt_disable() - disable write-back throttling of a queue
  * @eq: the queue's elevator
  * @q: queue
  *
- * It would hold writers back before the scheduler sees them. For init_sched.
+ * It would throttle writers before their requests are inserted. For init_sched.
  */
 static inline void htbs_wbt_disable(struct elevator_queue *eq, struct request_queue *q)
 {
@@ -238,7 +243,7 @@ static inline void htbs_wbt_disable(struct elevator_queue *eq, struct request_qu
 }
 
 /**
- * htbs_wbt_enable - undo htbs_wbt_disable()
+ * htbs_wbt_enable() - undo htbs_wbt_disable()
  * @eq: the queue's elevator
  * @q: queue
  *
@@ -257,9 +262,10 @@ static inline void htbs_wbt_enable(struct elevator_queue *eq, struct request_que
 }
 
 /**
- * HTBS_DEFINE_PD_ALLOC - define the pd_alloc_fn of a cgroup policy
- * @name: function to define, with the signature this kernel wants
- * @impl: struct blkg_policy_data *(gfp_t gfp); may not sleep unless @gfp says so
+ * HTBS_DEFINE_PD_ALLOC() - define the pd_alloc_fn of a cgroup policy
+ * @name: function to define, with the signature of this kernel
+ * @impl: struct blkg_policy_data *(gfp_t gfp); may not sleep unless @gfp says
+ *	so
  */
 #if HTBS_PD_ALLOC_GFP_FIRST
 #define HTBS_DEFINE_PD_ALLOC(name, impl)				\
@@ -284,7 +290,7 @@ static struct blkg_policy_data *					\
 #endif
 
 /**
- * htbs_activate_policy - give every blkg of a queue a policy's data
+ * htbs_activate_policy() - allocate a policy's data for every blkg of a queue
  * @q: queue
  * @pol: registered policy
  *
@@ -296,7 +302,7 @@ static inline int htbs_activate_policy(struct request_queue *q, struct blkcg_pol
 }
 
 /**
- * htbs_deactivate_policy - take a policy's data from every blkg of a queue
+ * htbs_deactivate_policy() - free a policy's data of every blkg of a queue
  * @q: queue
  * @pol: policy
  */
@@ -307,8 +313,8 @@ static inline void htbs_deactivate_policy(struct request_queue *q, struct blkcg_
 
 /**
  * struct htbs_conf_ctx - a write of "MAJ:MIN key=value ..." to a cgroup file
- * @blkg: the blkg it is about
- * @body: what follows the device
+ * @blkg: the cgroup on the device
+ * @body: the text after the device
  * @kernel: the block layer's own context
  */
 struct htbs_conf_ctx {
@@ -318,17 +324,17 @@ struct htbs_conf_ctx {
 };
 
 /**
- * htbs_conf_prep - find the device and the blkg a write is about
+ * htbs_conf_prep() - find the device and the blkg of a write
  * @blkcg: cgroup written to
  * @pol: policy that owns the file
- * @input: what was written, changed by parsing
+ * @input: text written, changed by parsing
  * @ctx: to be filled
  *
- * On success q->queue_lock is held, interrupts off, until htbs_conf_end(). That is to be
- * called after a failure, too.
+ * On success q->queue_lock is held, interrupts off, until htbs_conf_end(). That
+ * has to be called after a failure, too.
  *
- * Return: 0, -EINVAL (no MAJ:MIN and space), -ENODEV (no such disk), -EOPNOTSUPP (@pol is
- * not active on it) or -ENOMEM.
+ * Return: 0, -EINVAL (no MAJ:MIN and space), -ENODEV (no such disk),
+ * -EOPNOTSUPP (@pol is not active on it) or -ENOMEM.
  */
 static inline int htbs_conf_prep(struct blkcg *blkcg, const struct blkcg_policy *pol,
 				 char *input, struct htbs_conf_ctx *ctx)
@@ -351,8 +357,8 @@ static inline int htbs_conf_prep(struct blkcg *blkcg, const struct blkcg_policy 
 }
 
 /**
- * htbs_conf_end - end what htbs_conf_prep() began
- * @ctx: context it was given
+ * htbs_conf_end() - end what htbs_conf_prep() began
+ * @ctx: its context
  */
 static inline void htbs_conf_end(struct htbs_conf_ctx *ctx)
 {
@@ -365,7 +371,7 @@ static inline void htbs_conf_end(struct htbs_conf_ctx *ctx)
 }
 
 /**
- * htbs_css_to_blkcg - the blkcg of an io controller's cgroup state
+ * htbs_css_to_blkcg() - the blkcg of an io controller's cgroup state
  * @css: state or NULL
  *
  * Return: NULL for NULL.
@@ -376,7 +382,7 @@ static inline struct blkcg *htbs_css_to_blkcg(struct cgroup_subsys_state *css)
 }
 
 /**
- * htbs_blkg_to_pd - a policy's data of a blkg
+ * htbs_blkg_to_pd() - a policy's data of a blkg
  * @blkg: blkg or NULL
  * @pol: policy
  *
@@ -389,11 +395,12 @@ static inline struct blkg_policy_data *htbs_blkg_to_pd(struct blkcg_gq *blkg,
 }
 
 /**
- * htbs_blkcg_to_cpd - a policy's data of a cgroup
+ * htbs_blkcg_to_cpd() - a policy's data of a cgroup
  * @blkcg: cgroup or NULL
  * @pol: policy
  *
- * Return: NULL for NULL, or if the policy is not registered yet for this cgroup.
+ * Return: NULL for NULL, or if the policy is not registered yet for this
+ * cgroup.
  */
 static inline struct blkcg_policy_data *htbs_blkcg_to_cpd(struct blkcg *blkcg,
 							  const struct blkcg_policy *pol)
@@ -402,7 +409,7 @@ static inline struct blkcg_policy_data *htbs_blkcg_to_cpd(struct blkcg *blkcg,
 }
 
 /**
- * htbs_blkg_lookup - the blkg of a cgroup and a queue
+ * htbs_blkg_lookup() - the blkg of a cgroup and a queue
  * @blkcg: cgroup
  * @q: queue
  *
@@ -422,8 +429,8 @@ static inline struct blkcg_gq *htbs_blkg_lookup(struct blkcg *blkcg, struct requ
 }
 
 /**
- * htbs_blkg_get - take another reference to a blkg
- * @blkg: blkg the caller has a reference to
+ * htbs_blkg_get() - take another reference to a blkg
+ * @blkg: blkg that the caller has a reference to
  */
 static inline void htbs_blkg_get(struct blkcg_gq *blkg)
 {
@@ -431,7 +438,7 @@ static inline void htbs_blkg_get(struct blkcg_gq *blkg)
 }
 
 /**
- * htbs_blkg_put - drop a reference to a blkg
+ * htbs_blkg_put() - drop a reference to a blkg
  * @blkg: blkg
  */
 static inline void htbs_blkg_put(struct blkcg_gq *blkg)
@@ -440,7 +447,7 @@ static inline void htbs_blkg_put(struct blkcg_gq *blkg)
 }
 
 /**
- * htbs_blkg_dev_name - "MAJ:MIN" of a blkg's disk
+ * htbs_blkg_dev_name() - the "MAJ:MIN" of a blkg's disk
  * @blkg: blkg
  *
  * Return: NULL once the disk is gone.
@@ -453,10 +460,10 @@ static inline const char *htbs_blkg_dev_name(struct blkcg_gq *blkg)
 }
 
 /**
- * htbs_rq_mergeable - can a request grow, and so belong in the elevator's merge hash
+ * htbs_rq_mergeable() - whether a request belongs in the elevator's merge hash
  * @rq: request
  *
- * Return: whether it can.
+ * Return: true if it can grow.
  */
 static inline bool htbs_rq_mergeable(struct request *rq)
 {
@@ -475,10 +482,10 @@ static inline bool htbs_rq_mergeable(struct request *rq)
 }
 
 /**
- * htbs_discard_mergeable - does a request take further discards as ranges of its own
+ * htbs_discard_mergeable() - whether a request takes discards as further ranges
  * @rq: request
  *
- * Return: whether it does.
+ * Return: true if it does.
  */
 static inline bool htbs_discard_mergeable(struct request *rq)
 {
@@ -486,13 +493,13 @@ static inline bool htbs_discard_mergeable(struct request *rq)
 }
 
 /**
- * htbs_rq_prepared - are the elevator's fields of a request the elevator's
+ * htbs_rq_prepared() - whether the elevator may use its fields of a request
  * @rq: request
  *
- * Not if prepare_request was not called for it; in 6.1 the flush code keeps its own
- * things in the same place.
+ * Not if prepare_request was not called for it; in 6.1 the flush code keeps its
+ * own data in the same place.
  *
- * Return: whether they are.
+ * Return: true if it may.
  */
 static inline bool htbs_rq_prepared(struct request *rq)
 {
@@ -504,9 +511,9 @@ static inline bool htbs_rq_prepared(struct request *rq)
 }
 
 /**
- * htbs_setup_timer - initialise a timer of the monotonic clock, absolute
+ * htbs_setup_timer() - initialise a timer of the monotonic clock, absolute
  * @timer: timer
- * @expired: called when it goes off
+ * @expired: called when it expires
  */
 static inline void htbs_setup_timer(struct hrtimer *timer,
 				    enum hrtimer_restart (*expired)(struct hrtimer *))

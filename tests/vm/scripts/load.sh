@@ -39,7 +39,7 @@ if insmod "$IN/miscounting.ko" 2>miscounting; then
 fi
 grep -q 'Invalid argument' miscounting || fail "$(cat miscounting)"
 ! loaded || fail "loaded"
-dmesg | grep -q 'htbs: this kernel limits tags otherwise .*; build htbs again for it' ||
+dmesg | grep -q 'htbs: this kernel limits tags differently .*; build htbs again for it' ||
 	fail "nothing is said of tags"
 
 # Its alias has the first who wants it load it.
