@@ -39,7 +39,7 @@
 
 #define HTBS_NSEC_PER_SEC	1000000000ULL
 
-/* The background has the inverse of this of the device's time. */
+/* The inverse of the background's part of the device's time. */
 #define HTBS_BACKGROUND_PART	16
 
 /* The time for which a request uses up its flow's reservation, ns. */

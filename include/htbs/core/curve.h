@@ -81,9 +81,9 @@ struct htbs_curve {
 };
 
 /**
- * htbs_before() - compare two moments of a clock that wraps
- * @a: a moment, ns
- * @b: another moment less than 2^63 ns away
+ * htbs_before() - compare two times of a clock that wraps
+ * @a: a time, ns
+ * @b: another time, less than 2^63 ns away
  *
  * Return: true if @a is earlier than @b.
  */

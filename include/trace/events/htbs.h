@@ -266,13 +266,13 @@ DECLARE_EVENT_CLASS(htbs_group,
 		  __entry->now)
 );
 
-/* Another reservation is active; group 0 is the background, unbounded. */
+/* Another group is active; group 0 is the background. */
 DEFINE_EVENT(htbs_group, htbs_switch,
 	TP_PROTO(dev_t dev, u64 group, u64 now),
 	TP_ARGS(dev, group, now)
 );
 
-/* A reservation that its cap stopped may go on. */
+/* A throttled group is unthrottled. */
 DEFINE_EVENT(htbs_group, htbs_go,
 	TP_PROTO(dev_t dev, u64 group, u64 now),
 	TP_ARGS(dev, group, now)
@@ -344,7 +344,7 @@ TRACE_EVENT(htbs_wait_end,
 				   { HTBS_WAIT_CANCELLED, "cancelled" }))
 );
 
-/* Nothing that is pending conforms: the virtual clock jumped. */
+/* No pending request conforms: the virtual clock jumped. */
 TRACE_EVENT(htbs_drift,
 	TP_PROTO(dev_t dev, u64 now, u64 jump, u64 drift),
 	TP_ARGS(dev, now, jump, drift),
@@ -368,7 +368,7 @@ TRACE_EVENT(htbs_drift,
 		  __entry->jump, __entry->drift)
 );
 
-/* A conforming request completed after its latency. */
+/* A conforming request completed late. */
 TRACE_EVENT(htbs_late,
 	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u64 late),
 	TP_ARGS(dev, group, request, now, late),
