@@ -59,8 +59,9 @@ setup:
 demo: setup
 	@$(PYTHON) -m results.demo
 
+# LIST and PAGE boot no guest.
 lab: setup
-	@$(PYTHON) -m results.lab
+	@$(PYTHON) -m results.lab $(if $(LIST),--list) $(if $(PAGE),--page)
 
 bench: setup
 	@$(PYTHON) -m results.bench
@@ -116,8 +117,10 @@ help:
 	@echo 'make simdisk             build the simulated disk for the guest'
 	@echo 'make demo                install what is missing, run the demonstration'
 	@echo 'make bench               measure what scheduling costs the CPU'
-	@echo 'make lab                 run the experiments of results/ that are missing'
+	@echo 'make lab                 run the experiments that have no raw data in build/results/'
 	@echo 'make lab EXPERIMENT=x    run one of them; LAB_SECONDS=2 for a short trial in build/lab/'
+	@echo 'make lab LIST=1          which raw data are there; PAGE=1: write page and figures of'
+	@echo '                         results/ from the summary'
 	@echo 'make test                install what is missing, run all tests'
 	@echo 'make test-host           the tests that need no kernel; under 2 minutes'
 	@echo 'make test-debug          run functional tests and fault matrix on a debug kernel;'

@@ -16,8 +16,9 @@ import sys
 import time
 from pathlib import Path
 
+from results.experiments import schedulers
 from results.lab import figure
-from results.lab.experiment import GIB, KIB, Drive, Experiment, Job, Reservation, Scheduler
+from results.lab.experiment import GIB, KIB, Drive, Experiment, Job, Reservation
 from results.lab.run import run
 from results.lab.table import table
 from tests.vm import GuestError, SetupError, kernels
@@ -31,9 +32,6 @@ SECONDS_MIN, SECONDS_MAX = 10, 3600
 # another at once.
 BURST = 8 * KIB
 
-# Runs and waits as long as b_max and t_wait_us say, whatever the others can bear.
-PAPER = {"policy": "paper"}
-
 
 def experiment(seconds: int) -> Experiment:
     """The paper's paragraph."""
@@ -44,11 +42,11 @@ def experiment(seconds: int) -> Experiment:
             Job("app2", "read", 2 * GIB, 2 * GIB, Reservation(800 * KIB, BURST, 100_000)),
         ),
         schedulers=(
-            Scheduler("pclock", "pClock", "htbs", PAPER | {"b_max": 1, "t_wait_us": 0}),
-            Scheduler("htbs-paper", "HTBS policy=paper", "htbs", PAPER | {"b_max": 20}),
-            Scheduler("htbs", "HTBS", "htbs"),
-            Scheduler("mq-deadline", "mq-deadline", "mq-deadline"),
-            Scheduler("bfq", "BFQ", "bfq"),
+            schedulers.PCLOCK,
+            schedulers.HTBS_PAPER,
+            schedulers.HTBS,
+            schedulers.MQ_DEADLINE,
+            schedulers.BFQ,
         ),
         drive=Drive(),
         seconds=seconds,
@@ -113,7 +111,8 @@ def main() -> int:
     summary = outcome.summary()
     DIRECTORY.mkdir(exist_ok=True)
     (DIRECTORY / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
-    figure.bandwidth(outcome, ("pclock", "htbs-paper", "htbs"), DIRECTORY / "bandwidth.png")
+    drawn = figure.bandwidth(outcome, ("pclock", "htbs-paper", "htbs"))
+    figure.save(drawn, DIRECTORY / "bandwidth.png")
     print(f"\n{table(wanted, summary)}\n")
     for file in ("summary.json", "bandwidth.png"):
         print(f"demo: wrote results/demo/{file}")

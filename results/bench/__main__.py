@@ -3,6 +3,7 @@
 The virtual part comes out the same on every machine, to the digit; the scaling is in real time.
 """
 
+import hashlib
 import json
 import sys
 import time
@@ -13,12 +14,13 @@ from results.bench import figure, guest, page, scaling
 from results.bench.cases import SCHEDULERS
 from results.bench.summary import summarise
 from results.lab.progress import Progress, clock
-from results.lab.run import Advance, side_by_side, stripped_modules
+from results.lab.run import Advance, side_by_side, stripped_modules, versions
 from tests.vm import GuestError, SetupError, kernels
 from tests.vm.kernels import Kernel
 
 KERNEL = "6.12"
 DIRECTORY = Path(__file__).parent
+RAW = kernels.BUILD / "results" / "bench" / "raw"
 
 
 def main() -> int:
@@ -27,7 +29,9 @@ def main() -> int:
     try:
         kernel = kernels.newest(KERNEL)
         print(f"bench: {len(SCHEDULERS)} guests with kernel {kernel.version}, then one", flush=True)
-        raw, rounds = measure(kernel)
+        htbs = stripped_modules(kernel)["htbs.ko"]
+        measured_with = inputs(kernel, htbs)
+        raw, rounds = measure(kernel, htbs)
     except (SetupError, GuestError) as error:
         print(f"bench: failed: {error}", file=sys.stderr)
         return 1
@@ -35,25 +39,34 @@ def main() -> int:
         print("bench: interrupted", file=sys.stderr)
         return 130
     for name, each in raw.items():
-        write(DIRECTORY / "raw" / f"{name}.json", {"kernel": kernel.version} | each)
-    write(DIRECTORY / "raw" / "scaling.json", {"kernel": kernel.version, "rounds": rounds})
-    summary = summarise(kernel.version, raw, rounds)
+        write(RAW / f"{name}.json", measured_with | each)
+    write(RAW / "scaling.json", measured_with | {"rounds": rounds})
+    summary = measured_with | summarise(raw, rounds)
     write(DIRECTORY / "summary.json", summary)
     figure.cost(summary, DIRECTORY / "cost.png")
     print(f"\n{page.section(summary)}")
-    print("bench: wrote results/bench/summary.json, cost.png and raw")
+    print("bench: wrote results/bench/summary.json, cost.png; raw data: build/results/bench/raw")
+    print("bench: make lab PAGE=1 takes them into results/README.md")
     print(f"bench: took {clock(time.monotonic() - begin)} min")
     return 0
 
 
-def measure(kernel: Kernel) -> tuple[dict[str, dict], list[dict]]:
-    """The raw results: of each scheduler in virtual time; of scaling, with the CPUs for itself."""
-    htbs = stripped_modules(kernel)["htbs.ko"]
+def inputs(kernel: Kernel, htbs: bytes) -> dict:
+    """What the numbers depend on: the kernel, the module, the programs."""
+    return {
+        "kernel": kernel.version,
+        "versions": versions(),
+        "htbs": hashlib.sha256(htbs).hexdigest(),
+    }
+
+
+def measure(kernel: Kernel, htbs: bytes) -> tuple[dict[str, dict], list[dict]]:
+    """The raw data: of each scheduler in virtual time; of scaling, in a guest that runs alone."""
 
     def task(scheduler: str) -> Callable[[Advance], dict]:
         return lambda advance: guest.run(scheduler, kernel, htbs, advance)
 
-    # The last know cgroups, and so take longest.
+    # The last schedulers have state for each cgroup, so their guests take longest.
     tasks = {scheduler: task(scheduler) for scheduler in reversed(SCHEDULERS)}
     raw = side_by_side(tasks, Progress(SCHEDULERS))
     last = {"scaling": lambda advance: scaling.run(kernel, htbs, advance)}

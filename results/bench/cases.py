@@ -13,6 +13,9 @@ SCHEDULERS: Mapping[str, bool] = {
 }
 BASE = "none"
 
+# On the page, as on the page of the laboratory.
+TITLES = {name: name for name in SCHEDULERS} | {"bfq": "BFQ", "htbs": "HTBS"}
+
 CGROUPS = (1, 100, 10_000)
 PATTERNS = ("randread", "read")
 DEPTHS = (1, 32)

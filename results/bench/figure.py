@@ -1,5 +1,7 @@
 """The added time of each scheduler in each case, drawn; the same bytes for the same numbers."""
 
+import hashlib
+import json
 from pathlib import Path
 
 import matplotlib as mpl
@@ -9,11 +11,11 @@ mpl.use("Agg")
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 
-from results.bench.cases import BASE, Case, cases
+from results.bench.cases import BASE, TITLES, Case, cases
+from results.lab.figure import save
 
-# Told apart by those who see few colours, and in black and white by their lightness.
+# They differ for readers who see few colours, and by lightness in black and white.
 _COLOURS = {"mq-deadline": "#56b4e9", "kyber": "#009e73", "bfq": "#e69f00", "htbs": "#0072b2"}
-_DPI = 150
 _GROUP = 0.8
 _HEADROOM = 1.2
 
@@ -37,13 +39,16 @@ def cost(summary: dict, path: Path) -> None:
     panels[0].set_ylabel("added to none, ns per I/O")
     panels[0].set_ylim(top=_top(summary))
     panels[0].legend(frameon=False, ncols=2, loc="upper center")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=_DPI, metadata={"Software": None})
-    pyplot.close(figure)
+    save(figure, path, source(summary))
+
+
+def source(summary: dict) -> str:
+    """A hash of the numbers that the figure shows."""
+    return hashlib.sha256(json.dumps(summary, sort_keys=True).encode()).hexdigest()
 
 
 def _top(summary: dict) -> float:
-    """The end of the scale: above all, but for those who left the disk idle."""
+    """The end of the scale: above all bars but those of cases that left the disk idle."""
     return _HEADROOM * max(
         added
         for name in _COLOURS
@@ -58,7 +63,7 @@ def _panel(panel: Axes, wanted: list[Case], summary: dict) -> None:
     top = _top(summary)
     for index, (scheduler, colour) in enumerate(_COLOURS.items()):
         added = summary["schedulers"][scheduler]["added_ns"]
-        label = scheduler
+        label = TITLES[scheduler]
         for group, case in enumerate(wanted):
             if case.name not in added:
                 continue

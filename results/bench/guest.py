@@ -10,14 +10,14 @@ from tests.vm import Guest, Result
 from tests.vm.functional import LIBRARY
 from tests.vm.kernels import Kernel
 
-# A line of the guest's output that tells how far it is begins like this.
+# A line of the guest's output that begins a case.
 CASE = "case "
 
 _FUNCTIONS = (LIBRARY, Path(__file__).with_name("guest.sh"))
 _DISK_BYTES = 4 << 30
 _TIMEOUT = 900
 
-# All reservations of those who read are this together: less than the crowd's disk can do.
+# The sum of the readers' reservations: less than the crowd's disk can do.
 _RESERVED = 100 << 20
 
 # The modules that hold what a scheduler keeps of a cgroup.
@@ -25,7 +25,7 @@ _MODULES = {"bfq": "bfq", "htbs": "htbs"}
 
 
 def run(scheduler: str, kernel: Kernel, htbs: bytes, advance: Callable[[float], None]) -> dict:
-    """Measure all of a scheduler in one guest; advance() hears how far it is.
+    """Measure all of a scheduler in one guest; advance() is called with the share that is done.
 
     Returns the raw results: for each case the two snapshots, and the slabs' growth.
     """

@@ -1,6 +1,6 @@
 """The section of the results' page about the price of scheduling, from the summary alone."""
 
-from results.bench.cases import BASE, CGROUPS, CROWD, SCHEDULERS, Case, cases
+from results.bench.cases import BASE, CGROUPS, CROWD, SCHEDULERS, TITLES, Case, cases
 
 _OURS = "htbs"
 _PEERS = [name for name in SCHEDULERS if name not in (BASE, _OURS)]
@@ -8,10 +8,10 @@ _PEERS = [name for name in SCHEDULERS if name not in (BASE, _OURS)]
 _TEXT = """\
 ## The price of scheduling
 
-What does a scheduler cost the CPU? The disks here are null_blk's, which move no data, so what is
-left is the way of an I/O through fio, the kernel and the scheduler. An instruction takes a
-nanosecond of virtual time; the numbers are busy time per I/O. They count instructions, so they are
-the same on any machine, and know neither caches nor contention. All tunables are at their defaults.
+What does a scheduler cost the CPU? The disks are null_blk's, which move no data: what is left is
+the path of an I/O through fio, the kernel and the scheduler. An instruction takes a nanosecond of
+virtual time; the numbers are busy time per I/O. They count instructions, so they are the same on
+any machine, and show neither caches nor contention. Each scheduler is as it is loaded.
 
     make bench
 
@@ -26,8 +26,9 @@ rest of a batch. *100 readers* (libaio), each with this depth, have one that tak
 time for 0.2 ms: the rest waits, in the scheduler or for a tag. They are in one cgroup, or in a
 cgroup each. Of {most:,} cgroups all have done I/O on the disk, and have a
 reservation under HTBS, and {crowd} read: a request that waits needs one of the queue's 128 tags, so
-no more reservations than that can be backlogged, however many there are. Who gets a tag when makes
-a difference of some hundred ns at depth 32. mq-deadline and kyber know no cgroups.
+no more reservations than that can be backlogged, however many there are. The order in which tags
+become free makes a difference of some hundred ns at depth 32. mq-deadline and kyber know no
+cgroups.
 
 {words}
 """
@@ -44,7 +45,7 @@ def table(summary: dict) -> str:
     """A row for each case, then one for two CPUs."""
     names = [*_PEERS, _OURS]
     rows = [
-        ("readers", "pattern", "depth", "cgroups", BASE, *names),
+        ("readers", "pattern", "depth", "cgroups", BASE, *(TITLES[name] for name in names)),
         ("---:", "---", *["---:"] * (len(names) + 3)),
     ]
     for case in cases(BASE):
@@ -74,23 +75,26 @@ def _against(summary: dict, peer: str) -> str:
     theirs = summary["schedulers"][peer]["added_ns"]
     dearer = {case: ours[case] - theirs[case] for case in theirs if ours[case] > theirs[case]}
     if not dearer:
-        return f"HTBS is cheaper than {peer} in each case."
+        return f"HTBS is cheaper than {TITLES[peer]} in each case."
     worst = max(dearer.values())
     if len(dearer) == len(theirs):
         least = min(dearer.values())
-        return f"HTBS loses to {peer} in each case, by {least:,.0f} to {worst:,.0f} ns per I/O."
+        return (
+            f"HTBS loses to {TITLES[peer]} in each case, by {least:,.0f} to {worst:,.0f} ns per"
+            " I/O."
+        )
     return (
-        f"HTBS loses to {peer} in {len(dearer)} of {len(theirs)} cases, by {worst:,.0f} ns per I/O"
-        f" at most, and is cheaper in the others."
+        f"HTBS loses to {TITLES[peer]} in {len(dearer)} of {len(theirs)} cases, by {worst:,.0f} ns"
+        " per I/O at most, and is cheaper in the others."
     )
 
 
 def _idle(summary: dict, scheduler: str) -> str:
     shares = summary["schedulers"][scheduler]["idle"].values()
     return (
-        f"{scheduler} leaves the disk, which has requests waiting, idle in {len(shares)} cases, for"
-        f" {min(shares):.0%} to {max(shares):.0%} of the time; what it costs there is borne by few"
-        " I/Os."
+        f"{TITLES[scheduler]} leaves the disk, which has requests waiting, idle in {len(shares)}"
+        f" cases, for {min(shares):.0%} to {max(shares):.0%} of the time: there few I/Os bear its"
+        " cost."
     )
 
 
@@ -107,7 +111,7 @@ def _cgroups(summary: dict) -> str:
 
     parts = [
         f"from {few:,} to {many:,}, {growth(_OURS, few, many):+,.0f} ns per I/O"
-        f" (bfq: {growth('bfq', few, many):+,.0f})"
+        f" (BFQ: {growth('bfq', few, many):+,.0f})"
         for few, many in zip(CGROUPS, CGROUPS[1:], strict=False)
     ]
     return f"With the number of cgroups the price changes, at most: {'; '.join(parts)}."
@@ -115,7 +119,7 @@ def _cgroups(summary: dict) -> str:
 
 def _cpus(summary: dict) -> str:
     parts = [
-        f"{name} {each['scaling_2cpu']:.2f} ({each['iops_2cpu_of_none']:.2f})"
+        f"{TITLES[name]} {each['scaling_2cpu']:.2f} ({each['iops_2cpu_of_none']:.2f})"
         for name, each in summary["schedulers"].items()
     ]
     return (
@@ -127,7 +131,9 @@ def _cpus(summary: dict) -> str:
 
 
 def _memory(summary: dict) -> str:
-    others = ", ".join(f"{name} {held:,}" for name, held in summary["memory_per_cgroup"].items())
+    others = ", ".join(
+        f"{TITLES[name]} {held:,}" for name, held in summary["memory_per_cgroup"].items()
+    )
     return (
         f"A reservation takes {summary['memory_per_reservation']:,} bytes of kernel memory for each"
         f" disk ({others} for each cgroup)."

@@ -1,11 +1,11 @@
-"""All numbers of the benchmark by name, from the raw results alone."""
+"""All numbers of the benchmark by name, from the raw data alone."""
 
 from results.bench import memory, scaling, snapshot
 from results.bench.cases import BASE, SCHEDULERS
 
 
-def summarise(kernel: str, raw: dict[str, dict], rounds: list[dict]) -> dict:
-    """Reduce the raw results: of the virtual clock by scheduler, and of scaling by round.
+def summarise(raw: dict[str, dict], rounds: list[dict]) -> dict:
+    """Reduce the raw data: of the virtual clock by scheduler, and of scaling by round.
 
     none_ns: the CPU's time for one I/O without a scheduler, by case; added_ns: what a scheduler
     adds to it; idle: the part of the time that it left CPU and disk idle, by case, where it did;
@@ -28,7 +28,6 @@ def summarise(kernel: str, raw: dict[str, dict], rounds: list[dict]) -> dict:
         }
     held = {name: memory.per_cgroup(each["slabs"]) for name, each in raw.items() if "slabs" in each}
     return {
-        "kernel": kernel,
         "none_ns": {case: round(cost, 1) for case, cost in none.items()},
         "schedulers": schedulers,
         "memory_per_reservation": held.pop("htbs"),

@@ -20,7 +20,7 @@ APP2 = Job("app2", "read", 2 * GIB, 2 * GIB, Reservation(800 * KIB, BURST, 100_0
 
 
 def study(name: str, title: str, asked: str, setting: Setting) -> Study:
-    """Ask in a setting; the first two of its ways are pClock and HTBS paper."""
+    """Ask in a setting; its ways include pClock and the paper's rule."""
 
     def experiment(seed: int) -> Experiment:
         return Experiment(
@@ -31,6 +31,7 @@ def study(name: str, title: str, asked: str, setting: Setting) -> Study:
             setting.seconds,
             seed,
             series="bandwidth",
+            drawn=("pclock", "htbs-paper", "htbs", "bfq"),
             apart=setting.apart,
         )
 
@@ -40,14 +41,14 @@ def study(name: str, title: str, asked: str, setting: Setting) -> Study:
         asked=asked,
         cases=(Case(setting.drive.title, experiment),),
         claims=lambda runs: claims(name, runs, setting),
-        figure=figure.bandwidth_over_time("pclock", "htbs-paper", "htbs", "bfq"),
+        figure=figure.bandwidth_over_time,
         table=table.per_job,
         words=words.promises,
     )
 
 
 def claims(case: str, runs: Runs, setting: Setting) -> list[Claim]:
-    """What the paper's figure 4 shows."""
+    """The claims of the paper's figure 4."""
     pclock, htbs = runs[case]["pclock"], runs[case]["htbs-paper"]
     app1, app2 = setting.jobs
     paper = setting.drive == drives.PAPER
@@ -72,13 +73,13 @@ def claims(case: str, runs: Runs, setting: Setting) -> list[Claim]:
         ),
         Claim(
             case,
-            "HTBS paper gives both applications their bandwidth",
+            f"{schedulers.HTBS_PAPER.title} gives both applications their bandwidth",
             kept(htbs, app1) and kept(htbs, app2),
             got(htbs),
         ),
         Claim(
             case,
-            "HTBS paper completes no request late",
+            f"{schedulers.HTBS_PAPER.title} completes no request late",
             htbs["app1"]["late"] + htbs["app2"]["late"] == 0,
             f"{htbs['app1']['late']} of app1 and {htbs['app2']['late']} of app2 were late",
         ),

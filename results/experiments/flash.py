@@ -1,7 +1,7 @@
 """The paper's questions on a flash drive.
 
-It has no heads to move, so there is nothing to gain by staying with one reader. What hurts a reader
-there is a writer: reads wait for programs and erasures.
+It moves no heads, so a run of one reader gains nothing. There a writer makes readers late: reads
+wait for programs and erasures.
 """
 
 from dataclasses import replace
@@ -17,15 +17,13 @@ MIB = 1 << 20
 APP1 = Job("app1", "randread", 0, 2048 * MIB, Reservation(4 * MIB, 64 * KIB, 5_000))
 APP2 = Job("app2", "read", 2048 * MIB, 2048 * MIB, Reservation(8 * MIB, 64 * KIB, 10_000))
 
-# The paper's T_wait is for disks; HTBS's own choice on flash is not to wait.
-PAPER = replace(schedulers.HTBS_PAPER, tunables={**schedulers.HTBS_PAPER.tunables, "t_wait_us": 0})
-WAITING = replace(schedulers.HTBS_PAPER, name="htbs-wait", title="HTBS paper, waiting")
-HTBS = replace(schedulers.HTBS, tunables={**schedulers.HTBS.tunables, "t_wait_us": 0})
+# The paper's T_wait is for disks: on flash, HTBS does not wait unless it is told to.
+WAITING = schedulers.htbs("htbs-wait", **schedulers.HTBS_PAPER.tunables, t_wait_us=10_000)
 WAYS = (
     schedulers.PCLOCK,
-    PAPER,
+    schedulers.HTBS_PAPER,
     WAITING,
-    HTBS,
+    schedulers.HTBS,
     schedulers.BFQ,
     schedulers.MQ_DEADLINE,
     schedulers.KYBER,
@@ -37,9 +35,8 @@ BANDWIDTH = bandwidth.study(
     "5.1 on a flash drive",
     """
 The applications of 5.1 on a TLC drive of a third of the size and speed of a real one. app1 has
-reserved 4 MB/s within 5 ms, app2 8 MB/s within 10 ms. HTBS does not wait here (T_wait is 0, as it
-is by default on flash), except where it is called waiting (10 ms). A
-second.
+reserved 4 MB/s within 5 ms, app2 8 MB/s within 10 ms. On flash HTBS does not wait (`t_wait_us` is 0
+by default), unless `t_wait_us` is set. One second.
 """,
     Setting(drives.FLASH, (APP1, APP2), WAYS, 1, 0),
 )
@@ -47,8 +44,8 @@ second.
 LATENCY = latency.study(
     "flash-latency",
     "5.2 on a flash drive",
-    "The same applications for a second with B_max 1 and 20; T_wait is 0.",
-    Setting(drives.FLASH, (APP1, APP2), (latency.b_max(1, 0), latency.b_max(20, 0)), 1, 0),
+    "The same applications for a second, under the paper's rule with `b_max` 1 and 20.",
+    Setting(drives.FLASH, (APP1, APP2), latency.WAYS, 1, 0),
 )
 
 
@@ -73,7 +70,7 @@ def total_claims(runs: Runs) -> list[Claim]:
 
     def numbers(*names: str) -> str:
         ways = (way for way in WAYS if way.name in names)
-        return ", ".join(f"{way.title} {found[way.name]:,.0f} KB/s" for way in ways)
+        return ", ".join(f"{way.title}: {found[way.name]:,.0f} KB/s" for way in ways)
 
     return [
         Claim(
@@ -96,8 +93,8 @@ TOTAL = Study(
     title="5.3 on a flash drive",
     asked="""
 Seven sequential readers, alone and with four random ones, on the same drive. A second, one run.
-The emulated CPU, not the drive, bounds what can be read here, so what a scheduler's own work costs
-is seen as well.
+The emulated CPU, not the drive, bounds the throughput here, so the cost of the scheduler's own work
+shows as well.
 """,
     cases=(total_case(0), total_case(4)),
     claims=total_claims,
@@ -117,15 +114,14 @@ NEIGHBOUR = neighbour.study(
     "A neighbour that floods a flash drive",
     """
 app1 and app2 ask for what they have reserved, in equal steps; the neighbour writes at random, 32
-under way at a time, on a drive that is full, so that every write makes it collect garbage. 3
-seconds.
+under way at a time, on a full drive, so that every write makes it collect garbage. 3 seconds.
 """,
     Setting(
         drives.FLASH,
         (neighbour.steady(APP1), neighbour.steady(APP2)),
         (
-            schedulers.htbs_with_rest(PAPER, REST),
-            schedulers.htbs_with_rest(HTBS, REST),
+            schedulers.htbs_with_rest(schedulers.HTBS_PAPER, REST),
+            schedulers.htbs_with_rest(schedulers.HTBS, REST),
             schedulers.bfq_weights(UNIT),
             schedulers.io_max("wiops=2000"),
             schedulers.io_cost(RATES, 2_000, UNIT),

@@ -22,8 +22,8 @@ first. 10 seconds.
 LATENCY = latency.study(
     "nearline-latency",
     "5.2 on a nearline disk",
-    "The applications of 5.1 for 10 seconds with B_max 1 and 20, on the nearline disk.",
-    Setting(drives.NEARLINE, (APP1, APP2), (latency.b_max(1), latency.b_max(20)), 10),
+    "The applications of 5.1 for 10 seconds on the nearline disk, with `b_max` 1 and 20.",
+    Setting(drives.NEARLINE, (APP1, APP2), latency.WAYS, 10),
 )
 
 TOTAL = total.study(
@@ -33,10 +33,10 @@ TOTAL = total.study(
 Seven sequential readers, alone, with two and with four random ones, on the nearline disk. 4
 seconds, one run.
 
-A drive that has a request of each of the seven serves those that are near first, and lets others
-wait for a second: deadlines are lost as well as throughput. And seven of the longest seeks take
-longer than the 100 ms that each has reserved, so that no run could be begun without a risk. HTBS
-begins them all the same, as long as the turns that follow show them to be bearable.
+A drive that has a request of each of the seven serves the nearest first, and lets others wait for a
+second: deadlines are lost as well as throughput. And seven of the longest seeks take longer than
+the 100 ms that each has reserved, so that no run can begin without a risk. HTBS begins runs all the
+same, as long as the turns that follow are in time.
 """,
     total.cases("nearline-total", drives.NEARLINE, 4, lambda _: total.SEEDS[:1]),
 )
@@ -48,7 +48,7 @@ NEIGHBOUR = neighbour.study(
     "nearline-neighbour",
     "A neighbour that floods a nearline disk",
     """
-The same on the nearline disk, with 128 KB/s for all that have no reservation. 30 seconds.
+The same on the nearline disk, with 128 KB/s for all groups without a reservation. 30 seconds.
 """,
     Setting(
         drives.NEARLINE,

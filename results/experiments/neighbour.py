@@ -1,8 +1,8 @@
 """A neighbour that floods the drive, and what operators use against it today.
 
-The applications of 5.1, which ask for what they reserved in equal steps, and one that nothing is
-promised to: it writes 4k blocks at random all over the drive, 32 under way at a time. Who keeps
-the two's bandwidth and latency?
+The applications of 5.1, which ask for what they reserved in equal steps, and one without a
+reservation: it writes 4k blocks at random all over the drive, 32 under way at a time. With which
+scheduler do the two get their bandwidth and latency?
 """
 
 from dataclasses import replace
@@ -51,7 +51,7 @@ def study(name: str, title: str, asked: str, setting: Setting) -> Study:
 
 
 def claims(case: Case, runs: Runs) -> list[Claim]:
-    """Is it HTBS that keeps both, and HTBS only?"""
+    """Are both kept with HTBS, and with HTBS only?"""
     made = []
     for way in case.first.schedulers:
         if way.reserves:
@@ -60,7 +60,8 @@ def claims(case: Case, runs: Runs) -> list[Claim]:
             made.append(Claim(case.name, claim, not missed, missed or "nothing was missed"))
     others = [way.title for way in case.first.schedulers if not way.reserves]
     keep = [title for title in words.keepers(case, runs) if title in others]
-    evidence = f"{', '.join(keep)} kept both" if keep else "each missed a bandwidth or a latency"
+    missed = "each missed a bandwidth or a latency"
+    evidence = f"both kept with: {', '.join(keep)}" if keep else missed
     claim = "none of what operators use today keeps bandwidth and latency of both"
     return [*made, Claim(case.name, claim, not keep, evidence)]
 
@@ -74,11 +75,11 @@ STUDY = study(
     "A neighbour that floods the disk",
     """
 The applications of 5.1 with their reservations, each now asking for just what it has reserved, in
-equal steps; and a third that nothing is promised to: it writes 4k blocks at random all over the
-disk, 32 under way at a time. Beside HTBS (with 64 KB/s for all that have no reservation) what
-operators use today: weights under bfq in the ratio of the reservations, `io.max` on the neighbour,
-`io.cost` with a model of the disk and the same weights; and nothing. `io.latency` is not in
-Debian's kernels (`CONFIG_BLK_CGROUP_IOLATENCY` is off), so it is not compared. 30 seconds.
+equal steps; and a third without a reservation: it writes 4k blocks at random all over the disk, 32
+under way at a time. HTBS has 64 KB/s for all groups without a reservation (`default_bw`). Beside
+it, what operators use today: `io.bfq.weight` in the ratio of the reservations, `io.max` on the
+neighbour, `io.cost` with a model of the disk and the same weights; and nothing. `io.latency` is not
+in Debian's kernels (`CONFIG_BLK_CGROUP_IOLATENCY` is off), so it is not compared. 30 seconds.
 """,
     Setting(
         drives.PAPER,

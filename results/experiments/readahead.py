@@ -1,8 +1,8 @@
 """The paper's 5.3 again: what its 25 % have to do with the disk's buffer.
 
 A disk reads on behind each read, into a segment of its buffer. With more segments than sequential
-readers it serves them in turn from there and hardly moves its heads: being sent from one to the
-other costs little. The data sheet of the paper's disk says 8 MB, not in how many segments.
+readers it serves them in turn from there and hardly moves its heads: to alternate between readers
+costs little. The data sheet of the paper's disk says 8 MB, not in how many segments.
 """
 
 from results.experiments import drives, schedulers
@@ -48,8 +48,8 @@ def claims(runs: Runs) -> list[Claim]:
     return [
         Claim(
             f"readahead-{SEGMENTS[-1]}",
-            f"what HTBS paper gains over pClock with {SEQUENTIAL} sequential readers depends on the"
-            " number of segments",
+            f"what {schedulers.HTBS_PAPER.title} gains over pClock with {SEQUENTIAL} sequential"
+            " readers depends on the number of segments",
             max(found.values()) > 2 * min(found.values()),
             ", ".join(f"{gain:+.0%} with {segments}" for segments, gain in found.items()),
         )

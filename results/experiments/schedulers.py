@@ -1,22 +1,32 @@
-"""The schedulers that the experiments compare, as their authors mean them to be used."""
+"""The schedulers that the experiments compare, as their authors mean them to be used.
+
+One title, one meaning: HTBS is the module as it is loaded. Every other title of HTBS has all
+tunables that are written. pClock is HTBS with `policy=paper b_max=1 t_wait_us=0`.
+"""
 
 from dataclasses import replace
 
 from results.lab.experiment import KIB, Job, Scheduler
 
-# Runs and waits as long as b_max and t_wait_us say, whatever the others can bear: the paper's.
-_PAPER = {"policy": "paper"}
 
-PCLOCK = Scheduler("pclock", "pClock", "htbs", _PAPER | {"b_max": 1, "t_wait_us": 0})
-HTBS_PAPER = Scheduler(
-    "htbs-paper", "HTBS paper", "htbs", _PAPER | {"b_max": 20, "t_wait_us": 10_000}
-)
-# Runs and waits as long as the others' deadlines allow: as HTBS is loaded.
-_SLACK = {"policy": "slack", "b_max": 4096, "t_wait_us": 10_000}
-HTBS = Scheduler("htbs", "HTBS", "htbs", _SLACK)
+def htbs(name: str, *besides: str, **tunables: int | str) -> Scheduler:
+    """HTBS with tunables; its title has them as they are set, and what else is set."""
+    title = " ".join(["HTBS", *(f"{key}={value}" for key, value in tunables.items())])
+    if besides:
+        title += f" ({', '.join(besides)})"
+    return Scheduler(name, title, "htbs", tunables)
+
+
+HTBS = htbs("htbs")
+# The paper's rule: runs and waits last as long as b_max and t_wait_us say, whatever is due.
+HTBS_PAPER = htbs("htbs-paper", policy="paper", b_max=20)
+# What HTBS is with these tunables, and what the paper compares HTBS with.
+PCLOCK = replace(htbs("pclock", policy="paper", b_max=1, t_wait_us=0), title="pClock")
 BFQ = Scheduler("bfq", "BFQ", "bfq")
 # The paper's B_max of 20 requests for BFQ as well: its budget, in sectors.
-BFQ_20 = Scheduler("bfq-20", "BFQ budget 20", "bfq", {"max_budget": 160, "low_latency": 0})
+BFQ_20 = Scheduler(
+    "bfq-20", "BFQ max_budget=160 low_latency=0", "bfq", {"max_budget": 160, "low_latency": 0}
+)
 MQ_DEADLINE = Scheduler("mq-deadline", "mq-deadline", "mq-deadline")
 KYBER = Scheduler("kyber", "kyber", "kyber")
 NONE = Scheduler("none", "none", "none")
@@ -27,13 +37,13 @@ ALL = (PCLOCK, HTBS_PAPER, HTBS, BFQ, BFQ_20, MQ_DEADLINE, KYBER, NONE)
 
 
 def htbs_with_rest(scheduler: Scheduler, bw: int) -> Scheduler:
-    """HTBS, where all without a reservation of their own share one of so many bytes/s."""
+    """HTBS, where groups without a reservation share one of so many bytes/s."""
     rest = {"default_bw": bw, "default_burst": 64 * KIB}
-    return replace(scheduler, tunables={**scheduler.tunables, **rest})
+    return htbs(scheduler.name, **scheduler.tunables, **rest)
 
 
 def bfq_weights(unit: int) -> Scheduler:
-    """bfq with a weight of one for each unit of reserved bytes/s, and one for the others."""
+    """BFQ with a weight of one for each unit of reserved bytes/s, and one for the others."""
     return Scheduler(
         "bfq-weight",
         "io.bfq.weight",
@@ -43,7 +53,7 @@ def bfq_weights(unit: int) -> Scheduler:
 
 
 def io_max(limit: str) -> Scheduler:
-    """Nothing for those with a reservation, a limit for the others."""
+    """A limit for the jobs without a reservation."""
 
     def control(job: Job) -> dict[str, str]:
         return {} if job.reservation else {"io.max": f"$dev {limit}"}
@@ -52,7 +62,7 @@ def io_max(limit: str) -> Scheduler:
 
 
 def io_cost(model: str, latency_us: int, unit: int) -> Scheduler:
-    """io.cost with a model of the drive, slowed down until 95 % are within a latency.
+    """io.cost with a model of the drive, which throttles until 95 % are within a latency.
 
     The weights are those of bfq_weights().
     """

@@ -7,10 +7,10 @@ from results.lab.experiment import Drive, Job, Scheduler
 
 @dataclass(frozen=True)
 class Setting:
-    """A drive, two jobs with reservations on it, under what they run, and for how long.
+    """A drive, two jobs with reservations on it, the schedulers, and seconds.
 
-    They start apart where there is time for it, as people would start them: bfq takes what begins
-    within 600 ms for one application, now and then, and is slow then.
+    The jobs start apart where there is time for it: now and then BFQ merges the queues of jobs that
+    start within 600 ms, and is slow then.
     """
 
     drive: Drive

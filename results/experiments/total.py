@@ -17,6 +17,7 @@ from results.lab.study import Case, Claim, Runs, Study
 SEQUENTIAL = 7
 RANDOM = (0, 2, 4)
 SEEDS = (1, 2, 3)
+PAPER = schedulers.HTBS_PAPER.title
 
 # As good as unlimited, for this drive.
 UNLIMITED = Reservation(GIB, GIB, 100_000)
@@ -47,7 +48,7 @@ def jobs(drive: Drive, randoms: int, seed: int) -> tuple[Job, ...]:
 
 
 def seeds(scheduler: Scheduler) -> tuple[int, ...]:
-    """Three for those that the paper compares."""
+    """Three for a scheduler that the paper compares."""
     return SEEDS if scheduler in schedulers.PAPER else SEEDS[:1]
 
 
@@ -71,7 +72,7 @@ def cases(name: str, drive: Drive, seconds: int, repeat=seeds) -> tuple[Case, ..
 
 
 def claims(name: str, runs: Runs, paper: bool) -> list[Claim]:
-    """What the paper says of its figure 6."""
+    """The claims of the paper's figure 6, and others."""
     alone, two, four = (f"{name}-{SEQUENTIAL}+{randoms}" for randoms in RANDOM)
 
     def total(case: str, scheduler: str) -> float:
@@ -79,7 +80,7 @@ def claims(name: str, runs: Runs, paper: bool) -> list[Claim]:
 
     def all_of(case: str) -> str:
         return ", ".join(
-            f"{each.title} {total(case, each.name):,.0f} KB/s" for each in schedulers.PAPER
+            f"{each.title}: {total(case, each.name):,.0f} KB/s" for each in schedulers.PAPER
         )
 
     def gain(case: str) -> float:
@@ -91,37 +92,37 @@ def claims(name: str, runs: Runs, paper: bool) -> list[Claim]:
         ]
         mean = sum(shares) / len(shares)
         each = ", ".join(f"{share:.0%}" for share in shares)
-        found = f"HTBS paper moves {each} of what {other.title} moves, in the mean {mean:.0%}"
+        found = f"{PAPER} moves {each} of what {other.title} moves, in the mean {mean:.0%}"
         return mean >= 0.8, found
 
     return [
         Claim(
             alone,
-            "seven sequential readers get 25 % more from HTBS paper than from pClock, or better",
+            f"seven sequential readers get 25 % more from {PAPER} than from pClock, or better",
             gain(alone) >= 0.25,
             f"{gain(alone):+.0%}: {all_of(alone)}",
             paper,
         ),
         Claim(
             two,
-            "HTBS paper and BFQ are ahead of pClock with two random readers besides",
+            f"{PAPER} and BFQ are ahead of pClock with two random readers besides",
             min(total(two, "htbs-paper"), total(two, "bfq-20")) > total(two, "pclock"),
             all_of(two),
         ),
         Claim(
             four,
-            "with four random readers the gain of HTBS paper over pClock is smaller than with none",
+            f"with four random readers the gain of {PAPER} over pClock is smaller than with none",
             gain(four) < gain(alone),
             f"{gain(four):+.0%}: {all_of(four)}",
         ),
         Claim(
             four,
-            "HTBS paper is close to BFQ with the paper's budget: 80 % of it or more, in the mean",
+            f"{PAPER} is close to BFQ with the paper's budget: 80 % of it or more, in the mean",
             *near(schedulers.BFQ_20),
             paper,
         ),
-        Claim(four, "HTBS paper is close to BFQ as it comes", *near(schedulers.BFQ)),
-        Claim(four, "HTBS paper keeps every random reader's latency", *in_time(runs, (two, four))),
+        Claim(four, f"{PAPER} is close to BFQ as it is loaded", *near(schedulers.BFQ)),
+        Claim(four, f"{PAPER} keeps every random reader's latency", *in_time(runs, (two, four))),
         Claim(four, "HTBS keeps every random reader's latency", *longest(runs, (two, four))),
         Claim(
             four,
@@ -132,7 +133,7 @@ def claims(name: str, runs: Runs, paper: bool) -> list[Claim]:
 
 
 def in_time(runs: Runs, names: Iterable[str]) -> tuple[bool, str]:
-    """Was no request of a random reader late under HTBS? And under BFQ, beside it?"""
+    """Was no request of a random reader late with the paper's rule? And with BFQ?"""
     late = {
         each.title: sum(
             job["late"]
@@ -142,14 +143,14 @@ def in_time(runs: Runs, names: Iterable[str]) -> tuple[bool, str]:
         )
         for each in (schedulers.HTBS_PAPER, schedulers.BFQ_20, schedulers.BFQ)
     }
-    evidence = ", ".join(f"{title} {number:,}" for title, number in late.items())
+    evidence = ", ".join(f"{title}: {number:,}" for title, number in late.items())
     return late[
         schedulers.HTBS_PAPER.title
     ] == 0, f"requests of random readers that were late: {evidence}"
 
 
 def longest(runs: Runs, names: Iterable[str]) -> tuple[bool, str]:
-    """Was no request of a random reader late under HTBS? And how long did the longest take?"""
+    """Was no request of a random reader late with HTBS? And how long did the longest take?"""
     jobs = {
         each.title: [
             job
@@ -160,7 +161,7 @@ def longest(runs: Runs, names: Iterable[str]) -> tuple[bool, str]:
         for each in (schedulers.HTBS, schedulers.HTBS_PAPER, schedulers.BFQ, schedulers.MQ_DEADLINE)
     }
     evidence = ", ".join(
-        f"{title} {sum(job['late'] for job in its):,} late, the longest took"
+        f"{title}: {sum(job['late'] for job in its):,} late, the longest took"
         f" {max(job['max_us'] for job in its) / 1000:,.0f} ms"
         for title, its in jobs.items()
     )
@@ -184,7 +185,7 @@ def study(
 
 
 def least(runs: Runs, names: Mapping[str, int]) -> tuple[bool, str]:
-    """Did each random reader under HTBS get what it reserved, over the number of all readers?"""
+    """Did each random reader get what it reserved over the number of all readers, with HTBS?"""
     got = {
         name: min(
             job["bw"] / KIB
@@ -206,15 +207,16 @@ STUDY = study(
     "5.3 Bandwidth of all",
     """
 The paper's experiment 5.3 and figure 6: seven applications read in sequence in different places of
-the disk, alone, with two and with four that read at random and are limited to 40 KB/s by fio. Each
+the disk: alone, and with two and four others that read at random, limited to 40 KB/s by fio. Each
 has reserved as much bandwidth as there is (the random ones 40 KB/s), within 100 ms. 30 seconds; the
-mean of three runs in different places, one run for those that the paper does not compare.
+mean of three runs in different places, one run for a scheduler that the paper does not compare.
 
 No drive can keep these promises: that would take 7 GB/s, and a seek for each of eleven within
-100 ms. With four random readers HTBS finds itself overloaded and gives each its part of what all
-have reserved. Nobody counts for more than the whole drive there, so that each of eleven gets an
-eleventh of the time, or at least of the 40 KB/s it reserved, beside 7 GB/s. But who reserves more
-than there is takes it from those who don't. With `capacity_bw` set, HTBS refuses such a reservation
+100 ms. With four random readers the disk is overloaded, and HTBS gives each group its part of what
+all have reserved. There a reservation counts for no more than the whole drive, so that each of
+eleven groups gets an eleventh of the time, or at least of the 40 KB/s it reserved, beside 7 GB/s.
+But a reservation for more than the drive has takes bandwidth from the others. With `capacity_bw`
+set, HTBS refuses such a reservation
 ([limits](../docs/operating.md#limits)).
 """,
     cases("total", drives.PAPER, 30),

@@ -5,9 +5,9 @@ study        a question: the experiments that answer it, and what is drawn, told
 guest        an experiment as a script for a guest on the virtual clock
 run          one guest per scheduler, as many at a time as there are CPUs
 reduce       fio's report and log of every request, as numbers
-raw          one run's results as a file, and whether it is to be run at all
-summary      the numbers of all runs, by name
+raw          the raw data of one run as a file, and whether the run is to be repeated
+summary      what the pages show of all runs, and what the runs were measured with
 figure, table, words, page
-             the numbers for a person's eyes
-progress     how far it is, on a terminal or in a log
+             the summary drawn and in words
+progress     how far the runs are, on a terminal or in a log
 """

@@ -1,14 +1,14 @@
 """Run the laboratory: `make lab`, or `make lab EXPERIMENT=name`.
 
-What has been run before with the same inputs is not run again, so an interrupted run goes on.
-LAB_SECONDS bounds the virtual time of each run, to try an experiment out; the results then go to
-build/lab and not to results/.
+A run is not repeated while raw data of the same inputs are there, so an interrupted `make lab` goes
+on where it was. LAB_SECONDS bounds the virtual time of each run, for a short trial; all of its
+results go to build/lab. With --list nothing runs: it says which raw data are there. With --page
+nothing runs either: page and figures are made from the summary.
 """
 
-import importlib
+import argparse
 import json
 import os
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -16,15 +16,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from results.bench import page as bench_page
 from results.experiments import STUDIES
-from results.lab import page, raw, run, summary
+from results.lab import figure, page, raw, run, summary
 from results.lab.progress import Progress, clock
 from results.lab.raw import Machine, Run
 from results.lab.study import Case, Study
+from results.lab.summary import Summary, SummaryError
 from tests.vm import GuestError, SetupError, kernels
 
 KERNEL = "6.12"
 RESULTS = Path(__file__).parents[1]
+RAW = kernels.BUILD / "results" / "raw"
 TRIAL = kernels.BUILD / "lab"
 
 # What a boot weighs, in seconds of virtual time, for the progress only.
@@ -32,26 +35,65 @@ _BOOT = 20
 
 
 def main() -> int:
-    """Run what is missing, then write summary, figures and page."""
+    """Run what has no raw data, then write summary, figures and page."""
+    arguments = parsed()
     seconds = seconds_wanted(os.environ.get("LAB_SECONDS", ""))
     names = chosen(os.environ.get("EXPERIMENT", ""))
     every = [shortened(study, seconds) for study in STUDIES] if seconds else list(STUDIES)
-    directory = TRIAL if seconds else RESULTS
+    directory, raws = (TRIAL, TRIAL / "raw") if seconds else (RESULTS, RAW)
     wanted = [study for study in every if study.name in names]
+    if arguments.list:
+        print("\n".join(listed(wanted, raws)))
+        return 0
     try:
-        work(wanted, directory / "raw")
-    except (SetupError, GuestError) as error:
+        found = summary.read(directory / "summary.json")
+        if not arguments.page:
+            work(wanted, raws)
+            for study in wanted:
+                found |= summary.reduced(study, raws)
+            summary.write(every, found, directory / "summary.json")
+    except (SetupError, GuestError, SummaryError) as error:
         print(f"lab: failed: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("lab: interrupted; make lab goes on with what is missing", file=sys.stderr)
         return 130
-    write(every, wanted, directory)
+    write(every, found, directory)
+    for study in wanted:
+        for claim in claims(study, found):
+            print(f"lab: {claim}")
+    shown = directory.relative_to(kernels.REPO)
+    print(f"lab: wrote {shown}/README.md, figures and summary.json; raw data: {place(raws)}")
     return 0
 
 
+def parsed() -> argparse.Namespace:
+    """What is asked for on the command line; EXPERIMENT and LAB_SECONDS are in the environment."""
+    parser = argparse.ArgumentParser(prog="python -m results.lab", description=__doc__)
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--list", action="store_true", help="say which raw data are there")
+    only.add_argument("--page", action="store_true", help="make page and figures from the summary")
+    return parser.parse_args()
+
+
+def place(raws: Path) -> str:
+    """The directory of the raw data, as it is named to the user."""
+    return str(raws.relative_to(kernels.REPO)) if raws.is_relative_to(kernels.REPO) else str(raws)
+
+
+def listed(studies: Iterable[Study], raws: Path) -> list[str]:
+    """How many runs of each study have raw data, and the command that makes those of the rest."""
+    lines = [f"lab: raw data are in {place(raws)}, which git does not track"]
+    for study in studies:
+        every = {each.name for each in raw.runs(study)}
+        there = len(every) - len(summary.missing(study, raws))
+        line = f"lab: {study.name}: raw data of {there} of {len(every)} runs"
+        lines.append(line if there == len(every) else f"{line}: make lab EXPERIMENT={study.name}")
+    return lines
+
+
 def chosen(name: str) -> list[str]:
-    """The names of the studies that EXPERIMENT asks for: one, or all without it."""
+    """The names of the studies to run: the one that EXPERIMENT names, or all without it."""
     names = [study.name for study in STUDIES]
     if not name:
         return names
@@ -105,14 +147,14 @@ def speeds(spent: Iterable[Spent], at_once: int) -> list[str]:
 
 
 def work(studies: list[Study], directory: Path) -> None:
-    """Run what is missing and say how fast."""
+    """Run what has no raw data of these inputs, and say how fast."""
     kernel = kernels.newest(KERNEL)
-    machine = Machine(kernel, run.stripped_modules(kernel), versions())
+    machine = Machine(kernel, run.stripped_modules(kernel), run.versions())
     every = {each.name: each for study in studies for each in raw.runs(study)}
     todo = missing(every, directory, machine)
     print(
-        f"lab: {len(every)} runs with kernel {kernel.version}, of which {len(every) - len(todo)}"
-        " are there already",
+        f"lab: {len(every)} runs with kernel {kernel.version}; {place(directory)} has raw data of"
+        f" {len(every) - len(todo)}, {len(todo)} are to be run",
         flush=True,
     )
     begin, spent = time.monotonic(), []
@@ -128,14 +170,14 @@ def work(studies: list[Study], directory: Path) -> None:
 
 
 def missing(every: Mapping[str, Run], directory: Path, machine: Machine) -> dict[str, Run]:
-    """Those that have no results, or results of other inputs."""
+    """The runs that have no raw data, or raw data of other inputs."""
     return {name: each for name, each in every.items() if not each.done(directory, machine)}
 
 
 def task(
     each: Run, machine: Machine, directory: Path, spent: list[Spent]
 ) -> Callable[[run.Advance], None]:
-    """Run one guest and save what came out."""
+    """Run one guest and save its raw data."""
 
     def do(advance: run.Advance) -> None:
         begin, heard = time.monotonic(), []
@@ -153,48 +195,32 @@ def task(
     return do
 
 
-def versions() -> dict[str, str]:
-    """Programs whose version may show in the numbers."""
-    commands = {"fio": ["fio", "--version"], "qemu": ["qemu-system-x86_64", "--version"]}
-    return {
-        name: subprocess.run(command, capture_output=True, text=True, check=True)
-        .stdout.splitlines()[0]
-        .removeprefix("QEMU emulator version ")
-        for name, command in commands.items()
-    }
+def write(every: list[Study], found: Summary, directory: Path) -> None:
+    """Write the figures and the page, which follow from the summary."""
+    for study in every:
+        if summary.shows(found, study):
+            numbers, series = summary.numbers(study, found), summary.series(study, found)
+            drawn = study.figure(study, numbers, series)
+            path = directory / "figures" / f"{study.name}.png"
+            figure.save(drawn, path, figure.source(study, numbers, series))
+    (directory / "README.md").write_text(page.text(every, found, bench()))
 
 
-def write(every: list[Study], wanted: list[Study], directory: Path) -> None:
-    """Write what follows from the raw results."""
-    complete = [study for study in every if not summary.missing(study, directory / "raw")]
-    numbers = {study.name: summary.numbers(study, directory / "raw") for study in complete}
-    for study in complete:
-        path = directory / "figures" / f"{study.name}.png"
-        series = summary.series(study, directory / "raw")
-        study.figure(study, numbers[study.name], series, path)
-    prices, section = bench()
-    summary.write(complete, numbers, prices, directory / "summary.json")
-    page.write(every, numbers, section, directory)
-    for study in wanted:
-        for claim in study.claims(numbers[study.name]):
-            verdict = "holds" if claim.holds else "DOES NOT HOLD"
-            print(f"lab: {claim.case}: {verdict}: {claim.claim} ({claim.evidence})")
-    shown = directory.relative_to(kernels.REPO)
-    print(f"lab: wrote {shown}/README.md, summary.json, figures and raw")
+def claims(study: Study, found: Summary) -> list[str]:
+    """What became of a study's claims, a line for each."""
+    return [
+        f"{claim.case}: {'holds' if claim.holds else 'DOES NOT HOLD'}: {claim.claim}"
+        f" ({claim.evidence})"
+        for claim in (
+            study.claims(summary.numbers(study, found)) if summary.shows(found, study) else []
+        )
+    ]
 
 
-def bench() -> tuple[dict, str]:
-    """What `make bench` left: its numbers, by scheduler first, and its section of the page.
-
-    Nothing if it never ran.
-    """
+def bench() -> str:
+    """The section of the page that `make bench` measured; empty if it never ran."""
     path = RESULTS / "bench" / "summary.json"
-    if not path.exists():
-        return {}, ""
-    found = json.loads(path.read_text())
-    section = importlib.import_module("results.bench.page").section(found)
-    schedulers = found.pop("schedulers", {})
-    return schedulers | found, section
+    return bench_page.section(json.loads(path.read_text())) if path.exists() else ""
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from tests.vm import GuestError, Result, SetupError, kernels
 from tests.vm.functional import LIBRARY
 
 KERNEL = "6.12"
-# A flash drive makes 100,000 events in one, and the guest keeps some 300,000.
+# A flash drive makes 100,000 events a second, and the guest's buffer has room for 300,000.
 SECONDS = 2
 
 
@@ -32,7 +32,7 @@ def recording(
     files: dict[str, bytes],
     advance: Advance,
 ) -> Result:
-    """Run one guest, which leaves all that it leaves otherwise, and its recording as `trace`."""
+    """Run one guest, which leaves its recording as `trace` besides its results."""
     machine = machine_for(experiment, scheduler, kernel, files)
     machine = replace(machine, name=f"{machine.name}-recorded")
     script = guest.script(experiment, scheduler, recorded=True)
@@ -46,7 +46,7 @@ def known() -> dict[str, list[Experiment]]:
 
 
 def runs(some: Iterable[Experiment], seconds: int) -> dict[str, tuple[Experiment, Scheduler]]:
-    """What has decisions to compare, by name; none longer than that."""
+    """The runs of HTBS, by name; none longer than so many seconds."""
     return {
         run_name(each, scheduler): (replace(each, seconds=min(each.seconds, seconds)), scheduler)
         for each in some
@@ -69,7 +69,7 @@ def _tasks(
 
 
 def _replayed(recordings: dict[str, Path]) -> int:
-    """How many are not as specified; says what each held, or what is wrong."""
+    """Replay and count the recordings that differ from the specification."""
     wrong = 0
     for number, (name, path) in enumerate(sorted(recordings.items()), start=1):
         print(f"{number}/{len(recordings)} {name}: ", end="", flush=True)

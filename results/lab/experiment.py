@@ -9,7 +9,7 @@ GIB = 1 << 30
 
 @dataclass(frozen=True)
 class Reservation:
-    """What a cgroup is promised: bw in bytes/s, burst in bytes, latency in microseconds."""
+    """A cgroup's reservation: bw in bytes/s, burst in bytes, latency in microseconds."""
 
     bw: int
     burst: int
@@ -24,10 +24,10 @@ class Reservation:
 class Job:
     """A fio job in a cgroup of its own.
 
-    rw: fio's pattern; offset, size: its region of the drive, bytes; reservation: None for one that
-    nothing is promised to; block: of one request, bytes; options: more of fio's, by name; stage:
-    those of a stage run at once, one stage after the other; ahead: it has the guest's only CPU
-    before the others, so that what is measured is the drive's time and not that until its turn.
+    rw: fio's pattern; offset, size: its region of the drive, bytes; reservation: None for a job
+    without one; block: of one request, bytes; options: more of fio's, by name; stage: jobs of a
+    stage run at once, one stage after the other; ahead: it has the guest's only CPU before the
+    others, so that its latency is the drive's time without the wait for the CPU.
     """
 
     name: str
@@ -50,7 +50,7 @@ def io_htbs(job: Job) -> dict[str, str]:
 class Scheduler:
     """One way to run the experiment.
 
-    name: in the results; title: for people; elevator: what queue/scheduler is set to; tunables:
+    name: in the summary; title: on the page; elevator: what queue/scheduler is set to; tunables:
     in queue/iosched; root: files of the root cgroup with what is written to them; control: the
     same of a job's cgroup (without it, io.htbs if the elevator is htbs). $dev stands for the
     drive's number.
@@ -65,7 +65,7 @@ class Scheduler:
 
     @property
     def reserves(self) -> bool:
-        """Does it know reservations?"""
+        """Does it have reservations?"""
         return self.elevator == "htbs"
 
     def files(self, job: Job) -> dict[str, str]:
@@ -79,9 +79,9 @@ class Scheduler:
 class Drive:
     """A simulated drive.
 
-    parameters: that its module is loaded with; none: its default. title: for people; size: bytes;
-    queue: files of its queue with what is written to them when the scheduler is there; scheduled:
-    the same, but for none, which has the drive's own requests and no others.
+    parameters: that its module is loaded with; none: its default. title: on the page; size: bytes;
+    queue: files of its queue with what is written to them when the scheduler is set; scheduled:
+    the same for all schedulers but none, which has the drive's own tags only.
     """
 
     parameters: Mapping[str, int | str] = field(default_factory=dict)
@@ -95,10 +95,10 @@ class Drive:
 class Experiment:
     """All jobs at once, under each scheduler in turn, for some seconds of virtual time.
 
-    series: what is kept over time besides the numbers: "bandwidth", "latency" or nothing. tail: the
-    latency that one request of a thousand exceeds is kept, too. apart: seconds from one job's start
-    to the next; they end together. runs_of: the experiment whose runs these are, if they are
-    another's.
+    series: what is kept over time besides the numbers: "bandwidth", "latency" or nothing; drawn:
+    the names of the schedulers for which the figure shows it. tail: the latency that one request
+    of a thousand exceeds is kept, too. apart: seconds from one job's start to the next; they end
+    together. runs_of: the name of another experiment, if the runs are that one's.
     """
 
     name: str
@@ -108,6 +108,7 @@ class Experiment:
     seconds: int
     seed: int = 1
     series: str = ""
+    drawn: tuple[str, ...] = ()
     tail: bool = False
     apart: float = 0
     runs_of: str = ""

@@ -1,5 +1,9 @@
 """The numbers of an experiment drawn; the same bytes for the same numbers."""
 
+import hashlib
+import io
+import json
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import dropwhile
@@ -14,6 +18,8 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from results.lab import reduce
 from results.lab.experiment import KIB, Experiment
@@ -21,10 +27,14 @@ from results.lab.run import Outcome
 from results.lab.study import Case, Runs, Series, Study
 from results.lab.table import random_readers
 
-# Told apart by those who see few colours, and in black and white by their lightness.
+# They differ for readers who see few colours, and by lightness in black and white.
 _COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
 _STEPS = 60
 _DPI = 150
+_FEW = 64
+
+# Characters in a line of a title.
+_WIDTH = 24
 
 
 @dataclass(frozen=True)
@@ -37,7 +47,7 @@ class _Line:
     points: list[tuple[float, float]]
 
 
-def bandwidth(outcome: Outcome, schedulers: tuple[str, ...], path: Path) -> None:
+def bandwidth(outcome: Outcome, schedulers: tuple[str, ...]) -> Figure:
     """Bandwidth of each job over time, one panel for each of the schedulers, on one scale.
 
     The scale is logarithmic: a sequential reader can be twenty times as fast as a random one.
@@ -50,39 +60,35 @@ def bandwidth(outcome: Outcome, schedulers: tuple[str, ...], path: Path) -> None
             result = outcome.runs[name][job.name]
             points = reduce.bandwidth(result.requests, experiment.seconds, _STEPS)
             panels[name].append(_Line(job.name, job.reservation.bw, result.numbers.bw, points))
-    _bandwidth(experiment, panels, path)
+    return _bandwidth(experiment, panels)
 
 
-def bandwidth_over_time(*schedulers: str):
-    """Make the figure of a study with one case, like bandwidth()."""
-
-    def draw(study: Study, runs: Runs, series: Series, path: Path) -> None:
-        [case] = study.cases
-        panels = {
-            name: [
-                _Line(
-                    job.name,
-                    job.reservation.bw,
-                    runs[case.name][name][job.name]["bw"],
-                    series[case.name][name][job.name],
-                )
-                for job in case.first.jobs
-            ]
-            for name in schedulers
-        }
-        _bandwidth(case.first, panels, path)
-
-    return draw
+def bandwidth_over_time(study: Study, runs: Runs, series: Series) -> Figure:
+    """Draw a study with one case like bandwidth(), for the schedulers that are to be drawn."""
+    [case] = study.cases
+    panels = {
+        name: [
+            _Line(
+                job.name,
+                job.reservation.bw,
+                runs[case.name][name][job.name]["bw"],
+                series[case.name][name][job.name],
+            )
+            for job in case.first.jobs
+        ]
+        for name in case.first.drawn
+    }
+    return _bandwidth(case.first, panels)
 
 
-def _bandwidth(experiment: Experiment, lines: dict[str, list[_Line]], path: Path) -> None:
+def _bandwidth(experiment: Experiment, lines: dict[str, list[_Line]]) -> Figure:
     titles = {scheduler.name: scheduler.title for scheduler in experiment.schedulers}
     figure, panels = pyplot.subplots(
         1, len(lines), sharey=True, figsize=(10, 4.8), layout="constrained", squeeze=False
     )
     values = []
     for panel, name in zip(panels[0], lines, strict=True):
-        panel.set_title(titles[name], fontweight="bold")
+        panel.set_title(_wrapped(titles[name]), fontweight="bold")
         values += _bandwidth_panel(panel, experiment.seconds, lines[name])
     panel.set_yscale("log")
     panel.set_ylim(*_decades(values))
@@ -90,7 +96,7 @@ def _bandwidth(experiment: Experiment, lines: dict[str, list[_Line]], path: Path
     panel.yaxis.set_minor_locator(NullLocator())
     panel.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     panels[0][0].set_ylabel("bandwidth, KB/s (dashed: reserved)")
-    _save(figure, path)
+    return figure
 
 
 def _decades(values: list[float]) -> tuple[float, float]:
@@ -124,7 +130,7 @@ def _bandwidth_panel(panel: Axes, seconds: int, lines: list[_Line]) -> list[floa
     return drawn
 
 
-def latency_over_time(study: Study, runs: Runs, series: Series, path: Path) -> None:
+def latency_over_time(study: Study, runs: Runs, series: Series) -> Figure:
     """Latency of each job over time, a row for each job, a column for each scheduler."""
     [case] = study.cases
     experiment = case.first
@@ -138,7 +144,7 @@ def latency_over_time(study: Study, runs: Runs, series: Series, path: Path) -> N
         squeeze=False,
     )
     for column, scheduler in enumerate(experiment.schedulers):
-        panels[0][column].set_title(scheduler.title, fontweight="bold")
+        panels[0][column].set_title(_wrapped(scheduler.title), fontweight="bold")
         panels[-1][column].set_xlabel("virtual time, s")
         for row, job in enumerate(experiment.jobs):
             panel = panels[row][column]
@@ -151,7 +157,7 @@ def latency_over_time(study: Study, runs: Runs, series: Series, path: Path) -> N
             panel.set_xlim(0, experiment.seconds)
             panels[row][0].set_ylabel(f"latency of {job.name}, ms")
     panels[0][0].legend(loc="upper right", frameon=False, ncols=3, bbox_to_anchor=(1, 0.95))
-    _save(figure, path)
+    return figure
 
 
 def _latency_panel(panel: Axes, times: tuple, values: list[tuple], colour: str) -> None:
@@ -161,7 +167,7 @@ def _latency_panel(panel: Axes, times: tuple, values: list[tuple], colour: str) 
     _grid(panel, "both")
 
 
-def totals(study: Study, runs: Runs, series: Series, path: Path) -> None:
+def totals(study: Study, runs: Runs, series: Series) -> Figure:
     """Bandwidth of all jobs together, bars by case and scheduler, with least and most.
 
     Below it the largest latency of the random readers, where there are any.
@@ -190,7 +196,7 @@ def totals(study: Study, runs: Runs, series: Series, path: Path) -> None:
         lower.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
     lower.set_xticks(range(len(study.cases)), [case.title for case in study.cases])
     lower.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), frameon=False, ncols=6)
-    _save(figure, path)
+    return figure
 
 
 def _bars(
@@ -203,7 +209,8 @@ def _bars(
         there = [(group, found) for group, found in values if found]
         places = [group + (index - (len(study.schedulers) - 1) / 2) * width for group, _ in there]
         middles = [middle for _, (middle, _, _) in there]
-        panel.bar(places, middles, width * 0.92, color=_COLOURS[index], label=scheduler.title)
+        label = _wrapped(scheduler.title)
+        panel.bar(places, middles, width * 0.92, color=_COLOURS[index], label=label)
         below = [middle - least for _, (middle, least, _) in there]
         above = [most - middle for _, (middle, _, most) in there]
         if any(below) or any(above):
@@ -231,7 +238,7 @@ def _longest(case: Case, result: dict | None) -> tuple[float, float, float] | No
     return longest, longest, longest
 
 
-def promises(study: Study, runs: Runs, series: Series, path: Path) -> None:
+def promises(study: Study, runs: Runs, series: Series) -> Figure:
     """Bandwidth and largest latency of each job against what is reserved, bars by scheduler."""
     [case] = study.cases
     experiment = case.first
@@ -263,7 +270,8 @@ def promises(study: Study, runs: Runs, series: Series, path: Path) -> None:
             line = {"color": _COLOURS[index], "lw": 1.0, "ls": "--"}
             left.axvline(job.reservation.bw / KIB, **line)
             right.axvline(job.reservation.latency_us / 1000, **line)
-    left.set_yticks(range(len(results)), [each.title for each in experiment.schedulers])
+    titles = [_wrapped(each.title) for each in experiment.schedulers]
+    left.set_yticks(range(len(results)), titles)
     left.invert_yaxis()
     left.set_xlabel("bandwidth, KB/s (dashed: reserved)")
     right.set_xlabel("largest latency, ms (dashed: reserved)")
@@ -274,10 +282,10 @@ def promises(study: Study, runs: Runs, series: Series, path: Path) -> None:
         panel.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
         _grid(panel, "x")
     right.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
-    _save(figure, path)
+    return figure
 
 
-def margins(study: Study, runs: Runs, series: Series, path: Path) -> None:
+def margins(study: Study, runs: Runs, series: Series) -> Figure:
     """The longest latency of each job of the only case against what it reserved, in rising order.
 
     A line for each scheduler.
@@ -288,7 +296,8 @@ def margins(study: Study, runs: Runs, series: Series, path: Path) -> None:
     for index, each in enumerate(case.first.schedulers):
         found = runs[case.name][each.name]
         shares = sorted(found[job.name]["max_us"] / job.reservation.latency_us for job in jobs)
-        panel.plot(range(1, len(jobs) + 1), shares, ".-", color=_COLOURS[index], label=each.title)
+        label = _wrapped(each.title)
+        panel.plot(range(1, len(jobs) + 1), shares, ".-", color=_COLOURS[index], label=label)
     panel.axhline(1, color="0.3", lw=0.9, ls="--", label="reserved")
     panel.set_yscale("log")
     panel.set_xlabel("reservations, by how near they come to their latency")
@@ -296,7 +305,11 @@ def margins(study: Study, runs: Runs, series: Series, path: Path) -> None:
     panel.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
     panel.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
     _grid(panel, "both")
-    _save(figure, path)
+    return figure
+
+
+def _wrapped(title: str) -> str:
+    return "\n".join(textwrap.wrap(title, _WIDTH, break_on_hyphens=False))
 
 
 def _grid(panel: Axes, axis: str) -> None:
@@ -304,8 +317,29 @@ def _grid(panel: Axes, axis: str) -> None:
     panel.set_axisbelow(True)
 
 
-def _save(figure: Figure, path: Path) -> None:
-    """Without the date and the version that would make the file differ."""
+def source(study: Study, runs: Runs, series: Series) -> str:
+    """A hash of what a study's figure shows: names, reservations, numbers."""
+    names = [
+        (case.title, [(job.name, str(job.reservation)) for job in case.first.jobs])
+        for case in study.cases
+    ]
+    titles = [(each.name, each.title) for each in study.schedulers]
+    shown = json.dumps([names, titles, runs, series], sort_keys=True)
+    return hashlib.sha256(shown.encode()).hexdigest()
+
+
+def save(figure: Figure, path: Path, shown: str = "") -> None:
+    """Write a PNG of a few colours, with source() as its comment, without a date or a version."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=_DPI, metadata={"Software": None})
+    drawn = io.BytesIO()
+    figure.savefig(drawn, dpi=_DPI)
     pyplot.close(figure)
+    comment = PngInfo()
+    comment.add_text("Comment", shown)
+    few = Image.open(drawn).convert("RGB").quantize(_FEW, dither=Image.Dither.NONE)
+    few.save(path, "PNG", optimize=True, pnginfo=comment)
+
+
+def shown_by(path: Path) -> str:
+    """The source() of a PNG that save() wrote."""
+    return Image.open(path).text["Comment"]

@@ -9,22 +9,22 @@ QUEUE = f"/sys/block/{DISK}/queue"
 CGROUPS = "/sys/fs/cgroup"
 STATE = f"/sys/kernel/debug/block/{DISK}/sched/state"
 
-# The guest says how far it is this often, and this is how the line begins.
+# The guest writes its progress so many times, in lines that begin like this.
 TICKS = 30
 TICK = "elapsed "
 
 _NOT_OVERDUE = '[ ! -e overdue ] || fail "a request starves: $(cat overdue)"'
 
-# When the last job of a stage is due, it runs this many seconds later; a third of that is enough.
+# Seconds after which the last job of a stage surely runs; a third of that is enough.
 _BEGIN = 1
 
 
 def script(experiment: Experiment, scheduler: Scheduler, *, recorded: bool = False) -> str:
     """The script: it leaves fio's reports() and per job JOB.log, a line for every request.
 
-    With htbs it also leaves the job's io.htbs.stat as JOB.stat and, recorded, all that it decided
-    as a recording for tests.model.replay; that takes the functions of tests/vm/scripts/lib.sh. It
-    fails if a request was pending for longer than its bound.
+    With htbs it also leaves the job's io.htbs.stat as JOB.stat and, recorded, its tracepoints for
+    tests.model.replay; that takes the functions of tests/vm/scripts/lib.sh. It fails if a request
+    was pending for longer than its bound.
     """
     lines = [_load("simdisk", experiment.drive.parameters)]
     lines += ["load htbs"] if scheduler.reserves else []
@@ -65,7 +65,7 @@ def late(experiment: Experiment, job: Job) -> float:
 
 
 def reports(experiment: Experiment) -> list[str]:
-    """The files with what fio says of the jobs."""
+    """The files of fio's reports."""
     stages = enumerate(_stages(experiment))
     return [f"{name}.json" for number, stage in stages for name in _processes(number, stage)]
 
@@ -78,8 +78,8 @@ def _stages(experiment: Experiment) -> list[list[Job]]:
 def _processes(number: int, stage: list[Job]) -> dict[str, list[Job]]:
     """The jobs of a stage by the fio that starts them, each as a process in a cgroup of its own.
 
-    One for all, as each measures the CPU's clock first, for half a second of the host's time;
-    another for those ahead.
+    One fio for all, as each first measures the CPU's clock, for half a second of the host's time;
+    another for the jobs that are ahead.
     """
     names = {False: f"stage{number}", True: f"ahead{number}"}
     parts = {name: [job for job in stage if job.ahead is key] for key, name in names.items()}
@@ -95,7 +95,7 @@ def _put(value: int | str, file: str) -> str:
     return f"expect_put OK {word} {file}"
 
 
-# As many as fio can; a log that has to grow as its job ends loses what is new.
+# The most that fio accepts: a log that has to grow when its job ends loses entries.
 _LOG_ENTRIES = 1 << 20
 
 _OPTIONS = "--eta=never --output-format=json"
@@ -133,9 +133,9 @@ def _section(name: str, options: Mapping[str, object]) -> list[str]:
 
 
 def _ticker(seconds: int, scheduler: Scheduler) -> str:
-    """Say how much time has passed, and look for a request that is pending for too long.
+    """Write the progress, and look for a request that is pending for longer than its bound.
 
-    A moment's work, outside the jobs' cgroups.
+    It takes little time, and none of the jobs' cgroups.
     """
     tick = f"echo {TICK}$i; i=$((i + 1))"
     if scheduler.reserves:
@@ -146,9 +146,9 @@ def _ticker(seconds: int, scheduler: Scheduler) -> str:
 def _rest(experiment: Experiment, stage: list[Job]) -> list[str]:
     """Stop fio while its jobs run, which are processes of their own.
 
-    It would look a hundred times a second whether they are done, which takes longer to emulate than
-    a disk's I/O. It starts the jobs, so it goes on until the last one runs; it is there again when
-    they end. If it has failed, so does kill, and the script.
+    It would poll a hundred times a second whether they are done, which takes longer to emulate than
+    a disk's I/O. It starts the jobs, so it is stopped when the last one runs, and continued before
+    they end. If fio has failed, kill fails, and so does the script.
     """
     begun = max(late(experiment, job) for job in stage) + _BEGIN
     rest = min(job.options.get("runtime", experiment.seconds) for job in stage) - begun

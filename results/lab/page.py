@@ -1,43 +1,50 @@
-"""The page results/README.md, from the numbers alone."""
+"""The page results/README.md, from the summary alone."""
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
-from results.lab import words
+from results.lab import summary, words
 from results.lab.experiment import KIB
-from results.lab.raw import runs
 from results.lab.run import SPEED
 from results.lab.study import Case, Claim, Runs, Study
+from results.lab.summary import Summary
 
-HTBS = "HTBS"
+HTBS = "htbs"
 
 _HEAD = """\
 # What HTBS is worth
 
 `make lab` wrote this page. It ran every experiment below in a simulated machine: Debian's kernel
-{kernel} as it is, a [simulated drive](../tests/simdisk), and virtual time, where one CPU does
+{kernel}, a [simulated drive](../tests/simdisk), and virtual time, in which one CPU executes
 {speed} instructions a nanosecond and idle time is skipped. So the numbers are the same on every
 machine, to the digit. What HTBS loses is shown like what it wins.
 
-    make lab                    # what is missing; it says how long that takes
+    make lab                    # run what has no raw data; it says how long that takes
     make lab EXPERIMENT=name    # one experiment; its command is given with it
+    make lab PAGE=1             # page and figures from the summary, without a run
 
-A KB is 1024 bytes. *Late* are the requests that took longer than the reserved latency. Behind each
-number are the files of [raw](raw): what was run (fio's options, what was written to the cgroups,
-tunables, kernel, versions, seed), fio's report and `io.htbs.stat`. [summary.json](summary.json) has
-all numbers by name. *HTBS* is the scheduler as it is loaded; *HTBS paper* is the same with the
-paper's rules (`policy` is `paper`, B_max 20), which is whom the paper's claims are about. *The
-paper* is P. E. Rocha and L. C. E. de Bona, "Sistemas de Armazenamento
-Compartilhado com Qualidade de Serviço e Alto Desempenho".
+*HTBS* is the scheduler as it is loaded. Any other form of it is named by all tunables that are
+written: `HTBS policy=paper b_max=20` has the paper's rule and the paper's B_max, and the paper's
+claims are about it. *pClock* is `HTBS policy=paper b_max=1 t_wait_us=0`. BFQ, mq-deadline and kyber
+are as they are loaded, unless tunables are named. *The paper* is P. E. Rocha and L. C. E. de Bona,
+"Sistemas de Armazenamento Compartilhado com Qualidade de Serviço e Alto Desempenho".
+
+A KB is 1024 bytes. *Late* are the requests that took longer than the reserved latency.
+[summary.json](summary.json) has the numbers of each run, with a hash of all inputs that it was
+measured with, for each seed, the tunables, the kernel and the versions. The raw data (fio's options
+and report, what was written to the cgroups, `io.htbs.stat`) are not in the tree: `make lab` keeps
+them in `build/results/raw`, and `make lab LIST=1` says which are there.
 """
 
 
-def write(studies: Iterable[Study], numbers: dict[str, Runs], bench: str, directory: Path) -> None:
-    """Write the page.
-
-    numbers: of the studies that have been run, by name; bench: the section about it, if any.
-    """
-    parts = [_HEAD.format(kernel=_kernels(studies, directory), speed=SPEED)]
+def text(studies: Iterable[Study], found: Summary, bench: str) -> str:
+    """The page, in Markdown; bench: the section about the price of scheduling, if any."""
+    numbers = {
+        study.name: summary.numbers(study, found)
+        for study in studies
+        if summary.shows(found, study)
+    }
+    kernel = " and ".join(summary.kernels(studies, found))
+    parts = [_HEAD.format(kernel=kernel, speed=SPEED)]
     paper = _decided(studies, numbers, lambda study, claim: claim.paper)
     bars = _decided(studies, numbers, lambda study, claim: study.bars)
     parts += ["## The paper's claims\n\n" + paper, "## What HTBS is held to\n\n" + bars]
@@ -46,7 +53,7 @@ def write(studies: Iterable[Study], numbers: dict[str, Runs], bench: str, direct
         parts += _study(study, numbers.get(study.name))
     if bench:
         parts.append(bench)
-    (directory / "README.md").write_text("\n".join(part.strip("\n") + "\n" for part in parts))
+    return "\n".join(part.strip("\n") + "\n" for part in parts)
 
 
 def _study(study: Study, found: Runs | None) -> list[str]:
@@ -59,16 +66,10 @@ def _study(study: Study, found: Runs | None) -> list[str]:
     return [*parts, told] if told else parts
 
 
-def _kernels(studies: Iterable[Study], directory: Path) -> str:
-    """The kernels that the results are from: one, unless a run was left out."""
-    saved = (run.load(directory / "raw") for study in studies for run in runs(study))
-    return " and ".join(sorted({each["kernel"] for each in saved if each}))
-
-
 def _decided(
     studies: Iterable[Study], numbers: dict[str, Runs], wanted: Callable[[Study, Claim], bool]
 ) -> str:
-    """A table of those of all claims that are wanted."""
+    """A table of the claims that are wanted."""
     lines = ["| experiment | claim | | what decides it |", "|---|---|---|---|"]
     for study in studies:
         for claim in study.claims(numbers[study.name]) if study.name in numbers else []:
@@ -86,7 +87,7 @@ def _decided(
 def _glance(studies: Iterable[Study], numbers: dict[str, Runs], bench: str) -> str:
     """Each experiment in a line, with a link."""
     lines = ["## The experiments", ""]
-    lines += ["| experiment | who keeps every promise | who moves most | HTBS moves |"]
+    lines += ["| experiment | every promise kept with | most throughput | HTBS |"]
     lines += ["|---|---|---|---|"]
     for study in studies:
         link = f"[{study.title}](#{anchor(study.title)})"
@@ -105,11 +106,12 @@ def _glance(studies: Iterable[Study], numbers: dict[str, Runs], bench: str) -> s
 def _case(case: Case, runs: Runs) -> str:
     kept = "nothing is promised"
     if words.promised(case.first):
-        kept = ", ".join(words.keepers(case, runs)) or "none of them"
-    totals = words.by_total(case, runs)
-    first, most = totals[0]
-    share = dict(totals)[HTBS] / most
-    return f"{kept} | {first}, {most / KIB:,.0f} KB/s | {share:.0%} of that"
+        kept = ", ".join(words.keepers(case, runs)) or "no scheduler"
+    first, most = words.by_total(case, runs)[0]
+    [htbs] = (each for each in case.first.schedulers if each.name == HTBS)
+    share = f"{runs[case.name][HTBS]['total_bw'] / most:.0%} of that"
+    besides = htbs.title.removeprefix("HTBS").strip()
+    return f"{kept} | {first}, {most / KIB:,.0f} KB/s | {share}{besides and f' ({besides})'}"
 
 
 def anchor(title: str) -> str:

@@ -1,4 +1,4 @@
-"""How far a set of parallel runs is: one line kept up to date on a terminal, a few in a log."""
+"""The progress of parallel runs: one line that is updated on a terminal, a few lines in a log."""
 
 import sys
 import threading
@@ -9,17 +9,17 @@ from typing import TextIO
 # How far apart lines in a log are.
 _LOG_SECONDS = 10.0
 
-# No estimate is worth anything before this share is done.
+# No estimate is made before this share is done.
 _ESTIMATE_FROM = 0.1
 
-# More parts than this are counted; only those under way are named.
+# With more parts than this only the running ones are named.
 _NAMED = 4
 
 
 class Progress:
-    """Parts of a whole, told from several threads.
+    """The shares that are done of several parts, which threads report.
 
-    names: of the parts, or how much each weighs; each goes from 0 to 1 by advance().
+    names: of the parts, or their weights by name; advance() takes each from 0 to 1.
     """
 
     def __init__(self, names: Iterable[str] | Mapping[str, float], out: TextIO = sys.stderr):
@@ -45,7 +45,7 @@ class Progress:
                 self._next = now + _LOG_SECONDS
 
     def close(self) -> None:
-        """No more is said; what follows begins on a line of its own."""
+        """End the line; later output begins on a line of its own."""
         with self._lock:
             if self._out.isatty():
                 self._out.write("\r\x1b[K")
@@ -55,7 +55,7 @@ class Progress:
 def describe(
     done: Mapping[str, float], elapsed: float, weights: Mapping[str, float] | None = None
 ) -> str:
-    """One line: each part's share, and how long the rest will take if it goes on like this."""
+    """One line: each part's share, and an estimate of the time that is left."""
     weights = weights or dict.fromkeys(done, 1.0)
     parts = "  ".join(f"{name} {share:4.0%}" for name, share in _shown(done).items())
     if len(done) > _NAMED:

@@ -1,4 +1,4 @@
-"""One run's raw results as JSON, and whether it is to be run at all."""
+"""The raw data of one run as JSON, and whether the run is to be repeated."""
 
 import hashlib
 import json
@@ -43,11 +43,11 @@ class Run:
 
     @property
     def name(self) -> str:
-        """For people."""
+        """As the progress shows it."""
         return f"{self.experiment.run_as} {self.scheduler.name} {self.experiment.seed}"
 
     def path(self, directory: Path) -> Path:
-        """Where its results are kept below a directory."""
+        """The file of its raw data below a directory."""
         return (
             directory
             / self.experiment.run_as
@@ -55,7 +55,7 @@ class Run:
         )
 
     def inputs(self, machine: Machine) -> str:
-        """A hash of all that the results depend on."""
+        """A hash of all that the raw data depend on."""
         digest = hashlib.sha256(guest.script(self.experiment, self.scheduler).encode())
         rest = [
             machine.kernel.version,
@@ -76,7 +76,7 @@ class Run:
         return saved is not None and saved["inputs"] == self.inputs(machine)
 
     def save(self, directory: Path, machine: Machine, jobs: dict[str, JobResult]) -> None:
-        """Write the results; nothing or all of them."""
+        """Write the raw data: all, or nothing."""
         experiment, scheduler = self.experiment, self.scheduler
         head = {
             "experiment": experiment.run_as,
@@ -137,7 +137,7 @@ def runs(study: Study) -> Iterator[Run]:
 
 
 def _lines(head: dict, jobs: list[dict]) -> str:
-    """JSON with a line for each member and each job: to be read by people and compared by diff."""
+    """JSON with a line for each member and each job, for diff."""
     members = [f" {json.dumps(name)}: {json.dumps(value)}" for name, value in head.items()]
     lines = ",\n".join(f"  {json.dumps(job, separators=(',', ':'))}" for job in jobs)
     return "{\n" + ",\n".join([*members, f' "jobs": [\n{lines}\n ]']) + "\n}\n"

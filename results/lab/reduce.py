@@ -9,7 +9,7 @@ NSEC_PER_MSEC = 1000000
 
 
 class ReduceError(ValueError):
-    """fio left something that is no log of a run."""
+    """fio's log or report is not that of a whole run."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Numbers:
-    """What is told of a job: bw in bytes/s; late: completions after the reserved latency."""
+    """The numbers of a job: bw in bytes/s; late: completions after the reserved latency."""
 
     bw: int
     iops: float
@@ -92,14 +92,14 @@ def check_whole(requests: list[Request], fio: dict) -> None:
 
 
 def fio_job(job: dict) -> dict:
-    """What a fio report says of a job, without what is zero or said elsewhere."""
+    """The part of a fio report that is kept of a job."""
     if job["error"]:
         raise ReduceError(f"fio's job {job['jobname']} failed with error {job['error']}")
     processes = int(job["job options"].get("numjobs", 1))
     side = max((job[each] for each in ("read", "write")), key=lambda each: each["total_ios"])
     return {
         **{key: side[key] for key in ("io_bytes", "total_ios")},
-        # fio adds up what its processes took, who run side by side.
+        # fio adds up the times of its processes, which run side by side.
         "runtime_ms": job["job_runtime"] // processes,
         "lat_ns": {key: round(value) for key, value in side["lat_ns"].items() if key != "N"},
         **{key: round(job[key], 2) for key in ("usr_cpu", "sys_cpu")},
@@ -140,7 +140,7 @@ def latency(
 
 
 def _step(request: Request, seconds: int, steps: int) -> int:
-    """In which step the request completed; one that was under way at the end is in none."""
+    """The step in which the request completed; past the last one if it completed after the end."""
     return request.at_ms * steps // (seconds * 1000)
 
 

@@ -39,9 +39,9 @@ AT_ONCE = len(os.sched_getaffinity(0))
 # The share of a run that is boot and set-up, for the progress only.
 _BOOT_SHARE = 0.1
 
-# What tells where a module was built, and its types, whose order is the luck of pahole's threads.
+# Sections that depend on where a module was built, and its types, which pahole orders by chance.
 _STRIP = ("--strip-debug", "--remove-section=.note.gnu.build-id", "--remove-section=.BTF")
-# A hash of the sources: it tells of comments, too.
+# A hash of the sources with their comments.
 _SRCVERSION = re.compile(rb"(?<=\0srcversion=)[0-9A-F]+(?=\0)")
 
 Advance = Callable[[float], None]
@@ -49,12 +49,12 @@ T = TypeVar("T")
 
 
 class Interrupted(RuntimeError):
-    """Another run failed, or the user wants no more."""
+    """Another run failed, or the user interrupted."""
 
 
 @dataclass(frozen=True)
 class JobResult:
-    """What came out for one job; fio: its report of the job; stat: io.htbs.stat, with htbs."""
+    """The results of one job; fio: its report of the job; stat: io.htbs.stat, with htbs."""
 
     numbers: Numbers
     requests: list[Request]
@@ -96,7 +96,7 @@ def run(experiment: Experiment, kernel: Kernel) -> Outcome:
     def task(scheduler: Scheduler) -> Callable[[Advance], dict[str, JobResult]]:
         return lambda advance: run_one(experiment, scheduler, kernel, files, advance)
 
-    # The last first: they are listed from the slow to the fast, and more I/O takes longer.
+    # The last first: schedulers are listed from slow to fast, and more I/O takes longer to emulate.
     tasks = {each.name: task(each) for each in reversed(experiment.schedulers)}
     runs = side_by_side(tasks, Progress([each.name for each in experiment.schedulers]))
     return Outcome(
@@ -121,7 +121,7 @@ def side_by_side(tasks: Mapping[str, Callable[[Advance], T]], progress: Progress
         processors.put({processor})
 
     def stay() -> None:
-        # QEMU's two threads take turns, which takes a fifth less time where they needn't move.
+        # QEMU's two threads take turns, which is a fifth faster on one CPU.
         os.sched_setaffinity(0, processors.get())
 
     with ThreadPoolExecutor(max_workers=AT_ONCE, initializer=stay) as pool:
@@ -137,7 +137,7 @@ def side_by_side(tasks: Mapping[str, Callable[[Advance], T]], progress: Progress
 
 
 def stripped_modules(kernel: Kernel) -> dict[str, bytes]:
-    """The modules without what is another in each build: even how long loading takes is alike."""
+    """The modules without the parts that differ between builds, so that runs repeat exactly."""
     stripped = {}
     for name, path in modules.build(kernel).items():
         with tempfile.NamedTemporaryFile() as file:
@@ -147,22 +147,32 @@ def stripped_modules(kernel: Kernel) -> dict[str, bytes]:
     return stripped
 
 
+def versions() -> dict[str, str]:
+    """The versions of programs on which the numbers may depend."""
+    commands = {"fio": ["fio", "--version"], "qemu": ["qemu-system-x86_64", "--version"]}
+    return {
+        name: subprocess.run(command, capture_output=True, text=True, check=True)
+        .stdout.splitlines()[0]
+        .removeprefix("QEMU emulator version ")
+        for name, command in commands.items()
+    }
+
+
 def run_name(experiment: Experiment, scheduler: Scheduler) -> str:
-    """Name one run; the first seed goes without saying."""
+    """The name of a run, with its seed if that is not the first."""
     name = f"{experiment.run_as}-{scheduler.name}"
     return name if experiment.seed == 1 else f"{name}-{experiment.seed}"
 
 
 def files_for(scheduler: Scheduler, files: Mapping[str, T]) -> dict[str, T]:
-    """The modules that a run wants: one without htbs is the same whatever htbs is like."""
+    """The modules of a run. A run without htbs.ko does not depend on it."""
     return {name: file for name, file in files.items() if scheduler.reserves or name != "htbs.ko"}
 
 
 def jobs_took(heard: Iterable[tuple[float, float]]) -> float:
-    """Real seconds that a guest's jobs took; heard: when advance() heard of which share.
+    """Real seconds that a guest's jobs took; heard: time and share of each call of advance().
 
-    As long as from the first to the last sign of the jobs, and what they did before and after at
-    that pace; 0 without two signs.
+    Extrapolated from the first and the last of their calls; 0 with fewer than two.
     """
     signs = [(at, share) for at, share in heard if _BOOT_SHARE < share < 1]
     if len(signs) < 2:
@@ -178,7 +188,7 @@ def run_one(
     files: dict[str, bytes],
     advance: Advance,
 ) -> dict[str, JobResult]:
-    """Run one guest; advance() hears how far it is. The results are by job.
+    """Run one guest; advance() is called with the share that is done. The results are by job.
 
     Raises GuestError, which names the run.
     """
@@ -194,7 +204,7 @@ def run_one(
 def machine_for(
     experiment: Experiment, scheduler: Scheduler, kernel: Kernel, files: dict[str, bytes]
 ) -> Guest:
-    """What an experiment runs on."""
+    """The guest that an experiment runs in."""
     return Guest(
         kernel,
         clock="virtual",
@@ -208,7 +218,7 @@ def machine_for(
 
 
 def boot(machine: Guest, script: str, advance: Advance) -> Result:
-    """Run the script of an experiment; advance() hears how far it is."""
+    """Run the script of an experiment; advance() is called with the share that is done."""
 
     def on_line(line: str) -> None:
         if line.startswith(guest.TICK):
@@ -222,7 +232,7 @@ def boot(machine: Guest, script: str, advance: Advance) -> Result:
 
 
 def reduced(result: Result, experiment: Experiment, scheduler: Scheduler) -> dict[str, JobResult]:
-    """What a guest left, by job. Raises ReduceError if something of it is missing."""
+    """The results that a guest left, by job. Raises ReduceError if something is missing."""
     reports = [result.json(name) for name in guest.reports(experiment)]
     fios = {job["jobname"]: job for report in reports for job in report["jobs"]}
     jobs = {}

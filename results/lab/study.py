@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+
+from matplotlib.figure import Figure
 
 from results.lab.experiment import Experiment, Scheduler
 
-# The numbers of a summary: by case, scheduler and job; with a "total_bw" beside the jobs.
+# The numbers of a study: by case, scheduler and job; with a "total_bw" beside the jobs.
 Runs = Mapping[str, Mapping[str, Mapping[str, dict]]]
 
-# What is drawn over time: by case, scheduler and job, of the first seed.
+# What a study draws over time: by case, scheduler and job, of the first seed.
 Series = Mapping[str, Mapping[str, Mapping[str, list]]]
 
 
@@ -17,7 +18,7 @@ Series = Mapping[str, Mapping[str, Mapping[str, list]]]
 class Case:
     """One experiment of a study, repeated with different seeds.
 
-    title: for people; experiment: by seed; seeds: of a scheduler, by default the first only.
+    title: on the page; experiment: by seed; seeds: of a scheduler, by default the first only.
     """
 
     title: str
@@ -37,10 +38,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that is said to be so, and what the runs say.
+    """A statement, whether it holds, and the numbers that decide it.
 
-    case: the experiment it is about; evidence: the numbers that decide it; paper: it is one of
-    those that the paper is known for.
+    case: the experiment that it is about; evidence: the numbers; paper: it is one of those that
+    the paper is known for.
     """
 
     case: str
@@ -49,17 +50,13 @@ class Claim:
     evidence: str
     paper: bool = False
 
-    def as_dict(self) -> dict[str, str | bool]:
-        """For a summary."""
-        return {"claim": self.claim, "holds": self.holds, "evidence": self.evidence}
-
 
 @dataclass(frozen=True)
 class Study:
-    """What was asked, how it is found out, and what came out.
+    """What is asked, the experiments that answer it, and how the answer is shown.
 
-    asked: Markdown, the paragraph on the page; claims: decided by the numbers; figure: draws them
-    to a file; table: Markdown; words: Markdown, behind the claims: who won and who lost, and why;
+    asked: Markdown, the paragraph on the page; claims: decided by the numbers; figure: draws them;
+    table: Markdown; words: Markdown, behind the claims: what HTBS wins, what it loses, and why;
     bars: the claims are what HTBS is held to.
     """
 
@@ -68,13 +65,13 @@ class Study:
     asked: str
     cases: tuple[Case, ...]
     claims: Callable[[Runs], list[Claim]]
-    figure: Callable[["Study", Runs, Series, Path], None]
+    figure: Callable[["Study", Runs, Series], Figure]
     table: Callable[["Study", Runs], str]
     words: Callable[["Study", Runs], str] = lambda study, runs: ""
     bars: bool = False
 
     @property
     def schedulers(self) -> tuple[Scheduler, ...]:
-        """All that run in any case."""
+        """All schedulers of all cases."""
         every = [each for case in self.cases for each in case.first.schedulers]
         return tuple({each.name: each for each in every}.values())

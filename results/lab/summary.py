@@ -1,83 +1,190 @@
-"""From raw results to the numbers of summary.json."""
+"""summary.json: what the pages and figures show of each run, and what the run was measured with.
+
+Tables, claims and figures follow from the summary and from the experiments alone. The summary
+follows from raw data, which `make lab` makes and which are not in the tree.
+"""
 
 import json
 from collections.abc import Iterable
 from pathlib import Path
 from statistics import fmean
 
+from results.lab.experiment import Scheduler
 from results.lab.raw import Run, runs
 from results.lab.study import Case, Runs, Series, Study
 from tests.vm.functional import htbs_stat
 
+# The numbers of a job: bandwidth in bytes/s, latencies in us; of io.htbs.stat how many requests
+# conformed, how many of these were late, and by how much. What a run does not have is left out.
+COLUMNS = (
+    "bw",
+    "p50_us",
+    "p99_us",
+    "max_us",
+    "late",
+    "mean_us",
+    "jitter_us",
+    "p999_us",
+    "conforming",
+    "missed",
+    "late_max_us",
+)
+
+# Runs by experiment and scheduler, as _runs() makes them.
+Summary = dict[str, dict[str, dict]]
+
+
+class SummaryError(ValueError):
+    """The file holds no summary of this form."""
+
 
 def missing(study: Study, directory: Path) -> list[str]:
-    """The names of the study's runs that have no results."""
+    """The names of the study's runs that have no raw data."""
     return [run.name for run in runs(study) if run.load(directory) is None]
 
 
-def numbers(study: Study, directory: Path) -> Runs:
-    """The study's numbers by case, scheduler and job."""
-    return {case.name: _case(case, directory) for case in study.cases}
-
-
-def series(study: Study, directory: Path) -> Series:
-    """What the study kept over time, by case, scheduler and job; of the first seed."""
-    found: dict = {}
-    for case in study.cases:
-        for scheduler in case.first.schedulers:
-            jobs = _jobs(Run(case.first, scheduler), directory)
-            found.setdefault(case.name, {})[scheduler.name] = {
-                name: job["series"] for name, job in jobs.items() if "series" in job
-            }
-    return found
-
-
-def write(studies: Iterable[Study], numbers: dict[str, Runs], bench: dict, path: Path) -> None:
-    """Write summary.json: all experiments by name, and the bench, empty if it was not run."""
-    experiments = {}
-    for study in studies:
-        claims = study.claims(numbers[study.name])
-        for case, found in numbers[study.name].items():
-            experiments[case] = {
-                "runs": found,
-                "claims": [claim.as_dict() for claim in claims if claim.case == case],
-            }
-    whole = {"experiments": experiments, "bench": bench}
-    path.write_text(json.dumps(whole, indent=1) + "\n")
-
-
-def _case(case: Case, directory: Path) -> dict[str, dict]:
-    found = {}
-    for scheduler in case.first.schedulers:
-        repeats = [
-            _jobs(Run(case.experiment(seed), scheduler), directory)
-            for seed in case.seeds(scheduler)
-        ]
-        totals = [sum(job["numbers"]["bw"] for job in jobs.values()) for jobs in repeats]
-        found[scheduler.name] = {
-            **{name: _job([jobs[name] for jobs in repeats]) for name in repeats[0]},
-            "total_bw": round(fmean(totals)),
+def reduced(study: Study, directory: Path) -> Summary:
+    """The study's runs, from raw data."""
+    return {
+        case.first.run_as: {
+            scheduler.name: _runs(case, scheduler, directory)
+            for scheduler in case.first.schedulers
         }
-        if len(totals) > 1:
-            found[scheduler.name] |= {"total_bw_min": min(totals), "total_bw_max": max(totals)}
+        for case in study.cases
+    }
+
+
+def shows(summary: Summary, study: Study) -> bool:
+    """Has the summary all jobs of all runs of a study?"""
+    return all(
+        job.name in summary.get(case.first.run_as, {}).get(scheduler.name, {"jobs": {}})["jobs"]
+        for case in study.cases
+        for scheduler in case.first.schedulers
+        for job in case.first.jobs
+    )
+
+
+def numbers(study: Study, summary: Summary) -> Runs:
+    """The study's numbers by case, scheduler and job."""
+    return {
+        case.name: {
+            scheduler.name: _numbers(summary[case.first.run_as][scheduler.name])
+            for scheduler in case.first.schedulers
+        }
+        for case in study.cases
+    }
+
+
+def series(study: Study, summary: Summary) -> Series:
+    """What the study draws over time, by case, scheduler and job; of the first seed."""
+    return {
+        case.name: {
+            name: summary[case.first.run_as][name]["series"]
+            for name in case.first.drawn
+        }
+        for case in study.cases
+    }
+
+
+def kernels(studies: Iterable[Study], summary: Summary) -> list[str]:
+    """The kernels of the runs: one, unless an experiment was run again with another."""
+    found = (
+        each["measured_with"]["kernel"]
+        for study in studies
+        for case in study.cases
+        for each in summary.get(case.first.run_as, {}).values()
+    )
+    return sorted(set(found))
+
+
+def read(path: Path) -> Summary:
+    """Read a summary, which is empty if there is no file. Raises SummaryError."""
+    if not path.exists():
+        return {}
+    whole = json.loads(path.read_text())
+    if whole.get("columns") != list(COLUMNS):
+        raise SummaryError(f"{path} is of another form: remove it, then run make lab")
+    for experiment in whole["experiments"].values():
+        for each in experiment.values():
+            for name, values in each["jobs"].items():
+                named = zip(COLUMNS, values, strict=True)
+                each["jobs"][name] = {key: value for key, value in named if value is not None}
+    return whole["experiments"]
+
+
+def write(studies: Iterable[Study], summary: Summary, path: Path) -> None:
+    """Write the runs of these studies, a line for each job, and no others."""
+    names = dict.fromkeys(case.first.run_as for study in studies for case in study.cases)
+    experiments = {
+        name: _braces(
+            {scheduler: _lines(each) for scheduler, each in summary[name].items()}, depth=2
+        )
+        for name in names
+        if name in summary
+    }
+    whole = {"columns": json.dumps(COLUMNS), "experiments": _braces(experiments, depth=1)}
+    path.write_text(_braces(whole, depth=0) + "\n")
+
+
+def _lines(each: dict) -> str:
+    """A run as JSON, with a line for each job and each series."""
+    parts = {name: json.dumps(value) for name, value in each.items()}
+    rows = {name: [job.get(key) for key in COLUMNS] for name, job in each["jobs"].items()}
+    parts["jobs"] = _braces({name: _line(row) for name, row in rows.items()}, depth=4)
+    if "series" in each:
+        drawn = {name: _line(points) for name, points in each["series"].items()}
+        parts["series"] = _braces(drawn, depth=4)
+    return _braces(parts, depth=3)
+
+
+def _line(values: list) -> str:
+    return json.dumps(values, separators=(",", ":"))
+
+
+def _braces(members: dict[str, str], depth: int) -> str:
+    """An object of JSON, with a line for each member; the members are JSON already."""
+    indent = "\n" + " " * depth
+    lines = ",".join(f"{indent} {json.dumps(name)}: {text}" for name, text in members.items())
+    return f"{{{lines}{indent}}}"
+
+
+def _runs(case: Case, scheduler: Scheduler, directory: Path) -> dict:
+    """What all seeds of a scheduler came to, and what they were measured with."""
+    repeats = {
+        seed: Run(case.experiment(seed), scheduler).load(directory)
+        for seed in case.seeds(scheduler)
+    }
+    first, *_ = repeats.values()
+    jobs = [{job["name"]: job for job in run["jobs"]} for run in repeats.values()]
+    totals = [sum(job["numbers"]["bw"] for job in each.values()) for each in jobs]
+    found = {
+        "measured_with": {
+            **{key: first[key] for key in ("tunables", "kernel", "versions")},
+            "inputs": {str(seed): run["inputs"] for seed, run in repeats.items()},
+        },
+        "total_bw": round(fmean(totals)),
+    }
+    if len(totals) > 1:
+        found |= {"total_bw_min": min(totals), "total_bw_max": max(totals)}
+    found["jobs"] = {name: _job([each[name] for each in jobs]) for name in jobs[0]}
+    if scheduler.name in case.first.drawn:
+        found["series"] = {name: job["series"] for name, job in jobs[0].items()}
     return found
 
 
-def _jobs(run: Run, directory: Path) -> dict[str, dict]:
-    """The results of a run by job."""
-    return {job["name"]: job for job in run.load(directory)["jobs"]}
+def _numbers(each: dict) -> dict:
+    """The jobs of a run, and beside them its bandwidth in all."""
+    totals = {key: value for key, value in each.items() if key.startswith("total_bw")}
+    return {**each["jobs"], **totals}
 
 
 def _job(repeats: list[dict]) -> dict[str, float]:
-    """Means over the seeds; of the largest latency the largest, of late requests all."""
+    """Means over the seeds; of the largest latency the largest, of late requests the sum."""
     every = [job["numbers"] for job in repeats]
     lat = [job["fio"]["lat_ns"] for job in repeats]
     return {
         "bw": round(fmean(each["bw"] for each in every)),
-        **{
-            key: round(fmean(each[key] for each in every), 3)
-            for key in ("iops", "p50_us", "p99_us")
-        },
+        **{key: round(fmean(each[key] for each in every), 3) for key in ("p50_us", "p99_us")},
         "max_us": max(each["max_us"] for each in every),
         "late": sum(each["late"] for each in every),
         "mean_us": round(fmean(each["mean"] for each in lat) / 1000, 3),
@@ -88,13 +195,13 @@ def _job(repeats: list[dict]) -> dict[str, float]:
 
 
 def _tail(every: list[dict]) -> dict[str, float]:
-    """Of what one of a thousand exceeds the largest, where it was kept."""
+    """The latency that one request of a thousand exceeds, the largest, where it was kept."""
     tails = [each["p999_us"] for each in every if "p999_us" in each]
     return {"p999_us": max(tails)} if tails else {}
 
 
 def _promised(repeats: list[dict]) -> dict[str, int]:
-    """From io.htbs.stat: how many requests conformed, how many of these were late, and how much."""
+    """From io.htbs.stat, with htbs."""
     stats = [htbs_stat(job["stat"]) for job in repeats if job.get("stat")]
     if not stats:
         return {}

@@ -1,4 +1,4 @@
-"""The numbers of experiments for a person's eyes. A KB is 1024 bytes."""
+"""The numbers of experiments as tables. A KB is 1024 bytes."""
 
 from collections.abc import Callable, Iterable
 
@@ -28,7 +28,7 @@ def per_job(study: Study, runs: Runs) -> str:
 
 
 def totals(study: Study, runs: Runs) -> str:
-    """Markdown: KB/s of all jobs together, and what became of the random readers' requests."""
+    """Markdown: KB/s of all jobs together, and the longest requests of the random readers."""
     tables = [_by_case(study, runs, "KB/s of all jobs (least to most)", study.cases, _total)]
     if mixed := [case for case in study.cases if random_readers(case.first)]:
         head = "random readers: longest ms (late)"
@@ -37,15 +37,14 @@ def totals(study: Study, runs: Runs) -> str:
 
 
 def random_readers(experiment: Experiment) -> list[str]:
-    """The names of those that something is promised to."""
+    """The names of the random readers that have a reservation."""
     return [job.name for job in experiment.jobs if job.rw == "randread" and job.reservation]
 
 
 def kept(study: Study, runs: Runs) -> str:
-    """Markdown: what became of all that was promised in the only case, a line for each scheduler.
+    """Markdown: how many requests of the only case were late, a line for each scheduler.
 
-    Of the requests that took longer than the latency some may not have conformed, and then nothing
-    was promised.
+    A request that took longer than the latency is late only if it conformed.
     """
     [case] = study.cases
     jobs = [job for job in case.first.jobs if job.reservation]

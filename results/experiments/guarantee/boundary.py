@@ -2,8 +2,9 @@
 
 Each set is admitted for 90 % of what the disk serves at worst, a random read of 4k in 26 ms. Its
 groups ask for half of what they have reserved, each in a Poisson process, so that most of their
-requests conform; and one more reads on, greedily, without a reservation; in larger blocks, as each
-request takes time to emulate. Ten sets in one guest, one after the other, a few seconds each.
+requests conform; and one more group, without a reservation, reads in sequence as fast as it can; in
+larger blocks, as each request takes time to emulate. Ten sets in one guest, one after the other, a
+few seconds each.
 """
 
 from collections.abc import Iterable
@@ -37,7 +38,7 @@ def _admitted(promises: Iterable[Reservation]) -> bool:
 def _latencies(number: int) -> list[int]:
     """Of the groups of a set, us: the same with each seed, so that they can be compared.
 
-    Such as leave room for half of the capacity, if everybody bursts a block.
+    They leave room for half of the capacity, with bursts of a block.
     """
     rng = Random(number)
     while True:
@@ -96,7 +97,7 @@ def experiment(seed: int) -> Experiment:
 
 
 def _seeds(way: Scheduler) -> tuple[int, ...]:
-    """All for the one that the claim is about."""
+    """All for HTBS, which the claim is about."""
     return SEEDS if way is ways.HTBS else SEEDS[:1]
 
 
@@ -104,7 +105,7 @@ CASE = Case(drives.PAPER.title, experiment, _seeds)
 
 
 def claims(runs: Runs) -> list[Claim]:
-    """Whatever is admitted is kept."""
+    """Every reservation that is admitted is kept."""
     return [ways.none_late(CASE, runs)]
 
 
@@ -112,11 +113,10 @@ STUDY = Study(
     name="boundary",
     title="A hundred sets that are just admitted",
     asked="""
-A hundred random sets of two to six reservations, each of which admission lets pass with 90 % of
-what the paper's disk does at worst. In each set every group reads 4k blocks at random, at times
-that chance decides, half as much as it has reserved; and one more without a reservation reads on
-in blocks of 64k as fast as it can. All hundred under HTBS, ten under the others. 3
-seconds each.
+A hundred random sets of two to six reservations, each of which is admitted with 90 % of what the
+paper's disk does at worst. In each set every group reads 4k blocks at random, at random times, half
+as much as it has reserved; and one more group without a reservation reads in sequence, in blocks of
+64k, as fast as it can. All hundred under HTBS, ten under the others. 3 seconds each.
 """,
     cases=(CASE,),
     claims=claims,

@@ -1,7 +1,8 @@
-"""A reader that wants each block at once, on a flash drive, beside those who want all it has.
+"""A reader of one block at a time, on a flash drive, beside groups that keep the drive busy.
 
-Three neighbours: four who read at depth 64 each; one who writes in blocks of 128k, 64 under way, on
-a drive that collects garbage; and, with 64 tags in all, one who reads 1,024 deep.
+Three kinds of neighbours: four groups that read at depth 64 each; a group that writes blocks of
+128k, 64 under way, on a drive that collects garbage; and, with 64 tags in all, a group that reads
+1,024 deep.
 """
 
 from collections.abc import Callable
@@ -15,8 +16,7 @@ from results.lab.study import Case, Claim, Runs, Study
 from results.lab.words import ms
 
 MIB = 1 << 20
-WAYS = ways.without_waits(*ways.ALL)
-HTBS, PAPER, *_ = WAYS
+HTBS, PAPER = ways.HTBS, ways.PAPER
 
 # Of the drive (tests/simdisk/flash.c): its dies, the pages of a block, their time for a read, for
 # an erasure, and for the longest program of a page, one that collects it from four others.
@@ -37,12 +37,12 @@ def _mean_us(deep: int) -> float:
 # As many as keep the dies busy for 95 % of the time.
 _DEEP = 19 * (DIES - 1)
 
-# As much as one who waits for each block can read, so that all of it is promised.
+# More than a reader of one block at a time can read, so that each of its requests conforms.
 _ALL_IT_CAN = 64 * MIB
 
 
 def reader(latency_us: int) -> Job:
-    """One block at a time; the CPU is busy with the others, but is not what is examined."""
+    """One block at a time; it has the CPU first, as only the drive's time is examined."""
     promise = Reservation(_ALL_IT_CAN, 4 * KIB, latency_us)
     return Job("reader", "randread", 0, 1024 * MIB, promise, ahead=True)
 
@@ -65,13 +65,13 @@ WRITER = Job("writer", "randwrite", 2048 * MIB, 4096 * MIB, None, 128 * KIB, _de
 
 
 def _capped(bw: int, share: str) -> Scheduler:
-    """The writer gets so many bytes/s at the most, of an idle drive, too."""
+    """A cap on the writer, which holds on an idle drive, too."""
 
     def control(job: Job) -> dict[str, str]:
         return {"io.htbs": f"$dev bw={MIB} max={bw}"} if job is WRITER else io_htbs(job)
 
-    title = f"{HTBS.title}, writer max={bw // MIB}M"
-    return replace(HTBS, name=f"htbs-capped-{share}", title=title, control=control)
+    capped = schedulers.htbs(f"htbs-capped-{share}", f"writer max={bw // MIB}M")
+    return replace(capped, control=control)
 
 
 # The bar's part of what the writer has without a scheduler, and a part that the reader can bear.
@@ -104,7 +104,7 @@ def tail(case: Case, runs: Runs, job: Job, way: Scheduler = HTBS) -> Claim:
 
 def half_of_best(case: Case, runs: Runs, job: Job) -> Claim:
     """Within the latency, or within half of what the best of the peers needs."""
-    found = {each.name: runs[case.name][each.name][job.name]["p999_us"] for each in WAYS}
+    found = {each.name: runs[case.name][each.name][job.name]["p999_us"] for each in ways.ALL}
     best = min(found[each.name] for each in ways.PEERS)
     bound = max(job.reservation.latency_us, best / 2)
     return Claim(
@@ -127,10 +127,10 @@ def study(  # noqa: PLR0913, PLR0917
     drive: Drive = drives.FLASH,
     besides: tuple[Scheduler, ...] = (),
 ) -> Study:
-    """The reader, the first of the jobs, beside the others."""
+    """Make a study of the reader, the first of the jobs, beside the others."""
 
     def experiment(seed: int) -> Experiment:
-        every = (*WAYS[:2], *besides, *WAYS[2:])
+        every = (HTBS, PAPER, *besides, *ways.PEERS)
         return Experiment(name, jobs, every, drive, seconds, seed, tail=True)
 
     case = Case(drives.FLASH.title, experiment)
@@ -153,13 +153,13 @@ def limits_of_reads(study: Study, runs: Runs) -> str:
     return f"""\
 {words.promises(study, runs)}
 
-What is possible: {PAPER.title} holds nothing back on flash, and the drive does {free / none:.0%} of
-what it does with {schedulers.NONE.title}: that much is the price of the scheduler on the guest's
-CPU. What {HTBS.title} moves less than that, it holds back, so that the reader's next request finds
-the dies free enough. There the drive sets a limit: {DIES} dies that take {READ_US} us for a read
-do, with N reads under way at random places, N / (N + {DIES - 1}) of what they can do at most (a
-closed network of equal servers). For 95 % N is {_DEEP}, and each read then takes
-{_mean_us(_DEEP) / 1000:.1f} ms in the mean, more than the reader has."""
+What is possible: {PAPER.title} throttles nothing on flash, and the drive does
+{free / none:.0%} of what it does with {schedulers.NONE.title}: the rest is the price of the
+scheduler on the guest's CPU. {HTBS.title} moves less than that, because it throttles the others so
+that the reader's next request finds the dies free enough. There the drive sets a limit: {DIES} dies
+that take {READ_US} us for a read do, with N reads under way at random places, N / (N + {DIES - 1})
+of what they can do at most (a closed network of equal servers). For 95 % N is {_DEEP}, and each
+read then takes {_mean_us(_DEEP) / 1000:.1f} ms in the mean, more than the reader has."""
 
 
 def erasures() -> float:
@@ -180,7 +180,7 @@ def late_at_least(latency_us: int) -> tuple[float, float, float]:
 
 
 def limits_of_writes(study: Study, runs: Runs) -> str:
-    """What makes the reader late, and who avoids it by what."""
+    """What makes the reader late, and how much each scheduler throttles the writer."""
     [case] = study.cases
     reader = case.first.jobs[0]
     none = ways.total(runs, case, schedulers.NONE, (WRITER,))
@@ -195,15 +195,16 @@ def limits_of_writes(study: Study, runs: Runs) -> str:
 Of what it writes with {schedulers.NONE.title}, the writer writes: {ways.beside(written)}.
 
 What is possible: the drive takes {ERASE_US / 1000} ms to erase a block and does not stop for a
-read. Who comes to that die in the first {until / 1000:.1f} ms of it is late, whoever schedules.
+read. A read that comes to that die in the first {until / 1000:.1f} ms of it is late with any
+scheduler.
 While no die is idle, as with {schedulers.NONE.title}, {erasures():.0f} blocks a second are erased
 at least: a die takes {COLLECT_US / 1000:.2f} ms for each of a block's {BLOCK_PAGES} pages at the
 most, and then erases one. If the reader waited for nothing else it would do a read in {ALONE_US}
 us, and come to the die in time to be late in {comes:.0%} of all erasures. So with {BAR:g} of the
 writes, {1000 * BAR * late:.1f} in 1,000 of its reads are late at least, and to have 1 the writer
-may have {0.001 / late:.2f} at the most. As it waits for programs, too, it is less than that. Both
-bars could only be met by who knows when which die erases. What HTBS can do is leave it to the
-operator, who can cap the writer (`max`)."""
+may have {0.001 / late:.2f} at the most. As it waits for programs, too, it is less than that. To
+meet both bars, a scheduler would have to know when which die erases. What is left is a cap on the
+writer (`max`)."""
 
 
 def _reads(case: Case, runs: Runs) -> list[Claim]:
@@ -221,9 +222,9 @@ READ = study(
     "flash-read",
     "A reader beside deep readers on flash",
     """
-A reader of one 4k block at a time has reserved each within 1 ms. Beside it four without a
-reservation read 4k blocks, 64 under way each, and begin at once. The guest has one CPU, which the
-reader has before the others, under each scheduler: what is asked is how long the drive takes. Two
+A reader of one 4k block at a time has reserved each within 1 ms. Beside it four groups without a
+reservation read 4k blocks, 64 under way each, from the start. The guest has one CPU, which the
+reader has before the others, under each scheduler: the question is how long the drive takes. Two
 seconds.
 """,
     (reader(1_000), *READERS),
@@ -236,9 +237,9 @@ WRITE = study(
     "flash-write",
     "A reader beside a deep writer on flash",
     """
-The same reader, with 2 ms, beside one without a reservation that writes blocks of 128k at random,
-64 under way, on a full drive, so that each write makes it collect garbage; and with the writer
-capped besides. 10 seconds: at first there are blocks that cost little to collect.
+The same reader, with 2 ms, beside a group without a reservation that writes blocks of 128k at
+random, 64 under way, on a full drive, so that each write makes it collect garbage; and with caps on
+the writer. 10 seconds: at first there are blocks that cost little to collect.
 """,
     (reader(2_000), WRITER),
     10,
@@ -252,8 +253,8 @@ TAGS = study(
     "tags",
     "A reader beside a flood with few tags",
     """
-The same reader, with 1 ms, beside one who reads 1,024 deep from a queue that has 64 requests to
-give (`nr_requests`): does the flood take them all? A second.
+The same reader, with 1 ms, beside a group that reads 1,024 deep from a queue of 64 requests
+(`nr_requests`): does the flood take all tags? A second.
 """,
     (reader(1_000), FLOOD),
     1,

@@ -33,7 +33,7 @@ CASE = Case("7 sequential, 4 random", experiment)
 
 
 def claims(runs: Runs) -> list[Claim]:
-    """Nobody late, and more throughput than with a fixed run or with bfq."""
+    """No conforming request is late, and throughput is above the paper's rule and BFQ."""
     return [
         ways.none_late(CASE, runs),
         ways.moves(CASE, runs, 1, ways.PAPER),
@@ -45,8 +45,8 @@ STUDY = Study(
     name="mixed-disk",
     title="Many readers with reservations that can be kept",
     asked="""
-Seven read 4k blocks in sequence and have reserved 200 KB/s within a second each; four read at
-random, 40 KB/s, and have reserved that within 200 ms. 15 seconds.
+Seven groups read 4k blocks in sequence and have reserved 200 KB/s within a second each; four read
+at random, 40 KB/s, and have reserved that within 200 ms. 15 seconds.
 """,
     cases=(CASE,),
     claims=claims,

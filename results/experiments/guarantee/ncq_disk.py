@@ -1,7 +1,6 @@
-"""A disk that reorders: a reader in no hurry but on time beside two who want all there is.
+"""A disk that reorders: a reader with a reservation beside two groups that keep the disk busy.
 
-The reader's requests come as they come, not when the one before is done: a Poisson process of 20 a
-second.
+The reader's requests do not wait for the ones before: they are a Poisson process of 20 a second.
 """
 
 from dataclasses import replace
@@ -39,8 +38,8 @@ WRITER = Job(
 STREAM = Job("stream", "read", 20 * GIB, 20 * GIB, None, MIB, {"ioengine": "libaio", "iodepth": 8})
 GREEDY = (WRITER, STREAM)
 
-# As an operator would have it who wants the disk's throughput: a little for each of the two that
-# the disk can promise beside the reader, and of the rest a hundred times more for the stream.
+# For throughput: each of the two has a small reservation, which the disk can keep beside the
+# reader's, and the stream has a hundred times the weight of the writer.
 _OWN = {
     "writer": (Reservation(512 * KIB, MIB, 1_000_000), 10),
     "stream": (Reservation(8 * MIB, MIB, 1_000_000), 1000),
@@ -54,9 +53,8 @@ def _weighed(job: Job) -> dict[str, str]:
     return {"io.htbs": f"$dev {promise} weight={weight}"}
 
 
-WEIGHED: Scheduler = replace(
-    ways.HTBS, name="htbs-weights", title=f"{ways.HTBS.title}, weights", control=_weighed
-)
+_WEIGHTS = (f"{name} weight={weight}" for name, (_, weight) in _OWN.items())
+WEIGHED: Scheduler = replace(schedulers.htbs("htbs-weights", *_WEIGHTS), control=_weighed)
 WAYS = (WEIGHED, *ways.ALL)
 
 
@@ -85,17 +83,17 @@ def in_time(runs: Runs, way: Scheduler) -> Claim:
 
 
 def claims(runs: Runs) -> list[Claim]:
-    """Latency, and what it costs the two, with and without reservations of their own."""
-    whose = "for the writer and the stream"
+    """The reader's latency, and the bandwidth of the two, with and without reservations."""
+    part = "for the writer and the stream"
     found = []
     for way in (WEIGHED, ways.HTBS):
-        moved = ways.moves(CASE, runs, 0.8, schedulers.MQ_DEADLINE, way, GREEDY, whose)
+        moved = ways.moves(CASE, runs, 0.8, schedulers.MQ_DEADLINE, way, GREEDY, part)
         found += [in_time(runs, way), moved]
     return found
 
 
 def words_of(study: Study, runs: Runs) -> str:
-    """Where the throughput is lost if the two have nothing of their own."""
+    """Where throughput is lost if the two have no reservations of their own."""
 
     def got(way: Scheduler) -> str:
         found = (ways.total(runs, CASE, way, (job,)) / KIB for job in GREEDY)
@@ -115,12 +113,13 @@ STUDY = Study(
     name="ncq-disk",
     title="A reader on time on a disk that reorders",
     asked="""
-A reader of 4k blocks whose requests come by chance, 20 a second, has reserved 160 KB/s within
-60 ms, on the nearline disk with command queueing. Beside it one writes 64k blocks at random, 32
-under way at a time, and one reads on in blocks of 1 MB, 8 under way. These two have no reservation,
-and so share the default one; except with weights: there the writer has reserved 512 KB/s with
-weight 10, and the stream 8 MB/s with weight 1000, both within a second. A minute, for more than a
-thousand requests of the reader: the first may find the drive full, as nobody had asked before.
+Requests of a reader of 4k blocks come at random times, 20 a second; it has reserved 160 KB/s within
+60 ms, on the nearline disk with command queueing. Beside it the writer writes 64k blocks at random,
+32 under way at a time, and the stream reads in sequence in blocks of 1 MB, 8 under way. These two
+have no reservation, and so share the default one; except with weights: there the writer has
+reserved 512 KB/s with weight 10, and the stream 8 MB/s with weight 1000, both within a second. A
+minute, for more than a thousand requests of the reader: the first may find the drive full, as no
+request with a deadline was there before.
 """,
     cases=(CASE,),
     claims=claims,

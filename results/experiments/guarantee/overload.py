@@ -1,7 +1,7 @@
-"""More is promised than the disk has: twice, to ten groups that all want more still.
+"""Twice as much is promised as the disk has, to ten groups that are always backlogged.
 
-No promise can be kept. What is asked is that throughput does not fall into seeks, that everybody
-gets what his reservation is in proportion, and that nobody waits for ever.
+No promise can be kept. The questions: is throughput lost to seeks, does each group get a part in
+proportion to its reservation, and how long is a request pending?
 """
 
 from dataclasses import replace
@@ -45,7 +45,7 @@ MIXED = (
 )
 
 
-# As many requests as all want to have under way: with fewer, who asks first has most of them.
+# As many requests as all groups want to have under way: with fewer, the first groups take most.
 _DRIVE = replace(drives.PAPER, scheduled={"nr_requests": 256})
 
 
@@ -76,7 +76,7 @@ def longest(case: Case, runs: Runs, way: Scheduler) -> float:
 
 
 def _waits(case: Case, runs: Runs) -> Claim:
-    """Nobody waits for ever.
+    """No request waits for longer than a bound.
 
     What a group has under way takes its mean; a sweep that goes past all of it has twice as many
     requests, and each run begins with the oldest, wherever it is: two and a half times the mean.
@@ -91,7 +91,7 @@ def _waits(case: Case, runs: Runs) -> Claim:
             found[job.name]["max_us"] <= 2.5 * found[job.name]["mean_us"] + 1_000_000
             for job in case.first.jobs
         ),
-        "the longest: "
+        "the longest request: "
         + ways.beside({way.title: ms(longest(case, runs, way)) for way in ways.ALL}),
     )
 
@@ -114,10 +114,9 @@ STUDY = Study(
     name="overload",
     title="More promised than the disk has",
     asked="""
-Ten groups that all want all there is have reserved twice what the disk can do, with
-requests deep enough that it is never idle: all at random, or half of them in sequence. No promise
-can be kept then. What becomes of throughput, of the shares, and of the one who waits longest? 60
-seconds, with room in the queue for all requests (`nr_requests` 256).
+Ten groups have reserved twice what the disk can do, and are always backlogged: all read at random,
+or half of them in sequence. No promise can be kept then. What becomes of throughput, of the shares,
+and of the longest wait? 60 seconds, with room in the queue for all requests (`nr_requests` 256).
 
 The bound on the longest wait: what a group has under way takes its mean; a sweep that goes past all
 of it has twice as many requests, and each run begins with the oldest, wherever it is, which makes

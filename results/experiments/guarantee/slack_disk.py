@@ -31,8 +31,9 @@ STUDY = Study(
     name="slack-disk",
     title="Slack on a disk",
     asked="""
-The pair of 5.1 once more, and the same runs: with the paper's rule B_max trades latency for
-throughput. With `policy=slack` runs and waits are as long as the others' deadlines allow.
+The pair of 5.1 once more, and the same runs. With the paper's rule, b_max trades latency for
+throughput. With `policy=slack`, the default, runs and waits last as long as the others' deadlines
+allow.
 """,
     cases=(CASE,),
     claims=claims,

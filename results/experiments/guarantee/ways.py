@@ -1,4 +1,4 @@
-"""Under what the experiments of the guarantee run, and what their claims have in common."""
+"""The schedulers of the experiments of the guarantee, and the claims that they share."""
 
 from collections.abc import Iterable, Mapping
 
@@ -11,16 +11,6 @@ HTBS = schedulers.HTBS
 PAPER = schedulers.HTBS_PAPER
 PEERS = (schedulers.BFQ, schedulers.MQ_DEADLINE, schedulers.KYBER, schedulers.NONE)
 ALL = (HTBS, PAPER, *PEERS)
-
-
-def without_waits(*ways: Scheduler) -> tuple[Scheduler, ...]:
-    """As HTBS is by default on flash: T_wait 0."""
-    return tuple(
-        Scheduler(each.name, each.title, each.elevator, each.tunables | {"t_wait_us": 0})
-        if each.reserves
-        else each
-        for each in ways
-    )
 
 
 def total(runs: Runs, case: Case, way: Scheduler, jobs: Iterable[Job] = ()) -> float:
@@ -49,21 +39,21 @@ def moves(  # noqa: PLR0913, PLR0917
     other: Scheduler,
     way: Scheduler = HTBS,
     jobs: Iterable[Job] = (),
-    whose: str = "in all",
+    part: str = "in all",
 ) -> Claim:
-    """A way moves a share or more of what another does, in all or of some jobs."""
+    """A scheduler moves a share or more of what another does, in all or for some jobs."""
     own, others = (total(runs, case, each, jobs) for each in (way, other))
     factor = f"{share:g} times what" if share != 1 else "what"
     return Claim(
         case.name,
-        f"{way.title} moves {factor} {other.title} moves, or more, {whose}",
+        f"{way.title} moves {factor} {other.title} moves, or more, {part}",
         own >= share * others,
         f"{own / others:.2f} times: {own / KIB:,.0f} and {others / KIB:,.0f} KB/s",
     )
 
 
 def latencies(case: Case, runs: Runs, job: Job, key: str) -> Mapping[str, str]:
-    """A job's latency under each way, for people."""
+    """A job's latency under each scheduler."""
     return {
         each.title: ms(runs[case.name][each.name][job.name][key]) for each in case.first.schedulers
     }
@@ -71,4 +61,4 @@ def latencies(case: Case, runs: Runs, job: Job, key: str) -> Mapping[str, str]:
 
 def beside(found: Mapping[str, str]) -> str:
     """As evidence."""
-    return ", ".join(f"{title} {text}" for title, text in found.items())
+    return ", ".join(f"{title}: {text}" for title, text in found.items())

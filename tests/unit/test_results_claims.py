@@ -1,0 +1,93 @@
+"""Claims and sentences are decided by the numbers."""
+
+from pathlib import Path
+
+import pytest
+
+from results.experiments import bandwidth, latency, schedulers, total
+from results.lab import summary, words
+from results.lab.experiment import KIB
+from results.lab.raw import Run
+from results.lab.run import JobResult
+from results.lab.study import Study
+from results.lab.summary import Summary
+from tests.unit.results import fill, result
+
+PAPER = schedulers.HTBS_PAPER.title
+
+
+def holding(study: Study, found: Summary) -> dict[str, bool]:
+    claims = study.claims(summary.numbers(study, found))
+    return {claim.claim: claim.holds for claim in claims}
+
+
+def test_bandwidth_claims_are_decided_by_the_numbers(tmp_path: Path) -> None:
+    def some(each: Run, job) -> JobResult:
+        if each.scheduler.name == "pclock":
+            return result(466 * KIB)
+        return result(job.reservation.bw, late=job.name == "app2")
+
+    found = fill([bandwidth.STUDY], tmp_path, some)
+    assert holding(bandwidth.STUDY, found) == {
+        "pClock misses the bandwidth of app2": True,
+        f"{PAPER} gives both applications their bandwidth": True,
+        f"{PAPER} completes no request late": False,
+    }
+
+
+def test_latency_claims_are_decided_by_the_numbers(tmp_path: Path) -> None:
+    found = fill(
+        [latency.STUDY],
+        tmp_path,
+        lambda each, _: result(mean_ms=8 if each.scheduler.name == "htbs-1" else 1),
+    )
+    assert holding(latency.STUDY, found) == {
+        "no request is late with b_max=20": True,
+        "the jitter of app2 over its mean latency is larger with b_max=20 than with b_max=1": True,
+        "the jitter of app2 in milliseconds is larger, too": False,
+        "the mean latency of app1 is larger with b_max=20 than with b_max=1": False,
+    }
+
+
+@pytest.mark.parametrize(("mean_ms", "holds"), [(8.05, False), (8.2, True)])
+def test_less_than_a_hundredth_is_no_difference(
+    tmp_path: Path, mean_ms: float, holds: bool
+) -> None:
+    """And the page does not explain a difference that is not there."""
+    found = fill(
+        [latency.STUDY],
+        tmp_path,
+        lambda each, _: result(mean_ms=8 if each.scheduler.name == "htbs-1" else mean_ms),
+    )
+    claims = holding(latency.STUDY, found)
+    assert claims["the mean latency of app1 is larger with b_max=20 than with b_max=1"] == holds
+    runs = summary.numbers(latency.STUDY, found)
+    assert "makes no difference" in latency.why("latency", runs)
+
+
+@pytest.mark.parametrize(("gain", "holds"), [(1.24, False), (1.25, True), (4, True)])
+def test_gain_over_pclock_is_decided_by_the_numbers(
+    tmp_path: Path, gain: float, holds: bool
+) -> None:
+    def some(each: Run, _) -> JobResult:
+        return result(int(1000 * KIB * (1 if each.scheduler.name == "pclock" else gain)))
+
+    claims = holding(total.STUDY, fill([total.STUDY], tmp_path, some))
+    claim = f"seven sequential readers get 25 % more from {PAPER} than from pClock, or better"
+    assert claims[claim] == holds
+
+
+def test_words_name_kept_and_broken_promises(tmp_path: Path) -> None:
+    def some(each: Run, job) -> JobResult:
+        if each.scheduler.name == "bfq" and job.name == "app1":
+            return result(100 * KIB, late=7)
+        return result(1000 * KIB)
+
+    found = fill([bandwidth.STUDY], tmp_path, some)
+    numbers = summary.numbers(bandwidth.STUDY, found)
+    _, _, kept, broken, ranking = words.promises(bandwidth.STUDY, numbers).splitlines()
+    assert "HTBS" in kept
+    assert "BFQ," not in kept
+    assert broken == "- Not with BFQ: app1 got 100 of 200 KB/s and had 7 late, up to 20.0 ms."
+    assert "2,000 KB/s" in ranking
+    assert "BFQ: 55%" in ranking

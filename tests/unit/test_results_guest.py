@@ -1,0 +1,146 @@
+"""Experiments as the scripts of guests: each runs what its title and its paragraph say."""
+
+import configparser
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from results.experiments import STUDIES, bandwidth, drives, neighbour, schedulers, total
+from results.experiments.guarantee import boundary, flash
+from results.lab import conformance, guest, raw, run
+
+
+def test_every_run_has_a_name_and_a_file_of_its_own() -> None:
+    every = [each for study in STUDIES for each in raw.runs(study)]
+    runs = [each for each in every if not each.experiment.runs_of]
+    assert len({each.name for each in runs}) == len(runs)
+    assert len({each.path(Path("raw")) for each in runs}) == len(runs)
+    guests = {run.run_name(each.experiment, each.scheduler) for each in runs}
+    assert len(guests) == len(runs)
+
+
+def test_title_of_htbs_has_all_tunables_as_they_are_written() -> None:
+    """pClock alone has a name of its own; HTBS alone is as it is loaded."""
+    every = [each for study in STUDIES for each in study.schedulers if each.reserves]
+    for way in (each for each in every if each != schedulers.PCLOCK):
+        written = re.match(r"HTBS((?: \S+=\S+)*)(?: \(.*\))?$", way.title)[1].split()
+        assert written == [f"{name}={value}" for name, value in way.tunables.items()], way
+    assert schedulers.PCLOCK.tunables == {"policy": "paper", "b_max": 1, "t_wait_us": 0}
+
+
+def test_jobs_lie_on_their_drive() -> None:
+    for study in STUDIES:
+        for each in raw.runs(study):
+            size = each.experiment.drive.size
+            assert all(job.offset + job.size <= size for job in each.experiment.jobs), each.name
+
+
+def job_files(script: str) -> dict[str, dict[str, dict[str, str]]]:
+    """The job files that a script writes, by the command with which fio is started."""
+    files, commands = {}, {}
+    for name, text in re.findall(r"^cat >(\S+) <<'END'\n(.*?)^END$", script, re.M | re.S):
+        parser = configparser.ConfigParser(default_section="global")
+        parser.read_string(text)
+        files[name] = {section: dict(parser[section]) for section in parser.sections()}
+    for line in script.splitlines():
+        if match := re.match(r"(.*fio) --\S+ .* (\S+) & ", line):
+            commands[match[1], match[2]] = files.pop(match[2])
+    assert not files
+    return commands
+
+
+def test_each_job_is_a_process_in_its_cgroup() -> None:
+    [(command, jobs)] = job_files(
+        guest.script(bandwidth.STUDY.cases[0].first, schedulers.BFQ)
+    ).items()
+    assert command == ("fio", "stage0.fio")
+    assert {name: job["cgroup"] for name, job in jobs.items()} == {"app1": "app1", "app2": "app2"}
+    assert [job["rw"] for job in jobs.values()] == ["randread", "read"]
+    assert all("new_group" in job and "thread" not in job for job in jobs.values())
+
+
+def test_a_job_that_is_ahead_has_a_fio_of_its_own() -> None:
+    experiment = flash.READ.cases[0].first
+    [ahead] = [job.name for job in experiment.jobs if job.ahead]
+    commands = job_files(guest.script(experiment, schedulers.NONE))
+    assert [list(jobs) for command, jobs in commands.items() if "chrt" in command[0]] == [[ahead]]
+    assert sorted(guest.reports(experiment)) == ["ahead0.json", "stage0.json"]
+    assert sum(len(jobs) for jobs in commands.values()) == len(experiment.jobs)
+
+
+def test_what_operators_use_is_written_to_the_cgroups() -> None:
+    experiment = neighbour.STUDY.cases[0].first
+    scripts = {each.name: guest.script(experiment, each) for each in experiment.schedulers}
+    cgroups = "/sys/fs/cgroup"
+    assert f"expect_put OK 800 {cgroups}/app2/io.bfq.weight" in scripts["bfq-weight"]
+    assert f'expect_put OK "$dev wiops=20" {cgroups}/flood/io.max' in scripts["io.max"]
+    assert "app1/io.max" not in scripts["io.max"]
+    assert f"{cgroups}/io.cost.qos" in scripts["io.cost"]
+    assert f'"$dev bw=204800 burst=8192 latency=50000" {cgroups}/app1/io.htbs' in scripts["htbs"]
+
+
+def test_a_recording_begins_when_the_drive_has_no_scheduler_yet() -> None:
+    """And what is recorded is the same experiment."""
+    experiment = bandwidth.STUDY.cases[0].first
+    lines = guest.script(experiment, schedulers.HTBS, recorded=True).splitlines()
+    assert lines.index("load htbs") < lines.index("record") < lines.index("scheduler sim0 htbs")
+    lines.remove("record")
+    assert lines.pop() == "recorded"
+    assert lines == guest.script(experiment, schedulers.HTBS).splitlines()
+
+
+@pytest.mark.parametrize("overdue", [True, False])
+def test_a_request_that_starves_fails_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overdue: bool
+) -> None:
+    """The lines of a script that look for it, run by a shell; only HTBS has such a file."""
+    state = tmp_path / "state"
+    state.write_text(f"oldest          pending for 40000000 us{': overdue' if overdue else ''}\n")
+    monkeypatch.setattr(guest, "STATE", str(state))
+    experiment = replace(bandwidth.STUDY.cases[0].first, seconds=3)
+    [watch, check] = [
+        line for line in guest.script(experiment, schedulers.HTBS).splitlines() if "overdue" in line
+    ]
+    script = f"""
+        fail() {{ echo "FAIL: $*" >&2; exit 1; }}
+        exec >ticks
+        {watch}
+        until grep -qs '{guest.TICK}2' ticks; do sleep 0.05; done
+        kill $ticker
+        {check}
+    """
+    done = subprocess.run(
+        ["sh", "-ec", script], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == overdue, done
+    assert ("FAIL: a request starves: oldest" in done.stderr) == overdue
+    assert "overdue" not in guest.script(experiment, schedulers.BFQ)
+
+
+def test_runs_of_htbs_are_recorded_from_every_study() -> None:
+    """The runs of HTBS and no others, and for no longer than was asked for."""
+    some = conformance.known()
+    assert list(some) == ["demo", *(study.name for study in STUDIES)]
+    for name, experiments in some.items():
+        found = conformance.runs(experiments, 2).values()
+        assert {scheduler.elevator for _, scheduler in found} == {"htbs"}, name
+        assert max(experiment.seconds for experiment, _ in found) <= 2, name
+
+
+def test_seeds_move_the_sequential_readers_and_nothing_else() -> None:
+    one, two = (total.jobs(drives.PAPER, 2, seed) for seed in (1, 2))
+    assert [job.offset for job in one] != [job.offset for job in two]
+    assert [replace(job, offset=0) for job in one] == [replace(job, offset=0) for job in two]
+
+
+def test_stages_follow_each_other() -> None:
+    experiment = boundary.experiment(1)
+    script = guest.script(experiment, schedulers.HTBS)
+    waits = script.split("wait $job; done\n")
+    assert len(waits) == boundary.SETS + 1
+    for number, stage in enumerate(waits[:-1], 1):
+        [jobs] = job_files(stage).values()
+        assert jobs and all(name.startswith(f"set{number}g") for name in jobs)
