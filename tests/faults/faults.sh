@@ -5,15 +5,15 @@
 
 rounds=0
 RANDOM=$SEED
-# How many ns a request takes a disk: loads wait for it, in the scheduler, and not for the guest's
-# CPUs. A debug kernel has slow ones, and disks that are three times as slow.
+# The service time of a request, ns: loads wait for the disk, in the scheduler, and not for the
+# guest's CPUs. A debug kernel has slow CPUs, and disks that are three times as slow.
 takes=20000000
 [ "$PATIENCE" = 1 ] || takes=60000000
 # By "GROUP DISK": how much the group will have read when its load has verified all once.
 declare -A verified_at
 
-# sleep SECONDS: by the shell itself. A process takes a debug kernel a quarter of a second, and those
-# who wait for something sleep often.
+# sleep SECONDS: a builtin. A process takes a debug kernel a quarter of a second, and loops that wait
+# sleep often.
 exec {never}<> <(:)
 sleep()
 {
@@ -21,7 +21,7 @@ sleep()
 }
 
 # verify GROUP NAME FILE OPTION…: fio writes 2 MiB and reads them back. It ends at the first mistake,
-# which is kept in ./failed; that it was killed before is none. Not with fio's randseed: it takes
+# which is kept in ./failed; to be killed before is none. Not with fio's randseed: it takes
 # its own second pass for a mistake then. One process: when it is gone its requests are, too.
 verify()
 {
@@ -111,7 +111,7 @@ more()
 	rounds=$((rounds + 1))
 }
 
-# goes_on GROUP DISK: a request of the group completes from now on.
+# goes_on GROUP DISK: a request of the group completes after this call.
 goes_on()
 {
 	number "$1/io.htbs.stat" "$2" completed
@@ -220,7 +220,7 @@ tree()
 	(cd "$1" && find . -type f ! -name SUMS -exec sha256sum {} + >SUMS)
 }
 
-# intact DIRECTORY…: the trees are what they were.
+# intact DIRECTORY…: the trees have their checksums.
 intact()
 {
 	local copy
@@ -266,7 +266,7 @@ clean()
 	done
 }
 
-# give_up: clean up after a row that failed somewhere.
+# give_up: clean up after a row that failed.
 give_up()
 {
 	busybox killall -q -9 fio dd cp || :

@@ -4,7 +4,7 @@
 # Run the rows $ROWS of the fault matrix, one after the other, each in a shell of its own with $LOAD
 # seconds of load and the seed $SEED. The stall detector watches all disks meanwhile.
 
-# A row that fails is cleaned up after, if that is possible, and the next one begun.
+# After a row that fails it cleans up, if that is possible, and begins the next one.
 
 # in_row COMMAND: run it with what rows share, in a process group of its own: $group, which the
 # stall detector finds in ./group.

@@ -115,7 +115,7 @@ void blocks_put(struct flash *f, struct flash_die *die, u32 slot)
 {
 	u32 place = die->open * f->block_slots + die->next++;
 
-	f->whose[place] = slot;
+	f->origin[place] = slot;
 	if (slot == NOWHERE)
 		return;
 	blocks_forget(f, slot);
@@ -233,7 +233,7 @@ u32 blocks_copy(struct flash *f, struct flash_die *die, u32 *slots)
 	die->copies--;
 	blocks_open(f, die);
 	for (; *slots < f->page_slots && f->valid[die->victim]; die->scan++) {
-		u32 place = base + die->scan, slot = f->whose[place];
+		u32 place = base + die->scan, slot = f->origin[place];
 
 		if (slot == NOWHERE || f->where[slot] != place)
 			continue;
@@ -296,8 +296,8 @@ void flash_init(struct flash *f, const struct flash_profile *p, bool preconditio
 	f->slots = host_slots(p);
 	f->ring_size = p->buffer_kb / SLOT_KB;
 	f->where = (u32 *)(f + 1);
-	f->whose = f->where + f->slots;
-	f->valid = f->whose + f->p.dies * f->blocks * f->block_slots;
+	f->origin = f->where + f->slots;
+	f->valid = f->origin + f->p.dies * f->blocks * f->block_slots;
 	f->ring = f->valid + f->p.dies * f->blocks;
 	for (i = 0; i < f->slots; i++)
 		f->where[i] = NOWHERE;

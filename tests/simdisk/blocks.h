@@ -8,7 +8,7 @@
 #define SLOT_KB		4
 #define SLOT_SECTORS	8
 
-/* Values in flash.where and flash.whose, of no slot. */
+/* Values in flash.where and flash.origin, of no slot. */
 #define NOWHERE		(~0U)
 #define BUFFERED	(~0U - 1)
 

@@ -83,7 +83,7 @@ struct flash_die {
  * @block_slots: slots of a block
  * @slots: slots that the host has
  * @where: of each of the host's slots, the slot of flash that holds it
- * @whose: of each slot of flash, the host's that was written there
+ * @origin: of each slot of flash, the host's that was written there
  * @valid: of each block, slots that hold data
  * @ring: slots of the host in the buffer, from @ring_first on
  * @ring_size: slots of the buffer
@@ -109,7 +109,7 @@ struct flash {
 	u32 block_slots;
 	u32 slots;
 	u32 *where;
-	u32 *whose;
+	u32 *origin;
 	u32 *valid;
 	u32 *ring;
 	u32 ring_size;

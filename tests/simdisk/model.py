@@ -84,7 +84,7 @@ def verbs(lib: ctypes.CDLL, kind: str) -> list[Callable]:
 
 
 class Drive:
-    """A drive with one user, who has a clock, `now`."""
+    """A drive with one client, which has a clock, `now`."""
 
     def __init__(self, kind: str, memory: ctypes.Array) -> None:
         self.memory = memory

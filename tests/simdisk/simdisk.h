@@ -46,7 +46,7 @@ const struct simdisk_profile *profile_find(const char *name);
 #define SIMDISK_MAX_DISCARD	524288	/* sectors; each request is done at once */
 
 /**
- * struct simdisk_features - what a disk says of itself
+ * struct simdisk_features - what a disk reports to the block layer
  * @rotational: it seeks
  * @write_cache: it has to be flushed
  * @fua: it can write through that cache

@@ -1,4 +1,4 @@
-"""The simulated drives in guests: what they say of themselves, data, times, removal."""
+"""The simulated drives in guests: queue attributes, data, times, removal."""
 
 import pytest
 

@@ -29,8 +29,8 @@ _KERNEL_ARGUMENTS = (
 )
 # For how many seconds a task may sleep in the kernel, of a stock kernel's time.
 _HUNG_SECONDS = 30
-# A busy host makes the guest's TSC look unstable to the watchdog. And what the kernel would load to
-# be quick, and is slow where instructions are emulated.
+# A busy host makes the guest's TSC look unstable to the watchdog. Modules that speed up real CPUs
+# are slow where instructions are emulated.
 _REAL_ARGUMENTS = (
     "console=ttyS0 nokaslr tsc=nowatchdog modprobe.blacklist=aesni_intel,ghash_clmulni_intel,"
     "crc32_pclmul,crct10dif_pclmul,crc32c_intel,sha512_ssse3,sha256_ssse3,sha1_ssse3"
@@ -41,8 +41,8 @@ _VIRTUAL_ARGUMENTS = (
     "console=ttyS0 reboot=t pci=off nokaslr norandmaps randomize_kstack_offset=off tsc=reliable"
     " random.trust_cpu=off random.trust_bootloader=off"
 )
-# What takes a third of a boot and nobody needs: the entropy of jitter, certificates, BPF that
-# replaces functions, events of kprobes, enums in the formats of events, the tests of ciphers.
+# Not needed, and a third of a boot: the entropy of jitter, certificates, BPF that replaces
+# functions, events of kprobes, enums in the formats of events, the tests of ciphers.
 _QUICK_ARGUMENTS = (
     "initcall_blacklist=jent_mod_init,load_system_certificate_list,bpf_tcp_ca_kfunc_init,"
     "bpf_dummy_struct_ops_init,init_kprobe_trace,trace_eval_init cryptomgr.notests"
@@ -50,7 +50,7 @@ _QUICK_ARGUMENTS = (
 
 
 def prepare(guest: "Guest", script: str | None) -> None:
-    """Lay out the guest's directory. Without a script the guest is for a person."""
+    """Lay out the guest's directory. Without a script the guest is interactive."""
     if guest.clock not in CLOCKS:
         raise SetupError(f"clock is one of {', '.join(CLOCKS)}, not {guest.clock!r}")
     if guest.drives and guest.clock != "real":
@@ -85,10 +85,10 @@ def command(guest: "Guest", gdb: int | None = None) -> str:
     if gdb is not None:
         qemu += f" -chardev socket,id=gdb,fd={gdb} -gdb chardev:gdb -S"
     if guest.clock == "virtual":
-        # Its two threads take turns. Who is woken is not to push the other aside, who has still
-        # the lock: that is four fifths of all switches, and a fifth of the time.
+        # Its two threads take turns. A thread that wakes must not preempt the other, which still
+        # has the lock: that is four fifths of all switches, and a fifth of the time.
         qemu = f"chrt --batch 0 {qemu}"
-    # It doesn't outlive who waits for it, however that one ends.
+    # It ends with the process that waits for it, however that one ends.
     return f"exec setpriv --pdeathsig KILL {qemu} >{_quote(guest.directory / 'qemu.log')} 2>&1"
 
 
@@ -147,13 +147,13 @@ def _virtual(guest: "Guest") -> tuple[list[object], str]:
     words = ["-machine", "microvm,accel=tcg", "-bios", "qboot.rom"]
     # Without arat the kernel takes the local timer for one that stops, and ticks at 250 Hz.
     words += ["-cpu", "qemu64,+arat", "-seed", 1]
-    # A recording that nobody keeps: it makes QEMU's two threads take turns. Else one may skip idle
-    # time before the other has counted the last instructions, and then they count twice.
+    # A recording to /dev/null: it makes QEMU's two threads take turns. Else one may skip idle time
+    # before the other has counted the last instructions, and then they count twice.
     words += ["-icount", "shift=0,sleep=off,rr=record,rrfile=/dev/null"]
     words += ["-rtc", "base=2024-01-01,clock=vm"]
     words += ["-drive", f"file={image},format=raw,if=none,id=result,cache=unsafe"]
     words += ["-device", "virtio-blk-device,drive=result"]
-    # The TSC counts instructions: whoever believes that it counts faster has a CPU that is faster.
+    # The TSC counts instructions: a kernel that assumes a faster TSC has a faster CPU.
     speed = f"tsc_early_khz={guest.speed * 1_000_000}"
     return words, f"{_VIRTUAL_ARGUMENTS} {speed} {_QUICK_ARGUMENTS} {guest.arguments}"
 

@@ -33,7 +33,7 @@ left random sequential
 scheduler sim0 none
 """
 
-# More is promised than the disk has, to one who reads in sequence and six who don't.
+# More is promised than the disk has, to a sequential reader and six random ones.
 OVERLOAD = """
 scheduler sim0 htbs
 cg stream random1 random2 random3 random4 random5 random6
@@ -49,7 +49,7 @@ left stream random1 random2 random3 random4 random5 random6
 scheduler sim0 none
 """
 
-# On a disk that reorders: a reader on time, for whose sake a writer is held back.
+# On a disk that reorders: a writer is throttled, so that a reader's requests are in time.
 HELD = """
 rmmod simdisk
 load simdisk profile=nearline size_mb=4096
@@ -67,7 +67,7 @@ left reader writer
 scheduler sim0 none
 """
 
-# On the same disk: more read on than can be in time at worst, one of them with many in flight.
+# On the same disk: more sequential readers than can be in time at worst, one with many in flight.
 CROWD = """
 scheduler sim0 htbs
 cg read1 read2 read3 read4 read5 read6 read7
@@ -239,7 +239,7 @@ def _shared(seed: int, line: str) -> str:
     if seed % 2 == 0:
         line += f" weight={rng.choice(['default', 1, 100, 1000, 10_000])}"
         return f"{line} iops={rng.choice(['max', 'max', 30, 200])}"
-    # No smaller ones: what is under way when a job ends is waited for.
+    # No smaller ones: at its end a job waits for what it has under way.
     cap = rng.choice([0, 4 * MIB, 16 * MIB])
     bw = int(re.search(r" bw=(\d+)", line)[1])
     line += f" max={max(bw, cap) if cap else 'max'}"
@@ -262,7 +262,7 @@ def _tune(rng: random.Random, disk: str) -> str:
 
 
 def _hesitant(group: str, disk: str, seconds: int) -> str:
-    """A reader in sequence who is waited for, and now and then in vain."""
+    """A sequential reader that the disk waits for, now and then in vain."""
     return (
         f"job {group} {disk} --rw=read --bs=4k --size=32m --ioengine=psync --runtime={seconds}"
         " --thinktime=60000 --thinktime_blocks=30"
@@ -270,7 +270,7 @@ def _hesitant(group: str, disk: str, seconds: int) -> str:
 
 
 def _buffered(group: str, disk: str, seconds: int) -> str:
-    """A writer whose pages are written back: to the kernel all others are synchronous."""
+    """A buffered writer: to the kernel all other I/O is synchronous."""
     return (
         f"job {group} {disk} --rw=randwrite --bs=4k --offset=32m --size=16m --ioengine=psync"
         f" --direct=0 --sync_file_range=write:8 --rate_iops=200 --runtime={seconds}"

@@ -7,7 +7,7 @@ from tests.vm.kernels import SetupError
 if TYPE_CHECKING:
     from tests.vm.guest import Guest
 
-# What QEMU is told besides -drive; @ is the drive's id.
+# QEMU's options besides -drive; @ is the drive's id.
 _DEVICES = {
     "virtio-blk": ("virtio-blk-pci,drive=@,num-queues=2",),
     "virtio-scsi": ("virtio-scsi-pci,id=bus-@,num_queues=2", "scsi-hd,drive=@,bus=bus-@.0"),

@@ -19,17 +19,17 @@ STOCK_MODULES = ("bfq", "kyber-iosched", "null_blk", "scsi_debug")
 PROGRAMS = ("fio",)
 
 _TAIL_LINES = 30
-# What a kernel still has to say after the first line of a report.
+# Seconds for the lines that follow the first line of a report.
 _REPORT_GRACE = 10.0
 
 
 class GuestError(RuntimeError):
-    """The guest did not do what it was asked to."""
+    """The guest or its script failed."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a guest left behind.
+    """The result of a guest.
 
     exit_code: of the script; stdout: its output and errors; out: the directory with the files
     that it left in $OUT; dmesg: the kernel's log; seconds: of wall-clock time, boot included.

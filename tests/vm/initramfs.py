@@ -100,7 +100,7 @@ def static_program(name: str, *sources: Path) -> Path:
 
 
 def host_program(name: str) -> Path:
-    """Find a program of this machine; daemons' directories are not on everybody's PATH."""
+    """Find a program of this machine; daemons' directories may be missing from PATH."""
     for directory in ("/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin"):
         path = Path(directory, name)
         if path.exists():

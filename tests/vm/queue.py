@@ -33,11 +33,11 @@ class Guests:
             self._runs[boot, series] = self._pool.submit(boot.run, series)
 
     def result(self, boot: Bootable, series: str) -> Result:
-        """Wait for a guest; raises what its run raised."""
+        """Wait for a guest; raise what its run raised."""
         return self._runs[boot, series].result()
 
     def end(self) -> None:
-        """Wait for those that run; those that nobody waits for any more don't start."""
+        """Wait for the guests that run; the others don't start."""
         self._pool.shutdown(cancel_futures=True)
 
 

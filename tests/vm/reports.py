@@ -1,4 +1,4 @@
-"""What a kernel says when something is wrong with it."""
+"""Reports of a kernel that something is wrong."""
 
 import re
 from collections.abc import Iterable
@@ -12,8 +12,8 @@ _REPORT = re.compile(
     r"|corruption|Call Trace:"
 )
 
-# What 6.12 leaks without us: the data of a disk that had a limit in io.max. blk_throtl_exit() frees
-# it only if the policy is on, and blkg_destroy_all() has turned that off.
+# A leak of 6.12, without HTBS: the data of a disk that had a limit in io.max. blk_throtl_exit()
+# frees it only if the policy is on, and blkg_destroy_all() has turned that off.
 _KNOWN_LEAKS = (" blk_throtl_init+",)
 
 # Documentation/admin-guide/tainted-kernels.rst: out-of-tree and unsigned modules are expected.
@@ -27,7 +27,7 @@ def is_report(line: str, allow: Iterable[str] = ()) -> bool:
 
 
 def leaks(kmemleak: str) -> list[str]:
-    """The objects of /sys/kernel/debug/kmemleak that the kernel doesn't leak by itself."""
+    """The objects of /sys/kernel/debug/kmemleak but the known leaks of the kernel."""
     objects = re.split(r"^(?=unreferenced object)", kmemleak, flags=re.MULTILINE)[1:]
     return [each for each in objects if not any(known in each for known in _KNOWN_LEAKS)]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# What the first process does when all is mounted: run the script, or a shell for a person, and end
+# What the first process does when all is mounted: run the script, or an interactive shell, and end
 # the guest. The result goes to the host's directory or, on the virtual clock, as a tar file to the
 # disk whose drivers are loaded only when the script is over.
 

@@ -1,4 +1,4 @@
-"""What a device with a known capacity promises, and what it refuses to."""
+"""Which reservations are admitted on a device with a known capacity."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A cap holds, costs others nothing, and keeps nobody waiting who need not. In virtual time."""
+"""A cap holds, costs other groups nothing, and throttles no others. In virtual time."""
 
 import re
 
@@ -22,7 +22,7 @@ def test_a_cap_holds_on_an_idle_disk(result: Result) -> None:
 
 
 def test_a_cap_leaves_the_rest_to_others(result: Result) -> None:
-    """By bandwidth the capped one would have half, with the paper's short runs."""
+    """By bandwidth the capped group would have half, with the paper's short runs."""
     capped, free = (_iops(result, "beside", group) for group in ("app", "greedy"))
     assert capped == pytest.approx(20, rel=0.02)
     assert capped + free >= 0.9 * _iops(result, "without", "greedy")

@@ -25,7 +25,7 @@ GUEST: Boot = conformance.recording("virtual", SEEDS)
 def test_as_specified(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every tag, choice, wait and drift, to the nanosecond.
 
-    Among them turns in a crowd, and places that are told by the device's time.
+    Among them turns in a crowd, and positions that follow from service times.
     """
     turns, crowd = [], Service.crowd
     places, charge = [], Policy._charge_time
@@ -47,7 +47,7 @@ def test_as_specified(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_all_that_can_be_decided_was(result: Result) -> None:
-    """By both rules. What no mix brings about is not shown by the mixes."""
+    """By both rules. A decision that no mix leads to is not tested by them."""
     events = replay.read([result.text("trace")])
     assert {event.name for event in events} >= {
         "tag", "merge", "charge", "drift", "switch", "dispatch", "wait_begin", "wait_end",

@@ -1,4 +1,4 @@
-"""Whose reservation holds for a group, and how long a reservation lives."""
+"""Which reservation holds for a group, and how long a reservation lives."""
 
 import pytest
 

@@ -1,6 +1,6 @@
-"""A moment of an experiment on each drive: what was described ran, and all of it was told.
+"""Some seconds of an experiment on each drive: its jobs run, and no request is missing.
 
-And what HTBS decided in it is what the specification says.
+Each decision of HTBS is the specification's.
 """
 
 import re
@@ -17,12 +17,12 @@ from tests.vm.functional import htbs_stat
 
 pytestmark = pytest.mark.guest
 
-# On a disk long enough that fio rests meanwhile.
+# On a disk for long enough that fio is stopped meanwhile.
 STUDIES = ((latency.STUDY, 3), (nearline.LATENCY, 3), (flash.LATENCY, 1))
 
 
 def test_modules_do_not_tell_where_or_when_they_were_built() -> None:
-    """Or the same experiment would come out a little different in another place, or again."""
+    """Or the same experiment would differ a little in another place, or when it is repeated."""
     for name, module in run.stripped_modules(kernels.newest("6.12")).items():
         assert str(kernels.REPO).encode() not in module, name
         assert b".note.gnu.build-id" not in module, name

@@ -1,4 +1,4 @@
-"""Reservations are kept, spare capacity is shared, nobody is starved. All in virtual time."""
+"""Reservations are kept, spare capacity is shared, no group starves. All in virtual time."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def _iops(result: Result, run: str, group: str) -> float:
 
 
 def _latency_ms(result: Result, run: str, group: str, what: str = "max") -> float:
-    """What an I/O took from submission to completion, the time to find a tag included."""
+    """The time of an I/O from submission to completion, with the wait for a tag."""
     return fio_side(result, f"{run}-{group}")["lat_ns"][what] / 1e6
 
 

@@ -52,7 +52,7 @@ def _without_cgroups(trace: bytes) -> bytes:
 
 
 def _messages(result: Result, directory: Path) -> list[str]:
-    """What blkparse prints of ours."""
+    """The messages of HTBS that blkparse prints."""
     name = "sim0.blktrace.0"
     (directory / name).write_bytes(_without_cgroups((result.out / name).read_bytes()))
     command = ["blkparse", "-q", "-i", "sim0", "-D", str(directory)]
@@ -93,7 +93,7 @@ def test_events_agree_with_statistics(result: Result) -> None:
 
 
 def test_events_agree_with_each_other(result: Result) -> None:
-    """Times don't go back, a finish tag is behind its start tag, nobody is active twice."""
+    """Times don't go back, a finish tag is behind its start tag, a flow becomes active once."""
     latest = drift = 0
     for name, fields in _events(result):
         if "now" in fields:
@@ -120,7 +120,7 @@ def test_blktrace_has_the_same(result: Result, tmp_path: Path) -> None:
 def test_debugfs_shows_the_live_state(result: Result) -> None:
     text = result.text("debugfs")
     assert text.count("virtual clock") == 4
-    # What stands there hangs on when it is read. test_conformance has one that is a crowd.
+    # Its values depend on when it is read. A recording of test_conformance has a crowd.
     crowds = re.findall(r"^crowd +(?:yes|no); a turn in one goes on for \d+ us$", text, re.M)
     assert len(crowds) == 4
     assert re.search(r"group \d+: \d+ pending", text)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A CPU, and with it a hardware queue, goes and comes back. I/O goes on with it and without.
+# A CPU, and with it a hardware queue, goes offline and online. I/O goes on in both states.
 
 disk nullb0
 load htbs

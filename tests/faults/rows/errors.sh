@@ -29,7 +29,7 @@ for fault in "3 0x8000" "20 0x10 ioerr_cnt" "7 0x8 ioerr_cnt" "400 0x4 iotmo_cnt
 	scheduler "$scsi" none
 done
 
-# Ten sectors are bad; who reads them hears of it, others don't.
+# Ten sectors are bad; reads of them fail, others succeed.
 scheduler "$scsi" htbs
 load_disk "$scsi"
 inject 0 0x2

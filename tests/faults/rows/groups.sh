@@ -68,7 +68,7 @@ done
 load_disk nullb0
 each_reserves
 each_gets write
-# The disk leaves them, and finds them again.
+# The disk changes its scheduler, and comes back to HTBS.
 scheduler nullb0 none
 scheduler nullb0 htbs
 each_reserves

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What only a kernel with fault injection does: a driver that gives requests back to the queue
-# before it starts them, requests that time out, completions that get lost.
+# Only with fault injection: a driver requeues requests before it starts them, requests time out,
+# completions are lost.
 
 # attributes DIRECTORY PROBABILITY INTERVAL: fail in so many per cent, at most each so manieth time.
 attributes()
@@ -18,7 +18,7 @@ load htbs
 scheduler nullb0 htbs
 config=/sys/kernel/config/nullb/nullb0
 
-# Given back: nobody notices.
+# Requeued: all I/O succeeds.
 load_disk nullb0
 attributes $config/requeue_inject 100 5
 sleep $((LOAD / 4))

@@ -5,7 +5,7 @@
 # begun or works without, and the next one, with memory, works.
 
 SCHEDULERS=/sys/block/nullb0/queue/scheduler
-# What failed with another error than -ENOMEM.
+# Operations that failed with another error than -ENOMEM.
 odd=
 
 # each WHAT BEFORE AFTER ARGUMENT…: run `nth N ARGUMENT…` for N = 1, 2, … until all allocations of the
@@ -63,7 +63,7 @@ is_on()
 	[[ $all == *"[$1]"* ]] || fail "on $all, not $1: $state"
 }
 
-# Those who may wait aren't spared, nor those who want one page; and a failure is no news.
+# Allocations that may sleep fail, too, and those of one page; a failure is not reported.
 for kind in failslab fail_page_alloc; do
 	echo N >/sys/kernel/debug/$kind/ignore-gfp-wait
 	echo 0 >/sys/kernel/debug/$kind/verbose
@@ -72,7 +72,7 @@ echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
 disk nullb0
 cg m/n mkdir
 
-# What is loaded has its files; what isn't, hasn't. Before the module's first instruction the kernel
+# The files are there if the module is loaded. Before the module's first instruction the kernel
 # allocates for itself, some eight hundred times: that is left out.
 strip --strip-debug -o /tmp/htbs.ko "$IN/htbs.ko"
 below do_one_initcall

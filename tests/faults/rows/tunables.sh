@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# nr_requests, every tunable and a reservation change, while who goes behind all others asks for all
+# nr_requests, every tunable and a reservation change, while a task of the idle class asks for all
 # tags.
 
 # tune FILE VALUE: it is written, and read back.

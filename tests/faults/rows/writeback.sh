@@ -11,7 +11,7 @@ echo +memory >$CG/cgroup.subtree_control
 cg a b
 reserve a nullb0 bw=1M
 reserve b nullb0 bw=1M
-# With memory.max alone all that memory comes to wait for io.max, and the kernel kills who writes,
+# With memory.max alone all that memory comes to wait for io.max, and the kernel kills the writer,
 # whatever the scheduler is.
 expect_put OK 16M $CG/a/memory.high
 expect_put OK 24M $CG/a/memory.max

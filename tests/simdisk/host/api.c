@@ -26,14 +26,14 @@ bool host_flash_is_sound(const struct flash *f)
 	u32 blocks = f->p.dies * f->blocks, slot, block, sum = 0, in_block;
 
 	for (slot = 0; slot < f->slots; slot++)
-		if (f->where[slot] < ~0U - 1 && f->whose[f->where[slot]] != slot)
+		if (f->where[slot] < ~0U - 1 && f->origin[f->where[slot]] != slot)
 			return false;
 	for (block = 0; block < blocks; block++) {
 		in_block = 0;
 		if (f->valid[block] == ~0U)
 			continue;
 		for (slot = block * f->block_slots; slot < (block + 1) * f->block_slots; slot++)
-			if (f->whose[slot] < f->slots && f->where[f->whose[slot]] == slot)
+			if (f->origin[slot] < f->slots && f->where[f->origin[slot]] == slot)
 				in_block++;
 		if (in_block != f->valid[block])
 			return false;

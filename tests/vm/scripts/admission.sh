@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# A device that knows its capacity promises no more than it can keep.
+# With capacity_bw set, no reservation is admitted that the device could not keep.
 
 iosched=/sys/block/nullb0/queue/iosched
 debug=/sys/kernel/debug/block/nullb0/sched/admission
@@ -31,7 +31,7 @@ for group in a b c e/d; do
 		fail "$(cat dd.log)"
 done
 
-# Without a capacity anything is promised.
+# Without a capacity each reservation is admitted.
 expect 0 "$(cat $iosched/capacity_bw)" capacity_bw
 expect 4096 "$(cat $iosched/capacity_request)" capacity_request
 expect 1048576 "$(cat $iosched/promised_bw)" promised_bw
@@ -40,7 +40,7 @@ expect $((1048576 + (1 << 40))) "$(cat $iosched/promised_bw)" promised_bw
 reserve a nullb0 none
 expect 1048576 "$(cat $iosched/promised_bw)" promised_bw
 
-# What is no capacity.
+# Values that are no capacity.
 for bad in -1 fast 1K 1125899906842625 "1 forced" "force" " 1" "1  force" "1 force 2"; do
 	expect_put EINVAL "$bad" $iosched/capacity_bw
 done
@@ -49,7 +49,7 @@ for bad in 4095 0 4294967296 "4096 force"; do
 done
 expect_put EACCES 1 $iosched/promised_bw
 
-# The default reservation is promised, too: 1 MiB within a second, and a request before it.
+# The default reservation counts, too: 1 MiB within a second, and a request before it.
 expect_put ENOSPC 1000000 $iosched/capacity_bw
 said "nullb0: refused: capacity_bw would be exceeded by 48576 bytes/s; reserve that much less bw"
 expect_put ENOSPC 1052671 $iosched/capacity_bw
@@ -107,7 +107,7 @@ expect "bw=65536 burst=4096 latency=1000000" "$(in_force . nullb0)"
 expect_put OK 1048576 $iosched/default_bw
 reserve . nullb0 none
 
-# A group that goes makes room.
+# A group that is removed makes room.
 reserve e/d nullb0 bw=7M burst=4096 latency=1000000
 refuses c "bw=1M burst=4096 latency=1000000"
 rmdir /sys/fs/cgroup/e/d

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# Who has a cap, on the simulated disk. test_cap.py judges.
+# Groups with caps, on the simulated disk. test_cap.py judges.
 
 load simdisk write_cache=1
 load htbs
@@ -15,14 +15,14 @@ run=alone
 reserve app sim0 bw=200K burst=64K latency=100000 max=1M
 job app 5 --rw=read --iodepth=1 --bs=64k
 stats app .
-# ... also with requests that go behind all others', ...
+# ... also with requests of the idle class, ...
 run=idle
 job app 5 --rw=read --iodepth=1 --bs=64k --prioclass=3
-# ... but for writes that everybody's flushes wait for, ...
+# ... but for writes that all groups' flushes wait for, ...
 in_cg app timeout 5 fio --name=flushes --filename=/dev/sim0 --rw=write --bs=64k --size=8m --direct=1 \
 	--sync=dsync --ioengine=psync --eta=never >flushes.log || fail "the cap holds up flushes"
 sleep 9
-# ... beside one that takes what is left, ...
+# ... beside a group that takes the rest, ...
 expect_put OK paper /sys/block/sim0/queue/iosched/policy
 expect_put OK 20 /sys/block/sim0/queue/iosched/b_max
 run=without

@@ -4,7 +4,7 @@
 # Cgroups that were removed while their I/O is still under way. On 6.1 the kernel calls into a
 # policy for them even after it was deactivated on the disk, so the module must not go before.
 
-# leave GROUP: its task, which waits for the disk, goes to the root, and the group goes.
+# leave GROUP: its task, which waits for the disk, moves to the root, and the group is removed.
 leave()
 {
 	wait_for 5 sh -c "grep -q ' D ' /proc/\$(cat $CG/$1/cgroup.procs)/stat"
@@ -13,7 +13,7 @@ leave()
 	[ "$(dying)" -ge 1 ] || fail "$1 is not dying"
 }
 
-# throttled GROUP SECONDS: the group goes while a read of it is held back so long by io.max.
+# throttled GROUP SECONDS: the group is removed while io.max throttles a read of it for so long.
 throttled()
 {
 	expect_put OK "$(dev nullb0) rbps=4096" "$CG/$1/io.max"

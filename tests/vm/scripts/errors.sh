@@ -70,7 +70,7 @@ rmdir $CG/gone
 echo "$(dev nullb0) bw=1M" >&3 2>gone && fail "a removed cgroup took a reservation"
 exec 3>&-
 
-# Somebody who owns a cgroup's files, but isn't the administrator; somebody who doesn't own them.
+# A user that owns a cgroup's files without CAP_SYS_ADMIN; a user that doesn't own them.
 cg delegated other
 chown 1000 $CG/delegated/io.htbs
 for group in delegated other; do

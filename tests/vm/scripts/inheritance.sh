@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# Who is charged for whose I/O, and how long a reservation lives.
+# Which group an I/O is charged to, and how long a reservation lives.
 
 # reads: for each group that owns I/O on nullb0, its name and how many reads it was charged.
 reads()
@@ -16,7 +16,7 @@ charges()
 {
 	_reads=$(reads)
 	read_in "$1" nullb0
-	expect "$2" "$(reads | grep -vxF "$_reads" | cut -d' ' -f1)" "who was charged for $1's I/O"
+	expect "$2" "$(reads | grep -vxF "$_reads" | cut -d' ' -f1)" "the group charged for I/O of $1"
 }
 
 # read_in CGROUP DISK: one request.
@@ -35,13 +35,13 @@ scheduler nullb0 htbs
 scheduler nullb1 htbs
 cg top/mid/leaf top/mid/side top/side
 
-# Nobody has a reservation: all is the root's.
+# Without a reservation all I/O is charged to the root.
 charges top/mid/leaf .
 expect "$defaults default" "$(in_force top/mid/leaf nullb0)"
 expect "$defaults default" "$(in_force . nullb0)"
 expect "" "$(stat_of top/mid/leaf nullb0 rios)" "a line of a group without reservation"
 
-# The nearest ancestor that has one owns the I/O; configured later, too.
+# I/O is charged to the nearest ancestor that has a reservation; one that is configured later, too.
 reserve top nullb0 bw=2M burst=64K latency=20000
 charges top/mid/leaf top
 charges top/side top
@@ -80,12 +80,12 @@ charges top/side .
 reserve . nullb0 none
 expect "$defaults default" "$(in_force . nullb0)"
 
-# New defaults count for whoever has no reservation, at once.
+# New defaults hold at once for each group without a reservation.
 expect_put OK 2097152 /sys/block/nullb0/queue/iosched/default_bw
 expect "bw=2097152 burst=1048576 latency=1000000 default" "$(in_force top/mid nullb0)"
 expect_put OK 1048576 /sys/block/nullb0/queue/iosched/default_bw
 
-# One disk's reservation is not the other's.
+# A reservation holds on one disk.
 reserve top nullb0 bw=2M burst=64K latency=20000
 read_in top/side nullb1
 expect "$defaults default" "$(in_force top/side nullb1)"

@@ -33,7 +33,7 @@ grep -q 'invalid module format' foreign || fail "$(cat foreign)"
 ! loaded || fail "loaded"
 expect_put EINVAL htbs /sys/block/nullb0/queue/scheduler
 
-# So is one that limits tags otherwise than this kernel does.
+# So is a module that counts tags in another way than this kernel.
 if insmod "$IN/miscounting.ko" 2>miscounting; then
 	fail "a module that miscounts tags was loaded"
 fi
@@ -42,7 +42,7 @@ grep -q 'Invalid argument' miscounting || fail "$(cat miscounting)"
 dmesg | grep -q 'htbs: this kernel limits tags differently .*; build htbs again for it' ||
 	fail "nothing is said of tags"
 
-# Its alias has the first who wants it load it.
+# The first write of its name loads it, by its alias.
 modules=/lib/modules/$(uname -r)
 cp "$IN/htbs.ko" "$modules/"
 depmod
@@ -56,7 +56,7 @@ expect none "$(scheduler nullb1)"
 works nullb0
 dmesg | grep -q 'io scheduler htbs registered' || fail "no message"
 
-# What it shows, and only while it is in charge.
+# Its files, which are there while it is the disk's scheduler.
 cd /sys/block/nullb0/queue/iosched
 expect "b_max capacity_bw capacity_request default_burst default_bw default_latency_us policy promised_bw promised_requests t_wait_us" "$(echo *)"
 for bad in fast papers "slack paper" 1; do
@@ -104,7 +104,7 @@ for _ in 1 2 3 4 5; do
 	wait
 	! waiting || break
 done
-[ "$(stat_of reader sim0 hits)" -gt 0 ] || fail "nobody was waited for"
+[ "$(stat_of reader sim0 hits)" -gt 0 ] || fail "there was no wait"
 waiting || fail "no timer is running"
 scheduler sim0 none
 ! waiting || fail "a timer is running without its scheduler"
@@ -116,7 +116,7 @@ rmdir $CG/reader $CG/other
 load htbs
 scheduler nullb0 htbs
 
-# The kernel's own throttling of write-back is off as long as it is in charge.
+# The kernel's own throttling of write-back is off while it is the disk's scheduler.
 wbt=/sys/kernel/debug/block/nullb0/rqos/wbt/enabled
 on=1 off=3 # WBT_STATE_ON_DEFAULT, WBT_STATE_OFF_DEFAULT
 expect $off "$(cat $wbt)" "wbt/enabled"
@@ -125,7 +125,7 @@ expect $on "$(cat $wbt)" "wbt/enabled"
 scheduler nullb0 htbs
 expect $off "$(cat $wbt)" "wbt/enabled"
 
-# It can't go while it is used.
+# It can't be unloaded while a disk uses it.
 if rmmod htbs 2>/dev/null; then
 	fail "unloaded while in use"
 fi
@@ -145,7 +145,7 @@ done
 scheduler nullb1 htbs
 works nullb1
 
-# Gone without a trace, and back again.
+# Unloaded, nothing of it is left; loaded, it works again.
 for _ in 1 2 3; do
 	scheduler nullb0 none
 	scheduler nullb1 none
@@ -157,6 +157,6 @@ for _ in 1 2 3; do
 	works nullb0
 done
 
-# A disk that goes takes its scheduler along.
+# A disk's scheduler ends with the disk.
 echo 0 >/sys/kernel/config/nullb/nullb0/power
 rmmod htbs

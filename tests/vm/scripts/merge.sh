@@ -68,8 +68,8 @@ count write job one --rw=randwrite --iodepth_batch=16 --iodepth_batch_complete=1
 some_merges "plug"
 [ "$(stat_of one $disk merged)" -gt "$_merged" ] || fail "no request was merged at insertion"
 
-# Discards. A block device takes one at a time, so each comes from a partition of its own; a disk
-# that is busy for those who are in more of a hurry lets them meet.
+# Discards. A block device takes one at a time, so each comes from a partition of its own; they are
+# pending together while the disk is busy with requests that are due sooner.
 cg three
 reserve three $disk bw=4K burst=4K latency=10000000
 for _part in 1 2 3 4 5 6 7 8; do
@@ -89,7 +89,7 @@ expect 8 $((ios + merges)) "discards and merges"
 [ $merges -ge 4 ] || fail "$merges merges of discards"
 settled three $disk
 
-# The neighbour's requests are adjacent to ours, and stay his.
+# The neighbour's requests are adjacent, and are not merged with the group's.
 alternate()
 {
 	job one --rw=write:4k --io_size=512k --verify=crc32c &

@@ -54,7 +54,7 @@ reserve three $disk bw=4K burst=4K latency=1000000
 job one --rw=randrw --size=2m --iodepth=32 --verify=crc32c
 settled one $disk
 
-# Eight discards of 4 KiB, the first four adjacent, that meet behind somebody's reads: theirs is the
+# Eight discards of 4 KiB, the first four adjacent, that meet behind another group's reads: theirs is the
 # smallest of reservations. A block device takes one at a time, so each comes from a partition of
 # its own.
 echo 128 >/sys/block/$disk/queue/nr_requests

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# Who has reserved operations, on the simulated disk. test_ops.py judges.
+# Groups with reserved operations, on the simulated disk. test_ops.py judges.
 
 load simdisk
 load htbs

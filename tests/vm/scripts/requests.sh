@@ -69,7 +69,7 @@ debug=/sys/bus/pseudo/drivers/scsi_debug
 echo 3 >$debug/every_nth
 echo 0x8000 >$debug/opts
 verify one sda --rw=randrw --ioengine=libaio --iodepth=16
-# ... one whose transport fails, so that requests come back to be sent again, ...
+# ... a disk that loses its transport, so that requests are requeued, ...
 echo 20 >$debug/every_nth
 echo 0x10 >$debug/opts
 echo 1 >/sys/kernel/tracing/events/htbs/htbs_complete/enable
@@ -82,7 +82,7 @@ echo 0 >$debug/opts
 echo 1 >/sys/block/sda/device/queue_depth
 verify one sda --rw=randrw --ioengine=libaio --iodepth=16
 
-# Write-back is charged to who wrote, though a kernel thread submits it.
+# Write-back is charged to the group that wrote, though a kernel thread submits it.
 echo +memory >$CG/cgroup.subtree_control
 modprobe ext4
 null_disk nullb1 memory_backed=1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# Who gets how much of the simulated disk, and of the tags of a fast one. test_reservation.py
+# The bandwidth of groups on the simulated disk, and their tags on a fast one. test_reservation.py
 # judges.
 
 load simdisk
@@ -13,7 +13,7 @@ export JOB="--size=2g --time_based --ioengine=libaio"
 disk=sim0
 JOB="--filename=/dev/sim0 $JOB"
 
-# A reader within its reservation beside one that takes whatever it gets.
+# A reader within its reservation beside one that is always backlogged.
 run=greedy
 reserve app sim0 bw=100K burst=8K latency=60000
 job greedy 5 --rw=randread --iodepth=32 --offset=2g &
@@ -29,7 +29,7 @@ job app 3 --rw=randread --iodepth=1 --rate_iops=20
 wait
 scheduler sim0 htbs
 
-# Two that flood, reserved 1 : 3, and one that has but the default.
+# Two groups that flood, reserved 1 : 3, and one with the default reservation.
 run=shares
 reserve flood1 sim0 bw=20K burst=8K latency=100000
 reserve flood3 sim0 bw=60K burst=8K latency=100000
@@ -58,21 +58,21 @@ expect_put OK 40960 /sys/block/sim0/queue/iosched/default_bw
 # The idle class alone, ...
 run=idle-alone
 job idle 2 --rw=randread --ioengine=psync --prioclass=3
-# ... beside one that conforms and leaves room, ...
+# ... beside a group that conforms and leaves room, ...
 run=idle-beside
 reserve app sim0 bw=400K burst=8K latency=60000
 job idle 5 --rw=randread --iodepth=32 --prioclass=3 &
 job app 5 --rw=randread --iodepth=1 --rate_iops=20
 wait
 stats app
-# ... and beside one whose reservation is more than there is.
+# ... and beside a group with a reservation for more than the disk has.
 run=idle-flood
 reserve flood1 sim0 bw=10M burst=1M latency=100000
 job idle 5 --rw=randread --ioengine=psync --prioclass=3 --offset=2g &
 job flood1 5 --rw=randread --iodepth=16
 wait
-# Nobody but the wait's timer ends a reader's last wait: all that is pending is one request, in no
-# hurry. Each wait but the first finds the timer set for an earlier one.
+# Only the timer ends a reader's last wait: all that is pending is one request, which is not due
+# soon. Each wait but the first finds the timer set for an earlier one.
 run=last-wait
 reserve app sim0 bw=1M burst=64K latency=100000
 reserve flood3 sim0 bw=100K burst=64K latency=5000000

@@ -37,7 +37,7 @@ for _ in 1 2 3 4; do
 	cat /sys/kernel/debug/block/sim0/state /sys/kernel/debug/block/sim0/hctx0/busy \
 		/sys/kernel/debug/block/sim0/rqos/* >/dev/null 2>&1 || :
 done >debugfs
-# Somebody who is waited for and doesn't come.
+# A reader that the disk waits for, and whose next request doesn't come.
 expect_put OK 20000 /sys/block/sim0/queue/iosched/t_wait_us
 for name in random sequential writer; do
 	wait_for 20 sh -c "! grep -q . $CG/$name/cgroup.procs"

@@ -2,7 +2,7 @@
 /*
  * writes SEED COUNT IOSCHED CGROUP MAJ:MIN TRACE: random writes to the tunables
  * in the directory IOSCHED and to io.htbs in CGROUP, for a disk and a group
- * that nobody else configures.  TRACE is ftrace's pipe with the events of
+ * that no other process configures.  TRACE is ftrace's pipe with the events of
  * whatever is configured.
  *
  * The texts are valid ones, mutated, or noise.  What each has to do is known
