@@ -31,16 +31,6 @@ def test_all_name_a_test(tree: Path) -> None:
         assert done.returncode == run.PASSED, done.stdout
 
 
-def test_chosen_by_name() -> None:
-    assert run.chosen([ALL[1].name, ALL[0].name]) == [ALL[1], ALL[0]]
-    assert run.chosen([]) == ALL
-
-
-def test_no_such_name() -> None:
-    with pytest.raises(run.MutantError, match="no mistake '01'; their names are in"):
-        run.chosen([ALL[0].name, "01"])
-
-
 @pytest.mark.parametrize(("change", "error"), [
     ({"old": "policy->no_such_field"}, "has this 0 times"),
     ({"old": "policy"}, r"has this [2-9] times"),
@@ -49,11 +39,6 @@ def test_no_such_name() -> None:
 def test_a_mistake_that_the_code_has_outgrown(tree: Path, change: dict, error: str) -> None:
     with pytest.raises(run.MutantError, match=error):
         replace(ALL[0], **change).find(tree)
-
-
-def test_space_between_words_does_not_matter(tree: Path) -> None:
-    wide = replace(ALL[0], old=ALL[0].old.replace(" ", "\n\t"))
-    assert wide.find(tree) == ALL[0].find(tree)
 
 
 def test_document_counts_them() -> None:

@@ -11,7 +11,7 @@ from statistics import mean
 
 import pytest
 
-from tests.simdisk.model import DISCARD, FLUSH, MS, READ, SECOND, WRITE, WRITE_FUA, Disk
+from tests.simdisk.model import FLUSH, MS, READ, SECOND, WRITE, Disk
 
 
 @pytest.fixture
@@ -140,32 +140,6 @@ def test_write_settles() -> None:
     assert late == pytest.approx(writer.profile.write_settle_ns, rel=0.1)
 
 
-def test_write_cache() -> None:
-    """Writes run at the media's rate; a flush and a write through the cache wait for them."""
-    disk = Disk(write_cache=True)
-    assert disk.write(0) == disk.hit()
-    assert disk.sequential(WRITE, 8, 256, 1500) == pytest.approx(59.71 * 2**20, rel=0.02)
-    assert disk.serve(FLUSH, 0, 0) > MS
-    assert disk.serve(FLUSH, 0, 0) == disk.profile.command_ns
-    assert disk.write(1_000_000) == disk.hit()
-    assert disk.serve(WRITE_FUA, 50_000_000) > MS
-    assert disk.serve(FLUSH, 0, 0) == disk.profile.command_ns
-
-
-def test_write_cache_is_finite() -> None:
-    """Random writes beyond the buffer's slots take the time of the media."""
-    disk = Disk(write_cache=True)
-    rng = random.Random(3)
-    times = [disk.write(rng.randrange(disk.profile.sectors // 8) * 8) for _ in range(1000)]
-    assert times[:16] == [disk.hit()] * 16
-    assert mean(times) > 10 * MS
-
-
-def test_discard_takes_a_command(disk: Disk) -> None:
-    """A discard moves nothing."""
-    assert disk.serve(DISCARD, 77_000_000, 1 << 20) == disk.profile.command_ns
-
-
 def test_read_ahead_hit(disk: Disk) -> None:
     """After a pause the whole segment is there, the sector behind it is not."""
     segment = disk.profile.cache_kb * 2 // disk.profile.segments
@@ -289,23 +263,6 @@ def trace(disk: Disk, look: bool = False) -> list[int]:
     return times
 
 
-def test_repeats_exactly() -> None:
-    """The same load takes the same nanoseconds."""
-    assert trace(Disk()) == trace(Disk())
-
-
 def test_state_does_not_depend_on_when_it_is_worked_out() -> None:
     """Read-ahead is worked out late; working it out in more steps changes nothing."""
     assert trace(Disk()) == trace(Disk(), look=True)
-
-
-@pytest.mark.parametrize("changes", [
-    {"rpm": 0}, {"heads": 0}, {"heads": 65}, {"zones": 0}, {"zones": 33}, {"inner_spt": 0},
-    {"inner_spt": 1124}, {"outer_spt": 100_001}, {"bus_kbps": 0}, {"segments": 0},
-    {"segments": 65}, {"cache_kb": 7}, {"track_skew_ns": 799_999},
-    {"depth": 0}, {"depth": 33},
-])
-def test_profile_is_checked(changes: dict[str, int]) -> None:
-    """A profile that makes no drive is refused with the parameter's name."""
-    with pytest.raises(ValueError, match=next(iter(changes))):
-        Disk(**changes)

@@ -160,36 +160,6 @@ def test_a_page_is_read_at_once(new: Flash) -> None:
     assert new.read(0, 32) == pytest.approx(98 * US, rel=0.01)
 
 
-def test_discards_help() -> None:
-    """A drive half of which was discarded has less to copy."""
-    full, half = Flash(), Flash()
-    half.serve(DISCARD, 0, half.slots * 4)
-    for flash in (full, half):
-        rng = random.Random(3)
-        load = repeat(lambda rng=rng, flash=flash: (
-            WRITE, (flash.slots // 2 + rng.randrange(flash.slots // 2)) * 8, 8))
-        flash.load(32, load, 100_000)
-        assert flash.is_sound()
-    assert half.amplification() < 0.5 * full.amplification()
-
-
-def test_spare_helps() -> None:
-    """More spare flash, fewer copies."""
-    got = []
-    for spare in (70, 150, 300):
-        flash = Flash(spare_permille=spare, size_mb=1024)
-        flash.load(32, anywhere(flash, WRITE), 200_000)
-        got.append(flash.amplification())
-        assert flash.is_sound()
-    assert got[0] > 1.2 * got[1] > 1.5 * got[2]
-
-
-def test_flush_has_nothing_to_do(flash: Flash) -> None:
-    """The buffer keeps what it has without power."""
-    flash.load(32, anywhere(flash, WRITE), 5000)
-    assert flash.serve(FLUSH, 0, 0) < 10 * US
-
-
 @pytest.mark.parametrize("changes", [
     {"size_mb": 512}, {"size_mb": 512, "dies": 32}, {"size_mb": 600, "spare_permille": 70},
     {"size_mb": 2048, "page_kb": 64, "block_pages": 128, "dies": 1, "spare_permille": 70},
@@ -212,26 +182,3 @@ def test_any_load_leaves_it_sound(changes: dict[str, int], precondition: bool) -
     for _ in range(2):
         flash.load(64, repeat(command), 10_000)
         assert flash.is_sound()
-
-
-def test_repeats_exactly() -> None:
-    """The same load takes the same nanoseconds."""
-    runs = []
-    for flash in (Flash(), Flash()):
-        rng = random.Random(5)
-        load = repeat(lambda rng=rng, flash=flash: (
-            rng.choice([READ, WRITE]), rng.randrange(flash.slots) * 8, 8))
-        runs.append(flash.load(32, load, 20_000))
-    assert runs[0] == runs[1]
-
-
-@pytest.mark.parametrize("changes", [
-    {"size_mb": 511}, {"size_mb": 65537}, {"spare_permille": 69}, {"spare_permille": 501},
-    {"dies": 0}, {"dies": 33}, {"page_kb": 0}, {"page_kb": 68}, {"page_kb": 6},
-    {"block_pages": 63}, {"block_pages": 513}, {"channel_kbps": 0}, {"link_kbps": 0},
-    {"buffer_kb": 1023}, {"buffer_kb": 1048577},
-])
-def test_profile_is_checked(changes: dict[str, int]) -> None:
-    """A profile that makes no drive is refused with the parameter's name."""
-    with pytest.raises(ValueError, match=next(iter(changes))):
-        Flash(**changes)

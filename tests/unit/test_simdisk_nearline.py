@@ -9,7 +9,7 @@ from statistics import mean
 
 import pytest
 
-from tests.simdisk.model import FLUSH, MS, READ, SECOND, WRITE, Disk, repeat
+from tests.simdisk.model import MS, READ, SECOND, WRITE, Disk, repeat
 from tests.unit.test_simdisk_disk import seek_curve
 
 
@@ -113,18 +113,3 @@ def test_reads_wait_for_what_is_being_read(disk: Disk) -> None:
     disk.complete()
     disk.complete()
     assert second.done >= first.done
-
-
-def test_writes_don_t_pass(disk: Disk) -> None:
-    """A flush of a drive without a write cache waits for its turn and no more."""
-    far = disk.submit(WRITE, 30_000_000_000)
-    flush = disk.submit(FLUSH, 0, 0)
-    disk.complete()
-    assert disk.complete() is flush
-    assert flush.done == far.done
-
-
-def test_repeats_exactly() -> None:
-    """The same load takes the same nanoseconds."""
-    assert len({tuple(disk.load(32, anywhere(disk), 2000))
-                for disk in (Disk("nearline"), Disk("nearline"))}) == 1

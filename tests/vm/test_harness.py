@@ -1,15 +1,11 @@
 """The harness itself: what comes back, what is caught, and that virtual time repeats."""
 
-import subprocess
-import sys
-import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.vm import Guest, GuestError, Result, SetupError, boot, debug, initramfs, kernels, reports
+from tests.vm import Guest, GuestError, Result, SetupError, debug, kernels, reports
 from tests.vm.functional import ALLOWED
 
 REAL = """
@@ -95,47 +91,6 @@ def test_crash_ends_the_guest_and_is_reported() -> None:
         guest.run("echo c >/proc/sysrq-trigger", check=False)
 
 
-@pytest.mark.guest
-@pytest.mark.parametrize("clock", ["real", "virtual"])
-def test_time_limit_leaves_no_process(clock: str) -> None:
-    guest = Guest(kernels.newest("6.12"), clock=clock, name="harness-limit", timeout=2)
-    with pytest.raises(GuestError, match="time limit of 2 s"):
-        guest.run("sleep 1000")
-    assert _becomes(lambda: not _processes(guest))
-
-
-@pytest.mark.guest
-@pytest.mark.parametrize("clock", ["real", "virtual"])
-def test_killed_harness_leaves_no_process(clock: str) -> None:
-    guest = Guest(kernels.newest("6.12"), clock=clock, name=f"harness-killed-{clock}")
-    lines = (
-        "from tests.vm import Guest, kernels",
-        f"Guest(kernels.newest('6.12'), clock={clock!r}, name={guest.name!r}).run('sleep 1000')",
-    )
-    harness = subprocess.Popen([sys.executable, "-c", "\n".join(lines)], cwd=kernels.REPO)
-    try:
-        assert _becomes(lambda: any(each.startswith(b"qemu") for each in _processes(guest)))
-    finally:
-        harness.kill()
-        harness.wait()
-    assert _becomes(lambda: not _processes(guest))
-
-
-def _becomes(true: Callable[[], object]) -> bool:
-    """Wait for it, but not for ever."""
-    give_up = time.monotonic() + 60
-    while not true():
-        if time.monotonic() > give_up:
-            return False
-        time.sleep(0.1)
-    return True
-
-
-def _processes(guest: Guest) -> list[bytes]:
-    commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline")]
-    return [words for words in commands if bytes(guest.directory) in words]
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -160,21 +115,6 @@ def _processes(guest: Guest) -> list[bytes]:
 def test_reports_are_recognised(line: str) -> None:
     assert reports.is_report(line)
     assert not reports.is_report(line, allow=[r".*"])
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "htbs: loading out-of-tree module taints kernel.",
-        "htbs: module verification failed: signature and/or required key missing",
-        "PM: hibernation: Registered nosave memory: [mem 0x00000000-0x00000fff]",
-        "Spectre V2 : WARNING about nothing",
-        "kcsan: non-strict mode configured - use CONFIG_KCSAN_STRICT=y to see all data races",
-        "NMI watchdog: Perf NMI watchdog permanently disabled",
-    ],
-)
-def test_harmless_lines_are_not_reports(line: str) -> None:
-    assert not reports.is_report(line)
 
 
 @pytest.mark.parametrize(
@@ -209,29 +149,6 @@ def test_taint() -> None:
     assert reports.bad_taint(1 << 12 | 1 << 9 | 1 << 7) == "DW"
 
 
-def test_missing_kernel_names_the_remedy() -> None:
-    with pytest.raises(SetupError, match=r"no 2\.6 amd64 kernel .*scripts/setup"):
-        kernels.newest("2.6")
-
-
-def test_unknown_clock_is_refused() -> None:
-    with pytest.raises(SetupError, match="real, virtual"):
-        Guest(kernels.newest("6.12"), clock="wall").run("true")
-
-
-@pytest.mark.parametrize("wanted", [{"drives": ["nvme"]}, {"parallel": True}])
-def test_what_only_the_real_clock_has(wanted: dict) -> None:
-    with pytest.raises(SetupError, match="real clock"):
-        Guest(kernels.newest("6.12"), clock="virtual", **wanted).run("true")
-
-
-@pytest.mark.parametrize(("parallel", "threads"), [(False, "single"), (True, "multi")])
-def test_processors_take_turns_unless_told_otherwise(*, parallel: bool, threads: str) -> None:
-    guest = Guest(kernels.newest("6.12"), name="harness-threads", parallel=parallel)
-    boot.prepare(guest, "true")
-    assert f"tcg,thread={threads}" in boot.command(guest)
-
-
 @pytest.mark.parametrize(
     ("wanted", "got"),
     [
@@ -260,13 +177,3 @@ def test_option_that_did_not_take_is_named(wanted: str, got: str) -> None:
 def test_versions(version: str, series: str, flavour: str, age: tuple[int, ...]) -> None:
     kernel = kernels.Kernel(version, Path("/nowhere"))
     assert (kernel.series, kernel.flavour, kernel.age()) == (series, flavour, age)
-
-
-def test_archive_depends_on_content_only(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_bytes(b"content")
-    tree = {"b/file": file, "a": "b/file", "c": b"bytes"}
-    first = initramfs.archive(tree)
-    file.touch()
-    assert initramfs.archive(dict(reversed(tree.items()))) == first
-    assert len(first) % 4 == 0
