@@ -70,7 +70,8 @@ test: setup
 	@$(PYTHON) -m pytest tests
 
 # What needs neither a kernel nor its headers.
-test-host: setup
+test-host:
+	@scripts/setup host
 	@$(PYTHON) -m pytest -n auto -m 'not guest' tests/model tests/unit tests/sim tests/fuzz
 
 test-debug: CONFIG ?= debug
@@ -84,7 +85,8 @@ soak: setup
 		$(if $(KERNELS),--kernels $(KERNELS)) $(if $(ROWS),--rows $(ROWS))
 
 fuzz: MINUTES ?= 5
-fuzz: setup
+fuzz:
+	@scripts/setup host
 	@$(PYTHON) -m tests.fuzz.fuzz --minutes $(MINUTES)
 	@$(PYTHON) -m tests.fuzz.properties --minutes $(MINUTES)
 
@@ -122,7 +124,7 @@ help:
 	@echo 'make lab LIST=1          which raw data are there; PAGE=1: write page and figures of'
 	@echo '                         results/ from the summary'
 	@echo 'make test                install what is missing, run all tests'
-	@echo 'make test-host           the tests that need no kernel; under 2 minutes'
+	@echo 'make test-host           the tests that need no kernel, nor fetch one; under 2 minutes'
 	@echo 'make test-debug          run functional tests and fault matrix on a debug kernel;'
 	@echo '                         CONFIG=debug|kcsan'
 	@echo 'make soak MINUTES=<n>    run rows of the fault matrix at random for so long; SEED=<n>,'
