@@ -34,7 +34,7 @@ BURST = 8 * KIB
 
 
 def experiment(seconds: int) -> Experiment:
-    """The paper's paragraph."""
+    """The experiment of the paper."""
     return Experiment(
         name="demo",
         jobs=(
@@ -65,7 +65,7 @@ def moved(run: dict) -> float:
 
 
 def broken_claims(summary: dict) -> list[str]:
-    """What the demonstration is to show and these numbers do not."""
+    """The claims of the demonstration that do not hold."""
     reserved = {app: promised["bw"] for app, promised in summary["reserved"].items()}
     pclock, paper, htbs = (summary["runs"][name] for name in ("pclock", "htbs-paper", "htbs"))
     claims = {

@@ -1,9 +1,9 @@
-"""What is measured: a load, how many cgroups there are, and under which schedulers."""
+"""The cases that are measured: loads, numbers of cgroups, schedulers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# The elevators beside none, and what each knows of cgroups.
+# The elevators, and whether each has state for a cgroup.
 SCHEDULERS: Mapping[str, bool] = {
     "none": True,
     "mq-deadline": False,
@@ -38,11 +38,11 @@ class Load:
     seconds: float
 
 
-# The disk completes within the submission, so that nothing ever waits: the bare way through.
+# The disk completes a request within its submission, so that none waits: the path alone.
 ALONE = Load("alone", 1, "io_uring", "nullb0", 0.2)
 
 # The disk takes 64 requests at a time, for 0.2 ms each, and 100 readers want more: the rest waits
-# in the scheduler, or for a tag. io_uring would hand what finds no tag to threads of its own.
+# in the scheduler, or for a tag. io_uring would hand requests without a tag to threads of its own.
 CROWD = Load("crowd", 100, "libaio", "nullb1", 0.3)
 
 

@@ -1,7 +1,7 @@
 """Bytes per cgroup and disk that a scheduler's module holds, from /proc/slabinfo.
 
 The growth of each slab cache between a kernel without the module and one in which it has state for
-all cgroups, divided by their number. What a module holds once, or a few times, comes to none.
+all cgroups, divided by their number. What a module allocates once, or a few times, rounds to none.
 """
 
 # Columns of /proc/slabinfo, version 2.1.

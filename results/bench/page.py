@@ -62,7 +62,7 @@ def _added(summary: dict, scheduler: str, case: Case) -> str:
 
 
 def words(summary: dict) -> str:
-    """Where HTBS wins and where it loses, in plain words."""
+    """Where HTBS is cheaper than the others, and where it is not."""
     lines = [_against(summary, peer) for peer in _PEERS]
     lines += [_idle(summary, name) for name in SCHEDULERS if summary["schedulers"][name]["idle"]]
     return "\n".join(

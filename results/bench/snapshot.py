@@ -1,4 +1,4 @@
-"""What a disk did and how long the CPU was busy with it.
+"""The I/Os of a disk, and how long the CPU was busy with them.
 
 A snapshot is the disk's stat file, followed by /proc/timer_list of the guest's only CPU: what time
 it is and how long it has been idle, to the nanosecond. On the virtual clock an instruction takes
@@ -18,7 +18,7 @@ _TIMES = {
 
 
 class SnapshotError(ValueError):
-    """The guest left something that is no snapshot, or one of nothing."""
+    """The text is no snapshot, or there was no I/O between two."""
 
 
 def parse(text: str) -> dict[str, int]:
@@ -36,13 +36,13 @@ def parse(text: str) -> dict[str, int]:
 
 
 def difference(before: str, after: str) -> dict[str, int]:
-    """What lies between two snapshots."""
+    """The second snapshot less the first."""
     first, second = parse(before), parse(after)
     return {name: second[name] - first[name] for name in first}
 
 
 def idle(passed: dict[str, int]) -> float:
-    """The part of the time in which the CPU had nothing to do."""
+    """The part of the time in which the CPU was idle."""
     return (passed["idle"] + passed["iowait"]) / passed["now"]
 
 

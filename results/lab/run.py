@@ -26,8 +26,7 @@ from tests.vm.kernels import REPO, Kernel
 _BOOT_SECONDS = 200
 _SLOWEST = 30
 
-# What a boot spends a third of its time on, and no disk needs: a look at every page table, and
-# zeroed memory.
+# Not needed, and a third of a boot: the check of every page table, and zeroed memory.
 ARGUMENTS = "rodata=off init_on_alloc=0"
 
 # Instructions a nanosecond: a server's core at 3 GHz and a little more than one a cycle.

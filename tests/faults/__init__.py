@@ -1,1 +1,1 @@
-"""The fault matrix: what may go wrong around the scheduler, and what is promised then."""
+"""The fault matrix: faults around the scheduler, and what holds meanwhile."""

@@ -11,15 +11,15 @@ from tests.vm.functional import ALLOWED, LIBRARY, find_kernel
 _HERE = Path(__file__).parent
 _SHELL = ("faults.sh", "watch.sh")
 
-# Seconds of load in a row, which lasts longer if it takes longer to do what the row wants done.
+# Seconds of load in a row; a row lasts longer if its faults take longer.
 _LOAD = 2
-# A driver says what it was made to fail at, and a function warns if there is no memory for a cgroup
-# policy's files.
+# A driver reports the faults that are injected, and a function warns if there is no memory for the
+# files of a cgroup policy.
 _INJECTED = (r"Call Trace:", r"cut here", r"WARNING: .* blkcg_policy_register\b")
 _ROW_SECONDS = 180
 _MANY_SECONDS = 900
-# Of QEMU before 8.1, not of the kernel, if CPUs run side by side: see tests/vm/boot.py. Is it met
-# again, something else is wrong.
+# A mistake of QEMU before 8.1, not of the kernel, if CPUs run side by side: see tests/vm/boot.py.
+# If the row fails so again, something else is wrong.
 _QEMU_FAULT = "Oops: int3"
 
 

@@ -1,8 +1,8 @@
 """The rows of the fault matrix; docs/testing.md has them as a table.
 
-In every row fio or checksums verify all data, no kernel report appears, no request is forgotten
-(watch.sh), and afterwards io.htbs.stat adds up: inserted = completed + merged. `promise` is what
-comes on top of that.
+In every row fio or checksums verify all data, the kernel reports nothing, no request is lost or
+starves (watch.sh), and afterwards io.htbs.stat adds up: inserted = completed + merged. `promise`
+holds besides.
 """
 
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 class Row:
     """One row: rows/SCRIPT.sh.
 
-    name: for commands; what: goes on under load; promise: what is promised; short: belongs to
-    `make test`; many: a debug kernel does a tenth of it; bounds: about what may be kept waiting, in
-    a guest of their own; injects: wants a kernel with fault injection; driver: its disk, one of
-    QEMU's, is found by this driver (tests/vm/drives.py).
+    name: for commands; what: happens under load; promise: what holds meanwhile; short: belongs to
+    `make test`; many: a debug kernel does a tenth of it; bounds: about waits, in a guest of their
+    own; injects: needs a kernel with fault injection; driver: the driver of its disk, which is one
+    of QEMU's (tests/vm/drives.py).
     """
 
     name: str
@@ -34,7 +34,7 @@ class Row:
 
     @property
     def command(self) -> str:
-        """What shows it."""
+        """The command that runs it."""
         if self.many:
             return f"make soak ROWS={self.name}"
         return "make test" if self.short else "make test-debug"
@@ -77,7 +77,7 @@ ROWS = (
     ),
     Row(
         "starvation",
-        "conforming readers close the window, two groups ask for more than they reserved",
+        "conforming readers close the window, two groups want more than they reserved",
         "each gets its reservation, every second",
         short=True,
         bounds=True,
@@ -105,8 +105,8 @@ ROWS = (
     ),
     Row(
         "tags",
-        "a buffered writer and readers ask for all places in the queue",
-        "a reservation finds as many as it needs; the log says if there are too few",
+        "a buffered writer and readers want all tags of the queue",
+        "a group with a reservation gets as many as it needs; the log says if there are too few",
         short=True,
         bounds=True,
     ),
@@ -126,7 +126,7 @@ ROWS = (
     Row(
         "errors",
         "a SCSI disk is busy, loses its transport, doesn't answer, has bad sectors",
-        "what can be sent again succeeds; only reads of bad sectors fail",
+        "requests that are requeued succeed; only reads of bad sectors fail",
     ),
     Row(
         "freeze",
@@ -143,15 +143,20 @@ ROWS = (
         "ext4 on device mapper on an md mirror, a member fails and is rebuilt",
         "the user's cgroup is charged at the members; files are what was written",
     ),
-    Row("devices", "1,000 disks of one host", "each takes reservations, and goes", many=True),
+    Row(
+        "devices",
+        "1,000 disks of one host",
+        "each takes reservations and can be removed",
+        many=True,
+    ),
     Row("groups", "10,000 cgroups with reservations on one disk", "each gets its I/O", many=True),
     _drive("virtio-blk", "virtio-blk"),
     _drive("virtio-scsi", "virtio-scsi"),
     _drive("ahci", "AHCI", short=True),
     Row(
         "inject",
-        "the driver gives requests back, lets them time out, loses completions",
-        "what times out fails alone; the rest succeeds",
+        "the driver requeues requests, lets them time out, loses completions",
+        "only requests that time out fail",
         injects=True,
     ),
     Row(
@@ -168,5 +173,5 @@ ROWS = (
 )
 BY_NAME = {row.name: row for row in ROWS}
 
-# What no row may be: a disk that never takes its request. The stall detector has to find it.
+# Not a row: a disk that never takes its request, which the stall detector has to find.
 STALLED = Row("stalled", "a SCSI disk is busy for ever", "the row fails")

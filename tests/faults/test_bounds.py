@@ -1,4 +1,4 @@
-"""Every row about what may be kept waiting passes: groups, flushes, metadata, CPUs, tags."""
+"""Every row about waits passes: of groups, for flushes, metadata, CPUs and tags."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""docs/testing.md says of the matrix what the matrix says; every row has its script."""
+"""docs/testing.md has the rows of the matrix; every row has its script."""
 
 import re
 from pathlib import Path

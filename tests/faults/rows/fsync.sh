@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # Eight writers of the idle class flush each write (O_DSYNC), beside readers that conform. All other
-# flushes of the disk wait for what they have under way, so that must not wait in the background.
+# flushes of the disk wait for the requests of these writers, which must not wait as background I/O.
 
 # syncs NAME SECONDS OPTION…: another writes blocks of 4k and flushes each; the longest that took, in
 # ms, to $longest.
@@ -31,7 +31,7 @@ null_disk nullb0 memory_backed=1 cache_size=64 hw_queue_depth=$depth completion_
 [ -z "$fua" ] || expect 0 "$(cat /sys/block/nullb0/queue/fua)" fua
 load htbs
 scheduler nullb0 htbs
-# Else there are but two places in the queue.
+# Else there are but two tags.
 expect_put OK 64 /sys/block/nullb0/queue/nr_requests
 cg a v
 reserve a nullb0 bw=100M burst=1M latency=1000000

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A group with a small cap, and all that it may have under way held up by it, reads metadata of ext4,
-# which others may wait for under a lock. So does a task of the idle class beside readers that conform.
+# A group with a small cap, which throttles all that it has under way, reads metadata of ext4, for
+# which others may wait under a lock. So does a task of the idle class beside readers that conform.
 
 # looks_up SECONDS COMMAND…: it looks up all files, with metadata from the disk, within that time.
 looks_up()
@@ -15,7 +15,7 @@ looks_up()
 	[ $((EPOCHSECONDS - begin)) -le $limit ] || fail "took $((EPOCHSECONDS - begin)) s: $*"
 }
 
-# forget: what was read is read again.
+# forget: drop caches, so that the disk is read again.
 forget()
 {
 	sync
@@ -45,7 +45,7 @@ while more 1; do
 	forget
 	looks_up 10 in_cg t
 	grep -q 'throttled by its cap' /sys/kernel/debug/block/nullb0/sched/backlog ||
-		fail "the cap holds up nothing"
+		fail "the cap throttles nothing"
 	in_cg a fio --thread --name=busy --filename=/tmp/mnt/flood --direct=1 --eta=never \
 		--rw=randread --bs=4k --ioengine=libaio --iodepth=16 --time_based --runtime=3600 \
 		>/dev/null 2>&1 &

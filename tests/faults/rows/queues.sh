@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The number of hardware queues changes, for which blk-mq takes the scheduler away and back. That
-# waits for all requests, also for those that a cap would hold up for minutes.
+# The number of hardware queues changes, for which blk-mq detaches the scheduler and attaches it
+# again. That waits for all requests, also for those that a cap would throttle for minutes.
 
-# What a queue has: twice what the driver takes.
+# Tags of a queue: twice as many as the driver takes.
 TAGS=16
 
-# held_up: how many requests the cap holds up, to $held.
+# held_up: how many requests the cap throttles, to $held.
 held_up()
 {
 	held=$(sed -n 's/.*: \([0-9]*\) pending, .*, throttled by its cap .*/\1/p' \

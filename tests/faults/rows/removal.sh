@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Disks go under load: what is in flight fails or succeeds, and ends; what a cap would hold up for
-# minutes, too. The last one goes while it is on another scheduler and cgroups still have
-# reservations for it. What was written before is still there when a disk is back, if it can come
-# back. One disk stays, under load all the time.
+# Disks are removed under load: requests in flight fail or succeed, and end; those that a cap would
+# throttle for minutes, too. The last disk is removed while it is on another scheduler and cgroups
+# still have reservations for it. What was written before is still there when a disk is back, if it
+# can come back. One disk stays, under load all the time.
 
-# What each disk has before it goes.
+# Written to each disk before it is removed.
 written="--rw=write --bs=64k --offset=32m --size=1m --ioengine=psync"
 
 # all_ended MAJ:MIN: in ./trace all that arrived at the disk has completed or was merged. Its
@@ -100,7 +100,7 @@ for disk in nullb0 "$scsi" sim0 sim1; do
 	*) echo 1 >"/sys/block/$disk/device/delete" ;;
 	esac
 	wait_for 20 test ! -e "/sys/block/$disk"
-	wait $load && fail "the load on $disk didn't notice"
+	wait $load && fail "the load on $disk did not fail"
 	# It ends, though not with an error: a disk that is gone has no blocks to read.
 	wait $capped || :
 	for group in a b; do

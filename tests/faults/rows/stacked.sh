@@ -48,7 +48,7 @@ wait_for 10 sh -c "echo remove >$md/dev-nullb1/state"
 wait_for 10 test ! -e $md/dev-nullb1
 goes_on a nullb0
 dev nullb1 >$md/new_dev
-# It may have begun by itself.
+# The rebuild may have begun already.
 echo recover >$md/sync_action 2>/dev/null || :
 wait_for 60 grep -q in_sync $md/dev-nullb1/state
 goes_on a nullb1

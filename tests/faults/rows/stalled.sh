@@ -6,7 +6,7 @@
 scsi_disk
 load htbs
 scheduler "$scsi" htbs
-# The guest can't end before the disk relents.
+# The guest can't end before the disk takes its request.
 (
 	sleep $((40 * PATIENCE))
 	inject 0 0

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # Readers that conform close the window, as each request takes more than half of their latency. Two
-# groups that want more than they have reserved get that all the same, every second.
+# groups that want more than they have reserved get their reservation every second.
 
 # readers GROUP COUNT DEPTH OPTION…: they read blocks of 4k, started 3 ms apart.
 readers()
@@ -17,7 +17,7 @@ readers()
 		"${jobs[@]}" >/dev/null 2>&1 &
 }
 
-# lets_go_on GROUP: it gets at least half of what it reserved in each of some seconds.
+# lets_go_on GROUP: the group gets at least half of what it reserved in each of some seconds.
 lets_go_on()
 {
 	local before

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A buffered writer and readers of the root group ask for all places in the queue, while a group that
-# has reserved 100 requests a second keeps 16 under way. It finds a place for each of them.
+# A buffered writer and readers of the root group want all tags of the queue, while a group that has
+# reserved 100 requests a second keeps 16 under way. Each of these gets a tag.
 
 queue=/sys/block/nullb0/queue
 null_disk nullb0 completion_nsec=$takes hw_queue_depth=4
 load htbs
 scheduler nullb0 htbs
 expect_put OK 64 $queue/nr_requests
-# What all others share is less where the disk is slower, or more is reserved than the disk does.
+# The rest for all others is less where the disk is slower, or more is reserved than the disk does.
 expect_put OK $((1048576 / PATIENCE)) $queue/iosched/default_bw
 cg r
 reserve r nullb0 iops=$((100 / PATIENCE)) burst=64K latency=$((200000 * PATIENCE))
-# Of 64 places 20 are needed, and half is left to others.
+# Of 64 tags it needs 20, and half is left to other groups.
 expect 40 "$(cat $queue/iosched/promised_requests)" promised_requests
 reserve r nullb0 burst=1M
 expect 512 "$(cat $queue/iosched/promised_requests)" promised_requests
 dmesg | grep -q 'nullb0: nr_requests is too small for what is reserved: echo 512 > ' ||
-	fail "nothing is said of nr_requests"
+	fail "the log has no word of nr_requests"
 reserve r nullb0 burst=64K
 # Apart: a direct read waits until what is dirty in its place is written.
 in_cg . fio --thread --name=buffered --filename=/dev/nullb0 --size=32m --rw=randwrite --bs=4k --ioengine=psync \

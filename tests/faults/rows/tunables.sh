@@ -4,14 +4,14 @@
 # nr_requests, every tunable and a reservation change, while a task of the idle class asks for all
 # tags.
 
-# tune FILE VALUE: it is written, and read back.
+# tune FILE VALUE: write the value, and read it back.
 tune()
 {
 	expect_put OK "$2" "$queue/$1"
 	expect "$2" "$(cat "$queue/$1")" "$1"
 }
 
-# all_but_a_quarter TAGS: the last quarter is others', but for a share of it.
+# all_but_a_quarter TAGS: of the last quarter of the tags the group has a share only.
 all_but_a_quarter()
 {
 	local pending in_flight

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The module goes and comes back.
+# The module is unloaded and loaded.
 
 disk nullb0
 load htbs

@@ -5,7 +5,7 @@
 
 CG=/sys/fs/cgroup
 
-# null_disk NAME [ATTRIBUTE=VALUE…]: make a null_blk disk of 64 MiB that takes its time.
+# null_disk NAME [ATTRIBUTE=VALUE…]: make a null_blk disk of 64 MiB with a service time.
 null_disk()
 {
 	modprobe null_blk nr_devices=0
@@ -32,7 +32,7 @@ reserve()
 	expect_put OK "$(dev "$_disk") $*" "$CG/$_cg/io.htbs"
 }
 
-# in_force CGROUP DISK: what io.htbs says of the disk, without MAJ:MIN; empty: nothing.
+# in_force CGROUP DISK: the disk's line of io.htbs, without MAJ:MIN; empty: there is none.
 in_force()
 {
 	sed -n "s/^$(dev "$2") //p" "$CG/$1/io.htbs"
@@ -65,7 +65,7 @@ record()
 	echo 1 >/sys/kernel/tracing/events/htbs/enable
 }
 
-# recorded: no more; the recording is in ./trace.
+# recorded: end the recording, which is in ./trace.
 recorded()
 {
 	echo 0 >/sys/kernel/tracing/events/htbs/enable

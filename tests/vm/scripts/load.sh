@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# Loading, choosing and unloading, while nothing else goes on.
+# Loading, choosing and unloading, without load.
 
 # loaded: is the module there?
 loaded()

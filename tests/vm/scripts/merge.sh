@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# Merges of every kind. The data is checked, and all must add up. A disk that takes one request at
-# a time has the others pending, where they can be merged.
+# Merges of every kind. The data is verified, and the counts must add up. A disk takes one request at
+# a time, so the others are pending and can be merged.
 
 # counts: the disk's I/Os and merges so far, of $kind.
 counts()

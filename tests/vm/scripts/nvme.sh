@@ -54,9 +54,9 @@ reserve three $disk bw=4K burst=4K latency=1000000
 job one --rw=randrw --size=2m --iodepth=32 --verify=crc32c
 settled one $disk
 
-# Eight discards of 4 KiB, the first four adjacent, that meet behind another group's reads: theirs is the
-# smallest of reservations. A block device takes one at a time, so each comes from a partition of
-# its own.
+# Eight discards of 4 KiB, the first four adjacent, are pending together behind another group's reads:
+# their group has the smallest reservation. A block device takes one at a time, so each comes from a
+# partition of its own.
 echo 128 >/sys/block/$disk/queue/nr_requests
 [ "$(cat /sys/block/$disk/queue/max_discard_segments)" -gt 1 ] || fail "no ranges"
 tr '\0' x </dev/zero | dd of=/dev/$disk bs=64k count=4 oflag=direct iflag=fullblock status=none
@@ -84,7 +84,7 @@ expect 8 $((ios + merges)) "discards and merges"
 [ $merges -ge 2 ] || fail "$merges merges of discards"
 settled three $disk
 settled two $disk
-# Those blocks and no others are gone.
+# Those blocks and no others are discarded.
 for block in $(seq 0 39); do
 	dd if=/dev/$disk bs=4k skip="$block" count=1 iflag=direct status=none | tr -d 'x' | wc -c
 done >blocks
@@ -92,7 +92,7 @@ expect "0 1 2 3 8 16 24 32" "$(grep -n 4096 blocks | while IFS=: read -r line _;
 	echo $((line - 1))
 done | xargs)" "discarded blocks"
 
-# Another scheduler and back, and the controller goes, under load.
+# Another scheduler and back, and the controller is removed, under load.
 job one --rw=randread --size=8m --iodepth=32 --time_based --runtime=1 &
 sleep 0.5
 scheduler $disk mq-deadline
@@ -103,7 +103,7 @@ in_cg one fio --name=gone --filename=/dev/$disk --direct=1 --eta=never --ioengin
 sleep 0.5
 echo 1 >/sys/class/nvme/nvme0/delete_controller
 wait_for 10 test ! -e /sys/block/$disk
-# fio takes reads behind the end for good ones, and would go on; one under way may have failed.
+# To fio reads behind the end succeed, so it would go on; one under way may have failed.
 killall fio || :
 wait
 rmmod htbs

@@ -12,7 +12,7 @@ export JOB="--filename=/dev/sim0 --size=2g --time_based --ioengine=libaio"
 expect_put OK 4096 /sys/block/sim0/queue/iosched/default_bw
 expect_put OK 4096 /sys/block/sim0/queue/iosched/default_burst
 
-# Large reads within as many as are reserved, beside one that takes whatever it gets, ...
+# Large reads within the reserved operations, beside a reader that is always backlogged, ...
 run=alone
 reserve app sim0 iops=25 burst=8K latency=100000
 expect "bw=max burst=8192 latency=100000 iops=25" "$(in_force app sim0)"
@@ -20,8 +20,8 @@ job greedy 5 --rw=randread --iodepth=32 --offset=2g &
 job app 5 --rw=randread --bs=128k --iodepth=8 --rate_iops=20
 wait
 stats app
-# ... small ones, twice as many as are reserved, whose bytes are: with a weight, so that the clock
-# doesn't jump for their sake, ...
+# ... small ones, twice as many as are reserved, with enough bytes reserved: with a weight, so that
+# the clock doesn't jump for them, ...
 run=beside
 reserve app sim0 bw=4M iops=10 weight=100
 begin=$(stat_of app sim0 conforming)
@@ -30,7 +30,7 @@ job app 5 --rw=randread --iodepth=8 --rate_iops=20
 wait
 stats app
 echo $(($(stat_of app sim0 conforming) - begin)) >beside.conforming
-# ... and the same when they are reserved no longer.
+# ... and the same without reserved operations.
 run=bytes
 reserve app sim0 iops=max
 expect "bw=4194304 burst=8192 latency=100000 weight=100" "$(in_force app sim0)"
@@ -41,7 +41,7 @@ wait
 stats app
 echo $(($(stat_of app sim0 conforming) - begin)) >bytes.conforming
 
-# What is not reserved goes by operations: 1 : 3, whatever their size; with runs of one.
+# Surplus is divided by operations, 1 : 3, whatever their size; with runs of one.
 run=shares
 expect_put OK paper /sys/block/sim0/queue/iosched/policy
 expect_put OK 1 /sys/block/sim0/queue/iosched/b_max

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# Requests out of the ordinary: flushes, FUA, passthrough, what the driver gives back, write-back.
+# Special requests: flushes, FUA, passthrough, requeued ones, write-back.
 
 # verify GROUP DISK OPTION…: fio that checks what it wrote.
 verify()
@@ -78,7 +78,7 @@ verify one sda --rw=write --ioengine=psync
 echo 0 >/sys/kernel/tracing/events/htbs/enable
 grep -q 'requeued=1' /sys/kernel/tracing/trace || fail "nothing was given back"
 echo 0 >$debug/opts
-# ... and one that takes a single request.
+# ... and a disk that takes one request at a time.
 echo 1 >/sys/block/sda/device/queue_depth
 verify one sda --rw=randrw --ioengine=libaio --iodepth=16
 
