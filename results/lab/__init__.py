@@ -1,7 +1,7 @@
 """The laboratory: an experiment's description in, its numbers, figure and page out.
 
 experiment   what is run: jobs, their reservations, the schedulers, the drive, for how long
-study        a question: the experiments that answer it, and what is drawn, told and decided
+study        a question: the experiments that answer it, its figure, its table, its claims
 guest        an experiment as a script for a guest on the virtual clock
 run          one guest per scheduler, as many at a time as there are CPUs
 reduce       fio's report and log of every request, as numbers

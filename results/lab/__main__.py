@@ -180,17 +180,17 @@ def task(
     """Run one guest and save its raw data."""
 
     def do(advance: run.Advance) -> None:
-        begin, heard = time.monotonic(), []
+        begin, calls = time.monotonic(), []
 
         def watch(share: float) -> None:
-            heard.append((time.monotonic(), share))
+            calls.append((time.monotonic(), share))
             advance(share)
 
         jobs = run.run_one(each.experiment, each.scheduler, machine.kernel, machine.files, watch)
         each.save(directory, machine, jobs)
         took = time.monotonic() - begin
         drive, seconds = each.experiment.drive.title, each.experiment.seconds
-        spent.append(Spent(drive, seconds, took, run.jobs_took(heard) or took))
+        spent.append(Spent(drive, seconds, took, run.jobs_took(calls) or took))
 
     return do
 

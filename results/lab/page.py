@@ -62,8 +62,8 @@ def _study(study: Study, found: Runs | None) -> list[str]:
         return [*parts, "Not run yet."]
     parts += [f"![{study.title}](figures/{study.name}.png)", study.table(study, found)]
     parts += [_claims(study.claims(found))]
-    told = study.words(study, found)
-    return [*parts, told] if told else parts
+    words_of = study.words(study, found)
+    return [*parts, words_of] if words_of else parts
 
 
 def _decided(

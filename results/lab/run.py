@@ -168,12 +168,12 @@ def files_for(scheduler: Scheduler, files: Mapping[str, T]) -> dict[str, T]:
     return {name: file for name, file in files.items() if scheduler.reserves or name != "htbs.ko"}
 
 
-def jobs_took(heard: Iterable[tuple[float, float]]) -> float:
-    """Real seconds that a guest's jobs took; heard: time and share of each call of advance().
+def jobs_took(calls: Iterable[tuple[float, float]]) -> float:
+    """Real seconds that a guest's jobs took; calls: time and share of each call of advance().
 
     Extrapolated from the first and the last of their calls; 0 with fewer than two.
     """
-    signs = [(at, share) for at, share in heard if _BOOT_SHARE < share < 1]
+    signs = [(at, share) for at, share in calls if _BOOT_SHARE < share < 1]
     if len(signs) < 2:
         return 0
     (begin, first), (end, last) = signs[0], signs[-1]

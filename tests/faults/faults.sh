@@ -67,7 +67,7 @@ verified()
 	done
 }
 
-# disk NAME [ATTRIBUTE=VALUE…]: a null_blk disk that keeps its data and takes its time. But data races
+# disk NAME [ATTRIBUTE=VALUE…]: a null_blk disk that keeps its data and has a service time. But data races
 # want CPUs that are busy.
 disk()
 {
@@ -92,7 +92,7 @@ load_disk()
 	begun=$EPOCHSECONDS
 }
 
-# flood GROUP DISK OPTION…: the group asks for more than it gets, in the background until `all_right`.
+# flood GROUP DISK OPTION…: the group is backlogged, in the background until `all_right`.
 flood()
 {
 	local group=$1 disk=$2
@@ -150,7 +150,7 @@ adds_up()
 }
 
 # stays_settled GROUP DISK: do the numbers add up, and are they still the same a little later? A
-# request is counted after its submitter hears of its end. Of a process that has moved on, one may
+# request is counted after its submitter is woken. Of a process that has moved on, one may
 # come yet that waited for a tag.
 stays_settled()
 {
@@ -175,7 +175,7 @@ all_right()
 	[ "$rounds" = 0 ] || echo "$rounds rounds"
 }
 
-# scsi_disk OPTION…: a disk of scsi_debug, of 64 MiB, as $scsi; as `disk`, it takes its time.
+# scsi_disk OPTION…: a disk of scsi_debug, of 64 MiB, as $scsi; as `disk`, it has a service time.
 scsi_disk()
 {
 	modprobe sd_mod

@@ -11,7 +11,7 @@
 #define DISK_MAX_DEPTH		32
 
 /**
- * struct disk_profile - what tells one drive from another
+ * struct disk_profile - the parameters of a drive
  * @sectors: capacity, in sectors of 512 bytes
  * @rpm: revolutions per minute
  * @heads: tracks per cylinder

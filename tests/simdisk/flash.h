@@ -8,7 +8,7 @@
 #define FLASH_MAX_DIES		32
 
 /**
- * struct flash_profile - what tells one drive from another
+ * struct flash_profile - the parameters of a drive
  * @size_mb: capacity for the host, in MiB
  * @spare_permille: how much more flash there is
  * @dies: number of dies

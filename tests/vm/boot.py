@@ -120,7 +120,7 @@ def _qemu(guest: "Guest", stdout: str) -> str:
 
 
 def _real(guest: "Guest") -> tuple[list[object], str]:
-    """A PC, and what its kernel is told: the guest sees the host's files and can write result/."""
+    """A PC and its kernel's command line: the guest reads the host's files and writes result/."""
     if not any(guest.kernel.modules.glob("kernel/fs/9p/9p.ko*")):
         raise SetupError(f"{guest.kernel.version} has no 9p: take the virtual clock for it")
     # With a thread for every CPU, QEMU before 8.1 may run a breakpoint that the kernel, patching
@@ -138,7 +138,7 @@ def _real(guest: "Guest") -> tuple[list[object], str]:
 
 
 def _virtual(guest: "Guest") -> tuple[list[object], str]:
-    """The machine, and what its kernel is told, with every source of noise taken away."""
+    """The machine and its kernel's command line, without any source of noise."""
     image = guest.directory / "result.tar"
     with image.open("wb") as file:
         file.truncate(_RESULT_BYTES)

@@ -25,7 +25,7 @@ verify_all()
 # add_up DISKS: that many have had I/O, and their numbers add up.
 add_up()
 {
-	# A request is counted after its submitter hears of its end.
+	# A request is counted after its submitter is woken.
 	sleep "$PATIENCE"
 	expect "$1" "$(awk 'BEGIN { RS = "[ \n]"; FS = "=" }
 		$1 == "inserted" { inserted = $2 }
@@ -53,7 +53,7 @@ ulimit -n 4096
 load htbs
 cg a
 # Fast ones would have loads take the CPUs, and a queue that is frozen waits for all of them. Where
-# tags are shared the driver has to be told that it waits for memory.
+# tags are shared the driver needs the flag that it may sleep for memory.
 modprobe null_blk nr_devices=$COUNT shared_tags=1 gb=1 memory_backed=1 blocking=1 irqmode=2 \
 	completion_nsec=20000000 submit_queues=2 hw_queue_depth=32
 wait_for 60 test -b /dev/nullb$((COUNT - 1))

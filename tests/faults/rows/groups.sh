@@ -49,7 +49,7 @@ each_reserves()
 each_gets()
 {
 	visit "$1" /dev/nullb0 $BLOCKS $CG/many "$COUNT" 2>visit.log || fail "$(cat visit.log)"
-	# A request is counted after its submitter hears of its end.
+	# A request is counted after its submitter is woken.
 	sleep "$PATIENCE"
 	each_has "one $1" io.htbs.stat 'is["completed"] == 1 && is["inserted"] == 1 + is["merged"] &&
 		is["'"${1:0:1}"'bytes"] == 4096'

@@ -25,7 +25,7 @@ read_in()
 	in_cg "$1" dd "if=/dev/$2" of=/dev/null bs=64k count=1 iflag=direct status=none
 }
 
-# The device's defaults have to be told from any reservation.
+# The device's defaults differ from every reservation.
 defaults="bw=1048576 burst=1048576 latency=1000000"
 
 null_disk nullb0

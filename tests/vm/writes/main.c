@@ -7,7 +7,7 @@
  *
  * The texts are valid ones, mutated, or noise.  What each has to do is known
  * here, from the ABI's words: it is refused and nothing has changed, nor has the
- * scheduler been told of anything, or it is accepted and what is read then is
+ * scheduler applied anything, or it is accepted and what is read then is
  * what was written, in the form that the ABI promises.  Ends with 1 and says
  * what was written at the first that does not.
  */
@@ -70,8 +70,8 @@ static bool check(int file)
 	return false;
 }
 
-/* Has the scheduler been told of a change since the last call? */
-static bool told(void)
+/* Has the scheduler applied a change since the last call? */
+static bool applied(void)
 {
 	char events[4096];
 	bool any = false;
@@ -115,7 +115,7 @@ static bool try(int file)
 		show("written", text, len);
 		return false;
 	}
-	changed = told();
+	changed = applied();
 	if (err && changed) {
 		printf("%s: refused, and yet something was configured\n", path);
 		show("written", text, len);
@@ -166,7 +166,7 @@ static bool begin(void)
 		}
 		close(fd);
 	}
-	if (!told()) {
+	if (!applied()) {
 		printf("the trace has no events\n");
 		return false;
 	}
