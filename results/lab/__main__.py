@@ -63,7 +63,7 @@ def main() -> int:
         for claim in claims(study, found):
             print(f"lab: {claim}")
     shown = directory.relative_to(kernels.REPO)
-    print(f"lab: wrote {shown}/README.md, figures and summary.json; raw data: {place(raws)}")
+    print(f"lab: wrote {shown}/README.md and the figures, which follow from {shown}/summary.json")
     return 0
 
 
