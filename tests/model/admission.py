@@ -6,10 +6,10 @@ from math import ceil, floor
 
 from tests.model.reservation import COST_MIN, SECOND, Params
 
-MOST = 1 << 62  # what is reserved beyond that is not told
+ADMISSION_SUM = 1 << 62  # what is reserved beyond that is not told
 
 
-def takes(promise: Params, c_max: int) -> tuple[int, int]:
+def rate_and_burst(promise: Params, c_max: int) -> tuple[int, int]:
     """What it takes: bytes/s and bytes at once. Where bytes don't count, each operation is c_max.
 
     Where both do, it is the bytes.
@@ -24,7 +24,7 @@ def due(promises: Sequence[Params], t: int, c_max: int) -> Fraction:
     total = Fraction(0)
     for promise in promises:
         if t >= promise.latency:
-            bw, burst = takes(promise, c_max)
+            bw, burst = rate_and_burst(promise, c_max)
             total += Fraction(bw * (t - promise.latency), SECOND) + burst
     return total
 
@@ -36,9 +36,9 @@ def requests(promise: Params, size: int) -> int:
                for rate, burst, unit in counts if rate)
 
 
-def rate(promises: Sequence[Params], c_max: int) -> int:
+def total_rate(promises: Sequence[Params], c_max: int) -> int:
     """Bytes/s in the long run."""
-    return sum(takes(promise, c_max)[0] for promise in promises)
+    return sum(rate_and_burst(promise, c_max)[0] for promise in promises)
 
 
 def shortfall(promises: Sequence[Params], capacity: int,
@@ -48,7 +48,7 @@ def shortfall(promises: Sequence[Params], capacity: int,
     The left side of the test changes its slope at the deadlines only; the worst of them is told,
     the earliest if there are several.
     """
-    excess = min(rate(promises, c_max), MOST) - capacity
+    excess = min(total_rate(promises, c_max), ADMISSION_SUM) - capacity
     if excess > 0:
         return excess, 0, 0
     worst, when = 0, 0
@@ -66,6 +66,6 @@ def left(promises: Sequence[Params], t: int, capacity: int, c_max: int) -> int:
 
 def least_capacity(promises: Sequence[Params], c_max: int) -> int:
     """The smallest capacity, in bytes/s, at which all can be honoured."""
-    return max([rate(promises, c_max),
+    return max([total_rate(promises, c_max),
                 *(ceil((due(promises, p.latency, c_max) + c_max) * SECOND / p.latency)
                   for p in promises)])

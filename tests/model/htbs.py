@@ -21,10 +21,10 @@ from tests.model.slack import (
     SHORT_RUN,
     SWEEP,
     Service,
-    bearable,
-    crowded,
+    slack_crowded,
+    slack_end,
 )
-from tests.model.window import URGENT_MAX, Window
+from tests.model.window import DEADLINES_MAX, Window
 
 SEQ_GAP = 128  # sectors that a sequential request may leave out
 
@@ -100,7 +100,7 @@ class Policy(Order):
             if not flow.queue:
                 self._defer_background(now)
         else:
-            request.tags = flow.tag(self.v, request.cost)
+            request.tags = flow.arrive(self.v, request.cost)
             request.due = self._due(flow, request.start, now)
         conforming = flow is not self.background and request.start <= v
         request.conforming = conforming
@@ -112,7 +112,7 @@ class Policy(Order):
         flow.cost = request.cost
         if len(flow.queue) == 1:
             flow.throttled = self._throttles(flow, now)
-            self._enter(flow)
+            self._link(flow)
         wait_shortened = flow is not self.background and self._limit_wait()
         return Arrival(request.start, v, request.due, jump, conforming, hit, wait_shortened)
 
@@ -139,15 +139,15 @@ class Policy(Order):
         unless the active one is to go on from an older one.
         By weights surplus is refunded, and there is no jump.
         """
-        starts = [flow.min_start() for flow in self._backlogged() if not self.weighs()]
+        starts = [flow.min_start() for flow in self._backlogged() if not self.weighted()]
         jump = max(0, min(starts) - (now + self.drift)) if starts else 0
         self.drift += jump
-        if starts and not self._expected(min(starts)):
+        if starts and not self._expects(min(starts)):
             self.v = max(self.v, min(starts))
-        self._time(now)
+        self._update_time(now)
         return jump
 
-    def _expected(self, oldest: int) -> bool:
+    def _expects(self, oldest: int) -> bool:
         """Would the active one's next request, if it has none pending, have an older start tag."""
         flow = self.active
         if flow is None or flow.queue:
@@ -156,7 +156,7 @@ class Policy(Order):
 
     # Caps.
 
-    def release(self, now: int) -> Reservation | None:
+    def unthrottle(self, now: int) -> Reservation | None:
         """One that was throttled for long enough goes on."""
         for flow in self._throttled()[:1]:
             if not self._throttles(flow, now):
@@ -167,11 +167,11 @@ class Policy(Order):
     def _unthrottle(self, flow: Reservation) -> None:
         """It is throttled no longer; if another is waited for, no longer than it bears."""
         flow.throttled = False
-        self._enter(flow)
+        self._link(flow)
         self.held = False
         self._limit_wait()
 
-    def cap(self, flow: Reservation, most: int, now: int) -> None:
+    def set_cap(self, flow: Reservation, most: int, now: int) -> None:
         """It gets another cap, or none: 0. It goes on at once."""
         if flow.queue and flow.throttled:
             self._unthrottle(flow)
@@ -183,7 +183,7 @@ class Policy(Order):
     def choose(self, now: int) -> Choice:
         """The active reservation while it may keep the device, then the smallest F."""
         timed_out = self.timeout(now)
-        if not self.work():
+        if not self.has_work():
             return Choice(None, 0, False, False, timed_out)
         overload_ended = self.overload.now and self._in_time(now)
         if overload_ended:
@@ -211,8 +211,8 @@ class Policy(Order):
         After each as much time belongs to the rest: twice what a seek takes.
         """
         waiting = [*self._backlogged(), *([self.background] if self.background.queue else [])]
-        oldest = min(waiting, key=Reservation.since)
-        if now < oldest.since() + EXPIRE or (
+        oldest = min(waiting, key=Reservation.waits_since)
+        if now < oldest.waits_since() + EXPIRE or (
                 self.expired_at is not None and now - self.expired_at < 2 * self.service.seek):
             return None
         self.expired_at = now
@@ -222,7 +222,7 @@ class Policy(Order):
         """The background has had its part of the device's time for now."""
         self.background_due = now + BACKGROUND_PART * (self.service.seek + 1)
 
-    def _background_goes(self, now: int) -> bool:
+    def _background_eligible(self, now: int) -> bool:
         """Is its part of the device's time due to it."""
         return bool(self.background.queue) and self._is_eligible(self.background, now)
 
@@ -249,10 +249,11 @@ class Policy(Order):
         self.crowded = (
             self.rule == "slack" and self.rotational and active is not None
             and active.queue[0].conforming
-            and crowded([(flow.params.latency, flow.burst()) for flow in self._backlogged()[:HEADS]
-                         if flow.queue[0].conforming], self.service.seek, len(self.deadlines)))
+            and slack_crowded([(flow.params.latency, flow.burst())
+                               for flow in self._backlogged()[:HEADS] if flow.queue[0].conforming],
+                              self.service.seek, len(self.deadlines)))
         if self.crowded:
-            self.service.crowd(active.due(active.queue[0]) - now)
+            self.service.begin_turn(active.due(active.queue[0]) - now)
             self.turn_until = now + self.service.seek + self.service.turn
 
     def _can_dispatch(self, flow: Reservation, now: int) -> bool:
@@ -273,9 +274,9 @@ class Policy(Order):
         if eligible:
             return True
         write = flow.queue[0].write
-        return self.windows[write].open(self._of_kind(write), now)
+        return self.windows[write].open(self._in_flight(write), now)
 
-    def _of_kind(self, write: bool) -> int:
+    def _in_flight(self, write: bool) -> int:
         """How many of those in flight write, or don't."""
         return self.writes if write else self.in_flight - self.writes
 
@@ -284,18 +285,18 @@ class Policy(Order):
 
         On a device that seeks no other, as that would end runs.
         """
-        others = [*self._eligible(now)[:1], *([] if self.rotational else self._turns(HEADS))]
+        others = [*self._eligible(now)[:1], *([] if self.rotational else self._next_flows(HEADS))]
         return next((flow for flow in others if self._can_dispatch(flow, now)), None)
 
-    def work(self) -> bool:
+    def has_work(self) -> bool:
         """Is anything pending and not held back, and the device not kept idle."""
         return self.wait is None and not self.held and any(
             flow.queue and not flow.throttled for flow in [*self.flows, self.background])
 
     def _first(self, now: int) -> Reservation:
         """The flow that is next, or the background."""
-        turns = [*self._turns(), *self._backlogged()]
-        if not turns or self._background_goes(now):
+        turns = [*self._next_flows(), *self._backlogged()]
+        if not turns or self._background_eligible(now):
             return self.background
         return turns[0]
 
@@ -306,11 +307,11 @@ class Policy(Order):
     def _keep_active(self, now: int) -> bool:
         """May the active reservation keep the device? Sets `wait` if it has nothing pending."""
         flow = self.active
-        if flow is None or self._throttles(flow, now) or self._background_goes(now):
+        if flow is None or self._throttles(flow, now) or self._background_eligible(now):
             return False
         if self.run >= self.b_max or (
                 self.rule == "slack" and now >= self.run_since + self._max_run()):
-            if not (self.weighs() and self.turn and self._is_first(flow)):
+            if not (self.weighted() and self.turn and self._share_is_first(flow)):
                 return False
             self.run, self.run_since = 0, now
         if self.rule == "slack" and now >= self._run_deadline():
@@ -345,7 +346,7 @@ class Policy(Order):
             return False
         if self._overloaded() or not flow.queue[0].conforming:
             return True
-        return now < self._bearable(self._backlogged()[:HEADS], now + RUN_MAX)
+        return now < self._slack_end(self._backlogged()[:HEADS], now + RUN_MAX)
 
     def _should_wait(self, flow: Reservation, now: int) -> bool:
         """Is the device kept for it, though it has nothing pending? Sets `wait` if so."""
@@ -376,18 +377,18 @@ class Policy(Order):
 
     def _max_run(self) -> int:
         """How long a run is at most, by the rule of slack."""
-        short = self._overloaded() or self.weighs()
+        short = self._overloaded() or self.weighted()
         return SHORT_RUN * self.service.seek if short else RUN_MAX
 
     def _slack(self, end: int) -> int:
         """Until when the others can wait."""
-        return self._bearable([flow for flow in self._backlogged()[:HEADS]
+        return self._slack_end([flow for flow in self._backlogged()[:HEADS]
                                if flow is not self.active], end)
 
-    def _bearable(self, flows: list[Reservation], end: int) -> int:
+    def _slack_end(self, flows: list[Reservation], end: int) -> int:
         """Until when these can wait."""
         heads = [(flow.due(flow.queue[0]), flow.burst()) for flow in flows]
-        return bearable(heads, self.service.seek, self.in_flight, end)
+        return slack_end(heads, self.service.seek, self.in_flight, end)
 
     def _in_time(self, now: int) -> bool:
         """Can all that is pending be served in time, and isn't any too late that the device has."""
@@ -441,17 +442,17 @@ class Policy(Order):
         self._inflight_add(flow, request, now, near and flow is self.active and self.run > 0)
         if flow is self.active:
             self.run += 1
-        overload = turn and self.overload.learn(request.due < now + self._least(flow))
+        overload = turn and self.overload.account(request.due < now + self._least_left(flow))
         if flow is not self.background:
-            flow.advance(now, request.cost)
-        if spare and self.weighs():
-            self._charge_share(flow, request.cost)
+            flow.advance_pace(now, request.cost)
+        if spare and self.weighted():
+            self._share_charge(flow, request.cost)
             flow.refund(request, self.v)
-        self._charge_cap(flow, request.cost, now)
-        self._enter(flow)
+        self._cap_charge(flow, request.cost, now)
+        self._link(flow)
         return request, overload
 
-    def _least(self, flow: Reservation) -> int:
+    def _least_left(self, flow: Reservation) -> int:
         """Its turn comes too late if no more time is left: half a seek, if it ever leaves one."""
         seek = self.service.seek
         return seek // 2 if self.rotational and flow.params.latency > seek else 0
@@ -464,7 +465,7 @@ class Policy(Order):
         self.in_flight += 1
         flow.in_flight += 1
         self.writes += request.write
-        if self.rotational and request.conforming and len(self.deadlines) < URGENT_MAX:
+        if self.rotational and request.conforming and len(self.deadlines) < DEADLINES_MAX:
             self.deadlines.append(request.due)
 
     # What else happens to requests.
@@ -473,10 +474,10 @@ class Policy(Order):
         """A dispatched request completed. True if the device is kept idle from now on."""
         if request.conforming and request.sent < request.due:
             for write, window in enumerate(self.windows):
-                window.judge(self._of_kind(bool(write)), now - request.sent,
+                window.update(self._in_flight(bool(write)), now - request.sent,
                              request.due - request.sent)
         self._inflight_remove(flow, request)
-        self._charge_time(flow, self.service.end(now))
+        self._device_share_charge(flow, self.service.end(now))
         flow.idle_since = now
         if flow is self.active:
             self.turn_until = min(self.turn_until, now + self.service.turn)
@@ -485,14 +486,14 @@ class Policy(Order):
         self._begin_wait(flow)
         return True
 
-    def _charge_time(self, flow: Reservation, took: int) -> None:
+    def _device_share_charge(self, flow: Reservation, took: int) -> None:
         """In an overload no flow counts for more than the whole device: its time has a tag, too."""
         if not self._overloaded() or flow is self.background:
             return
         before = flow.queue and flow.min_start()
-        flow.time = max(flow.time, self.v) + min(took, SECOND)
+        flow.device_tag = max(flow.device_tag, self.v) + min(took, SECOND)
         if flow.queue and flow.min_start() != before:
-            self._enter(flow)
+            self._link(flow)
 
     def _inflight_remove(self, flow: Reservation, request: Request) -> None:
         """The device has one request less."""
@@ -534,7 +535,7 @@ class Policy(Order):
     def remove(self, flow: Reservation, gone: Request) -> None:
         """A pending request is pending no more: a request of another reservation swallowed it."""
         flow.queue.remove(gone)
-        self._enter(flow)
+        self._link(flow)
 
     def place(self, request: Request) -> None:
         """It comes to its position, where it stands behind others."""
@@ -543,28 +544,28 @@ class Policy(Order):
 
     def charge(self, flow: Reservation, size: int, now: int) -> None:
         """Bytes without a tag: merged into a pending request, so no operation."""
-        flow.bytes.arrive(self._time(now), size)
+        flow.bytes.arrive(self._update_time(now), size)
 
-    def bypass(self, flow: Reservation, size: int, now: int) -> None:
+    def charge_bypass(self, flow: Reservation, size: int, now: int) -> None:
         """A request without a tag is sent past us: by right, or from the rest."""
-        v = self._time(now)
-        if not self.weighs() or flow is self.background or flow.start(v, size) <= v:
-            flow.bytes.pass_by(v, size)
-            flow.ops.pass_by(v, 1)
+        v = self._update_time(now)
+        if not self.weighted() or flow is self.background or flow.start(v, size) <= v:
+            flow.bytes.charge_untagged(v, size)
+            flow.ops.charge_untagged(v, 1)
         else:
-            self._charge_share(flow, size)
+            self._share_charge(flow, size)
             if flow.shares:
-                self._join(flow)
+                self._share_link(flow)
         if flow.params.max:
-            self._charge_cap(flow, size, now)
-            self._enter(flow)
+            self._cap_charge(flow, size, now)
+            self._link(flow)
 
     def requeue(self, flow: Reservation, request: Request) -> bool:
         """The driver gave a request back; nothing is held for it. True if a wait ended."""
         self._inflight_remove(flow, request)
         return flow is self.active and self.cancel_wait()
 
-    def resume(self, flow: Reservation, request: Request, now: int) -> None:
+    def redispatch(self, flow: Reservation, request: Request, now: int) -> None:
         """A request that was given back, or inserted at the head, is dispatched past us."""
         self._inflight_add(flow, request, now, False)
 
@@ -573,20 +574,20 @@ class Policy(Order):
     def configure(self, flow: Reservation, params: Params, now: int) -> None:
         """It promises something else: fresh curves, on which no pending request loses."""
         before = (flow.min_start(), flow.finish()) if flow.queue else None
-        v = self._time(now)
-        self.weigh(flow, params.weight)
-        self.cap(flow, params.max, now)
-        flow.promise(params, v)
+        v = self._update_time(now)
+        self.set_weight(flow, params.weight)
+        self.set_cap(flow, params.max, now)
+        flow.init_curves(params, v)
         flow.pace = now
         for request in flow.queue:
-            was, tags = request.start, flow.tag(v, request.cost)
+            was, tags = request.start, flow.arrive(v, request.cost)
             due = self._due(flow, max(tag.start for tag in tags), now)
             request.tags = tuple(tag._replace(start=min(tag.start, was)) for tag in tags)
             request.due = min(request.due, due)
         if flow.queue and before != (flow.min_start(), flow.finish()):
-            self._enter(flow)
+            self._link(flow)
 
-    def forget(self, flow: Reservation) -> bool:
+    def exit_flow(self, flow: Reservation) -> bool:
         """It goes away, with nothing pending or in flight. True if a wait ended."""
         self.flows.remove(flow)
         if flow is not self.active:
@@ -594,6 +595,6 @@ class Policy(Order):
         waited, self.wait, self.active = self.wait is not None, None, None
         return waited
 
-    def jump(self, to: int, now: int) -> None:
+    def clock_advance(self, to: int, now: int) -> None:
         """Let the virtual clock jump while no flow is backlogged, as others' floods would."""
         self.drift += max(0, to - now - self.drift)

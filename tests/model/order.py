@@ -31,9 +31,9 @@ class Order:
         self.turn = False  # the active one has its turn by share
         self.drains = False  # the queue has to be emptied: caps throttle nothing
 
-    def add(self, params: Params, now: int) -> Reservation:
+    def init_flow(self, params: Params, now: int) -> Reservation:
         """A new reservation starts with a full burst."""
-        flow = Reservation(params, self._time(now), now)
+        flow = Reservation(params, self._update_time(now), now)
         self.flows.append(flow)
         return flow
 
@@ -41,62 +41,62 @@ class Order:
         """An overload makes a difference to the rule of slack only."""
         return self.rule == "slack" and self.overload.now
 
-    def _time(self, now: int) -> int:
+    def _update_time(self, now: int) -> int:
         """The virtual time by which tags are given. In an overload it stands, as it was last."""
         if not self._overloaded():
             self.v = now + self.drift
         return self.v
 
-    def _enter(self, flow: Reservation) -> None:
+    def _link(self, flow: Reservation) -> None:
         """It stands behind those that have the same finish tag."""
         self.entries += 1
         flow.entered = self.entries
-        self._join(flow)
+        self._share_link(flow)
 
     def _backlogged(self) -> list[Reservation]:
         """Those with pending requests, the smallest F first."""
         return sorted((flow for flow in self.flows if flow.queue and not flow.throttled),
                       key=lambda flow: (flow.finish(), flow.entered))
 
-    def _turns(self, most: int | None = None) -> list[Reservation]:
+    def _next_flows(self, most: int | None = None) -> list[Reservation]:
         """The order of turns: the smallest F, among equals the first that came; look at so many.
 
         By weights, the smallest F of those that are entitled, and then the smallest share tag.
         """
         backlogged = self._backlogged()[:most]
-        if not self.weighs():
+        if not self.weighted():
             return backlogged
         entitled = [flow for flow in backlogged if flow.min_start() <= self.v]
         return [*entitled, *self._by_share()[:most]]
 
     # Shares of the rest.
 
-    def _given(self) -> bool:
+    def _weight_given(self) -> bool:
         """Is there a weight."""
         return any(flow.params.weight for flow in self.flows)
 
-    def weighs(self) -> bool:
+    def weighted(self) -> bool:
         """Does the rest go by weights, which in an overload it does not."""
-        return self._given() and not self._overloaded()
+        return self._weight_given() and not self._overloaded()
 
-    def weigh(self, flow: Reservation, weight: int) -> None:
+    def set_weight(self, flow: Reservation, weight: int) -> None:
         """It gets another weight, or none: 0. Those backlogged join with their next request."""
         if weight != flow.params.weight:
             flow.share = Fraction(floor(flow.share))
         flow.params = flow.params._replace(weight=weight)
 
-    def _join(self, flow: Reservation) -> None:
+    def _share_link(self, flow: Reservation) -> None:
         """It stands behind those with the same share tag, which is not in the past."""
         self.joins += 1
         flow.joined = self.joins
-        flow.shares = self._given() and bool(flow.queue) and not flow.throttled
+        flow.shares = self._weight_given() and bool(flow.queue) and not flow.throttled
         if flow.shares:
             flow.share = max(flow.share, Fraction(self.shared))
 
     def _is_surplus(self, flow: Reservation) -> bool:
         """Would it be served from the rest, by weight, as it is not entitled."""
-        return (self.weighs() and flow is not self.background
-                and flow.min_start() > max(self.v, flow.time))
+        return (self.weighted() and flow is not self.background
+                and flow.min_start() > max(self.v, flow.device_tag))
 
     def _by_share(self) -> list[Reservation]:
         """Those that joined and have pending requests, the smallest share tag first."""
@@ -105,19 +105,19 @@ class Order:
 
     def _run_in_share(self, flow: Reservation) -> bool:
         """May the active reservation go on, or be waited for: by right, or by its share."""
-        if not self.weighs() or self.turn:
+        if not self.weighted() or self.turn:
             return True
         start = flow.min_start() if flow.queue else flow.start(self.v, flow.cost)
         if start <= self.v:
             return True
-        self.turn = self._is_first(flow)
+        self.turn = self._share_is_first(flow)
         return self.turn
 
-    def _is_first(self, flow: Reservation) -> bool:
+    def _share_is_first(self, flow: Reservation) -> bool:
         """Would the rest go to it next, whether or not its request is there."""
         return all(floor(flow.share) <= floor(other.share) for other in self._by_share())
 
-    def _charge_share(self, flow: Reservation, cost: int) -> None:
+    def _share_charge(self, flow: Reservation, cost: int) -> None:
         """Something of it was served from the rest."""
         smallest = min(floor(each.share) for each in [flow, *self._by_share()])
         self.shared = max(self.shared, smallest)
@@ -129,25 +129,25 @@ class Order:
 
     def _throttles(self, flow: Reservation, now: int) -> bool:
         """Does its cap keep it from going on."""
-        return flow.throttled and not self.drains and now < flow.go_on()
+        return flow.throttled and not self.drains and now < flow.cap_end()
 
-    def _charge_cap(self, flow: Reservation, cost: int, now: int) -> None:
+    def _cap_charge(self, flow: Reservation, cost: int, now: int) -> None:
         """Something of it is dispatched."""
         if not flow.params.max:
             return
         flow.cap = max(flow.cap, Fraction(now)) + Fraction(cost * SECOND, flow.params.max)
         if floor(flow.cap) > now + CAP_DEBT:
             flow.cap = Fraction(now + CAP_DEBT)
-        flow.throttled = not self.drains and now < flow.go_on()
+        flow.throttled = not self.drains and now < flow.cap_end()
 
     def _throttled(self) -> list[Reservation]:
         """Throttled flows with pending requests, the first to go on first."""
         return sorted((flow for flow in self.flows if flow.queue and flow.throttled),
                       key=lambda flow: (floor(flow.cap), flow.entered))
 
-    def alarm(self) -> int | None:
+    def next_unthrottle(self) -> int | None:
         """When the first throttled flow may go on."""
-        return next((flow.go_on() for flow in self._throttled()), None)
+        return next((flow.cap_end() for flow in self._throttled()), None)
 
     def drain(self, drains: bool) -> bool:
         """The queue has to be emptied, or no longer. True if that is news."""

@@ -196,7 +196,7 @@ class Device:
         """What it has pending is held up by its cap."""
         if not flow.queue or not flow.throttled:
             return []
-        return [Expected("stop", {"group": self._group(flow), "now": now, "until": flow.go_on()})]
+        return [Expected("stop", {"group": self._group(flow), "now": now, "until": flow.cap_end()})]
 
     # Requests come.
 
@@ -262,7 +262,7 @@ class Device:
 
     def _on_charge(self, event: Event) -> list[Expected]:
         """For what a merge added, or for a request at the head, which has no event of its own."""
-        charge = self._policy.charge if self._grown else self._policy.bypass
+        charge = self._policy.charge if self._grown else self._policy.charge_bypass
         flow = self._flow(event)
         charge(flow, event.bytes, event.now)
         stop = [] if self._grown else self._stop(flow, event.now)
@@ -351,7 +351,7 @@ class Device:
             request = self._given_back.pop(event.request, None) or Traced(
                 event.bytes, write=True, number=event.request
             )
-            self._policy.resume(flow, request, event.now)
+            self._policy.redispatch(flow, request, event.now)
             self._in_flight[event.request] = (event.group, request)
             fields |= {"pending": len(flow.queue), "in_flight": flow.in_flight}
         return [Expected("dispatch", fields)]
@@ -381,7 +381,7 @@ class Device:
 
     def _on_go(self, event: Event) -> list[Expected]:
         """The timer's doing, or the driver's question's."""
-        flow = self._policy.release(event.now)
+        flow = self._policy.unthrottle(event.now)
         if flow is None:
             return []
         return [Expected("go", {"group": self._group(flow), "now": event.now})]
@@ -420,7 +420,7 @@ class Device:
         return [*ended, Expected("tunables", {"seek": self._policy.service.seek})]
 
     def _on_join(self, event: Event) -> list[Expected]:
-        self._flows[event.group] = self._policy.add(_params(event), event.now)
+        self._flows[event.group] = self._policy.init_flow(_params(event), event.now)
         return [Expected("join", {})]
 
     def _on_config(self, event: Event) -> list[Expected]:
@@ -430,11 +430,11 @@ class Device:
         return [Expected("config", {})]
 
     def _on_share(self, event: Event) -> list[Expected]:
-        self._policy.weigh(self._flow(event), event.weight)
+        self._policy.set_weight(self._flow(event), event.weight)
         return [Expected("share", {})]
 
     def _on_cap(self, event: Event) -> list[Expected]:
-        self._policy.cap(self._flow(event), event.max, event.now)
+        self._policy.set_cap(self._flow(event), event.max, event.now)
         return [Expected("cap", {})]
 
     def _on_leave(self, event: Event) -> list[Expected]:
@@ -443,7 +443,7 @@ class Device:
         flow = self._flows.get(event.group)
         if flow is None:
             return [left]
-        waited = self._policy.forget(flow)
+        waited = self._policy.exit_flow(flow)
         ended = [self._end(flow, "cancelled")] if waited else []
         del self._flows[event.group]
         return [*ended, left]

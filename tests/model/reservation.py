@@ -10,7 +10,7 @@ COST_MIN = 4096  # the smallest request is charged this much
 SEQ_LAST, SEQ_MIN = 8, 5  # sequential: at least 5 of the last 8 requests were
 CAP_AHEAD = SECOND // 100  # so far may one be ahead of what it may have at most
 TAG_SWAPS = 64  # so many places older are the tags at most that a request by position takes
-PASS_DEBT = SECOND  # so far ahead at most does what goes past the policy take a curve
+UNTAGGED_DEBT = SECOND  # so far ahead at most does what goes past the policy take a curve
 
 
 class Params(NamedTuple):
@@ -51,15 +51,15 @@ class Curve:
         self.tat += Fraction(cost * SECOND, self.rate)
         return Tag(start, self.refills)
 
-    def pass_by(self, v: int, cost: int) -> None:
+    def charge_untagged(self, v: int, cost: int) -> None:
         """The same of what has no tag and makes no endless debt."""
         if not self.rate:
             return
         self._refill(v)
-        if self.tat >= v + PASS_DEBT:
+        if self.tat >= v + UNTAGGED_DEBT:
             return
         debt = self.tat + Fraction(cost * SECOND, self.rate)
-        self.tat = min(debt, Fraction(v + PASS_DEBT))
+        self.tat = min(debt, Fraction(v + UNTAGGED_DEBT))
 
     def _refill(self, v: int) -> None:
         """Time has passed; if the curve was behind it, it forgets what was before."""
@@ -122,11 +122,11 @@ class Reservation:
     """One reservation: its curves, its pending requests in the order of arrival, its habits."""
 
     def __init__(self, params: Params, v: int, now: int):
-        self.promise(params, v)
+        self.init_curves(params, v)
         self.share = Fraction(0)  # share tag, ns of the time of shares
         self.cap = Fraction(now)  # what it had, over what it may have at most: ns of real time
         self.throttled = False  # it had too much when something of it was last dispatched
-        self.time = 0  # its start tag by the time that the device took for it in an overload
+        self.device_tag = 0  # its start tag by the time that the device took for it in an overload
         self.queue: list[Request] = []
         self.entered = 0  # when its place among the backlogged ones was last assigned
         self.joined = 0  # the same of its place by share tags
@@ -141,19 +141,19 @@ class Reservation:
         self.think = 0
         self.cost = 0  # of its last request
 
-    def promise(self, params: Params, v: int) -> None:
+    def init_curves(self, params: Params, v: int) -> None:
         """Both curves start with a full burst."""
         self.params = params
         self.bytes = Curve(params.bw, Fraction(params.burst), v)
         self.ops = Curve(params.iops, Fraction(params.burst, COST_MIN), v)
 
-    def tag(self, v: int, cost: int) -> tuple[Tag, Tag]:
+    def arrive(self, v: int, cost: int) -> tuple[Tag, Tag]:
         """The tags of a request of `cost` bytes that arrives at v."""
         return self.bytes.arrive(v, cost), self.ops.arrive(v, 1)
 
     def start(self, v: int, cost: int) -> int:
         """S of such a request, if it came."""
-        return max(self.bytes.start(v, cost), self.ops.start(v, 1), self.time)
+        return max(self.bytes.start(v, cost), self.ops.start(v, 1), self.device_tag)
 
     def refund(self, request: Request, v: int) -> None:
         """Give a request back: tags move back by as much by each curve, though not before v."""
@@ -164,7 +164,7 @@ class Reservation:
             other.tags = tuple(tag._replace(start=max(tag.start - step, v))
                                for tag, step in zip(other.tags, steps, strict=True))
 
-    def go_on(self) -> int:
+    def cap_end(self) -> int:
         """When it may, if it is throttled."""
         return floor(self.cap) - CAP_AHEAD
 
@@ -172,12 +172,12 @@ class Reservation:
         """When a request is due, given that the cap held it up."""
         if not self.params.max:
             return request.due
-        return max(request.due, self.go_on() + self.params.latency)
+        return max(request.due, self.cap_end() + self.params.latency)
 
-    def since(self) -> int:
+    def waits_since(self) -> int:
         """Since when its oldest request waits, but for its cap."""
         arrived = min(request.arrived for request in self.queue[:1])
-        return max(arrived, self.go_on()) if self.params.max else arrived
+        return max(arrived, self.cap_end()) if self.params.max else arrived
 
     def eligible(self) -> int:
         """From when on its oldest request is reserved work, which no window holds back.
@@ -186,10 +186,10 @@ class Reservation:
         time, or, if that is earlier, at its pace.
         """
         if any(request.conforming for request in self.queue):
-            return self.since()
+            return self.waits_since()
         return min(self.pace, self.due(self.queue[0]) - self.params.latency)
 
-    def advance(self, now: int, cost: int) -> None:
+    def advance_pace(self, now: int, cost: int) -> None:
         """A request of so many bytes is dispatched: the pace moves on by what it is of the time."""
         rates = [(cost, self.params.bw), (1, self.params.iops)]
         step = max(each * SECOND // rate for each, rate in rates if rate)
@@ -197,7 +197,7 @@ class Reservation:
 
     def min_start(self) -> int:
         """MinS, but no earlier than the tag by time."""
-        return max(self.time, min(request.start for request in self.queue))
+        return max(self.device_tag, min(request.start for request in self.queue))
 
     def finish(self) -> int:
         """The smallest F."""

@@ -32,7 +32,7 @@ class Service:
         """Nothing is known yet."""
         self.turn = self.seek // 8
 
-    def crowd(self, left: int) -> None:
+    def begin_turn(self, left: int) -> None:
         """A turn begins in a crowd, with so much time to its deadline."""
         if left < TURN_LEFT * self.seek:
             self.turn //= 2
@@ -59,7 +59,7 @@ class Overload:
     late: int = 0  # part of them, of late, in units of 1/65536
     now: bool = False
 
-    def learn(self, late: bool) -> bool:
+    def account(self, late: bool) -> bool:
         """A reservation has its turn, after the deadline or not. Did an overload begin."""
         was = self.now
         self.late = (31 * self.late + (65536 if late else 0)) // 32
@@ -71,7 +71,7 @@ class Overload:
         self.late, self.now = 0, False
 
 
-def bearable(others: Iterable[tuple[int, int]], seek: int, in_flight: int, end: int) -> int:
+def slack_end(others: Iterable[tuple[int, int]], seek: int, in_flight: int, end: int) -> int:
     """Before when the next request of a run must begin; at `end` the run is over anyway.
 
     The others have (due, how many) requests, in the order in which they are to be served. Each
@@ -84,7 +84,7 @@ def bearable(others: Iterable[tuple[int, int]], seek: int, in_flight: int, end: 
     return end
 
 
-def crowded(heads: list[tuple[int, int]], seek: int, in_flight: int) -> bool:
+def slack_crowded(heads: list[tuple[int, int]], seek: int, in_flight: int) -> bool:
     """Would not all conforming requests be in time at worst, even had they come just now.
 
     Of the heads that conform: (latency, how many). With `in_flight` conforming ones before them.

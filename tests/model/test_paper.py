@@ -26,7 +26,7 @@ def both(reservations, arrivals):
     """
     papers = [Tokens(depth, Fraction(rate), Fraction(1, 20)) for rate, depth in reservations]
     policy = Policy(1, 0)
-    flows = [policy.add(Params(rate * COST, depth * COST, SECOND // 20), 0)
+    flows = [policy.init_flow(Params(rate * COST, depth * COST, SECOND // 20), 0)
              for rate, depth in reservations]
     now, tags = 0, []
     for pause, i, served in arrivals:

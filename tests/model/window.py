@@ -10,7 +10,7 @@ from tests.model.reservation import SECOND
 ONE = 256
 MAX = 1024 * ONE
 HOLD = SECOND
-URGENT_MAX = 32  # commands of a disk that picks what it reaches first
+DEADLINES_MAX = 32  # commands of a disk that picks what it reaches first
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Window:
         self.full |= closed
         return not closed
 
-    def judge(self, in_flight: int, took: int, budget: int) -> None:
+    def update(self, in_flight: int, took: int, budget: int) -> None:
         """A conforming request is done: was it in the device for more than half of its time."""
         if took > budget // 2:
             limit = min(self.limit, in_flight * ONE)

@@ -20,7 +20,7 @@ const size_t host_size_node = sizeof(struct htbs_node);
 
 /* Mirrored in host.py, which compares. */
 const size_t host_size_params = sizeof(struct htbs_params);
-const size_t host_size_tags = sizeof(struct htbs_start_tags);
+const size_t host_size_start_tags = sizeof(struct htbs_start_tags);
 const size_t host_size_clock = sizeof(struct htbs_clock);
 const size_t host_size_curve = sizeof(struct htbs_curve);
 const size_t host_size_arrival = sizeof(struct htbs_arrival);
@@ -39,7 +39,7 @@ struct host_policy_view {
 	u64 run;
 	u64 wait;
 	u64 wait_until;
-	u64 work;
+	u64 has_work;
 	u64 shared;
 	u64 busy;
 	u64 v;
@@ -53,7 +53,7 @@ struct host_flow_view {
 	u64 burst;
 	u64 sweep;
 	u64 share;
-	u64 until;
+	u64 cap_end;
 	u64 throttled;
 	u64 finish;
 	u64 pace;
@@ -67,7 +67,7 @@ void host_policy_view(const struct htbs_policy *policy,
 	view->run = policy->run;
 	view->wait = policy->wait;
 	view->wait_until = policy->wait_until;
-	view->work = htbs_policy_has_work(policy);
+	view->has_work = htbs_policy_has_work(policy);
 	view->shared = policy->shares.clock.drift;
 	view->busy = policy->busy;
 	view->v = policy->v;
@@ -82,7 +82,7 @@ void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)
 	view->burst = flow->node.count;
 	view->sweep = flow->sweep;
 	view->share = flow->share.curve.tat;
-	view->until = htbs_cap_end(&flow->cap);
+	view->cap_end = htbs_cap_end(&flow->cap);
 	view->throttled = flow->cap.throttled;
 	view->finish = flow->node.finish;
 	view->pace = flow->pace;

@@ -59,13 +59,13 @@ class CCurve(Structure):
     _fields_ = [("params", CParams), ("tat", c_uint64), ("rem", c_uint64), ("era", c_uint64)]
 
 
-class CTags(Structure):
-    """struct htbs_tags."""
+class CStartTags(Structure):
+    """struct htbs_start_tags."""
 
     _fields_ = [("bytes", c_uint64), ("ops", c_uint64)]
 
     @classmethod
-    def of(cls, request: Request) -> "CTags":
+    def of(cls, request: Request) -> "CStartTags":
         """Those that a pending request is kept with."""
         return cls(*(tag.start for tag in request.tags))
 
@@ -77,7 +77,7 @@ class CTags(Structure):
 class CArrival(Structure):
     """struct htbs_arrival."""
 
-    _fields_ = [("start", c_uint64), ("kept", CTags), ("v", c_uint64), ("due", c_uint64),
+    _fields_ = [("start", c_uint64), ("kept", CStartTags), ("v", c_uint64), ("due", c_uint64),
                 ("jump", c_uint64), ("conforming", c_bool), ("hit", c_bool),
                 ("wait_shortened", c_bool)]
 
@@ -105,13 +105,13 @@ class CIncoming(Structure):
 class CHead(Structure):
     """struct htbs_head."""
 
-    _fields_ = [("kept", CTags), ("due", c_uint64), ("arrived", c_uint64), ("conforms", c_bool),
-                ("write", c_bool)]
+    _fields_ = [("kept", CStartTags), ("due", c_uint64), ("arrived", c_uint64),
+                ("conforms", c_bool), ("write", c_bool)]
 
     @classmethod
     def of(cls, request: Request) -> "CHead":
         """That of a reservation with this as its oldest pending request."""
-        return cls(CTags.of(request), request.due, request.arrived % WRAP, request.conforming,
+        return cls(CStartTags.of(request), request.due, request.arrived % WRAP, request.conforming,
                    request.write)
 
 
@@ -163,7 +163,7 @@ class PolicyView(Structure):
     """struct host_policy_view."""
 
     _fields_ = [("active", c_void_p), ("run", c_uint64), ("wait", c_uint64),
-                ("wait_until", c_uint64), ("work", c_uint64), ("shared", c_uint64),
+                ("wait_until", c_uint64), ("has_work", c_uint64), ("shared", c_uint64),
                 ("busy", c_uint64), ("v", c_uint64), ("background_due", c_uint64)]
 
 
@@ -172,13 +172,13 @@ class FlowView(Structure):
 
     _fields_ = [("pending", c_uint64), ("in_flight", c_uint64), ("think", c_uint64),
                 ("burst", c_uint64), ("sweep", c_uint64), ("share", c_uint64),
-                ("until", c_uint64), ("throttled", c_uint64), ("finish", c_uint64),
+                ("cap_end", c_uint64), ("throttled", c_uint64), ("finish", c_uint64),
                 ("pace", c_uint64), ("eligible", c_uint64)]
 
 
-MIRRORS = {"params": CParams, "tags": CTags, "clock": CClock, "curve": CCurve, "arrival": CArrival,
-           "choice": CChoice, "extent": CExtent, "incoming": CIncoming, "head": CHead,
-           "sent": CSent, "window": CWindow, "service": CService,
+MIRRORS = {"params": CParams, "start_tags": CStartTags, "clock": CClock, "curve": CCurve,
+           "arrival": CArrival, "choice": CChoice, "extent": CExtent, "incoming": CIncoming,
+           "head": CHead, "sent": CSent, "window": CWindow, "service": CService,
            "overload": COverload, "admission": CAdmission}
 
 PROTOTYPES = {
@@ -224,10 +224,10 @@ PROTOTYPES = {
     "htbs_window_open": (c_bool, POINTER(CWindow), c_uint32, c_uint64),
     "htbs_window_update": (None, POINTER(CWindow), c_uint32, c_uint64, c_uint64),
     "htbs_policy_configure": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
-    "htbs_policy_retag": (None, c_void_p, c_void_p, c_uint64, c_uint32, POINTER(CTags),
+    "htbs_policy_retag": (None, c_void_p, c_void_p, c_uint64, c_uint32, POINTER(CStartTags),
                           POINTER(c_uint64)),
     "htbs_policy_set_weight": (None, c_void_p, c_void_p, c_uint32),
-    "htbs_flow_start_tag": (c_uint64, c_void_p, POINTER(CTags)),
+    "htbs_flow_start_tag": (c_uint64, c_void_p, POINTER(CStartTags)),
     "htbs_flow_due": (c_uint64, c_void_p, c_uint64),
     "htbs_policy_set_cap": (None, c_void_p, c_void_p, c_uint64, c_uint64),
     "htbs_policy_drain": (c_bool, c_void_p, c_bool),
@@ -308,9 +308,9 @@ class Flow:
         self.curve = lib.host_flow_curve(address).contents
         self.queue: list[Request] = []
 
-    def start(self, request: Request) -> int:
+    def start_tag(self, request: Request) -> int:
         """The start tag of a pending request as it is now."""
-        return self.lib.htbs_flow_start_tag(self.address, byref(CTags.of(request)))
+        return self.lib.htbs_flow_start_tag(self.address, byref(CStartTags.of(request)))
 
     def view(self) -> FlowView:
         """What the policy knows of it."""
@@ -349,7 +349,7 @@ class Device:
         """What bounds a run and a wait: "paper" or "slack"."""
         self.lib.host_policy_set_rule(self.policy, RULES.index(rule))
 
-    def add(self, params: Params, now: int) -> Flow:
+    def init_flow(self, params: Params, now: int) -> Flow:
         """A new reservation."""
         keep = memory(self.lib, "flow")
         flow = Flow(self.lib, ctypes.addressof(keep), keep)
@@ -358,7 +358,7 @@ class Device:
         return flow
 
     def arrive(self, flow: Flow, request: Request, now: int) -> Arrival:
-        """A request arrives. Its start tags are kept, see `Flow.start()`."""
+        """A request arrives. Its start tags are kept, see `Flow.start_tag()`."""
         out = CArrival()
         request.arrived = now
         incoming = CIncoming(now % WRAP, request.cost, request.write)
@@ -385,7 +385,7 @@ class Device:
         """Dispatch the request that was chosen; also, did an overload begin."""
         request = nearest(flow.queue, flow.view().sweep) if self.by_position else flow.queue[0]
         take(flow.queue, request)
-        request.sent, request.tags = now, (Tag(flow.start(request)),)
+        request.sent, request.tags = now, (Tag(flow.start_tag(request)),)
         request.due = self.lib.htbs_flow_due(flow.address, request.due % WRAP)
         extent = CExtent(request.pos, request.sectors, request.cost, request.sync)
         changed = self.lib.htbs_policy_dispatch(self.policy, flow.address, byref(extent),
@@ -395,8 +395,8 @@ class Device:
 
     def merge(self, flow: Flow, kept: Request, gone: Request) -> None:
         """One pending request swallows another; if that had earlier tags, its place is its own."""
-        queue, start = flow.queue, flow.start(gone)
-        if start != flow.start(kept) and self._earlier(start, flow.start(kept)) == start:
+        queue, start = flow.queue, flow.start_tag(gone)
+        if start != flow.start_tag(kept) and self._earlier(start, flow.start_tag(kept)) == start:
             queue.remove(kept)
             queue[queue.index(gone)] = kept
             kept.tags = gone.tags
@@ -413,7 +413,7 @@ class Device:
         """Bytes without a tag of their own."""
         self.lib.htbs_policy_charge(self.policy, flow.address, now % WRAP, size)
 
-    def bypass(self, flow: Flow, size: int, now: int) -> None:
+    def charge_bypass(self, flow: Flow, size: int, now: int) -> None:
         """A request that is dispatched past the policy."""
         self.lib.htbs_policy_charge_bypass(self.policy, flow.address, now % WRAP, size)
 
@@ -426,7 +426,7 @@ class Device:
         """The driver gave a dispatched request back."""
         return self.lib.htbs_policy_requeue(self.policy, flow.address, self._sent(request))
 
-    def resume(self, flow: Flow, request: Request, now: int) -> None:
+    def redispatch(self, flow: Flow, request: Request, now: int) -> None:
         """A request is dispatched past the policy."""
         request.sent = now
         self.lib.htbs_policy_redispatch(self.policy, flow.address, self._sent(request))
@@ -444,18 +444,18 @@ class Device:
             flow.queue.remove(request)
             lib.htbs_policy_remove(self.policy, flow.address, request.conforming)
         for request in flow.queue:
-            tags, due = CTags.of(request), c_uint64(request.due)
+            tags, due = CStartTags.of(request), c_uint64(request.due)
             lib.htbs_policy_retag(self.policy, flow.address, now % WRAP, request.cost,
                                   byref(tags), byref(due))
             tags.keep(request)
             request.due = due.value
         self._set_head(flow)
 
-    def weigh(self, flow: Flow, weight: int) -> None:
+    def set_weight(self, flow: Flow, weight: int) -> None:
         """A reservation gets another weight, or none: 0."""
         self.lib.htbs_policy_set_weight(self.policy, flow.address, weight)
 
-    def cap(self, flow: Flow, most: int, now: int) -> None:
+    def set_cap(self, flow: Flow, most: int, now: int) -> None:
         """A reservation gets another cap, or none: 0."""
         self.lib.htbs_policy_set_cap(self.policy, flow.address, most, now % WRAP)
         self._set_head(flow)
@@ -464,12 +464,12 @@ class Device:
         """The queue has to be emptied, or no longer."""
         return self.lib.htbs_policy_drain(self.policy, drains)
 
-    def release(self, now: int) -> Flow | None:
+    def unthrottle(self, now: int) -> Flow | None:
         """One that was throttled for long enough goes on."""
         address = self.lib.htbs_policy_unthrottle(self.policy, now % WRAP)
         return self.flows[address] if address else None
 
-    def alarm(self) -> int | None:
+    def next_unthrottle(self) -> int | None:
         """When the first throttled flow may go on."""
         at = c_uint64()
         return at.value if self.lib.htbs_policy_next_unthrottle(self.policy, byref(at)) else None
@@ -482,12 +482,12 @@ class Device:
         """Wait no longer."""
         return self.lib.htbs_policy_cancel_wait(self.policy)
 
-    def forget(self, flow: Flow) -> bool:
+    def exit_flow(self, flow: Flow) -> bool:
         """A reservation goes away."""
         del self.flows[flow.address]
         return self.lib.htbs_policy_exit_flow(self.policy, flow.address)
 
-    def jump(self, to: int, now: int) -> None:
+    def clock_advance(self, to: int, now: int) -> None:
         """Let the virtual clock jump while no flow is backlogged, as others' floods would."""
         self.lib.htbs_clock_advance(byref(self.clock), now % WRAP, to % WRAP)
 
@@ -497,7 +497,7 @@ class Device:
         self.lib.host_policy_view(self.policy, byref(view))
         return SimpleNamespace(active=self.flows[view.active] if view.active else None,
                                run=view.run, wait=WAITS[view.wait], wait_until=view.wait_until,
-                               work=bool(view.work), shared=view.shared, busy=view.busy,
+                               has_work=bool(view.has_work), shared=view.shared, busy=view.busy,
                                v=view.v, background_due=view.background_due)
 
     def _set_head(self, flow: Flow) -> None:

@@ -56,7 +56,7 @@ class Recorder:
 
     def _join(self, group: int) -> None:
         promise = self._promise()
-        self.flows[group] = self.device.add(promise, self.now)
+        self.flows[group] = self.device.init_flow(promise, self.now)
         self._promised("join", group, promise)
         if promise.weight:
             self._tell("share", group=group, now=self.now, weight=promise.weight)
@@ -83,7 +83,7 @@ class Recorder:
         """Is what it has pending held up by its cap."""
         state = flow.view()
         if flow.queue and state.throttled:
-            self._tell("stop", group=self._group(flow), now=self.now, until=state.until)
+            self._tell("stop", group=self._group(flow), now=self.now, until=state.cap_end)
 
     def _drift(self, jump: int) -> None:
         if jump:
@@ -119,12 +119,12 @@ class Recorder:
                    sector=pos, bytes=size, write=int(write), cost=request.cost,
                    pending=len(flow.queue), arrived=request.arrived)
 
-    def ask(self) -> None:
+    def dispatch_request(self) -> None:
         """The driver asks for a request."""
         if self._returned:
-            self._resume()
+            self._redispatch()
             return
-        self._release()
+        self._unthrottle()
         was_active = self.device.view().active
         choice = self.device.choose(self.now)
         if choice.timed_out:
@@ -154,10 +154,10 @@ class Recorder:
         self._stop(flow)
         self._dispatched(request, flow, request.start, 1)
 
-    def _resume(self) -> None:
+    def _redispatch(self) -> None:
         """What the driver gave back goes first."""
         request = self._returned.pop()
-        self.device.resume(self.flows[request.group], request, self.now)
+        self.device.redispatch(self.flows[request.group], request, self.now)
         self._dispatched(request, self.flows[request.group], 0, 0)
 
     def _dispatched(self, request: Numbered, flow: Flow, start: int, tagged: int) -> None:
@@ -207,7 +207,7 @@ class Recorder:
         self.device.charge(flow, added, self.now)
         self._tell("charge", group=group, now=self.now, bytes=added)
 
-    def bypass(self) -> None:
+    def charge_bypass(self) -> None:
         """The data of a write between two flushes goes first."""
         group = self.rng.choice(list(self.flows))
         self._requests += 1
@@ -217,7 +217,7 @@ class Recorder:
 
     def _charge_first(self, flow: Flow, request: Numbered) -> None:
         """A request that is charged and dispatched before all that are pending."""
-        self.device.bypass(flow, request.size, self.now)
+        self.device.charge_bypass(flow, request.size, self.now)
         self._stop(flow)
         self._tell("charge", group=request.group, now=self.now, bytes=request.size)
 
@@ -227,26 +227,26 @@ class Recorder:
                    bytes=request.size, write=int(request.write), pending=pending)
         self._returned.append(request)
 
-    def _release(self) -> None:
+    def _unthrottle(self) -> None:
         """Flows that were throttled for long enough go on."""
-        while (flow := self.device.release(self.now)) is not None:
+        while (flow := self.device.unthrottle(self.now)) is not None:
             self._tell("go", group=self._group(flow), now=self.now)
 
-    def go_on(self) -> None:
+    def unthrottle(self) -> None:
         """The timer goes off when a cap lets a flow go on."""
-        at = self.device.alarm()
+        at = self.device.next_unthrottle()
         if at is not None:
             self.now = max(self.now, at)
-        self._release()
+        self._unthrottle()
 
     def drain(self) -> None:
         """The queue has to be emptied, or no longer."""
         begins = self.rng.random() < 0.3
         if self.device.drain(begins):
             self._tell("drain", now=self.now, begins=int(begins))
-        self._release()
+        self._unthrottle()
 
-    def expire(self) -> None:
+    def timeout(self) -> None:
         """The timer goes off when a wait is over."""
         view = self.device.view()
         if view.wait != "arrival":
@@ -278,9 +278,10 @@ class Recorder:
         self.now += self.rng.choice([1000, 100_000, MS, 15 * MS])
 
 
-USUAL = ("arrive", "arrive", "ask", "ask", "complete", "complete", "complete", "let_pass")
-RARE = ("merge", "expire", "configure")
-CAPPED = (*RARE, "bypass", "go_on", "go_on", "drain")
+USUAL = ("arrive", "arrive", "dispatch_request", "dispatch_request", "complete", "complete",
+         "complete", "let_pass")
+RARE = ("merge", "timeout", "configure")
+CAPPED = (*RARE, "charge_bypass", "unthrottle", "unthrottle", "drain")
 EVENTS = 1500
 
 

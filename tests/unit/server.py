@@ -63,9 +63,9 @@ class Server:
         self._overloaded = False  # so that tags have been given by a time that is held back
         self._by_finish = True  # the order is that of finish tags: neither weights nor caps
 
-    def add(self, params: Params) -> Flow:
+    def init_flow(self, params: Params) -> Flow:
         """A reservation."""
-        flow = self.device.add(params, self.now)
+        flow = self.device.init_flow(params, self.now)
         self.params[flow] = params
         self._by_finish &= not params.weight and not params.max
         return flow
@@ -141,7 +141,7 @@ class Server:
         return job.request.cost * SECOND // self.capacity
 
     def _dispatch(self) -> None:
-        while self.device.release(self.now):
+        while self.device.unthrottle(self.now):
             pass
         choice = self.device.choose(self.now)
         if choice.flow is None:
@@ -195,10 +195,10 @@ class Server:
 
     def _keep_idle(self) -> None:
         """Nothing is chosen: one is waited for, or all that is pending is throttled by caps."""
-        alarm, view = self.device.alarm(), self.device.view()
-        if alarm is not None:
-            assert alarm > self.now, "a flow that may go on is still throttled"
-            self._at(alarm, lambda: None)
+        at, view = self.device.next_unthrottle(), self.device.view()
+        if at is not None:
+            assert at > self.now, "a flow is throttled longer than its cap requires"
+            self._at(at, lambda: None)
         if view.wait is None:
             throttled = {job.flow.view().throttled for job in self._pending.values()}
             assert throttled == {True}, "idle for nothing"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.model.admission import least_capacity, left, rate, requests, shortfall
+from tests.model.admission import least_capacity, left, requests, shortfall, total_rate
 from tests.model.reservation import SECOND, Params
 from tests.unit.host import CAdmission, CParams
 from tests.unit.strategies import any_promise, within
@@ -101,7 +101,7 @@ def test_beside_bytes_operations_take_nothing(lib):
 def test_what_is_left(lib, promises, c_max, capacity):
     """At each deadline, what the specification says could be due besides."""
     promises.sort(key=lambda p: p.latency)
-    if rate(promises, c_max) > capacity:
+    if total_rate(promises, c_max) > capacity:
         return
     test = CAdmission()
     lib.htbs_admission_begin(test, capacity, c_max)

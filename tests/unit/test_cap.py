@@ -37,7 +37,7 @@ class Desk:
 
     def __init__(self, lib, pending=0, promise=HELD, **knobs):
         self.device = Device(lib, 20, 10 * MS, **knobs)
-        self.flow = self.device.add(promise, 0)
+        self.flow = self.device.init_flow(promise, 0)
         self.now = self.pos = 0
         self.arrive(pending)
 
@@ -49,7 +49,7 @@ class Desk:
 
     def serve(self):
         """Who was throttled for long enough goes on; choose; serve at once. Who was it."""
-        while self.device.release(self.now):
+        while self.device.unthrottle(self.now):
             pass
         flow = self.device.choose(self.now).flow
         if flow is not None:
@@ -74,7 +74,7 @@ def test_an_idle_device_is_no_reason_for_more(lib, rule, weight, most):
     flow = greedy.join(promise, 10)
     [got] = rates(greedy.run(), [flow], 10)
     assert got == pytest.approx(promise.max, abs=BLOCK)
-    server.device.cap(flow, 0, server.now)
+    server.device.set_cap(flow, 0, server.now)
     begin = server.now
     greedy.join(promise, 1, flow)
     assert rates(greedy.run(), [flow], 1, begin) == [pytest.approx(CAPACITY, rel=0.01)]
@@ -126,7 +126,7 @@ def test_to_the_nanosecond(lib):
     """It goes on 10 ms early, so that a late timer costs it nothing: then the next waits longer."""
     desk = Desk(lib, pending=4)
     assert desk.served_at(0)
-    assert desk.device.alarm() == REST
+    assert desk.device.next_unthrottle() == REST
     assert not desk.served_at(REST - 1)
     assert desk.served_at(REST)
     assert not desk.served_at(200 * MS - CAP_AHEAD - 1)
@@ -146,11 +146,11 @@ def test_it_is_stopped_when_its_next_request_comes(lib):
     """Not only if that was there when it had too much."""
     desk = Desk(lib, pending=1)
     assert desk.served_at(0)
-    assert desk.device.alarm() is None
+    assert desk.device.next_unthrottle() is None
     desk.now = REST - 1
     desk.arrive()
-    assert not desk.device.view().work
-    assert desk.device.alarm() == REST
+    assert not desk.device.view().has_work
+    assert desk.device.next_unthrottle() == REST
     assert desk.served_at(REST)
 
 
@@ -158,7 +158,7 @@ def test_it_is_stopped_when_its_next_request_comes(lib):
 def test_a_throttled_flow_is_not_waited_for(lib, rule):
     """A reader in sequence is throttled: another has the device at once."""
     desk = Desk(lib, promise=HELD._replace(max=800 * BLOCK), rule=rule)
-    other = desk.device.add(FREE, 0)
+    other = desk.device.init_flow(FREE, 0)
     blocks = 0
     while not desk.flow.view().throttled:
         desk.arrive()
@@ -172,7 +172,7 @@ def test_a_throttled_flow_is_not_waited_for(lib, rule):
 def test_virtual_time_jumps_without_it(lib):
     """It conforms, but is throttled: for the other that is no reason to owe for what it uses."""
     desk = Desk(lib, promise=HELD._replace(burst=65536), pending=2)
-    other = desk.device.add(FREE._replace(bw=20 * BLOCK), 0)
+    other = desk.device.init_flow(FREE._replace(bw=20 * BLOCK), 0)
     assert desk.served_at(0)
     desk.arrive(count=10, flow=other)
     assert [desk.serve() is other for _ in range(10)] == [True] * 10
@@ -185,7 +185,7 @@ def test_due_when_it_may_go_on(lib):
     desk = Desk(lib, promise=HELD._replace(burst=65536, latency=MS), pending=2, rule="slack")
     assert desk.served_at(0)
     desk.now = REST
-    assert desk.device.release(REST) is desk.flow
+    assert desk.device.unthrottle(REST) is desk.flow
     request, _ = desk.device.dispatch(desk.device.choose(REST).flow, REST)
     assert request.due == REST + MS
     assert desk.device.overload.late == 0
@@ -199,7 +199,7 @@ def test_what_a_merge_added_counts(lib):
     desk.device.charge(desk.flow, BLOCK, 0)
     kept.size += gone.size
     assert desk.served_at(0)
-    assert desk.device.alarm() == 200 * MS - CAP_AHEAD
+    assert desk.device.next_unthrottle() == 200 * MS - CAP_AHEAD
 
 
 def test_what_comes_back_counts_once(lib):
@@ -207,17 +207,17 @@ def test_what_comes_back_counts_once(lib):
     desk = Desk(lib, pending=2)
     request, _ = desk.device.dispatch(desk.device.choose(0).flow, 0)
     desk.device.requeue(desk.flow, request)
-    desk.device.resume(desk.flow, request, 0)
-    assert desk.device.alarm() == REST
+    desk.device.redispatch(desk.flow, request, 0)
+    assert desk.device.next_unthrottle() == REST
 
 
 def test_what_goes_past_the_policy_counts(lib):
     """Flushed data is not held up, but what is pending is, for so much longer."""
     desk = Desk(lib, pending=1)
-    desk.device.bypass(desk.flow, BLOCK, 0)
-    assert desk.device.alarm() == REST
-    desk.device.bypass(desk.flow, 2 * BLOCK, 0)
-    assert desk.device.alarm() == 300 * MS - CAP_AHEAD
+    desk.device.charge_bypass(desk.flow, BLOCK, 0)
+    assert desk.device.next_unthrottle() == REST
+    desk.device.charge_bypass(desk.flow, 2 * BLOCK, 0)
+    assert desk.device.next_unthrottle() == 300 * MS - CAP_AHEAD
     assert not desk.served_at(300 * MS - CAP_AHEAD - 1)
     assert desk.served_at(300 * MS - CAP_AHEAD)
 
@@ -226,20 +226,20 @@ def test_not_for_ever(lib):
     """What can't be throttled is held against it for an hour at most."""
     desk = Desk(lib, pending=1)
     for _ in range(3):
-        desk.device.bypass(desk.flow, 1 << 30, desk.now)
+        desk.device.charge_bypass(desk.flow, 1 << 30, desk.now)
         desk.now += MS
-    assert desk.device.alarm() == 2 * MS + CAP_DEBT - CAP_AHEAD
+    assert desk.device.next_unthrottle() == 2 * MS + CAP_DEBT - CAP_AHEAD
 
 
 def test_another_cap_counts_at_once(lib):
     """What was held up goes on; from then on it is the new one that holds."""
     desk = Desk(lib, pending=3)
     assert desk.served_at(0)
-    desk.device.cap(desk.flow, 100 * BLOCK, 0)
-    assert desk.device.alarm() is None
+    desk.device.set_cap(desk.flow, 100 * BLOCK, 0)
+    assert desk.device.next_unthrottle() is None
     assert [desk.serve() is desk.flow for _ in range(2)] == [True, True]
     desk.arrive()
-    assert desk.device.alarm() == 20 * MS - CAP_AHEAD
+    assert desk.device.next_unthrottle() == 20 * MS - CAP_AHEAD
 
 
 def test_a_queue_that_has_to_be_emptied_is(lib):
@@ -253,4 +253,4 @@ def test_a_queue_that_has_to_be_emptied_is(lib):
     desk.arrive()
     assert desk.served_at(0), "it was not throttled when it last had something"
     desk.arrive()
-    assert desk.device.alarm() == 600 * MS - CAP_AHEAD
+    assert desk.device.next_unthrottle() == 600 * MS - CAP_AHEAD

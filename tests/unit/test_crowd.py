@@ -79,7 +79,7 @@ def desk(lib):
     """A disk, six who read on, in turns, a request each; the first has a run of two."""
     desk = Desk(lib, b_max=1 << 20, rule="slack", seek=SEEK)
     desk.device.set_rotational(True)
-    desk.flows = [desk.add(NEAR) for _ in range(6)]
+    desk.flows = [desk.init_flow(NEAR) for _ in range(6)]
     for place, flow in enumerate(desk.flows):
         desk.read(flow, 8, place << 30)
         desk.now += SECOND

@@ -79,7 +79,7 @@ def conforms_alone(load: Load) -> list[bool]:
     for pause, request in load.requests():
         time += pause
         alone.append(curves.start(time, request.cost) == time)
-        curves.tag(time, request.cost)
+        curves.arrive(time, request.cost)
     load.pos = 0
     return alone
 
@@ -88,7 +88,7 @@ def serve(server: Server, some: list[Load]):
     """Run these loads together; what became of all requests."""
     arrivals, later = [], {}
     for load in some:
-        flow = server.add(load.promise)
+        flow = server.init_flow(load.promise)
         requests = load.requests()
         if load.closed:
             later[flow] = iter(requests)
@@ -155,7 +155,7 @@ def test_two_bursts_when_a_run_is_left(lib, rule, b_max, late):
                 Params(10**4, burst, 65 * MS)]
     server = Server(lib, least_capacity(promises, 0), b_max, 0, rule)
     server.device.service.seek = BLOCK * SECOND // server.capacity + 1
-    reader, first, second = map(server.add, promises)
+    reader, first, second = map(server.init_flow, promises)
     jobs = server.run([*((0, reader, Request(BLOCK, 8 * i)) for i in range(300)),
                        *((20 * MS, first, Request(BLOCK)) for _ in range(64)),
                        *((98 * MS, second, Request(BLOCK)) for _ in range(64))])
@@ -188,7 +188,7 @@ def test_no_flow_starves_in_an_overload(lib, rule, b_max, bound):
     """
     server = Server(lib, 1000 * BLOCK, b_max, 0, rule)
     server.device.service.seek = SECOND // 1000
-    reads = {server.add(Params(200 * BLOCK * (1 + i % 3), BLOCK, 50 * MS)):
+    reads = {server.init_flow(Params(200 * BLOCK * (1 + i % 3), BLOCK, 50 * MS)):
              (Request(BLOCK, (i << 30) + 8 * k) for k in range(200)) for i in range(10)}
     server.on_complete = lambda job: [(server.now, job.flow, request)
                                       for request in islice(reads[job.flow], 1)]
@@ -226,7 +226,7 @@ def conforms_afterwards(server: Server, load: Load, floods: list[Load], afterwar
     flow = next(iter(server.params))
     begin, arrivals = server.now, []
     for flood in floods:
-        other = server.add(flood.promise)
+        other = server.init_flow(flood.promise)
         arrivals += [(begin, other, request) for _, request in flood.requests()]
     time = begin
     for wanted in afterwards:
@@ -265,7 +265,7 @@ def test_spare_capacity_never_costs_later(lib, load, others, knobs, afterwards):
 def test_capacity_is_not_spare_while_another_conforms(lib):
     """Who goes before that, as he is due sooner, owes it, up to the difference of latencies."""
     server = Server(lib, 10**8)
-    quick, slow = (server.add(Params(10**5, BLOCK, latency)) for latency in (MS, 200 * MS))
+    quick, slow = (server.init_flow(Params(10**5, BLOCK, latency)) for latency in (MS, 200 * MS))
     jobs = server.run([*((0, quick, Request(BLOCK)) for _ in range(5)), (0, slow, Request(BLOCK))])
     assert jobs[-1].conforming
     assert jobs[-1].sent == max(job.sent for job in jobs)

@@ -53,7 +53,7 @@ def spend(device: Device, flow: Flow, count: int, now: int) -> None:
 def test_an_operation_is_one_whatever_its_size(lib, size):
     """Two at once, and then each tenth of a second."""
     device = Device(lib, 1, 0)
-    flow = device.add(TEN, 0)
+    flow = device.init_flow(TEN, 0)
     assert starts(device, flow, [size] * 5) == [0, 0, 100 * MS, 200 * MS, 300 * MS]
 
 
@@ -65,7 +65,7 @@ def test_an_operation_is_one_whatever_its_size(lib, size):
 def test_the_later_of_both(lib, sizes, wanted):
     """What counts is the curve that is behind."""
     device = Device(lib, 1, 0)
-    flow = device.add(BOTH, 0)
+    flow = device.init_flow(BOTH, 0)
     assert starts(device, flow, sizes) == [at * MS for at in wanted]
 
 
@@ -77,7 +77,7 @@ def test_a_bucket_of_operations(lib, iops, burst, gaps):
     None is served, so that virtual time does not jump. A tag is off by 2 ns at most.
     """
     device = Device(lib, 1, 0)
-    flow = device.add(TEN._replace(burst=burst * BLOCK, iops=iops), 0)
+    flow = device.init_flow(TEN._replace(burst=burst * BLOCK, iops=iops), 0)
     tokens = burst * SECOND  # billionths
     for now, gap in zip(accumulate(gaps), gaps, strict=True):
         tokens = min(burst * SECOND, tokens + gap * iops)
@@ -90,10 +90,10 @@ def test_a_bucket_of_operations(lib, iops, burst, gaps):
 def test_merged_bytes_are_no_operation(lib):
     """They cost what bytes do."""
     device = Device(lib, 1, 0)
-    flow = device.add(BOTH, 0)
+    flow = device.init_flow(BOTH, 0)
     device.charge(flow, BLOCK, 0)
     assert starts(device, flow, [BLOCK] * 3) == [0, 50 * MS, 100 * MS]
-    alone = device.add(TEN, 0)
+    alone = device.init_flow(TEN, 0)
     device.charge(alone, 1 << 30, 0)
     assert starts(device, alone, [BLOCK] * 3) == [0, 0, 100 * MS]
 
@@ -101,7 +101,7 @@ def test_merged_bytes_are_no_operation(lib):
 def test_two_that_were_pending_were_two(lib):
     """One swallows the other; its operation is not given back."""
     device = Device(lib, 1, 0)
-    flow = device.add(TEN, 0)
+    flow = device.init_flow(TEN, 0)
     starts(device, flow, [BLOCK] * 2)
     device.merge(flow, *flow.queue)
     assert starts(device, flow, [BLOCK]) == [100 * MS]
@@ -110,19 +110,19 @@ def test_two_that_were_pending_were_two(lib):
 def test_what_goes_past_the_policy_is_one(lib):
     """The data of a write between two flushes, say."""
     device = Device(lib, 1, 0)
-    flow = device.add(TEN, 0)
-    device.bypass(flow, 1 << 20, 0)
+    flow = device.init_flow(TEN, 0)
+    device.charge_bypass(flow, 1 << 20, 0)
     assert starts(device, flow, [BLOCK] * 2) == [0, 100 * MS]
 
 
 def test_what_comes_back_is_no_second_one(lib):
     """The driver gives it back and gets it again."""
     device = Device(lib, 1, 0)
-    flow = device.add(TEN, 0)
+    flow = device.init_flow(TEN, 0)
     starts(device, flow, [BLOCK])
     request, _ = device.dispatch(device.choose(0).flow, 0)
     device.requeue(flow, request)
-    device.resume(flow, request, 0)
+    device.redispatch(flow, request, 0)
     assert starts(device, flow, [BLOCK] * 2) == [0, 100 * MS]
 
 
@@ -135,16 +135,17 @@ def test_what_comes_back_is_no_second_one(lib):
 def test_no_pending_request_loses_by_a_change(lib, before, after, wanted):
     """The earlier of its old tag and its new one, whichever curve either is of."""
     device = Device(lib, 1, 0)
-    flow = device.add(before, 0)
+    flow = device.init_flow(before, 0)
     starts(device, flow, [BLOCK] * 5)
     device.configure(flow, after, 0)
-    assert [flow.start(request) for request in flow.queue] == [at * MS for at in wanted]
+    assert [flow.start_tag(request) for request in flow.queue] == [at * MS for at in wanted]
 
 
 def test_how_many_may_be_due_at_once(lib):
     """Of large requests, too, if bytes don't count."""
     device = Device(lib, 1, 0)
-    alone, both = (device.add(promise._replace(burst=4 * BLOCK), 0) for promise in (TEN, BOTH))
+    alone, both = (device.init_flow(promise._replace(burst=4 * BLOCK), 0)
+                   for promise in (TEN, BOTH))
     for flow in (alone, both):
         starts(device, flow, [2 * BLOCK] * 6)
     assert (alone.view().burst, both.view().burst) == (4, 2)
@@ -167,7 +168,7 @@ def test_reserved_and_of_the_rest_by_weight(lib, rule, promise, weight):
 def test_what_a_curve_has_forgotten_is_not_given_back(lib):
     """Three wait for operations. Meanwhile the bytes' burst is full again, and is had again."""
     device = Device(lib, 1, 0)
-    flow = device.add(Params(10 * BLOCK, 2 * BLOCK, SECOND, 100, iops=1), 0)
+    flow = device.init_flow(Params(10 * BLOCK, 2 * BLOCK, SECOND, 100, iops=1), 0)
     starts(device, flow, [BLOCK] * 5)
     spend(device, flow, 2, 0)
     now = 900 * MS
@@ -175,18 +176,18 @@ def test_what_a_curve_has_forgotten_is_not_given_back(lib):
     assert flow.curve.tat == now + 200 * MS
     spend(device, flow, 3, now)
     assert flow.curve.tat == now + 200 * MS
-    assert [flow.start(request) for request in flow.queue] == [SECOND, 2 * SECOND]
+    assert [flow.start_tag(request) for request in flow.queue] == [SECOND, 2 * SECOND]
 
 
 def test_a_curve_that_slept_through_an_era(lib):
     """The clock went around 64 bits meanwhile, so that its tags seem to be in the future."""
     device = Device(lib, 1, 0)
-    flow = device.add(BOTH, 0)
+    flow = device.init_flow(BOTH, 0)
     starts(device, flow, [BLOCK] * 5)
     spend(device, flow, 5, 0)
     v = (1 << 64) - SECOND
     for to in ((1 << 62) - 1, (2 << 62) - 1, (3 << 62) - 1, v):
-        device.jump(to, 0)
+        device.clock_advance(to, 0)
     assert starts(device, flow, [BLOCK] * 3) == [v, v, v + 100 * MS]
 
 

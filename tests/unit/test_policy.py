@@ -23,9 +23,9 @@ class Desk:
         self.device = Device(lib, b_max, t_wait, rule, seek)
         self.now = 0
 
-    def add(self, promise):
+    def init_flow(self, promise):
         """A reservation."""
-        return self.device.add(promise, self.now)
+        return self.device.init_flow(promise, self.now)
 
     def arrive(self, flow, pos=0, sync=True, size=COST_MIN):
         """A request of 4096 bytes arrives."""
@@ -60,7 +60,7 @@ def desk(lib):
 
 def test_smallest_finish_tag_first(desk):
     """Who came later may be due earlier."""
-    later, soon = desk.add(LATER), desk.add(SOON)
+    later, soon = desk.init_flow(LATER), desk.init_flow(SOON)
     desk.arrive(later)
     desk.arrive(soon)
     assert [desk.serve(), desk.serve(), desk.serve()] == [soon, later, None]
@@ -68,7 +68,7 @@ def test_smallest_finish_tag_first(desk):
 
 def test_equals_take_turns(desk):
     """Of equal finish tags the one that entered first; who was served enters again."""
-    one, two = desk.add(SOON), desk.add(SOON)
+    one, two = desk.init_flow(SOON), desk.init_flow(SOON)
     for flow in (one, one, two, two):
         desk.arrive(flow, pos=1 << 20)
     assert [desk.serve() for _ in range(4)] == [one, two, one, two]
@@ -76,7 +76,7 @@ def test_equals_take_turns(desk):
 
 def test_conforming_before_owing(desk):
     """A flood's requests are due at its rate; another's goes between them when it is due."""
-    flood, modest = desk.add(SOON), desk.add(LATER)
+    flood, modest = desk.init_flow(SOON), desk.init_flow(LATER)
     tags = [desk.arrive(flood).start for _ in range(40)]
     assert tags[:4] == [0, 0, 1 * MS, 2 * MS]
     assert desk.arrive(modest).start == 0
@@ -87,7 +87,7 @@ def test_conforming_before_owing(desk):
 
 def test_switch_is_reported_once(desk):
     """A choice says when another reservation became active."""
-    one = desk.add(SOON)
+    one = desk.init_flow(SOON)
     desk.arrive(one)
     desk.arrive(one, pos=1 << 20)
     choice = desk.device.choose(0)
@@ -103,7 +103,7 @@ def test_switch_is_reported_once(desk):
 def test_run(lib, b_max):
     """Sequential requests are served in a row, B_max of them."""
     desk = Desk(lib, b_max)
-    reader, other = desk.add(LATER), desk.add(SOON)
+    reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
     pos = desk.read(reader, 8)
     for i in range(25):
         desk.arrive(reader, pos + i * PAGE)
@@ -115,7 +115,7 @@ def test_run(lib, b_max):
 
 def test_random_requests_make_no_run(desk):
     """Who is not sequential gives way to the smallest finish tag at once."""
-    scattered, other = desk.add(LATER), desk.add(SOON)
+    scattered, other = desk.init_flow(LATER), desk.init_flow(SOON)
     for pos in (0, 1 << 20, 1 << 30):
         desk.arrive(scattered, pos)
     assert desk.serve() is scattered
@@ -127,7 +127,7 @@ def test_random_requests_make_no_run(desk):
                                                  (-PAGE, False)])
 def test_gap(desk, gap, sequential):
     """A forward gap of 64 KiB is sequential, one more sector is not, nor is a step back."""
-    reader, other = desk.add(LATER), desk.add(SOON)
+    reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
     pos = 1 << 20
     for _ in range(6):
         desk.arrive(reader, pos)
@@ -141,7 +141,7 @@ def test_gap(desk, gap, sequential):
 @pytest.mark.parametrize(("strays", "sequential"), [(3, True), (4, False)])
 def test_history(desk, strays, sequential):
     """Five of the last eight are enough: three strays do not end anticipation, a fourth does."""
-    reader, other = desk.add(LATER), desk.add(SOON)
+    reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
     pos = desk.read(reader, 9)
     for i in range(strays):
         desk.read(reader, 1, pos=(i + 1) << 30)
@@ -155,7 +155,7 @@ def test_history(desk, strays, sequential):
 
 def waiting(desk):
     """A reader's request has just completed while another's is pending: the disk waits."""
-    reader, other = desk.add(LATER), desk.add(SOON)
+    reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
     pos = desk.read(reader, 8)
     desk.arrive(reader, pos)
     assert desk.device.choose(desk.now).flow is reader
@@ -220,13 +220,13 @@ def test_wait_is_cancelled(desk):
 def test_wait_ends_with_its_reservation(desk):
     """Nobody waits for who has gone."""
     reader, other, _ = waiting(desk)
-    assert desk.device.forget(reader)
+    assert desk.device.exit_flow(reader)
     assert desk.serve() is other
 
 
 def test_no_wait_for_a_request_that_was_given_back(desk):
     """A requeued request may go past the scheduler: the wait for its end is off."""
-    reader, other = desk.add(LATER), desk.add(SOON)
+    reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
     pos = desk.read(reader, 8)
     desk.arrive(reader, pos)
     desk.device.choose(desk.now)
@@ -239,7 +239,7 @@ def test_no_wait_for_a_request_that_was_given_back(desk):
 
 def test_a_lost_request_is_not_waited_for_for_ever(desk):
     """The wait for a completion ends T_wait after the request would be late."""
-    reader, other = desk.add(LATER), desk.add(SOON)
+    reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
     pos = desk.read(reader, 8)
     desk.arrive(reader, pos)
     desk.device.dispatch(desk.device.choose(desk.now).flow, desk.now)
@@ -253,7 +253,7 @@ def test_a_lost_request_is_not_waited_for_for_ever(desk):
 
 def test_late_choice_waits_no_longer(desk):
     """T_wait runs from the completion, not from the choice."""
-    reader, other = desk.add(LATER), desk.add(SOON)
+    reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
     desk.read(reader, 8)
     done = desk.now
     desk.now += 4 * MS
@@ -264,7 +264,7 @@ def test_late_choice_waits_no_longer(desk):
 
 def never_waits(desk, reader):
     """Another's request is served while this one, active, has nothing pending."""
-    other = desk.add(SOON)
+    other = desk.init_flow(SOON)
     desk.arrive(other)
     return desk.serve() is other
 
@@ -272,7 +272,7 @@ def never_waits(desk, reader):
 def test_no_wait_without_t_wait(lib):
     """T_wait 0: the device is never idle."""
     desk = Desk(lib, t_wait=0)
-    reader = desk.add(LATER)
+    reader = desk.init_flow(LATER)
     desk.read(reader, 8)
     assert never_waits(desk, reader)
 
@@ -280,7 +280,7 @@ def test_no_wait_without_t_wait(lib):
 def test_no_wait_after_b_max(lib):
     """Whose run is over is not waited for. The sixth read is the first that is known to be one."""
     desk = Desk(lib, b_max=8)
-    reader = desk.add(LATER)
+    reader = desk.init_flow(LATER)
     desk.read(reader, 5 + 8)
     assert desk.device.view().run == 8
     assert never_waits(desk, reader)
@@ -288,7 +288,7 @@ def test_no_wait_after_b_max(lib):
 
 def test_no_wait_for_random_readers(desk):
     """A seek is due anyway."""
-    reader = desk.add(LATER)
+    reader = desk.init_flow(LATER)
     for i in range(8):
         desk.read(reader, 1, pos=i << 30)
     assert never_waits(desk, reader)
@@ -296,7 +296,7 @@ def test_no_wait_for_random_readers(desk):
 
 def test_no_wait_for_writers(desk):
     """Nobody waits for an asynchronous write, so none depends on it."""
-    writer = desk.add(LATER)
+    writer = desk.init_flow(LATER)
     for i in range(8):
         desk.arrive(writer, i * PAGE, sync=False)
         desk.serve()
@@ -305,7 +305,7 @@ def test_no_wait_for_writers(desk):
 
 def test_no_wait_while_more_is_in_flight(desk):
     """Who keeps two in flight does not depend on one completion."""
-    reader = desk.add(LATER)
+    reader = desk.init_flow(LATER)
     pos = desk.read(reader, 8)
     for i in range(2):
         desk.arrive(reader, pos + i * PAGE)
@@ -321,7 +321,7 @@ def test_think_time(lib, pauses, waits):
     the mean to 2, 3, 4, 5, 6, 7, 8 ns.
     """
     desk = Desk(lib, t_wait=8)
-    reader = desk.add(LATER)
+    reader = desk.init_flow(LATER)
     pos = desk.read(reader, 8)
     for _ in range(pauses):
         desk.now += SECOND
@@ -335,7 +335,7 @@ def test_think_time(lib, pauses, waits):
 
 def test_time_jumps_on_arrival(desk):
     """When all that is pending is entitled in the future only, the nearest is now."""
-    flood, other = desk.add(SOON), desk.add(LATER)
+    flood, other = desk.init_flow(SOON), desk.init_flow(LATER)
     for _ in range(4):
         desk.arrive(flood)
     assert [desk.serve(), desk.serve()] == [flood, flood]
@@ -346,7 +346,7 @@ def test_time_jumps_on_arrival(desk):
 
 def test_no_jump_while_a_conforming_request_waits(desk):
     """A deadline does not move while its request is pending."""
-    flood, other = desk.add(SOON), desk.add(LATER)
+    flood, other = desk.init_flow(SOON), desk.init_flow(LATER)
     desk.arrive(other)
     for _ in range(20):
         assert desk.arrive(flood).jump == 0
@@ -355,7 +355,7 @@ def test_no_jump_while_a_conforming_request_waits(desk):
 
 def test_no_jump_past_one_that_conforms(desk):
     """Not even when it is due after the one that is served next, which does not conform."""
-    flood, other = desk.add(SOON), desk.add(LATER)
+    flood, other = desk.init_flow(SOON), desk.init_flow(LATER)
     for _ in range(4):
         desk.arrive(flood)
     assert [desk.serve(), desk.serve()] == [flood, flood]
@@ -373,7 +373,7 @@ def test_a_reader_alone_is_not_charged_for_spare_capacity(desk):
     1000 reads in no time are 1000 ms worth of its rate. Without the jump the next tag would be one
     second off; as it is, it is entitled 1 ms after the last, as after a burst.
     """
-    reader = desk.add(LATER)
+    reader = desk.init_flow(LATER)
     desk.read(reader, 1000)
     assert desk.now == 0
     assert desk.device.clock.drift == 998 * MS
@@ -383,7 +383,7 @@ def test_a_reader_alone_is_not_charged_for_spare_capacity(desk):
 
 def test_an_idle_reservation_gains_by_a_jump(desk):
     """Another's flood moves virtual time: who had used his burst has a full one again."""
-    idle, flood = desk.add(SOON), desk.add(SOON)
+    idle, flood = desk.init_flow(SOON), desk.init_flow(SOON)
     desk.arrive(idle)
     desk.arrive(idle)
     assert [desk.serve(), desk.serve()] == [idle, idle]
@@ -397,7 +397,7 @@ def test_an_idle_reservation_gains_by_a_jump(desk):
 
 def test_background_goes_last(desk):
     """Behind whatever conforms, even if that came later."""
-    flow = desk.add(LATER)
+    flow = desk.init_flow(LATER)
     desk.arrive(desk.device.background)
     desk.arrive(flow)
     assert [desk.serve(), desk.serve()] == [flow, desk.device.background]
@@ -412,7 +412,7 @@ PART = BACKGROUND_PART * (SEEK + 1)
 def test_background_has_its_part(lib, early, first):
     """A small part of the device's time, however small the others' tags."""
     desk = Desk(lib, seek=SEEK)
-    flow = desk.add(SOON)
+    flow = desk.init_flow(SOON)
     desk.arrive(desk.device.background)
     desk.now = PART - early
     desk.arrive(flow)
@@ -422,7 +422,7 @@ def test_background_has_its_part(lib, early, first):
 def test_background_goes_one_by_one(lib):
     """What has waited for long does not go at once: a request for each part of the time."""
     desk = Desk(lib, seek=SEEK)
-    flow = desk.add(SOON)
+    flow = desk.init_flow(SOON)
     for _ in range(3):
         desk.arrive(desk.device.background)
     desk.now = 5 * PART
@@ -438,7 +438,7 @@ def test_background_goes_one_by_one(lib):
 def test_background_ends_the_run_of_another(lib, rule):
     """A long run doesn't keep its part from it."""
     desk = Desk(lib, b_max=4096, rule=rule, seek=SEEK)
-    flow = desk.add(LATER._replace(latency=SECOND))
+    flow = desk.init_flow(LATER._replace(latency=SECOND))
     desk.arrive(desk.device.background)
     pos = 0
     while desk.now < PART:
@@ -456,7 +456,7 @@ def test_background_ends_the_run_of_another(lib, rule):
 def test_an_expired_head_goes_first(lib, rule, early, first):
     """However late its finish tag is."""
     desk = Desk(lib, rule=rule)
-    slow, soon = desk.add(Params(4096, 4096, 100 * SECOND)), desk.add(SOON)
+    slow, soon = desk.init_flow(Params(4096, 4096, 100 * SECOND)), desk.init_flow(SOON)
     desk.arrive(slow)
     desk.now = EXPIRE - early
     desk.arrive(soon)
@@ -466,7 +466,7 @@ def test_an_expired_head_goes_first(lib, rule, early, first):
 def test_an_expired_background_goes_first(lib):
     """Its part of the time may be long to wait for."""
     desk = Desk(lib, seek=SECOND)
-    flow = desk.add(SOON)
+    flow = desk.init_flow(SOON)
     for _ in range(2):
         desk.arrive(desk.device.background)
     desk.now = BACKGROUND_PART * (SECOND + 1)
@@ -481,7 +481,7 @@ def test_between_expired_heads_the_rest_has_its_time(lib):
     """After each, twice what the device takes is for what hasn't expired; the oldest first."""
     desk = Desk(lib, seek=SEEK)
     slow = LATER._replace(latency=100 * SECOND)
-    late, later, soon = desk.add(slow), desk.add(slow), desk.add(SOON)
+    late, later, soon = desk.init_flow(slow), desk.init_flow(slow), desk.init_flow(SOON)
     desk.arrive(later)
     desk.now = 1
     desk.arrive(late)
@@ -495,7 +495,7 @@ def test_between_expired_heads_the_rest_has_its_time(lib):
 
 def test_background_does_not_stop_time(desk):
     """What is in the background is no reason to hold the virtual clock, nor to move it."""
-    flow = desk.add(SOON)
+    flow = desk.init_flow(SOON)
     desk.arrive(desk.device.background)
     assert desk.device.choose(0).jump == 0
     desk.read(flow, 3)
@@ -504,7 +504,7 @@ def test_background_does_not_stop_time(desk):
 
 def test_background_ends_a_run(desk):
     """It is never active; who was must be chosen anew."""
-    flow = desk.add(LATER)
+    flow = desk.init_flow(LATER)
     desk.read(flow, 8)
     desk.now = SECOND
     desk.arrive(desk.device.background)
@@ -517,7 +517,7 @@ def test_background_ends_a_run(desk):
 
 def test_merge_keeps_the_earlier_tag(desk):
     """Whichever of the two stays, what they become has the smaller tag and its place."""
-    flow = desk.add(SOON)
+    flow = desk.init_flow(SOON)
     for i in range(4):
         desk.arrive(flow, pos=i << 20)
     first, _, _, last = flow.queue
@@ -529,7 +529,7 @@ def test_merge_keeps_the_earlier_tag(desk):
 
 def test_a_new_promise_is_no_loss(desk):
     """Pending requests are tagged anew on a fresh curve; a tag only moves back."""
-    flow = desk.add(SOON)
+    flow = desk.init_flow(SOON)
     for _ in range(5):
         desk.arrive(flow)
     assert [request.start for request in flow.queue] == [0, 0, MS, 2 * MS, 3 * MS]
@@ -541,7 +541,7 @@ def test_a_new_promise_is_no_loss(desk):
 
 def test_a_new_deadline_counts_at_once(desk):
     """Who is promised more is served first, also with what is pending."""
-    one, two = desk.add(SOON), desk.add(LATER)
+    one, two = desk.init_flow(SOON), desk.init_flow(LATER)
     desk.arrive(one)
     desk.arrive(two)
     desk.device.configure(two, SOON._replace(latency=MS), 0)
@@ -550,9 +550,9 @@ def test_a_new_deadline_counts_at_once(desk):
 
 def test_a_request_past_the_policy_counts_as_in_flight(desk):
     """So that its completion is none too many."""
-    flow = desk.add(SOON)
+    flow = desk.init_flow(SOON)
     request = Request(COST_MIN)
-    desk.device.resume(flow, request, 0)
+    desk.device.redispatch(flow, request, 0)
     assert flow.view().in_flight == 1
     assert not desk.device.complete(flow, request, 5)
     assert flow.view().in_flight == 0

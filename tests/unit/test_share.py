@@ -46,7 +46,7 @@ class Greedy:
 
     def join(self, promise: Params, seconds: int, flow: Flow | None = None) -> Flow:
         """One more, for so long from now on."""
-        flow = flow or self.server.add(promise)
+        flow = flow or self.server.init_flow(promise)
         self.ends[flow] = self.server.now + seconds * SECOND
         return flow
 
@@ -118,7 +118,7 @@ def test_the_last_weight_taken_back(lib):
     promises = [SMALL._replace(weight=900), SMALL._replace(bw=2 * SMALL.bw)]
     flows = [greedy.join(promise, 5) for promise in promises]
     greedy.run()
-    server.device.weigh(flows[0], 0)
+    server.device.set_weight(flows[0], 0)
     begin = server.now
     for flow in flows:
         greedy.join(SMALL, 20, flow)
@@ -131,7 +131,7 @@ def test_an_idle_flow_has_saved_nothing(lib):
     server = Server(lib, CAPACITY)
     greedy = Greedy(server)
     busy, idle = SMALL._replace(weight=100), SMALL._replace(weight=300)
-    flows = [greedy.join(busy, 30), server.add(idle)]
+    flows = [greedy.join(busy, 30), server.init_flow(idle)]
     greedy.run()
     begin = server.now
     for flow in flows:
@@ -143,26 +143,26 @@ def test_an_idle_flow_has_saved_nothing(lib):
 def test_no_start_tag_in_the_past(lib):
     """64 KiB are served from the rest, just before they are entitled: the next 4 KiB are now."""
     device = Device(lib, 1, 0)
-    flow = device.add(Params(4_096_000, 65536, SECOND, 100), 0)
+    flow = device.init_flow(Params(4_096_000, 65536, SECOND, 100), 0)
     for size in (65536, 65536, BLOCK):
         device.arrive(flow, Request(size), 0)
-    assert [flow.start(request) for request in flow.queue] == [0, 16 * MS, 17 * MS]
+    assert [flow.start_tag(request) for request in flow.queue] == [0, 16 * MS, 17 * MS]
     for now in (0, 15 * MS):
         assert device.choose(now).flow is flow
         device.dispatch(flow, now)
-    assert flow.start(flow.queue[0]) == 15 * MS
+    assert flow.start_tag(flow.queue[0]) == 15 * MS
     device.arrive(flow, Request(BLOCK), 15 * MS)
-    assert flow.start(flow.queue[1]) == 15 * MS
+    assert flow.start_tag(flow.queue[1]) == 15 * MS
 
 
 def test_what_goes_past_the_policy_is_of_the_rest(lib):
     """Flushed data, say: it isn't owed, so that the reservation is kept for what comes later."""
     device = Device(lib, 1, 0)
-    flow = device.add(SMALL._replace(weight=100), 0)
-    other = device.add(SMALL, 0)
+    flow = device.init_flow(SMALL._replace(weight=100), 0)
+    other = device.init_flow(SMALL, 0)
     for _ in range(100):
-        device.bypass(flow, BLOCK, 0)
-    device.bypass(other, BLOCK, 0)
+        device.charge_bypass(flow, BLOCK, 0)
+    device.charge_bypass(other, BLOCK, 0)
     assert [device.arrive(each, Request(BLOCK), 100 * MS).conforming
             for each in (flow, other)] == [True, True]
 

@@ -159,7 +159,7 @@ def test_requests_under_way_together(lib):
 # Overload.
 
 
-def learn(lib, overload, late, times):
+def account(lib, overload, late, times):
     """So many turns; after how many of them an overload began."""
     return [n for n in range(1, times + 1)
             if lib.htbs_overload_account(byref(overload), late)]
@@ -168,7 +168,7 @@ def learn(lib, overload, late, times):
 def test_ten_late_turns_are_an_overload(lib):
     """Of one 32nd each: (31/32)^9 is above 3/4, (31/32)^10 is not."""
     overload = COverload()
-    assert learn(lib, overload, True, 50) == [10]
+    assert account(lib, overload, True, 50) == [10]
     assert overload.now
 
 
@@ -177,21 +177,21 @@ def test_a_quarter_is_bearable(lib, timely, overloaded):
     """One late turn in five is, one in three is not."""
     overload = COverload()
     for _ in range(200):
-        learn(lib, overload, True, 1)
-        learn(lib, overload, False, timely)
+        account(lib, overload, True, 1)
+        account(lib, overload, False, timely)
     assert overload.now == overloaded
 
 
 def test_turns_in_time_do_not_end_it(lib):
     """What ends it is that nothing is late any more; then all is forgotten."""
     overload = COverload()
-    learn(lib, overload, True, 20)
-    assert not learn(lib, overload, False, 1000)
+    account(lib, overload, True, 20)
+    assert not account(lib, overload, False, 1000)
     assert overload.now
     assert lib.htbs_overload_end(byref(overload))
     assert not lib.htbs_overload_end(byref(overload))
     assert not overload.now
-    assert learn(lib, overload, True, 20) == [10]
+    assert account(lib, overload, True, 20) == [10]
 
 
 # The policy, by the rule of slack.
@@ -227,7 +227,7 @@ def serve_until(desk, reader, pos, pause=MS):
 
 def test_a_run_ends_in_time_for_another(desk):
     """Due within 100 ms, with a seek for it and one for the run: it waits for 80 ms."""
-    reader, other = desk.add(LATER), desk.add(SOON)
+    reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
     pos = read(desk, reader)
     desk.arrive(other, 1 << 30)
     assert serve_until(desk, reader, pos) == (other, 80 * MS)
@@ -235,7 +235,7 @@ def test_a_run_ends_in_time_for_another(desk):
 
 def test_a_run_ends_in_time_for_a_burst(desk):
     """Two requests at once."""
-    reader, other = desk.add(LATER), desk.add(SOON)
+    reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
     pos = read(desk, reader)
     desk.arrive(other, 1 << 30)
     desk.arrive(other, 1 << 31)
@@ -244,7 +244,7 @@ def test_a_run_ends_in_time_for_a_burst(desk):
 
 def test_no_more_of_a_flood_than_a_burst_is_due(desk):
     """Ten are pending, of which two may be due at once."""
-    reader, other = desk.add(LATER), desk.add(SOON)
+    reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
     pos = read(desk, reader)
     for n in range(10):
         desk.arrive(other, (n + 1) << 30)
@@ -254,7 +254,7 @@ def test_no_more_of_a_flood_than_a_burst_is_due(desk):
 def test_b_max_bounds_a_run(lib):
     """Also by the rule of slack."""
     desk = Desk(lib, b_max=20, rule="slack", seek=SEEK)
-    reader, other = desk.add(LATER), desk.add(SOON)
+    reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
     pos = read(desk, reader)
     before = desk.device.view().run
     desk.arrive(other, 1 << 30)
@@ -264,7 +264,7 @@ def test_b_max_bounds_a_run(lib):
 def test_a_run_of_a_second(desk):
     """No longer, so that one that may wait for long has its turn too."""
     promises = [LATER._replace(latency=seconds * SECOND) for seconds in (3, 2)]
-    reader, other = map(desk.add, promises)
+    reader, other = map(desk.init_flow, promises)
     pos = read(desk, reader)
     desk.arrive(other, 1 << 30)
     flow, now = serve_until(desk, reader, pos)
@@ -280,7 +280,7 @@ def test_a_run_of_a_second(desk):
 ])
 def test_patience(desk, think, patience):
     """Four times the mean think time, a sixteenth of T_wait at least, T_wait at most."""
-    reader, other = desk.add(LATER), desk.add(LATER)
+    reader, other = desk.init_flow(LATER), desk.init_flow(LATER)
     pos = read(desk, reader)
     for _ in range(100):
         desk.now += think
@@ -303,7 +303,7 @@ def test_patience(desk, think, patience):
 def test_a_reader_that_thinks_for_longer_than_a_seek_is_not_waited_for(desk, think, seek, waits):
     """Four think times are waited: it is cheaper to seek twice."""
     desk.device.set_rotational(True)
-    reader, other = desk.add(LATER), desk.add(LATER)
+    reader, other = desk.init_flow(LATER), desk.init_flow(LATER)
     pos = read(desk, reader)
     for _ in range(100):
         desk.now += think * 1000
@@ -315,7 +315,7 @@ def test_a_reader_that_thinks_for_longer_than_a_seek_is_not_waited_for(desk, thi
 
 def test_another_arrival_cuts_a_wait_short(desk):
     """As soon as it must be served; the caller is told, for its timer."""
-    reader, other, urgent = desk.add(LATER), desk.add(LATER), desk.add(
+    reader, other, urgent = desk.init_flow(LATER), desk.init_flow(LATER), desk.init_flow(
         Params(4_096_000, 8192, 20_500_000))
     read(desk, reader)
     desk.arrive(other)
@@ -348,7 +348,7 @@ def overload(desk, flows):
 def test_a_turn_is_late_without_time_for_half_a_seek(desk, latency, left, late):
     """It won't be done in time, more likely than not."""
     desk.device.set_rotational(True)
-    flow = desk.add(SOON._replace(latency=latency * MS))
+    flow = desk.init_flow(SOON._replace(latency=latency * MS))
     desk.arrive(flow, 1 << 30)
     desk.now += (latency - left) * MS
     desk.serve()
@@ -357,7 +357,7 @@ def test_a_turn_is_late_without_time_for_half_a_seek(desk, latency, left, late):
 
 def longest_run(desk, promise, requests):
     """How many requests of a reader are served in a row beside others, in an overload."""
-    reader, other, third = desk.add(promise), desk.add(SOON), desk.add(SOON)
+    reader, other, third = desk.init_flow(promise), desk.init_flow(SOON), desk.init_flow(SOON)
     overload(desk, (other, third))
     for n in range(requests):
         desk.arrive(reader, n * PAGE)
@@ -382,8 +382,8 @@ def test_in_an_overload_no_flow_gets_far_ahead(desk):
 
 def test_in_an_overload_shares_are_as_bandwidths(desk):
     """Two who always have four requests pending, however long the one before the other came."""
-    small = desk.add(SOON._replace(bw=61_440))  # of 204,800 that the device does
-    large = desk.add(SOON._replace(bw=184_320))
+    small = desk.init_flow(SOON._replace(bw=61_440))  # of 204,800 that the device does
+    large = desk.init_flow(SOON._replace(bw=184_320))
     overload(desk, (small, large))
     for n in range(4):
         desk.arrive(small, (n * 3 + 1) << 30)
@@ -401,7 +401,7 @@ def test_in_an_overload_shares_are_as_bandwidths(desk):
 
 def test_an_overload_ends_when_all_is_in_time(desk):
     """The first choice that finds every deadline far enough away says so."""
-    reader, other = desk.add(LATER), desk.add(SOON)
+    reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
     overload(desk, (reader, other))
     desk.arrive(other)
     choice = desk.device.choose(desk.now)

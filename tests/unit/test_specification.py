@@ -57,19 +57,19 @@ events = st.one_of(
     st.tuples(st.just("let_pass"), times),
     st.tuples(st.just("wait_out"), st.integers(-1, 1), st.booleans()),
     st.tuples(st.just("requeue"), which),
-    st.tuples(st.just("resume"), which),
+    st.tuples(st.just("redispatch"), which),
     st.tuples(st.just("merge"), which, places, places),
     st.tuples(st.just("charge"), which, sizes),
-    st.tuples(st.just("bypass"), which, sizes),
+    st.tuples(st.just("charge_bypass"), which, sizes),
     st.tuples(st.just("configure"), which, any_promise),
-    st.tuples(st.just("weigh"), which, st.sampled_from(WEIGHT)),
+    st.tuples(st.just("set_weight"), which, st.sampled_from(WEIGHT)),
     st.tuples(st.just("replace"), which, any_promise),
-    st.tuples(st.just("cap"), which, st.sampled_from(CAP)),
-    st.tuples(st.just("go_on"), st.integers(-1, 1)),
+    st.tuples(st.just("set_cap"), which, st.sampled_from(CAP)),
+    st.tuples(st.just("unthrottle"), st.integers(-1, 1)),
     st.tuples(st.just("drain"), st.sampled_from([False, False, True])),
     st.tuples(st.just("cancel_wait")),
     st.tuples(st.just("set_rule"), rules),
-    st.tuples(st.just("jump"), st.integers(0, ERA - (1 << 51)), st.integers(1, 5)),
+    st.tuples(st.just("clock_advance"), st.integers(0, ERA - (1 << 51)), st.integers(1, 5)),
 )
 scripts = lists(events, 80)
 set_ups = st.tuples(clocks, st.tuples(b_maxs, t_waits, rules, seeks, st.booleans()),
@@ -85,7 +85,7 @@ class Lockstep:
         self.c, self.spec = Device(lib, *rest), Policy(*knobs)
         self.c.set_rotational(reorders)
         self.c.clock.drift = self.spec.drift = drift
-        self._pairs = [(self.c.add(p, self.now), self.spec.add(p, self.now)) for p in promises]
+        self._pairs = [self._init_flows(promise) for promise in promises]
         self._pairs.append((self.c.background, self.spec.background))
         self._ends = [0] * len(self._pairs)
         self._in_flight = [[] for _ in self._pairs]  # requests, of the C and of the specification
@@ -97,6 +97,9 @@ class Lockstep:
             getattr(self, name)(*arguments)
             self._compare()
 
+    def _init_flows(self, promise: Params):
+        return self.c.init_flow(promise, self.now), self.spec.init_flow(promise, self.now)
+
     def _index(self, flow) -> int | None:
         return next((i for i, pair in enumerate(self._pairs) if flow in pair), None)
 
@@ -105,13 +108,13 @@ class Lockstep:
         assert self.c.clock.drift == self.spec.drift % WRAP
         assert self._index(view.active) == self._index(self.spec.active)
         assert view.wait == self.spec.wait
-        assert view.work == self.spec.work()
+        assert view.has_work == self.spec.has_work()
         assert view.busy == sum(bool(spec.queue or spec.in_flight) for _, spec in self._pairs)
         if view.active:
             assert view.run == self.spec.run
         self._compare_service()
-        alarm = self.spec.alarm()
-        assert self.c.alarm() == (None if alarm is None else alarm % WRAP)
+        at = self.spec.next_unthrottle()
+        assert self.c.next_unthrottle() == (None if at is None else at % WRAP)
         assert view.shared == self.spec.shared % WRAP
         assert view.background_due == self.spec.background_due % WRAP
         if view.wait:
@@ -125,14 +128,14 @@ class Lockstep:
             assert state.think == spec.think
             assert state.throttled == spec.throttled
             if spec.params.max:
-                assert state.until == spec.go_on() % WRAP
+                assert state.cap_end == spec.cap_end() % WRAP
             if spec.queue and spec is not self.spec.background:
                 assert state.burst == spec.burst()
                 assert state.eligible == spec.eligible() % WRAP
                 assert state.finish == spec.finish() % WRAP
-                if self.spec.weighs():
+                if self.spec.weighted():
                     assert state.share == floor(spec.share) % WRAP
-            assert [c.start(r) for r in c.queue] == [r.start % WRAP for r in spec.queue]
+            assert [c.start_tag(r) for r in c.queue] == [r.start % WRAP for r in spec.queue]
             assert [r.due for r in c.queue] == [r.due % WRAP for r in spec.queue]
 
     def _compare_service(self) -> None:
@@ -166,7 +169,7 @@ class Lockstep:
 
     def serve(self, complete) -> None:
         """Choose and, if anybody is chosen, dispatch; perhaps complete at once."""
-        self._release()
+        self._unthrottle()
         got, want = self.c.choose(self.now), self.spec.choose(self.now)
         i = self._index(want.flow)
         assert got._replace(flow=self._index(got.flow)) == want._replace(flow=i)
@@ -231,11 +234,11 @@ class Lockstep:
         if busy := self._busy():
             self._end("requeue", busy[n % len(busy)])
 
-    def resume(self, i) -> None:
+    def redispatch(self, i) -> None:
         """A request goes past the policy."""
         c, spec = Request(4096), Request(4096)
-        self.c.resume(self._pairs[i][0], c, self.now)
-        self.spec.resume(self._pairs[i][1], spec, self.now)
+        self.c.redispatch(self._pairs[i][0], c, self.now)
+        self.spec.redispatch(self._pairs[i][1], spec, self.now)
         self._in_flight[i].append((c, spec))
 
     def let_pass(self, time) -> None:
@@ -249,28 +252,28 @@ class Lockstep:
         if timer:
             self._both("timeout", None, self.now)
 
-    def go_on(self, later) -> None:
+    def unthrottle(self, later) -> None:
         """One that its cap throttled may soon go on, or may now; the timer fires."""
-        at = self.spec.alarm()
+        at = self.spec.next_unthrottle()
         if at is not None:
             self.now = max(self.now, at + later)
-        self._release()
+        self._unthrottle()
 
-    def _release(self) -> None:
+    def _unthrottle(self) -> None:
         """Who was throttled for long enough goes on."""
-        while (want := self.spec.release(self.now)) is not None:
-            assert self._index(self.c.release(self.now)) == self._index(want)
-        assert self.c.release(self.now) is None
+        while (want := self.spec.unthrottle(self.now)) is not None:
+            assert self._index(self.c.unthrottle(self.now)) == self._index(want)
+        assert self.c.unthrottle(self.now) is None
 
     def drain(self, drains) -> None:
         """The queue has to be emptied, or no longer."""
         self._both("drain", None, drains)
-        self._release()
+        self._unthrottle()
 
-    def cap(self, i, most) -> None:
+    def set_cap(self, i, most) -> None:
         """A reservation gets another cap, or none."""
         if i != BACKGROUND:
-            self._both("cap", i, most, self.now)
+            self._both("set_cap", i, most, self.now)
 
     def cancel_wait(self) -> None:
         """A tunable changes."""
@@ -293,35 +296,35 @@ class Lockstep:
         """Bytes without a tag: a pending request swallows a bio."""
         self._both("charge", i, size, self.now)
 
-    def bypass(self, i, size) -> None:
+    def charge_bypass(self, i, size) -> None:
         """Bytes without a tag: a request goes past us."""
-        self._both("bypass", i, size, self.now)
+        self._both("charge_bypass", i, size, self.now)
 
     def configure(self, i, promise: Params) -> None:
         """A reservation promises something else."""
         if i != BACKGROUND:
             self._both("configure", i, promise, self.now)
 
-    def weigh(self, i, weight) -> None:
+    def set_weight(self, i, weight) -> None:
         """A reservation gets another weight."""
         if i != BACKGROUND:
-            self._both("weigh", i, weight)
+            self._both("set_weight", i, weight)
 
     def replace(self, i, promise: Params) -> None:
         """A reservation goes and another one comes."""
         _, spec = self._pairs[i]
         if i != BACKGROUND and not spec.queue and not spec.in_flight:
-            self._both("forget", i)
-            self._pairs[i] = (self.c.add(promise, self.now), self.spec.add(promise, self.now))
+            self._both("exit_flow", i)
+            self._pairs[i] = self._init_flows(promise)
 
-    def jump(self, length, times) -> None:
+    def clock_advance(self, length, times) -> None:
         """Other reservations took the virtual clock ahead, while none of ours was backlogged.
 
         In an overload they would have taken the time that is held back ahead with it.
         """
         if not self.spec.overload.now and not any(spec.queue for _, spec in self._pairs):
             for _ in range(times):
-                self._both("jump", None, self.now + self.spec.drift + length, self.now)
+                self._both("clock_advance", None, self.now + self.spec.drift + length, self.now)
 
 
 @settings(max_examples=600)
@@ -371,11 +374,11 @@ floods = lists(st.one_of(
     st.tuples(st.just("serve"), st.booleans()),
     st.tuples(st.just("complete"), which),
     st.tuples(st.just("let_pass"), pauses),
-    st.tuples(st.just("go_on"), st.integers(-1, 1)),
+    st.tuples(st.just("unthrottle"), st.integers(-1, 1)),
     st.tuples(st.just("merge"), which, places, places),
-    st.tuples(st.just("bypass"), which, sizes),
+    st.tuples(st.just("charge_bypass"), which, sizes),
     st.tuples(st.just("configure"), which, greedy),
-    st.tuples(st.just("weigh"), which, st.sampled_from(WEIGHT)),
+    st.tuples(st.just("set_weight"), which, st.sampled_from(WEIGHT)),
 ), 40)
 
 

@@ -19,16 +19,16 @@ class Seeker(Desk):
         super().__init__(lib, b_max=1 << 20, rule=rule, seek=SEEK)
         self.device.set_rotational(seeks)
 
-    def come(self, flow, *places):
+    def arrive_at(self, flow, *places):
         """So many requests arrive."""
         for place in places:
             self.arrive(flow, place * FAR)
 
-    def go(self, count=1, took=MS):
+    def serve_many(self, count=1, took=MS):
         """So many are served one after the other: where they were."""
-        return [self._go(took) for _ in range(count)]
+        return [self._serve_one(took) for _ in range(count)]
 
-    def _go(self, took):
+    def _serve_one(self, took):
         flow = self.device.choose(self.now).flow
         request, _ = self.device.dispatch(flow, self.now)
         self.now += took
@@ -44,29 +44,29 @@ def disk(lib):
 
 def test_the_oldest_then_by_position(disk):
     """From the first sector on."""
-    writer = disk.add(GREEDY)
-    disk.come(writer, 5, 8, 4, 9, 2)
-    assert disk.go(5) == [5, 2, 4, 8, 9]
+    writer = disk.init_flow(GREEDY)
+    disk.arrive_at(writer, 5, 8, 4, 9, 2)
+    assert disk.serve_many(5) == [5, 2, 4, 8, 9]
 
 
 def test_in_one_direction(disk):
     """What comes behind the sweep waits for the next one."""
-    writer = disk.add(GREEDY)
-    disk.come(writer, 5, 8, 4, 9, 2)
-    assert disk.go(3) == [5, 2, 4]
-    disk.come(writer, 3, 6)
-    assert disk.go(4) == [6, 8, 9, 3]
+    writer = disk.init_flow(GREEDY)
+    disk.arrive_at(writer, 5, 8, 4, 9, 2)
+    assert disk.serve_many(3) == [5, 2, 4]
+    disk.arrive_at(writer, 3, 6)
+    assert disk.serve_many(4) == [6, 8, 9, 3]
 
 
 def test_among_equals_the_first_that_came(disk):
     """At one position, which may be where the one before ended."""
-    writer = disk.add(GREEDY)
+    writer = disk.init_flow(GREEDY)
     for pos in (9 * FAR, 8, 0, 8):
         disk.arrive(writer, pos)
     _, one, none, other = writer.queue
-    disk.go(1)
+    disk.serve_many(1)
     for left in ([one, other], [other], []):
-        disk.go(1)
+        disk.serve_many(1)
         assert writer.queue == left
     assert none.pos == 0
 
@@ -75,56 +75,56 @@ def test_among_equals_the_first_that_came(disk):
 def test_elsewhere_by_age(lib, kind):
     """The paper knows no sweep, and where nothing seeks none is of use."""
     disk = Seeker(lib, **kind)
-    writer = disk.add(GREEDY)
-    disk.come(writer, 5, 8, 4, 9, 2)
-    assert disk.go(5) == [5, 8, 4, 9, 2]
+    writer = disk.init_flow(GREEDY)
+    disk.arrive_at(writer, 5, 8, 4, 9, 2)
+    assert disk.serve_many(5) == [5, 8, 4, 9, 2]
 
 
 def test_a_device_with_more_to_do_orders_it_itself(disk):
     """It has the oldest."""
-    writer = disk.add(GREEDY)
-    disk.come(writer, 5, 8, 4, 2)
+    writer = disk.init_flow(GREEDY)
+    disk.arrive_at(writer, 5, 8, 4, 2)
     first, _ = disk.device.dispatch(disk.device.choose(0).flow, 0)
-    assert disk.go(1) == [8]
+    assert disk.serve_many(1) == [8]
     disk.device.complete(writer, first, disk.now)
-    assert disk.go(2) == [2, 4]
+    assert disk.serve_many(2) == [2, 4]
 
 
 def test_each_sixteenth_is_the_oldest(disk):
     """After it the sweep goes on where it was."""
-    writer = disk.add(GREEDY)
-    disk.come(writer, 7, 51, 71, *range(0, 80, 2))
-    served = disk.go(43)
+    writer = disk.init_flow(GREEDY)
+    disk.arrive_at(writer, 7, 51, 71, *range(0, 80, 2))
+    served = disk.serve_many(43)
     assert [served.pop(place) for place in (2 * SWEEP, SWEEP, 0)] == [71, 51, 7]
     assert served == list(range(0, 80, 2))
 
 
 def test_the_oldest_goes_first_if_it_cannot_wait(disk):
     """Two are due within 100 ms: with a seek for each and one more they wait for 70 ms."""
-    writer = disk.add(SOON)
-    disk.come(writer, 5, 8, 4, 9, 2)
-    assert disk.go(3, took=35 * MS) == [5, 2, 8]
+    writer = disk.init_flow(SOON)
+    disk.arrive_at(writer, 5, 8, 4, 9, 2)
+    assert disk.serve_many(3, took=35 * MS) == [5, 2, 8]
 
 
 def test_the_others_wait_no_longer_than_they_can(disk):
     """With a seek for it and one for the sweep it waits for 80 ms."""
-    writer, other = disk.add(GREEDY), disk.add(SOON)
-    disk.come(writer, *range(30, 0, -1))
-    disk.go(1)
-    disk.come(other, 77)
-    assert disk.go(11, took=9 * MS) == [*range(1, 10), 77, 29]
+    writer, other = disk.init_flow(GREEDY), disk.init_flow(SOON)
+    disk.arrive_at(writer, *range(30, 0, -1))
+    disk.serve_many(1)
+    disk.arrive_at(other, 77)
+    assert disk.serve_many(11, took=9 * MS) == [*range(1, 10), 77, 29]
 
 
 def test_tags_are_used_in_the_order_of_arrival(disk):
     """Who doesn't conform takes the oldest's of those who don't, and leaves them his own."""
-    writer = disk.add(SOON)
-    disk.come(writer, 5, 8, 4, 9, 2, 7)
+    writer = disk.init_flow(SOON)
+    disk.arrive_at(writer, 5, 8, 4, 9, 2, 7)
     starts = [request.start for request in writer.queue]
     assert starts == [0, 0, MS, 2 * MS, 3 * MS, 4 * MS]
     dues = [request.due for request in writer.queue]
-    disk.go(1, took=0)
+    disk.serve_many(1, took=0)
     last = writer.queue[-2]
-    assert disk.go(1, took=0) == [2]
+    assert disk.serve_many(1, took=0) == [2]
     assert (last.start, last.due) == (starts[2], dues[2])
     assert [request.start for request in writer.queue] == [starts[1], *starts[3:]]
     assert [request.due for request in writer.queue] == [dues[1], *dues[3:]]
@@ -132,20 +132,20 @@ def test_tags_are_used_in_the_order_of_arrival(disk):
 
 def test_a_conforming_request_keeps_its_tags(disk):
     """Also if it passes others."""
-    writer = disk.add(Params(4_096_000, 65536, SECOND))
-    disk.come(writer, 5, 8, 4)
+    writer = disk.init_flow(Params(4_096_000, 65536, SECOND))
+    disk.arrive_at(writer, 5, 8, 4)
     disk.now = 5 * MS
-    disk.come(writer, 2)
+    disk.arrive_at(writer, 2)
     last = writer.queue[-1]
-    assert disk.go(2, took=0) == [5, 2]
+    assert disk.serve_many(2, took=0) == [5, 2]
     assert (last.start, last.due) == (5 * MS, 5 * MS + SECOND)
     assert [request.start for request in writer.queue] == [0, 0]
 
 
 def test_in_an_overload_deadlines_are_lost_anyway(disk):
     """The sweep goes on though all are late."""
-    writer, *others = (disk.add(SOON) for _ in range(3))
+    writer, *others = (disk.init_flow(SOON) for _ in range(3))
     overload(disk, others)
-    disk.come(writer, 5, 8, 4, 9, 2)
+    disk.arrive_at(writer, 5, 8, 4, 9, 2)
     disk.now += SECOND
-    assert disk.go(5) == [5, 2, 4, 8, 9]
+    assert disk.serve_many(5) == [5, 2, 4, 8, 9]

@@ -25,7 +25,7 @@ def test_each_gets_an_equal_part_of_what_it_reserved(desk, others, latency):
     Who may wait longer than they does so first.
     """
     ten = TEN._replace(latency=latency)
-    small, *absurd = [desk.add(ten), *(desk.add(ABSURD) for _ in range(others))]
+    small, *absurd = [desk.init_flow(ten), *(desk.init_flow(ABSURD) for _ in range(others))]
     overload(desk, absurd)
     served, begin, pos = [], desk.now, 0
     for flow in [*absurd * 16, small]:
@@ -41,7 +41,7 @@ def test_each_gets_an_equal_part_of_what_it_reserved(desk, others, latency):
 
 def struggle(desk):
     """One who was promised all, with two requests pending, in an overload; and when that was."""
-    flow, other = desk.add(ABSURD), desk.add(TEN)
+    flow, other = desk.init_flow(ABSURD), desk.init_flow(TEN)
     overload(desk, (flow, other))
     v = desk.arrive(other).start
     for _ in range(2):
@@ -64,9 +64,9 @@ def test_what_is_pending_moves_back(desk, took, back):
 def test_only_in_an_overload(lib, rule):
     """And by the paper's rule not even there."""
     desk = Desk(lib, b_max=1 << 20, rule=rule, seek=SEEK)
-    flow = desk.add(ABSURD)
+    flow = desk.init_flow(ABSURD)
     if rule == "paper":
-        overload(desk, (flow, desk.add(TEN)))
+        overload(desk, (flow, desk.init_flow(TEN)))
     start = [desk.arrive(flow).start for _ in range(2)]
     desk.serve(SECOND)
     assert flow.view().finish == start[1] + ABSURD.latency
@@ -89,7 +89,7 @@ def begin(desk, flow, other):
 
 def test_it_outlasts_the_overload(desk):
     """By what the device took; nobody pays with his share of the rest for what is his by right."""
-    flow, other = desk.add(TEN._replace(weight=100, latency=10 * SECOND)), desk.add(TEN)
+    flow, other = desk.init_flow(TEN._replace(weight=100, latency=10 * SECOND)), desk.init_flow(TEN)
     begin(desk, flow, other)
     desk.arrive(other, 1 << 50)
     starts = [desk.arrive(flow, pos).start for pos in (1 << 30, 1 << 40)]

@@ -73,27 +73,27 @@ class Drive:
     def __init__(self, lib, rule="slack", reorders=False):
         self.device = Device(lib, 20, 0, rule, MS)
         self.device.set_rotational(reorders)
-        self.tight, self.greedy = (self.device.add(each, 0) for each in (TIGHT, GREEDY))
-        self.first = self.come(self.tight)
-        self.go(self.tight)
-        self.come(self.greedy)
-        self.device.complete(self.greedy, self.go(self.greedy), 0)
+        self.tight, self.greedy = (self.device.init_flow(each, 0) for each in (TIGHT, GREEDY))
+        self.first = self.arrive(self.tight)
+        self.dispatch(self.tight)
+        self.arrive(self.greedy)
+        self.device.complete(self.greedy, self.dispatch(self.greedy), 0)
         self.windows(2 * ONE)
         for _ in range(10):
-            self.come(self.greedy)
+            self.arrive(self.greedy)
 
     def windows(self, limit) -> None:
         """Both windows have that size."""
         for window in self.device.windows:
             window.limit = limit
 
-    def come(self, flow, now=0, write=False) -> Request:
+    def arrive(self, flow, now=0, write=False) -> Request:
         """A request arrives."""
         request = Request(COST_MIN, write=write)
         self.device.arrive(flow, request, now)
         return request
 
-    def go(self, flow, now=0) -> Request:
+    def dispatch(self, flow, now=0) -> Request:
         """That one's request is chosen."""
         assert self.device.choose(now).flow is flow
         return self.device.dispatch(flow, now)[0]
@@ -102,44 +102,44 @@ class Drive:
 def test_the_greedy_are_held_back(lib):
     """The window is full with one of theirs and the conforming one."""
     drive = Drive(lib)
-    request = drive.go(drive.greedy)
+    request = drive.dispatch(drive.greedy)
     assert drive.device.choose(1).held
-    assert not drive.device.view().work
+    assert not drive.device.view().has_work
     drive.device.complete(drive.greedy, request, 2)
-    assert drive.device.view().work
-    drive.go(drive.greedy, 3)
+    assert drive.device.view().has_work
+    drive.dispatch(drive.greedy, 3)
 
 
 def test_a_flow_that_exits_releases_no_other(lib):
     """Another's request that is held back is looked at when the device has less, not before."""
     drive = Drive(lib)
-    gone = drive.device.add(GREEDY, 0)
+    gone = drive.device.init_flow(GREEDY, 0)
     drive.windows(8 * ONE)
-    drive.come(gone)
-    request = drive.go(drive.greedy)
+    drive.arrive(gone)
+    request = drive.dispatch(drive.greedy)
     last = drive.device.dispatch(gone, 0)[0] if drive.device.choose(0).flow is gone else None
     assert last
     drive.device.complete(gone, last, 1)
     drive.windows(ONE)
     assert drive.device.choose(1).held
-    drive.device.forget(gone)
-    assert not drive.device.view().work
+    drive.device.exit_flow(gone)
+    assert not drive.device.view().has_work
     drive.device.complete(drive.greedy, request, 2)
-    assert drive.device.view().work
+    assert drive.device.view().has_work
 
 
 def test_reads_and_writes_have_windows_apart(lib):
     """The window of those that read is full, that of those that write is not."""
     drive = Drive(lib)
-    drive.go(drive.greedy)
-    writer = drive.device.add(GREEDY._replace(bw=1 << 20), 0)
-    drive.come(writer, write=True)
-    drive.device.complete(writer, drive.go(writer), 0)
+    drive.dispatch(drive.greedy)
+    writer = drive.device.init_flow(GREEDY._replace(bw=1 << 20), 0)
+    drive.arrive(writer, write=True)
+    drive.device.complete(writer, drive.dispatch(writer), 0)
     drive.windows(2 * ONE)
     for _ in range(5):
-        drive.come(writer, write=True)
-    drive.go(writer)
-    drive.go(writer)
+        drive.arrive(writer, write=True)
+    drive.dispatch(writer)
+    drive.dispatch(writer)
     assert drive.device.choose(1).held
 
 
@@ -147,12 +147,12 @@ def test_reads_and_writes_have_windows_apart(lib):
 def test_a_held_flow_delays_no_other(lib, reorders):
     """But surplus on a disk that seeks: there it is better to wait than to go elsewhere."""
     drive = Drive(lib, reorders=reorders)
-    writer = drive.device.add(GREEDY._replace(latency=10 * SECOND), 0)
-    drive.go(drive.greedy)
-    drive.come(writer, write=True)
-    drive.device.complete(writer, drive.go(writer), 0)
+    writer = drive.device.init_flow(GREEDY._replace(latency=10 * SECOND), 0)
+    drive.dispatch(drive.greedy)
+    drive.arrive(writer, write=True)
+    drive.device.complete(writer, drive.dispatch(writer), 0)
     drive.windows(ONE)
-    drive.come(writer, write=True)
+    drive.arrive(writer, write=True)
     choice = drive.device.choose(1)
     assert choice.held == reorders
     assert choice.flow is (None if reorders else writer)
@@ -162,24 +162,24 @@ def test_a_held_flow_delays_no_other(lib, reorders):
 def test_reserved_work_passes_surplus_that_is_held_back(lib, reorders):
     """Though its finish tag is later, on a disk that seeks, too."""
     drive = Drive(lib, reorders=reorders)
-    reserved = drive.device.add(GREEDY._replace(latency=10 * SECOND), 0)
-    drive.go(drive.greedy)
-    drive.come(reserved)
+    reserved = drive.device.init_flow(GREEDY._replace(latency=10 * SECOND), 0)
+    drive.dispatch(drive.greedy)
+    drive.arrive(reserved)
     assert drive.device.choose(1).flow is reserved
 
 
 def test_reserved_work_is_found_behind_much_surplus(lib):
     """However many heads are held back before it."""
     drive = Drive(lib)
-    reserved = drive.device.add(GREEDY._replace(latency=10 * SECOND), 0)
-    others = [drive.device.add(GREEDY, 0) for _ in range(40)]
+    reserved = drive.device.init_flow(GREEDY._replace(latency=10 * SECOND), 0)
+    others = [drive.device.init_flow(GREEDY, 0) for _ in range(40)]
     drive.windows(ONE)
     for other in others:
-        drive.come(other)
-        drive.device.complete(other, drive.go(other), 0)
+        drive.arrive(other)
+        drive.device.complete(other, drive.dispatch(other), 0)
         drive.windows(ONE)
-        drive.come(other)
-    drive.come(reserved)
+        drive.arrive(other)
+    drive.arrive(reserved)
     assert drive.device.choose(1).flow is reserved
 
 
@@ -190,7 +190,7 @@ def test_entitlement_is_judged_when_a_choice_is_made(lib):
     pace = COST_MIN * SECOND // GREEDY.bw
     drive.device.windows[False].until = 10 * pace
     assert drive.device.choose(pace - 1).held
-    drive.come(drive.tight, pace)  # so that there is a choice
+    drive.arrive(drive.tight, pace)  # so that there is a choice
     assert drive.device.choose(pace).flow is drive.greedy
 
 
@@ -199,7 +199,7 @@ def test_a_conforming_request_takes_along_what_came_before(lib):
     drive = Drive(lib)
     drive.windows(ONE)
     assert drive.device.choose(1).held
-    drive.device.jump(1000 * SECOND, 1)
+    drive.device.clock_advance(1000 * SECOND, 1)
     assert drive.device.arrive(drive.greedy, Request(COST_MIN), 2).conforming
     assert drive.device.choose(2).flow is drive.greedy
 
@@ -207,16 +207,17 @@ def test_a_conforming_request_takes_along_what_came_before(lib):
 def test_next_dispatchable_by_weight(lib):
     """The first by share tags, as nobody is entitled, though another's finish tag is smaller."""
     drive = Drive(lib)
-    light, heavy = (drive.device.add(GREEDY._replace(weight=weight), 0) for weight in (1, 200))
+    light, heavy = (drive.device.init_flow(GREEDY._replace(weight=weight), 0)
+                    for weight in (1, 200))
     # From here on the greedy one has its share, the smallest, and is held back.
-    drive.go(drive.greedy)
+    drive.dispatch(drive.greedy)
     for _ in range(3):
         for writer in (light, heavy):
-            drive.come(writer, write=True)
-            drive.device.complete(writer, drive.go(writer), 0)
+            drive.arrive(writer, write=True)
+            drive.device.complete(writer, drive.dispatch(writer), 0)
             drive.windows(2 * ONE)
-    drive.come(light, write=True)
-    drive.come(heavy, write=True)
+    drive.arrive(light, write=True)
+    drive.arrive(heavy, write=True)
     assert drive.device.choose(1).flow is heavy
 
 
@@ -230,24 +231,24 @@ def test_a_late_one_speaks_against_both(lib):
 def test_a_conforming_request_is_not_bound_by_the_window(lib):
     """An arrival that conforms isn't bound by the window."""
     drive = Drive(lib)
-    drive.go(drive.greedy)
+    drive.dispatch(drive.greedy)
     assert drive.device.choose(1).held
-    drive.come(drive.tight, 5 * MS)
-    drive.go(drive.tight, 5 * MS)
+    drive.arrive(drive.tight, 5 * MS)
+    drive.dispatch(drive.tight, 5 * MS)
 
 
 def test_the_paper_knows_no_window(lib):
     """B_max and T_wait is all there is."""
     drive = Drive(lib, "paper")
     for _ in range(10):
-        drive.go(drive.greedy)
+        drive.dispatch(drive.greedy)
 
 
 @pytest.mark.parametrize("later", [0, 1])
 def test_a_rotational_device_gets_none_that_makes_another_late(lib, later):
     """With two in flight a third may let the first wait for three seeks; it is due in 10 ms."""
     drive = Drive(lib, reorders=True)
-    drive.go(drive.greedy)
+    drive.dispatch(drive.greedy)
     drive.windows(MAX)
     now = 10 * MS - 3 * drive.device.service.seek + later
     assert drive.device.choose(now).held == bool(later)
@@ -257,19 +258,19 @@ def test_a_rotational_device_gets_none_that_makes_another_late(lib, later):
 def test_nor_if_it_conforms_with_half_a_seek_each(lib, later):
     """With one in flight another may let it wait for a seek and a half; it is due in 10 ms."""
     drive = Drive(lib, reorders=True)
-    other = drive.device.add(TIGHT._replace(latency=5 * MS), 0)
+    other = drive.device.init_flow(TIGHT._replace(latency=5 * MS), 0)
     now = 10 * MS - 3 * drive.device.service.seek // 2 + later
-    drive.come(other, now)
+    drive.arrive(other, now)
     assert drive.device.choose(now).held == bool(later)
 
 
 def test_in_an_overload_it_gets_all_that_conform(lib):
     """Deadlines are lost anyway, and with more to choose from it is faster."""
     drive = Drive(lib, reorders=True)
-    other = drive.device.add(TIGHT._replace(latency=5 * MS), 0)
+    other = drive.device.init_flow(TIGHT._replace(latency=5 * MS), 0)
     drive.device.overload.now = True
-    drive.come(other, 11 * MS)
-    drive.go(other, 11 * MS)
+    drive.arrive(other, 11 * MS)
+    drive.dispatch(other, 11 * MS)
     assert drive.device.choose(11 * MS).held
 
 
@@ -277,29 +278,29 @@ def test_more_than_fit_are_not_known_of(lib):
     """Nor missed when they are done."""
     drive = Drive(lib, reorders=True)
     drive.device.service.seek = 0
-    tight = [drive.device.add(TIGHT._replace(latency=(20 + n) * MS), 0) for n in range(40)]
-    gone = [(flow, drive.come(flow)) for flow in tight]
+    tight = [drive.device.init_flow(TIGHT._replace(latency=(20 + n) * MS), 0) for n in range(40)]
+    gone = [(flow, drive.arrive(flow)) for flow in tight]
     for flow, request in gone:
-        assert drive.go(flow) is request
+        assert drive.dispatch(flow) is request
     drive.device.service.seek = MS
     for flow, request in [*gone, (drive.tight, drive.first)]:
         assert drive.device.choose(9 * MS).held or flow is drive.tight
         drive.device.complete(flow, request, 9 * MS)
     drive.windows(MAX)
-    drive.go(drive.greedy, 9 * MS)
+    drive.dispatch(drive.greedy, 9 * MS)
 
 
 def test_one_that_is_done_is_not_urgent(lib):
     """And what came back from the driver isn't either, as long as it is away."""
     for gone in ("complete", "requeue"):
         drive = Drive(lib, reorders=True)
-        drive.go(drive.greedy)
+        drive.dispatch(drive.greedy)
         drive.windows(MAX)
         assert drive.device.choose(9 * MS).held
         arguments = (9 * MS,) if gone == "complete" else ()
         getattr(drive.device, gone)(drive.tight, drive.first, *arguments)
         drive.windows(MAX)
-        drive.go(drive.greedy, 9 * MS)
+        drive.dispatch(drive.greedy, 9 * MS)
 
 
 def test_an_idle_device_has_nothing_urgent(lib):
@@ -308,8 +309,8 @@ def test_an_idle_device_has_nothing_urgent(lib):
     drive.first.due += MS
     drive.device.complete(drive.tight, drive.first, 9 * MS)
     drive.windows(MAX)
-    drive.go(drive.greedy, 20 * MS)
-    drive.go(drive.greedy, 20 * MS)
+    drive.dispatch(drive.greedy, 20 * MS)
+    drive.dispatch(drive.greedy, 20 * MS)
 
 
 def test_a_sequential_reader_is_waited_for_with_many_in_flight(lib):
@@ -318,7 +319,7 @@ def test_a_sequential_reader_is_waited_for_with_many_in_flight(lib):
                                   ("paper", True, False)):
         device = Device(lib, 20, 10 * MS, rule, MS)
         device.set_rotational(reorders)
-        reader, other = device.add(GREEDY, 0), device.add(GREEDY, 0)
+        reader, other = device.init_flow(GREEDY, 0), device.init_flow(GREEDY, 0)
         for n in range(8):
             device.arrive(reader, Request(COST_MIN, pos=8 * n), 0)
         for _ in range(8):

@@ -27,8 +27,8 @@ def test_as_specified(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
 
     Among them turns in a crowd, and positions that follow from service times.
     """
-    turns, crowd = [], Service.crowd
-    places, charge = [], Policy._charge_time
+    turns, crowd = [], Service.begin_turn
+    places, charge = [], Policy._device_share_charge
 
     def noted(service: Service, left: int) -> None:
         crowd(service, left)
@@ -38,8 +38,8 @@ def test_as_specified(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
         charge(policy, flow, took)
         places.append(bool(flow.queue) and flow.min_start() > flow.queue[0].start)
 
-    monkeypatch.setattr(Service, "crowd", noted)
-    monkeypatch.setattr(Policy, "_charge_time", charged)
+    monkeypatch.setattr(Service, "begin_turn", noted)
+    monkeypatch.setattr(Policy, "_device_share_charge", charged)
     events = replay.read([result.text("trace")])
     replay.replay(events)
     assert len(set(turns)) > 20
