@@ -58,7 +58,7 @@ struct request {
  * @known: there was one
  * @sweep: where the last one that went by position ended
  * @idle_since: when its last request completed, ns
- * @time: its start tag by the device's time in an overload
+ * @device_tag: its start tag by the device's time in an overload
  * @pace: when its next request is eligible at the latest
  */
 struct flow {
@@ -79,7 +79,7 @@ struct flow {
 	bool known;
 	u64 sweep;
 	u64 idle_since;
-	u128 time;
+	u128 device_tag;
 	u64 pace;
 };
 
@@ -137,8 +137,8 @@ static inline struct flow *active(struct bench *bench)
 /* What counts for its place: its oldest request's start tag, or that by time. */
 static inline u128 start(const struct flow *flow)
 {
-	return flow->queue[0].start > flow->time ? flow->queue[0].start :
-						   flow->time;
+	return flow->queue[0].start > flow->device_tag ? flow->queue[0].start :
+						   flow->device_tag;
 }
 
 static inline u128 finish(const struct flow *flow)
@@ -160,8 +160,8 @@ static inline bool sequential(const struct flow *flow)
 void check_jump(struct bench *bench, u64 jump);
 void check_arrival(struct bench *bench, struct flow *flow,
 		   struct request *request, const struct htbs_arrival *arrival);
-void check_stay(struct bench *bench, const struct flow *flow,
-		enum htbs_order order);
+void check_keep_active(struct bench *bench, const struct flow *flow,
+		       enum htbs_order order);
 void check_order(const struct bench *bench, const struct flow *was,
 		 const struct flow *flow, enum htbs_order order);
 void check_wait(struct bench *bench);
@@ -177,34 +177,34 @@ void check_expired(struct bench *bench, const struct flow *flow,
 
 bool has_turn(const struct bench *bench, const struct flow *flow);
 
-bool shares(const struct flow *flow);
+bool in_share_tree(const struct flow *flow);
 bool by_weight(const struct bench *bench);
 bool first_by_share(const struct bench *bench, const struct flow *flow, bool free);
-void give_back(struct bench *bench, struct flow *flow);
+void check_refund(struct bench *bench, struct flow *flow);
 void share_step(struct bench *bench, struct flow *flow, struct input *in, int what);
 
 void add_sent(struct bench *bench, struct flow *flow, const struct htbs_sent *sent);
 void complete(struct bench *bench, struct flow *flow);
 void requeue(struct bench *bench, struct flow *flow);
-void resume(struct bench *bench, struct flow *flow);
+void redispatch(struct bench *bench, struct flow *flow);
 u32 in_flight(const struct bench *bench);
 bool has_room(const struct bench *bench);
 bool held_back(const struct bench *bench, const struct flow *flow);
 void check_hold(const struct bench *bench, const struct flow *was);
-void check_go(const struct bench *bench, const struct flow *flow);
+void check_can_dispatch(const struct bench *bench, const struct flow *flow);
 
 struct htbs_params input_promise(const struct bench *bench, struct input *in);
 void exact_init(struct flow *flow, const struct htbs_params *params, u128 v);
-u128 exact_grow(struct flow *flow, u128 v, u32 bytes);
-void exact_pass(struct flow *flow, u128 v, u32 cost);
+u128 exact_charge(struct flow *flow, u128 v, u32 bytes);
+void exact_charge_untagged(struct flow *flow, u128 v, u32 cost);
 u128 exact_arrive(struct flow *flow, u128 v, u32 cost);
 
-bool stops(const struct bench *bench, const struct flow *flow);
+bool throttles(const struct bench *bench, const struct flow *flow);
 void cap_begin(struct bench *bench, struct flow *flow);
 void cap_charge(struct bench *bench, struct flow *flow, u32 cost);
 void set_cap(struct bench *bench, struct flow *flow, u64 max);
 u64 due(const struct flow *flow);
-void release(struct bench *bench);
+void unthrottle(struct bench *bench);
 void cap_step(struct bench *bench, struct flow *flow, struct input *in, int what);
 void set_head(struct bench *bench, struct flow *flow);
 

@@ -15,7 +15,7 @@ static u128 end(const struct flow *flow)
 }
 
 /* Is it kept from going on? */
-bool stops(const struct bench *bench, const struct flow *flow)
+bool throttles(const struct bench *bench, const struct flow *flow)
 {
 	return flow->throttled && !bench->drains &&
 	       bench->now + HTBS_CAP_AHEAD < end(flow);
@@ -24,7 +24,7 @@ bool stops(const struct bench *bench, const struct flow *flow)
 /* A request came: it was idle. */
 void cap_begin(struct bench *bench, struct flow *flow)
 {
-	flow->throttled = stops(bench, flow);
+	flow->throttled = throttles(bench, flow);
 }
 
 /* Something of it went. */
@@ -39,7 +39,7 @@ void cap_charge(struct bench *bench, struct flow *flow, u32 cost)
 	if (reference_tat(cap) > most)
 		cap->ticks = most * cap->params.bw;
 	flow->throttled = true;
-	flow->throttled = stops(bench, flow);
+	flow->throttled = throttles(bench, flow);
 }
 
 /* When its oldest request is due. */
@@ -55,7 +55,7 @@ u64 due(const struct flow *flow)
 	return (s64)(due - least) < 0 ? least : due;
 }
 
-static void let_go(struct bench *bench, struct flow *flow)
+static void unthrottle_flow(struct bench *bench, struct flow *flow)
 {
 	flow->throttled = false;
 	flow->entered = ++bench->entries;
@@ -65,14 +65,14 @@ static void let_go(struct bench *bench, struct flow *flow)
 void set_cap(struct bench *bench, struct flow *flow, u64 max)
 {
 	if (flow->pending && flow->throttled)
-		let_go(bench, flow);
+		unthrottle_flow(bench, flow);
 	flow->throttled = false;
 	flow->cap.params.bw = max;
 	flow->cap.ticks = bench->now * max;
 }
 
 /* The first that may go on, of those with the same moment the one that came first. */
-static struct flow *first_stopped(struct bench *bench)
+static struct flow *first_throttled(struct bench *bench)
 {
 	struct flow *first = NULL;
 	int i;
@@ -90,26 +90,26 @@ static struct flow *first_stopped(struct bench *bench)
 }
 
 /* Flows that were throttled for long enough go on, one after the other, and no other. */
-void release(struct bench *bench)
+void unthrottle(struct bench *bench)
 {
-	struct flow *first = first_stopped(bench);
+	struct flow *first = first_throttled(bench);
 	u64 at = 0;
 
 	must(htbs_policy_next_unthrottle(&bench->policy, &at) == !!first);
 	if (first)
 		must(at == (u64)(end(first) - HTBS_CAP_AHEAD));
-	for (; first && !stops(bench, first); first = first_stopped(bench)) {
+	for (; first && !throttles(bench, first); first = first_throttled(bench)) {
 		must(htbs_policy_unthrottle(&bench->policy, bench->now) ==
 		     &first->c);
-		let_go(bench, first);
+		unthrottle_flow(bench, first);
 	}
 	must(!htbs_policy_unthrottle(&bench->policy, bench->now));
 }
 
 /* Until one may go on, or 1 ns before or after that. */
-static void stop_out(struct bench *bench, struct input *in)
+static void wait_for_cap(struct bench *bench, struct input *in)
 {
-	const struct flow *first = first_stopped(bench);
+	const struct flow *first = first_throttled(bench);
 	u128 at = bench->now + HTBS_CAP_AHEAD;
 
 	if (first && end(first) + 1 > at)
@@ -127,12 +127,12 @@ static void change(struct bench *bench, struct flow *flow, struct input *in)
 }
 
 /* A request that is not held up, and counts. */
-static void bypass(struct bench *bench, struct flow *flow, struct input *in)
+static void charge_bypass(struct bench *bench, struct flow *flow, struct input *in)
 {
 	u32 cost = htbs_cost(input_within(in, 0, 1 << 20));
 
 	htbs_policy_charge_bypass(&bench->policy, &flow->c, bench->now, cost);
-	exact_pass(flow, bench->now + bench->drift, cost);
+	exact_charge_untagged(flow, bench->now + bench->drift, cost);
 	cap_charge(bench, flow, cost);
 	if (flow->pending && flow->cap.params.bw)
 		flow->entered = ++bench->entries;
@@ -147,9 +147,9 @@ void cap_step(struct bench *bench, struct flow *flow, struct input *in, int what
 	} else if (what % CAP_STEPS == 0) {
 		change(bench, flow, in);
 	} else if (what % CAP_STEPS == 1) {
-		bypass(bench, flow, in);
+		charge_bypass(bench, flow, in);
 	} else {
-		stop_out(bench, in);
+		wait_for_cap(bench, in);
 	}
-	release(bench);
+	unthrottle(bench);
 }

@@ -35,7 +35,7 @@ void advance_pace(struct bench *bench, struct flow *flow, u32 cost)
 }
 
 /* Since when its oldest request waits. */
-static u64 since(const struct flow *flow)
+static u64 waits_since(const struct flow *flow)
 {
 	return htbs_flow_waits_since(&flow->c, flow->queue[0].arrived);
 }
@@ -52,7 +52,7 @@ bool eligible(const struct bench *bench, const struct flow *flow)
 		return true;
 	for (i = 0; i < flow->pending; i++)
 		if (flow->queue[i].conforms)
-			return (s64)(since(flow) - now) <= 0;
+			return (s64)(waits_since(flow) - now) <= 0;
 	return (s64)(flow->pace - now) <= 0 ||
 	       (s64)(due(flow) - flow->c.curve.params.latency - now) <= 0;
 }
@@ -72,8 +72,8 @@ static bool longest(const struct bench *bench, s64 *waited)
 	for (i = 0; i < FLOWS; i++) {
 		const struct flow *flow = &bench->flow[i];
 
-		if (backlogged(flow) && (s64)((u64)bench->now - since(flow)) > *waited)
-			*waited = bench->now - since(flow);
+		if (backlogged(flow) && (s64)((u64)bench->now - waits_since(flow)) > *waited)
+			*waited = bench->now - waits_since(flow);
 	}
 	return *waited >= (s64)HTBS_EXPIRE;
 }
@@ -96,7 +96,7 @@ void check_expired(struct bench *bench, const struct flow *flow,
 
 	longest(bench, &waited);
 	must(flow && !choice->held && !choice->wait_began);
-	must((s64)((u64)bench->now - since(flow)) == waited);
+	must((s64)((u64)bench->now - waits_since(flow)) == waited);
 	must(choice->order == HTBS_ORDER_OLDEST);
 	bench->expired = true;
 	bench->expired_at = bench->now;

@@ -64,7 +64,7 @@ static struct htbs_sent remove_sent(struct bench *bench, struct flow *flow)
 }
 
 /* In an overload no flow counts for more than the whole device. */
-static void charge_time(struct bench *bench, struct flow *flow, u64 took)
+static void charge_device_share(struct bench *bench, struct flow *flow, u64 took)
 {
 	const struct htbs_policy *policy = &bench->policy;
 	u128 v = bench->now + bench->drift, was = 0;
@@ -74,9 +74,9 @@ static void charge_time(struct bench *bench, struct flow *flow, u64 took)
 	v -= (u64)v - policy->v;
 	if (flow->pending)
 		was = start(flow);
-	if (flow->time < v)
-		flow->time = v;
-	flow->time += took < 1000000000ULL ? took : 1000000000ULL;
+	if (flow->device_tag < v)
+		flow->device_tag = v;
+	flow->device_tag += took < 1000000000ULL ? took : 1000000000ULL;
 	if (flow->pending && start(flow) != was)
 		flow->entered = ++bench->entries;
 }
@@ -95,7 +95,7 @@ void complete(struct bench *bench, struct flow *flow)
 	flow->idle_since = bench->now;
 	must(htbs_policy_complete(policy, &flow->c, bench->now, &sent) ==
 	     expected);
-	charge_time(bench, flow, took);
+	charge_device_share(bench, flow, took);
 	if (!expected)
 		return;
 	left = policy->wait_until - (u64)bench->now;
@@ -118,7 +118,7 @@ void requeue(struct bench *bench, struct flow *flow)
 }
 
 /* What was given back goes past the policy, and is due as it was. */
-void resume(struct bench *bench, struct flow *flow)
+void redispatch(struct bench *bench, struct flow *flow)
 {
 	if (!has_room(bench))
 		return;
@@ -129,7 +129,7 @@ void resume(struct bench *bench, struct flow *flow)
 }
 
 /* How many of them write, or don't. */
-static u32 of_kind(const struct bench *bench, bool write)
+static u32 in_flight_of(const struct bench *bench, bool write)
 {
 	u32 at, sum = 0;
 	int i;
@@ -147,11 +147,11 @@ static bool window_full(const struct bench *bench, bool write)
 	must(window->limit >= HTBS_WINDOW_ONE);
 	must(window->limit <= HTBS_WINDOW_MAX * HTBS_WINDOW_ONE);
 	return (s64)(bench->window_until - (u64)bench->now) > 0 &&
-	       of_kind(bench, write) * HTBS_WINDOW_ONE >= window->limit;
+	       in_flight_of(bench, write) * HTBS_WINDOW_ONE >= window->limit;
 }
 
 /* If the device got one more, might it make another late? */
-static bool endangers(const struct bench *bench, bool reserved)
+static bool risks_deadline(const struct bench *bench, bool reserved)
 {
 	u64 worst = (in_flight(bench) + 1) * bench->policy.service.seek;
 	bool some = false;
@@ -179,7 +179,7 @@ bool held_back(const struct bench *bench, const struct flow *flow)
 
 	if (by_paper(bench) || (reserved && bench->policy.overload.now))
 		return false;
-	return endangers(bench, reserved) ||
+	return risks_deadline(bench, reserved) ||
 	       (!reserved && window_full(bench, flow->queue[0].write));
 }
 
@@ -203,12 +203,12 @@ void check_hold(const struct bench *bench, const struct flow *was)
 		must(!backlogged(&bench->flow[i]) ||
 		     (bench->policy.rotational &&
 		      !eligible(bench, &bench->flow[i])) ||
-		     (by_weight(bench) && !shares(&bench->flow[i])) ||
+		     (by_weight(bench) && !in_share_tree(&bench->flow[i])) ||
 		     held_back(bench, &bench->flow[i]));
 }
 
 /* One goes: nothing may speak against it. */
-void check_go(const struct bench *bench, const struct flow *flow)
+void check_can_dispatch(const struct bench *bench, const struct flow *flow)
 {
 	must(bench->unsure || !held_back(bench, flow));
 }

@@ -146,8 +146,8 @@ static bool in_turn(const struct bench *bench, const struct flow *flow)
 }
 
 /* The active one keeps the device: it must be entitled to. */
-void check_stay(struct bench *bench, const struct flow *flow,
-		enum htbs_order order)
+void check_keep_active(struct bench *bench, const struct flow *flow,
+		       enum htbs_order order)
 {
 	const struct flow *background = &bench->flow[FLOWS - 1];
 
@@ -187,7 +187,7 @@ void check_wait(struct bench *bench)
 	const struct flow *flow = active(bench);
 	u64 until = policy->wait_until, most;
 
-	check_stay(bench, flow, HTBS_ORDER_OLDEST);
+	check_keep_active(bench, flow, HTBS_ORDER_OLDEST);
 	must(!flow->pending);
 	must(flow->c.sync);
 	must(flow->c.think < policy->t_wait);
@@ -212,7 +212,7 @@ void check_wait(struct bench *bench)
 }
 
 /* By the paper's rule it also has to keep it if it may. */
-static bool has_to_stay(const struct bench *bench, const struct flow *flow)
+static bool has_to_keep_active(const struct bench *bench, const struct flow *flow)
 {
 	const struct flow *background = &bench->flow[FLOWS - 1];
 	const struct htbs_policy *policy = &bench->policy;
@@ -220,7 +220,7 @@ static bool has_to_stay(const struct bench *bench, const struct flow *flow)
 	if (background->pending && eligible(bench, background))
 		return false;
 	if (!by_paper(bench) || by_weight(bench) || !flow || bench->run >= policy->b_max ||
-	    !sequential(flow) || stops(bench, flow))
+	    !sequential(flow) || throttles(bench, flow))
 		return false;
 	if (flow->pending)
 		return true;
@@ -257,10 +257,10 @@ bool has_turn(const struct bench *bench, const struct flow *flow)
 	if (first || !by_weight(bench))
 		return flow == first;
 	for (i = 0; i < FLOWS - 1; i++)
-		shared |= shares(&bench->flow[i]);
+		shared |= in_share_tree(&bench->flow[i]);
 	if (!shared)
 		return flow == smallest_finish(bench, ALL);
-	return shares(flow) && first_by_share(bench, flow, false);
+	return in_share_tree(flow) && first_by_share(bench, flow, false);
 }
 
 /* The next flow is held back: does this one go past it? */
@@ -277,7 +277,7 @@ static bool may_pass(const struct bench *bench, const struct flow *flow)
 	first = smallest_finish(bench, FREE);
 	if (first || !by_weight(bench))
 		return flow == first;
-	return shares(flow) && first_by_share(bench, flow, true);
+	return in_share_tree(flow) && first_by_share(bench, flow, true);
 }
 
 /* A flow is chosen anew. */
@@ -289,7 +289,7 @@ void check_turn(struct bench *bench, const struct flow *was,
 
 	/* A run that began again, and has had nothing yet, goes on. */
 	renewed |= flow == was && !bench->run;
-	must(renewed || !has_to_stay(bench, was));
+	must(renewed || !has_to_keep_active(bench, was));
 	must(has_turn(bench, flow) || renewed || may_pass(bench, flow));
 	if (is_background(bench, flow)) {
 		must(!bench->policy.active);

@@ -31,7 +31,7 @@ void exact_init(struct flow *flow, const struct htbs_params *params, u128 v)
 }
 
 /* What a merge added is no operation. */
-u128 exact_grow(struct flow *flow, u128 v, u32 bytes)
+u128 exact_charge(struct flow *flow, u128 v, u32 bytes)
 {
 	if (!flow->exact.params.bw)
 		return v;
@@ -41,7 +41,7 @@ u128 exact_grow(struct flow *flow, u128 v, u32 bytes)
 /* S of a request: the later of both. */
 u128 exact_arrive(struct flow *flow, u128 v, u32 cost)
 {
-	u128 start = exact_grow(flow, v, cost), ops = v;
+	u128 start = exact_charge(flow, v, cost), ops = v;
 
 	if (flow->operations.params.bw)
 		ops = reference_arrive(&flow->operations, v, HTBS_COST_MIN);
@@ -49,7 +49,7 @@ u128 exact_arrive(struct flow *flow, u128 v, u32 cost)
 }
 
 /* A request without a tag is charged as far as the debt goes. */
-static void pass(struct reference *curve, u128 v, u32 cost)
+static void charge_untagged(struct reference *curve, u128 v, u32 cost)
 {
 	u128 most = (v + HTBS_UNTAGGED_DEBT) * curve->params.bw;
 
@@ -63,8 +63,8 @@ static void pass(struct reference *curve, u128 v, u32 cost)
 }
 
 /* The same by both curves. */
-void exact_pass(struct flow *flow, u128 v, u32 cost)
+void exact_charge_untagged(struct flow *flow, u128 v, u32 cost)
 {
-	pass(&flow->exact, v, cost);
-	pass(&flow->operations, v, HTBS_COST_MIN);
+	charge_untagged(&flow->exact, v, cost);
+	charge_untagged(&flow->operations, v, HTBS_COST_MIN);
 }

@@ -158,7 +158,7 @@ static void dispatch(struct bench *bench, struct flow *flow,
 	cap_charge(bench, flow, extent->cost);
 	flow->entered = ++bench->entries;
 	set_head(bench, flow);
-	give_back(bench, flow);
+	check_refund(bench, flow);
 }
 
 static int pending(const struct bench *bench)
@@ -180,7 +180,7 @@ static struct flow *serve(struct bench *bench)
 
 	if (!has_room(bench))
 		return NULL;
-	release(bench);
+	unthrottle(bench);
 	over = (s64)(policy->wait_until - (u64)bench->now) <= 0;
 	expired = some_expired(bench);
 	htbs_policy_choose(policy, bench->now, &choice);
@@ -219,10 +219,10 @@ static struct flow *serve(struct bench *bench)
 		dispatch(bench, flow, choice.order);
 		return flow;
 	}
-	check_go(bench, flow);
+	check_can_dispatch(bench, flow);
 	check_order(bench, was, flow, choice.order);
 	if (flow == was && policy->run) {
-		check_stay(bench, flow, choice.order);
+		check_keep_active(bench, flow, choice.order);
 		must(!choice.switched);
 	} else {
 		must(choice.switched == (active(bench) != was));
@@ -259,7 +259,7 @@ static void charge(struct bench *bench, struct flow *flow, struct input *in)
 
 	htbs_policy_charge(&bench->policy, &flow->c, bench->now, bytes);
 	if (!is_background(bench, flow))
-		exact_grow(flow, bench->now + bench->drift, bytes);
+		exact_charge(flow, bench->now + bench->drift, bytes);
 }
 
 /* A new promise: no tag moves ahead. */
@@ -390,7 +390,7 @@ static void step(struct bench *bench, struct input *in)
 		break;
 	case 12:
 		if (flow->comes_back)
-			resume(bench, flow);
+			redispatch(bench, flow);
 		else
 			requeue(bench, flow);
 		break;

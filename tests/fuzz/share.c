@@ -18,7 +18,7 @@ bool by_weight(const struct bench *bench)
 }
 
 /* Those backlogged when the first weight was given join with their next request. */
-bool shares(const struct flow *flow)
+bool in_share_tree(const struct flow *flow)
 {
 	return !RB_EMPTY_NODE(&flow->c.share.rb);
 }
@@ -32,7 +32,8 @@ bool first_by_share(const struct bench *bench, const struct flow *flow, bool fre
 	for (i = 0; i < FLOWS - 1; i++) {
 		const struct flow *other = &bench->flow[i];
 
-		if (backlogged(other) && shares(other) && !(free && held_back(bench, other)) &&
+		if (backlogged(other) && in_share_tree(other) &&
+		    !(free && held_back(bench, other)) &&
 		    (s64)(other->c.share.curve.tat - tag) < 0)
 			return false;
 	}
@@ -40,7 +41,7 @@ bool first_by_share(const struct bench *bench, const struct flow *flow, bool fre
 }
 
 /* A request was dispatched: was it of the rest, the others' tags move back. */
-void give_back(struct bench *bench, struct flow *flow)
+void check_refund(struct bench *bench, struct flow *flow)
 {
 	int i;
 
@@ -56,7 +57,7 @@ void give_back(struct bench *bench, struct flow *flow)
 	}
 }
 
-static void weigh(struct bench *bench, struct flow *flow, struct input *in)
+static void set_weight(struct bench *bench, struct flow *flow, struct input *in)
 {
 	u32 weight = input_byte(in) & 3 ?
 		     input_within(in, 1, HTBS_WEIGHT_MAX) : 0;
@@ -67,7 +68,7 @@ static void weigh(struct bench *bench, struct flow *flow, struct input *in)
 }
 
 /* One goes that has nothing, and another comes. */
-static void replace(struct bench *bench, struct flow *flow, struct input *in)
+static void exit_and_init(struct bench *bench, struct flow *flow, struct input *in)
 {
 	struct htbs_policy *policy = &bench->policy;
 	struct htbs_params params = input_promise(bench, in);
@@ -94,8 +95,8 @@ void share_step(struct bench *bench, struct flow *flow, struct input *in, int wh
 		bench->policy.rule ^= HTBS_RULE_PAPER ^ HTBS_RULE_SLACK;
 		bench->inexact |= htbs_policy_overloaded(&bench->policy);
 	} else if (what % 2) {
-		weigh(bench, flow, in);
+		set_weight(bench, flow, in);
 	} else {
-		replace(bench, flow, in);
+		exit_and_init(bench, flow, in);
 	}
 }
