@@ -1,4 +1,4 @@
-"""Admission as the design states it, in exact fractions, looking at every moment by itself."""
+"""Admission as the design states it, in exact fractions, with each deadline tested by itself."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -6,13 +6,13 @@ from math import ceil, floor
 
 from tests.model.reservation import COST_MIN, SECOND, Params
 
-ADMISSION_SUM = 1 << 62  # what is reserved beyond that is not told
+ADMISSION_SUM = 1 << 62  # a larger excess is reported as this
 
 
 def rate_and_burst(promise: Params, c_max: int) -> tuple[int, int]:
-    """What it takes: bytes/s and bytes at once. Where bytes don't count, each operation is c_max.
+    """Bytes/s and bytes at once that a reservation takes.
 
-    Where both do, it is the bytes.
+    Bytes if they count. Else operations, each of which may be c_max bytes.
     """
     if promise.bw:
         return promise.bw, promise.burst
@@ -20,7 +20,7 @@ def rate_and_burst(promise: Params, c_max: int) -> tuple[int, int]:
 
 
 def due(promises: Sequence[Params], t: int, c_max: int) -> Fraction:
-    """Bytes that must have been served t ns after all reservations began a burst at once."""
+    """Bytes that are due t ns after all reservations began a burst at once."""
     total = Fraction(0)
     for promise in promises:
         if t >= promise.latency:
@@ -30,7 +30,7 @@ def due(promises: Sequence[Params], t: int, c_max: int) -> Fraction:
 
 
 def requests(promise: Params, size: int) -> int:
-    """How many requests of so many bytes it has under way: what its latency or its burst holds."""
+    """Requests of `size` bytes that a reservation has under way, by its latency or its burst."""
     counts = [(promise.bw, promise.burst, size), (promise.iops, promise.burst // COST_MIN, 1)]
     return min(ceil(max(Fraction(rate * promise.latency, SECOND), burst) / unit)
                for rate, burst, unit in counts if rate)
@@ -45,8 +45,8 @@ def shortfall(promises: Sequence[Params], capacity: int,
               c_max: int) -> tuple[int, int, int] | None:
     """None if all can be honoured; otherwise (bytes/s, bytes, ns): what is missing, and when.
 
-    The left side of the test changes its slope at the deadlines only; the worst of them is told,
-    the earliest if there are several.
+    The demand changes its slope at the deadlines only, so only these are tested. The result is the
+    largest shortfall, and the earliest of equals.
     """
     excess = min(total_rate(promises, c_max), ADMISSION_SUM) - capacity
     if excess > 0:
@@ -60,12 +60,12 @@ def shortfall(promises: Sequence[Params], capacity: int,
 
 
 def left(promises: Sequence[Params], t: int, capacity: int, c_max: int) -> int:
-    """Bytes that could be due by t besides, rounded down."""
+    """Bytes that could be due by t in addition, rounded down."""
     return max(0, floor(Fraction(capacity * t, SECOND) - c_max - due(promises, t, c_max)))
 
 
 def least_capacity(promises: Sequence[Params], c_max: int) -> int:
-    """The smallest capacity, in bytes/s, at which all can be honoured."""
+    """The smallest capacity, in bytes/s, with which all reservations can be honoured."""
     return max([total_rate(promises, c_max),
                 *(ceil((due(promises, p.latency, c_max) + c_max) * SECOND / p.latency)
                   for p in promises)])

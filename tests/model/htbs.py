@@ -1,7 +1,7 @@
 """HTBS as an executable specification, written from the design and the paper, not from the C.
 
 It is slow and plain on purpose: integers have no limit, time never wraps, the theoretical arrival
-time is an exact fraction, and whoever is searched for is found by looking at all.
+time is an exact fraction, and each search looks at all flows.
 
 Units: bytes, bytes per second, nanoseconds, sectors. A tag is a whole number of nanoseconds; where
 the curve gives a fraction, tat and tau are each rounded down before they are subtracted.
@@ -30,7 +30,7 @@ SEQ_GAP = 128  # sectors that a sequential request may leave out
 
 
 class Arrival(NamedTuple):
-    """What was made of an arrival."""
+    """What the policy made of an arrival."""
 
     start: int
     v: int
@@ -42,7 +42,7 @@ class Arrival(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What to dispatch; `flow` is None if nothing."""
+    """The flow to dispatch a request of; None: of none."""
 
     flow: object
     jump: int
@@ -61,28 +61,28 @@ class Policy(Order):
                  rotational: bool = False):
         super().__init__(rule)
         self.b_max, self.t_wait, self.rotational = b_max, t_wait, rotational
-        self.background_due = 0  # when the background goes first
+        self.background_due = 0  # when a request of the background is eligible
         self.expired_at: int | None = None  # when an expired head was chosen last
         self.active: Reservation | None = None
         self.run = 0
         self.run_since = 0
-        self.crowded = False  # more conformed than can be in time at worst
-        self.turn_until = 0  # if so, when the active one's turn is over
+        self.crowded = False  # more requests conform than can be in time with a seek each
+        self.turn_until = 0  # in a crowd, when the turn of the active flow ends
         self.in_flight = 0
-        self.deadlines: list[int] = []  # when those of them that conform are due; not of too many
-        self.writes = 0  # of those in flight
-        self.windows = [Window(), Window()]  # of those that don't write, of those that do
-        self.held = False  # a request is held back until something changes
+        self.deadlines: list[int] = []  # of conforming requests in flight, DEADLINES_MAX at most
+        self.writes = 0  # writes in flight
+        self.windows = [Window(), Window()]  # for reads, for writes
+        self.held = False  # a head is held back until something changes
         self.service = Service(seek)
         self.wait: str | None = None  # "service", then "arrival"
         self.wait_until = 0
-        self.by_position = False  # what was chosen is not the oldest request but the nearest
+        self.by_position = False  # the choice is the nearest request, not the oldest
         self.places = 0
 
     # The paper's add_request().
 
     def arrive(self, flow: Reservation, request: Request, now: int) -> Arrival:
-        """A request arrives. If the device was kept idle for it, that is over."""
+        """A request arrives. A wait for a request of its flow ends."""
         self.held = False
         if request.arrived is None:
             request.arrived = now
@@ -117,27 +117,27 @@ class Policy(Order):
         return Arrival(request.start, v, request.due, jump, conforming, hit, wait_shortened)
 
     def _due(self, flow: Reservation, start: int, now: int) -> int:
-        """When a request would be due that came at the moment the curve entitles it to come."""
+        """When a request is due: a latency after the curve entitles it to arrive."""
         return now + max(0, start - (now + self.drift)) + flow.params.latency
 
     def _limit_wait(self) -> bool:
-        """By the rule of slack a wait is no longer than the others can bear. Is it shorter now."""
+        """With policy=slack a wait ends before another head is late. True if it is cut short."""
         if self.rule == "paper" or self.wait is None:
             return False
-        if self.wait == "service" and self.crowded:  # its turn begins when that is over
+        if self.wait == "service" and self.crowded:  # the turn begins with the completion
             return False
         leave = self._run_deadline()
-        if self.wait == "service":  # what is in flight needs no more time
+        if self.wait == "service":  # only the pending requests need time
             leave += (self.in_flight + 1) * self.service.seek
         before, self.wait_until = self.wait_until, min(self.wait_until, leave)
         return self.wait_until < before
 
     def _advance_clock(self, now: int) -> int:
-        """check_and_adjust_tags(): if no backlogged flow conforms, virtual time jumps.
+        """check_and_adjust_tags(): if no backlogged flow conforms, the virtual clock jumps.
 
-        In an overload, that by which tags are given moves on to the oldest pending start tag,
-        unless the active one is to go on from an older one.
-        By weights surplus is refunded, and there is no jump.
+        In an overload `v` moves on to the smallest pending start tag, unless the next request of
+        the active flow is expected to have a smaller one. With weights surplus is refunded, so the
+        clock does not jump.
         """
         starts = [flow.min_start() for flow in self._backlogged() if not self.weighted()]
         jump = max(0, min(starts) - (now + self.drift)) if starts else 0
@@ -148,7 +148,7 @@ class Policy(Order):
         return jump
 
     def _expects(self, oldest: int) -> bool:
-        """Would the active one's next request, if it has none pending, have an older start tag."""
+        """Would the next request of the active flow, which has none pending, have an older tag."""
         flow = self.active
         if flow is None or flow.queue:
             return False
@@ -157,7 +157,7 @@ class Policy(Order):
     # Caps.
 
     def unthrottle(self, now: int) -> Reservation | None:
-        """One that was throttled for long enough goes on."""
+        """Unthrottle the first throttled flow, if its time has come; that flow or None."""
         for flow in self._throttled()[:1]:
             if not self._throttles(flow, now):
                 self._unthrottle(flow)
@@ -165,14 +165,14 @@ class Policy(Order):
         return None
 
     def _unthrottle(self, flow: Reservation) -> None:
-        """It is throttled no longer; if another is waited for, no longer than it bears."""
+        """The flow is backlogged again. A wait for another flow is cut to the slack of this one."""
         flow.throttled = False
         self._link(flow)
         self.held = False
         self._limit_wait()
 
     def set_cap(self, flow: Reservation, most: int, now: int) -> None:
-        """It gets another cap, or none: 0. It goes on at once."""
+        """Set the cap of a flow, 0: none. A throttled flow is unthrottled."""
         if flow.queue and flow.throttled:
             self._unthrottle(flow)
         flow.params = flow.params._replace(max=most)
@@ -181,7 +181,7 @@ class Policy(Order):
     # The paper's dispatch_request().
 
     def choose(self, now: int) -> Choice:
-        """The active reservation while it may keep the device, then the smallest F."""
+        """Choose the active flow while it may keep the device, then the smallest finish tag."""
         timed_out = self.timeout(now)
         if not self.has_work():
             return Choice(None, 0, False, False, timed_out)
@@ -206,9 +206,9 @@ class Policy(Order):
                       nearest=self.by_position)
 
     def _expired(self, now: int) -> Reservation | None:
-        """The flow with the oldest request, if that has waited for too long.
+        """The flow with the oldest head, if that has been pending for EXPIRE.
 
-        After each as much time belongs to the rest: twice what a seek takes.
+        After each expired head the others have the device for two seeks.
         """
         waiting = [*self._backlogged(), *([self.background] if self.background.queue else [])]
         oldest = min(waiting, key=Reservation.waits_since)
@@ -219,21 +219,21 @@ class Policy(Order):
         return oldest
 
     def _defer_background(self, now: int) -> None:
-        """The background has had its part of the device's time for now."""
+        """The next request of the background is eligible after its part of the device's time."""
         self.background_due = now + BACKGROUND_PART * (self.service.seek + 1)
 
     def _background_eligible(self, now: int) -> bool:
-        """Is its part of the device's time due to it."""
+        """Is a request of the background pending and eligible."""
         return bool(self.background.queue) and self._is_eligible(self.background, now)
 
     def _is_eligible(self, flow: Reservation, now: int) -> bool:
-        """Is its oldest request reserved work, as it is judged now."""
+        """Is the head of a flow eligible now."""
         if flow is self.background:
             return now >= self.background_due
         return flow.queue[0].conforming or now >= flow.eligible()
 
     def _set_active(self, flow: Reservation, now: int) -> bool:
-        """Another flow is active from now on, or none if the background has the device."""
+        """Make a flow active, or none for the background. True if the active flow changed."""
         if flow is self.background:
             self._defer_background(now)
         self.turn = self._is_surplus(flow)
@@ -244,7 +244,7 @@ class Policy(Order):
         return switched
 
     def _update_crowded(self, now: int) -> None:
-        """A turn begins: in a crowd, that of a conforming flow lasts as has proved bearable."""
+        """A turn begins. In a crowd, the turn of a conforming flow lasts for `service.turn`."""
         active = self.active
         self.crowded = (
             self.rule == "slack" and self.rotational and active is not None
@@ -257,11 +257,12 @@ class Policy(Order):
             self.turn_until = now + self.service.seek + self.service.turn
 
     def _can_dispatch(self, flow: Reservation, now: int) -> bool:
-        """May the device have its oldest request now. By the rule of slack, not if it is too much.
+        """May the head of a flow be dispatched now.
 
-        A device that serves first what it reaches first might go past those that conform for every
-        other request that it gets; but if that is eligible with half a seek, and in an overload it
-        is given them all. No window holds back one that is eligible.
+        With policy=slack a head is held back if the window is full, unless it is eligible. A
+        rotational device may pass a conforming request for each other one that it has, so a head
+        is also held back if it could make a conforming request late: each takes a seek, half a
+        seek if the head is eligible. In an overload an eligible head is always dispatched.
         """
         eligible = self._is_eligible(flow, now)
         if self.rule == "paper" or (eligible and self._overloaded()):
@@ -277,35 +278,35 @@ class Policy(Order):
         return self.windows[write].open(self._in_flight(write), now)
 
     def _in_flight(self, write: bool) -> int:
-        """How many of those in flight write, or don't."""
+        """The writes, or the other requests, in flight."""
         return self.writes if write else self.in_flight - self.writes
 
     def _next_dispatchable(self, now: int) -> Reservation | None:
-        """The next in turn is held back: the next that isn't, reserved work first.
+        """The flow to dispatch instead of one that is held back; eligible heads come first.
 
-        On a device that seeks no other, as that would end runs.
+        A rotational device gets no surplus of another flow, as that would end a run.
         """
         others = [*self._eligible(now)[:1], *([] if self.rotational else self._next_flows(HEADS))]
         return next((flow for flow in others if self._can_dispatch(flow, now)), None)
 
     def has_work(self) -> bool:
-        """Is anything pending and not held back, and the device not kept idle."""
+        """Is a request pending, not throttled and not held back, and the device not kept idle."""
         return self.wait is None and not self.held and any(
             flow.queue and not flow.throttled for flow in [*self.flows, self.background])
 
     def _first(self, now: int) -> Reservation:
-        """The flow that is next, or the background."""
+        """The next flow if none is active, or the background."""
         turns = [*self._next_flows(), *self._backlogged()]
         if not turns or self._background_eligible(now):
             return self.background
         return turns[0]
 
     def _eligible(self, now: int) -> list[Reservation]:
-        """Those with reserved work, the smallest F first."""
+        """The flows with an eligible head, the smallest finish tag first."""
         return [flow for flow in self._backlogged() if now >= flow.eligible()]
 
     def _keep_active(self, now: int) -> bool:
-        """May the active reservation keep the device? Sets `wait` if it has nothing pending."""
+        """May the active flow keep the device. Begins a wait if the flow has nothing pending."""
         flow = self.active
         if flow is None or self._throttles(flow, now) or self._background_eligible(now):
             return False
@@ -323,7 +324,7 @@ class Policy(Order):
         return self._run_in_share(flow) and (bool(flow.queue) or self._should_wait(flow, now))
 
     def _is_ahead(self, flow: Reservation) -> bool:
-        """Is it, in an overload, too far ahead of the next flow."""
+        """In an overload, is the flow more than LEAD ahead of the smallest finish tag."""
         others = [each.finish() for each in self._backlogged()]
         if not others or not self._overloaded():
             return False
@@ -334,10 +335,11 @@ class Policy(Order):
         return flow.start(start, flow.cost) > start
 
     def _sweeps(self, now: int) -> bool:
-        """Does the active reservation's next request by position go before its oldest.
+        """Does the next request of the active flow by position go before its oldest.
 
-        It is nearer if the device seeks, and if that has others it chooses itself. The oldest goes
-        first, and then each sixteenth time, and if it conforms as soon as a request could be late.
+        Only on a rotational device with nothing in flight, as a device with several requests
+        orders them itself. The oldest request of a run goes first, and every sixteenth time; a
+        conforming one also goes as soon as a request could be late.
         """
         flow = self.active
         if self.rule == "paper" or not self.rotational or self.in_flight:
@@ -349,7 +351,7 @@ class Policy(Order):
         return now < self._slack_end(self._backlogged()[:HEADS], now + RUN_MAX)
 
     def _should_wait(self, flow: Reservation, now: int) -> bool:
-        """Is the device kept for it, though it has nothing pending? Sets `wait` if so."""
+        """Is the device kept idle for a flow with nothing pending. Begins a wait if so."""
         if not flow.sequential():
             return False
         if not flow.sync or flow.think >= self._max_think():
@@ -367,7 +369,7 @@ class Policy(Order):
         return True
 
     def _run_deadline(self) -> int:
-        """Before when the active reservation's next request must begin, by the rule of slack."""
+        """With policy=slack, when the run of the active flow ends."""
         end, queue = self.run_since + self._max_run(), self.active.queue
         if self._overloaded():
             return end
@@ -376,39 +378,39 @@ class Policy(Order):
         return self._slack(end)
 
     def _max_run(self) -> int:
-        """How long a run is at most, by the rule of slack."""
+        """With policy=slack, the longest run."""
         short = self._overloaded() or self.weighted()
         return SHORT_RUN * self.service.seek if short else RUN_MAX
 
     def _slack(self, end: int) -> int:
-        """Until when the others can wait."""
+        """Until when the heads of the other flows can wait."""
         return self._slack_end([flow for flow in self._backlogged()[:HEADS]
                                if flow is not self.active], end)
 
     def _slack_end(self, flows: list[Reservation], end: int) -> int:
-        """Until when these can wait."""
+        """Until when the heads of these flows can wait."""
         heads = [(flow.due(flow.queue[0]), flow.burst()) for flow in flows]
         return slack_end(heads, self.service.seek, self.in_flight, end)
 
     def _in_time(self, now: int) -> bool:
-        """Can all that is pending be served in time, and isn't any too late that the device has."""
+        """Can all pending requests be in time, and is no conforming request in flight late."""
         active = self.active
         late = active is not None and active.queue and active.due(active.queue[0]) < now
         late = late or any(due < now for due in self.deadlines)
         return not late and now < self._slack(now + RUN_MAX)
 
     def _max_wait(self, flow: Reservation) -> int:
-        """How long its next request is worth waiting for, from the completion of its last one.
+        """The longest wait for the next request of a flow, from its last completion on.
 
-        By the paper T_wait; by the rule of slack four times its mean think time, though a sixteenth
-        of T_wait at least.
+        T_wait with policy=paper; with policy=slack four times the mean think time, at least a
+        sixteenth of T_wait and at most T_wait.
         """
         if self.rule == "paper":
             return self.t_wait
         return min(max(4 * flow.think, self.t_wait // 16), self.t_wait)
 
     def _max_think(self) -> int:
-        """A flow that thinks as long is not waited for.
+        """The device does not wait for a flow with this mean think time or a longer one.
 
         T_wait, or an eighth of a seek where that is shorter, but a sixteenth of T_wait at least.
         """
@@ -417,16 +419,16 @@ class Policy(Order):
         return min(max(self.service.seek // 8, self.t_wait // 16), self.t_wait)
 
     def _begin_wait(self, flow: Reservation) -> None:
-        """Keep the device idle for its next request."""
+        """Keep the device idle for the next request of a flow."""
         self.wait, self.wait_until = "arrival", flow.idle_since + self._max_wait(flow)
         self._limit_wait()
 
     def pick(self, flow: Reservation) -> Request:
-        """The request of the chosen reservation that goes."""
+        """The request of the chosen flow that is dispatched."""
         return flow.nearest() if self.by_position else flow.queue[0]
 
     def dispatch(self, flow: Reservation, now: int) -> tuple[Request, bool]:
-        """The request that was picked goes to the device. Also, did an overload begin."""
+        """Dispatch the request that `pick()` names. Also, did an overload begin."""
         request = self.pick(flow)
         spare = self._is_surplus(flow)
         take(flow.queue, request)
@@ -453,7 +455,10 @@ class Policy(Order):
         return request, overload
 
     def _least_left(self, flow: Reservation) -> int:
-        """Its turn comes too late if no more time is left: half a seek, if it ever leaves one."""
+        """A turn that begins with less time to its deadline is late: half a seek on a disk.
+
+        0 if the latency is no longer than a seek.
+        """
         seek = self.service.seek
         return seek // 2 if self.rotational and flow.params.latency > seek else 0
 
@@ -487,7 +492,7 @@ class Policy(Order):
         return True
 
     def _device_share_charge(self, flow: Reservation, took: int) -> None:
-        """In an overload no flow counts for more than the whole device: its time has a tag, too."""
+        """In an overload a second tag advances by the time that the device took for a flow."""
         if not self._overloaded() or flow is self.background:
             return
         before = flow.queue and flow.min_start()
@@ -507,14 +512,15 @@ class Policy(Order):
         self.held = False
 
     def timeout(self, now: int) -> bool:
-        """A wait for an arrival ends T_wait after the completion. True if it does now.
+        """A wait ends when its time is over. True if one ends now.
 
-        One for a completion ends when that is very late.
+        A wait for an arrival lasts T_wait at most, from the completion on; a wait for a completion
+        ends T_wait after the request would be late.
         """
         return self.wait is not None and now >= self.wait_until and self.cancel_wait()
 
     def cancel_wait(self) -> bool:
-        """Wait no longer. True if a wait ended; no flow is active then."""
+        """End a wait. True if there was one; then no flow is active."""
         self.held = False
         if self.wait is None:
             return False
@@ -522,7 +528,7 @@ class Policy(Order):
         return True
 
     def merge(self, flow: Reservation, kept: Request, gone: Request) -> None:
-        """One pending request swallows another; if that had earlier tags, its place is its own."""
+        """Merge the pending request `gone` into `kept`, which takes the earlier of both tags."""
         if gone.start < kept.start:
             flow.queue.remove(kept)
             flow.queue.insert(flow.queue.index(gone), kept)
@@ -533,21 +539,21 @@ class Policy(Order):
         self.remove(flow, gone)
 
     def remove(self, flow: Reservation, gone: Request) -> None:
-        """A pending request is pending no more: a request of another reservation swallowed it."""
+        """A request is no longer pending: it was merged, or it passes a cap."""
         flow.queue.remove(gone)
         self._link(flow)
 
     def place(self, request: Request) -> None:
-        """It comes to its position, where it stands behind others."""
+        """A request is inserted by position, behind those with the same position."""
         self.places += 1
         request.placed = self.places
 
     def charge(self, flow: Reservation, size: int, now: int) -> None:
-        """Bytes without a tag: merged into a pending request, so no operation."""
+        """Charge bytes that a bio added to a pending request; no operation is charged."""
         flow.bytes.arrive(self._update_time(now), size)
 
     def charge_bypass(self, flow: Reservation, size: int, now: int) -> None:
-        """A request without a tag is sent past us: by right, or from the rest."""
+        """Charge a request without a tag that bypasses the policy: reserved work, or surplus."""
         v = self._update_time(now)
         if not self.weighted() or flow is self.background or flow.start(v, size) <= v:
             flow.bytes.charge_untagged(v, size)
@@ -561,18 +567,18 @@ class Policy(Order):
             self._link(flow)
 
     def requeue(self, flow: Reservation, request: Request) -> bool:
-        """The driver gave a request back; nothing is held for it. True if a wait ended."""
+        """The driver gave a request back. True if a wait for its flow ended."""
         self._inflight_remove(flow, request)
         return flow is self.active and self.cancel_wait()
 
     def redispatch(self, flow: Reservation, request: Request, now: int) -> None:
-        """A request that was given back, or inserted at the head, is dispatched past us."""
+        """A request that was requeued, or inserted at the head, bypasses the policy."""
         self._inflight_add(flow, request, now, False)
 
     # What happens to reservations.
 
     def configure(self, flow: Reservation, params: Params, now: int) -> None:
-        """It promises something else: fresh curves, on which no pending request loses."""
+        """Change a reservation. The curves start afresh; pending tags only move back."""
         before = (flow.min_start(), flow.finish()) if flow.queue else None
         v = self._update_time(now)
         self.set_weight(flow, params.weight)
@@ -588,7 +594,7 @@ class Policy(Order):
             self._link(flow)
 
     def exit_flow(self, flow: Reservation) -> bool:
-        """It goes away, with nothing pending or in flight. True if a wait ended."""
+        """A flow with nothing pending or in flight goes away. True if a wait for it ended."""
         self.flows.remove(flow)
         if flow is not self.active:
             return False
@@ -596,5 +602,5 @@ class Policy(Order):
         return waited
 
     def clock_advance(self, to: int, now: int) -> None:
-        """Let the virtual clock jump while no flow is backlogged, as others' floods would."""
+        """Let the virtual clock jump while no flow is backlogged, as floods of others would."""
         self.drift += max(0, to - now - self.drift)

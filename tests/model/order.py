@@ -1,7 +1,7 @@
 """The order of backlogged flows, from the design, not from the C.
 
-The smallest finish tag goes first. Surplus may go by weights, and a cap throttles a flow that had
-too much.
+The flow with the smallest finish tag is first. Surplus may go by weights, and a cap throttles a
+flow that exceeded it.
 """
 
 from fractions import Fraction
@@ -12,7 +12,7 @@ from tests.model.slack import Overload
 
 WEIGHT_DEFAULT = 100  # of a flow that was given none, while others were
 WEIGHT_RATE = 65536  # bytes a second of the time of shares, for a weight of 1
-CAP_DEBT = 3600 * SECOND  # so far ahead at most does what can't be throttled take it
+CAP_DEBT = 3600 * SECOND  # requests that bypass a cap put a flow no further ahead
 
 
 class Order:
@@ -21,14 +21,14 @@ class Order:
     def __init__(self, rule: str):
         self.rule = rule
         self.drift = 0
-        self.v = 0  # the virtual time by which tags are given, and were given last
+        self.v = 0  # the virtual time of the last tags
         self.flows: list[Reservation] = []
         self.background = Reservation(Params(4096, 4096, 1000), 0, 0)
         self.overload = Overload()
         self.entries = 0
         self.joins = 0
-        self.shared = 0  # the smallest share tag when one was last served from the rest
-        self.turn = False  # the active one has its turn by share
+        self.shared = 0  # the smallest share tag when surplus was last dispatched
+        self.turn = False  # the active flow was chosen by share tag
         self.drains = False  # the queue has to be emptied: caps throttle nothing
 
     def init_flow(self, params: Params, now: int) -> Reservation:
@@ -38,30 +38,31 @@ class Order:
         return flow
 
     def _overloaded(self) -> bool:
-        """An overload makes a difference to the rule of slack only."""
+        """Is there an overload; policy=paper ignores it."""
         return self.rule == "slack" and self.overload.now
 
     def _update_time(self, now: int) -> int:
-        """The virtual time by which tags are given. In an overload it stands, as it was last."""
+        """The virtual time by which tags are given. In an overload it stands still."""
         if not self._overloaded():
             self.v = now + self.drift
         return self.v
 
     def _link(self, flow: Reservation) -> None:
-        """It stands behind those that have the same finish tag."""
+        """Insert a flow by finish tag, behind those with the same tag."""
         self.entries += 1
         flow.entered = self.entries
         self._share_link(flow)
 
     def _backlogged(self) -> list[Reservation]:
-        """Those with pending requests, the smallest F first."""
+        """The backlogged flows, the smallest finish tag first."""
         return sorted((flow for flow in self.flows if flow.queue and not flow.throttled),
                       key=lambda flow: (flow.finish(), flow.entered))
 
     def _next_flows(self, most: int | None = None) -> list[Reservation]:
-        """The order of turns: the smallest F, among equals the first that came; look at so many.
+        """The backlogged flows in the order of their turns, `most` of them.
 
-        By weights, the smallest F of those that are entitled, and then the smallest share tag.
+        By finish tag. With weights, those with an entitled head by finish tag, then all by share
+        tag.
         """
         backlogged = self._backlogged()[:most]
         if not self.weighted():
@@ -69,24 +70,24 @@ class Order:
         entitled = [flow for flow in backlogged if flow.min_start() <= self.v]
         return [*entitled, *self._by_share()[:most]]
 
-    # Shares of the rest.
+    # Shares of the surplus.
 
     def _weight_given(self) -> bool:
-        """Is there a weight."""
+        """Has any flow a weight."""
         return any(flow.params.weight for flow in self.flows)
 
     def weighted(self) -> bool:
-        """Does the rest go by weights, which in an overload it does not."""
+        """Does surplus go by weights, which in an overload it does not."""
         return self._weight_given() and not self._overloaded()
 
     def set_weight(self, flow: Reservation, weight: int) -> None:
-        """It gets another weight, or none: 0. Those backlogged join with their next request."""
+        """Set the weight of a flow, 0: none. Backlogged flows join with their next request."""
         if weight != flow.params.weight:
             flow.share = Fraction(floor(flow.share))
         flow.params = flow.params._replace(weight=weight)
 
     def _share_link(self, flow: Reservation) -> None:
-        """It stands behind those with the same share tag, which is not in the past."""
+        """Insert a flow by share tag, behind those with the same tag; no tag is in the past."""
         self.joins += 1
         flow.joined = self.joins
         flow.shares = self._weight_given() and bool(flow.queue) and not flow.throttled
@@ -94,17 +95,17 @@ class Order:
             flow.share = max(flow.share, Fraction(self.shared))
 
     def _is_surplus(self, flow: Reservation) -> bool:
-        """Would it be served from the rest, by weight, as it is not entitled."""
+        """Is the head of a flow surplus that goes by weight."""
         return (self.weighted() and flow is not self.background
                 and flow.min_start() > max(self.v, flow.device_tag))
 
     def _by_share(self) -> list[Reservation]:
-        """Those that joined and have pending requests, the smallest share tag first."""
+        """The flows inserted by share tag, the smallest tag first."""
         return sorted((flow for flow in self.flows if flow.shares),
                       key=lambda flow: (floor(flow.share), flow.joined))
 
     def _run_in_share(self, flow: Reservation) -> bool:
-        """May the active reservation go on, or be waited for: by right, or by its share."""
+        """May the run go on: the next request is entitled, or the flow is first by share tag."""
         if not self.weighted() or self.turn:
             return True
         start = flow.min_start() if flow.queue else flow.start(self.v, flow.cost)
@@ -114,11 +115,11 @@ class Order:
         return self.turn
 
     def _share_is_first(self, flow: Reservation) -> bool:
-        """Would the rest go to it next, whether or not its request is there."""
+        """Has no other flow a smaller share tag."""
         return all(floor(flow.share) <= floor(other.share) for other in self._by_share())
 
     def _share_charge(self, flow: Reservation, cost: int) -> None:
-        """Something of it was served from the rest."""
+        """A surplus request of a flow is dispatched: its share tag advances."""
         smallest = min(floor(each.share) for each in [flow, *self._by_share()])
         self.shared = max(self.shared, smallest)
         weight = flow.params.weight or WEIGHT_DEFAULT
@@ -128,11 +129,11 @@ class Order:
     # Caps.
 
     def _throttles(self, flow: Reservation, now: int) -> bool:
-        """Does its cap keep it from going on."""
+        """Is a flow throttled now."""
         return flow.throttled and not self.drains and now < flow.cap_end()
 
     def _cap_charge(self, flow: Reservation, cost: int, now: int) -> None:
-        """Something of it is dispatched."""
+        """Charge a request that is dispatched to the cap of its flow."""
         if not flow.params.max:
             return
         flow.cap = max(flow.cap, Fraction(now)) + Fraction(cost * SECOND, flow.params.max)
@@ -141,15 +142,15 @@ class Order:
         flow.throttled = not self.drains and now < flow.cap_end()
 
     def _throttled(self) -> list[Reservation]:
-        """Throttled flows with pending requests, the first to go on first."""
+        """Throttled flows with pending requests, the first to be unthrottled first."""
         return sorted((flow for flow in self.flows if flow.queue and flow.throttled),
                       key=lambda flow: (floor(flow.cap), flow.entered))
 
     def next_unthrottle(self) -> int | None:
-        """When the first throttled flow may go on."""
+        """When the first throttled flow is unthrottled."""
         return next((flow.cap_end() for flow in self._throttled()), None)
 
     def drain(self, drains: bool) -> bool:
-        """The queue has to be emptied, or no longer. True if that is news."""
+        """Set whether the queue has to be emptied. True if that changed."""
         before, self.drains = self.drains, drains
         return before != drains

@@ -1,7 +1,7 @@
 """The tags of the paper's figure 3, literally, for requests of unit cost.
 
 Tokens are requests, `rate` is in requests per second, time is an exact fraction of a second. Three
-slips of the printed listing are put right, as the paper's text has it:
+slips of the printed listing are corrected by the paper's text:
 
 - F = S + delta is assigned to every request, not only to those with tokens;
 - a token is taken for every request, so that tokens go negative; if only conforming requests paid,
@@ -45,7 +45,7 @@ class Tokens:
 
 
 def check_and_adjust_tags(reservations: list[Tokens], t: Fraction) -> Fraction:
-    """If all that is pending lies in the future, move it back. By how much."""
+    """If all pending start tags lie in the future, move them back. By how much."""
     backlogged = [r for r in reservations if r.pending]
     if not backlogged or any(r.pending[0] <= t for r in backlogged):
         return Fraction(0)

@@ -1,15 +1,14 @@
-"""Replay what ran in a kernel through the specification: same tags, same choices, same waits.
+"""Replay a recording of a kernel through the specification: same tags, same choices, same waits.
 
     python -m tests.model.replay FILE…
 
 A recording is ftrace's text of the htbs events (the files trace, trace_pipe or per_cpu/*/trace;
-.gz, too), begun before the device came to htbs, so that all its state is known. Events are recorded
-under the device's lock; `echo counter > trace_clock` has ftrace number them over all CPUs, which
-keeps that order. Several files are merged by it.
+.gz, too), begun before the device switched to htbs, so that all its state is known. Events are
+recorded under the device's lock; `echo counter > trace_clock` has ftrace number them over all CPUs.
+Several files are merged by these numbers.
 
-What came from outside is taken from the recording: arrivals, merges, completions, changes of
-reservations and tunables, and when the driver asked for a request. What was decided is compared to
-the nanosecond.
+Inputs are taken from the recording: arrivals, merges, completions, changes of reservations and
+tunables, and when the driver asked for a request. Decisions are compared to the nanosecond.
 """
 
 import gzip
@@ -25,24 +24,24 @@ from tests.model.htbs import Policy
 from tests.model.reservation import Params, Request, Reservation
 from tests.model.window import ONE
 
-BACKGROUND = 0  # the group of the background and of what has no reservation
+BACKGROUND = 0  # the group of the background and of requests without a reservation
 NONE = -1
-WRAP = 1 << 64  # a wait that others cannot bear may end before time began
+WRAP = 1 << 64  # a wait without slack may end before time began
 
 _EVENT = re.compile(r" (\d+)(?:\.(\d+))?: htbs_(\w+): (\d+:\d+) ?(.*)$")
 _LOST = re.compile(r"\[LOST (\d+) EVENTS\]")
 _BUFFER = re.compile(r"entries-in-buffer/entries-written: (\d+)/(\d+)")
-# They tell something of what the next event is about.
+# They belong to the decision of the next event.
 _ANNOUNCEMENTS = {"drift", "switch", "overload", "late", "stop"}
 _LAST = 10
 
 
 class RecordingError(ValueError):
-    """The recording is not whole; the text names the remedy."""
+    """The recording is incomplete; the text names the remedy."""
 
 
 class Expected(NamedTuple):
-    """An event as the specification has it, without what only the kernel can know."""
+    """An event as the specification has it, without fields that only the kernel knows."""
 
     name: str
     fields: dict[str, int | str]
@@ -54,7 +53,7 @@ class Expected(NamedTuple):
 
 @dataclass(frozen=True)
 class Event:
-    """A recorded event; number: its place in the recording, from 1; line: as it was read."""
+    """A recorded event; number: its place in the recording, from 1; line: its text."""
 
     number: int
     name: str
@@ -71,12 +70,12 @@ class Event:
             ) from None
 
     def is_as(self, expected: Expected) -> bool:
-        """Does it say all that is expected."""
+        """Has the event all expected fields."""
         return self.name == expected.name and expected.fields.items() <= self.fields.items()
 
 
 class MismatchError(AssertionError):
-    """What ran is not what the specification says."""
+    """The recording is not what the specification says."""
 
     def __init__(self, recorded: list[Event], expected: list[Expected], last: Iterable[Event]):
         self.event = recorded[-1]
@@ -94,7 +93,7 @@ def _words(event: Event) -> str:
 
 
 def read(texts: Iterable[str]) -> list[Event]:
-    """The events of the files of a recording, in their order."""
+    """The events of a recording's files, in their order."""
     found = []
     for line in (line for text in texts for line in text.splitlines()):
         if lost := _LOST.search(line):
@@ -121,7 +120,7 @@ def _fields(words: str) -> dict[str, int | str]:
 
 @dataclass(eq=False)
 class Traced(Request):
-    """A request with the number that the recording knows it by."""
+    """A request with its number in the recording."""
 
     number: int = NONE
 
@@ -140,7 +139,7 @@ class Device:
         self._last: deque[Event] = deque(maxlen=_LAST)
 
     def play(self, event: Event) -> None:
-        """Do what happened and compare what was decided. Raises MismatchError."""
+        """Replay an event and compare the decision. Raises MismatchError."""
         self._last.append(event)
         self._announced.append(event)
         if event.name in _ANNOUNCEMENTS or event.name == "wait_end" and event.outcome != "timeout":
@@ -158,7 +157,7 @@ class Device:
             raise MismatchError(recorded, expected, self._last)
 
     def _concerns(self, announced: Event, event: Event) -> bool:
-        """Is it of the same decision. A request that was given back may be late any time."""
+        """Is it of the same decision. A requeued request may be late at any time."""
         if announced.name != "late":
             return True
         known = self._in_flight.get(announced.request, (NONE, None))[1]
@@ -193,12 +192,12 @@ class Device:
         return [Expected("drift", {"now": now, "jump": jump, "drift": self._policy.drift})]
 
     def _stop(self, flow: Reservation, now: int) -> list[Expected]:
-        """What it has pending is held up by its cap."""
+        """The flow has requests pending and is throttled."""
         if not flow.queue or not flow.throttled:
             return []
         return [Expected("stop", {"group": self._group(flow), "now": now, "until": flow.cap_end()})]
 
-    # Requests come.
+    # Arrivals.
 
     def _on_tag(self, event: Event) -> list[Expected]:
         flow, now = self._flow(event), event.now
@@ -249,7 +248,7 @@ class Device:
         return next(flow for flow in flows if request in flow.queue)
 
     def _swallow(self, flow: Reservation, kept: Traced, gone: Traced) -> Reservation:
-        """One request less; the flow that it was of."""
+        """Merge the request `gone` into `kept`; the flow of `gone`."""
         other = self._owner(gone)
         kept.conforming |= gone.conforming
         if flow is other:
@@ -261,7 +260,7 @@ class Device:
         return other
 
     def _on_charge(self, event: Event) -> list[Expected]:
-        """For what a merge added, or for a request at the head, which has no event of its own."""
+        """For bytes that a merge added, or for a request at the head, which has no other event."""
         charge = self._policy.charge if self._grown else self._policy.charge_bypass
         flow = self._flow(event)
         charge(flow, event.bytes, event.now)
@@ -271,16 +270,16 @@ class Device:
         return [*stop, Expected("charge", {"group": group, "bytes": size})]
 
     def _uncharged(self, event: Event) -> list[Expected]:
-        """A merge is charged at once for what it added, if it did."""
+        """Bytes that a merge added are charged at once."""
         if event.name == "charge" or self._grown is None:
             return []
         group, size = self._grown
         return [Expected("charge", {"group": group, "bytes": size})]
 
     def _on_pass(self, event: Event) -> list[Expected]:
-        """Others wait for it, so it passes its group's cap, as if it had been given back.
+        """A request that others wait for passes its group's cap, as if it had been requeued.
 
-        It was pending before there was a cap, or it arrives, and was charged just now.
+        It was pending before there was a cap, or it has just arrived and been charged.
         """
         request, flow = self._pending.pop(event.request, None), self._flow(event)
         if request is None:
@@ -292,7 +291,7 @@ class Device:
         fields = {"group": self._group(flow), "bytes": request.size, "write": int(request.write)}
         return [Expected("pass", {**fields, "pending": len(flow.queue)})]
 
-    # Requests go.
+    # Dispatches and completions.
 
     def _on_dispatch(self, event: Event) -> list[Expected]:
         return self._chosen(event) if event.tagged else self._unscheduled(event)
@@ -304,7 +303,7 @@ class Device:
             return expected
         request = policy.pick(flow)
         request.sync = bool(event.sync)
-        if not request.size:  # it moves no data, so its length was not known
+        if not request.size:  # it moves no data, so its length was unknown
             request.pos, request.size, request.data = event.sector, event.bytes, False
         _, overload = policy.dispatch(flow, event.now)
         if overload:
@@ -320,9 +319,9 @@ class Device:
         })]  # fmt: skip
 
     def _choose(self, event: Event) -> tuple[list[Expected], Reservation | None]:
-        """What the driver's question brings about, and the flow that is chosen."""
+        """The driver asks for a request: the expected events, and the flow that is chosen."""
         policy, now, was_active = self._policy, event.now, self._policy.active
-        expected = self._on_go(event)  # those that had to be told of before
+        expected = self._on_go(event)  # flows that had to be unthrottled before
         choice = policy.choose(now)
         expected += [self._end(was_active, "timeout", now=now)] if choice.timed_out else []
         if choice.overload_ended:
@@ -343,11 +342,11 @@ class Device:
         return expected, choice.flow
 
     def _unscheduled(self, event: Event) -> list[Expected]:
-        """Requeued or inserted at the head, or without a reservation: then none is in flight."""
+        """A request that was requeued, inserted at the head, or has no reservation."""
         flow = self._flow(event)
         fields = {"start": 0, "nearest": 0, "run": self._policy.run, "pending": 0}
         if event.in_flight:
-            # What is inserted at the head and has a reservation is a write between two flushes.
+            # A request at the head with a reservation is a write between two flushes.
             request = self._given_back.pop(event.request, None) or Traced(
                 event.bytes, write=True, number=event.request
             )
@@ -380,15 +379,15 @@ class Device:
     # Waits.
 
     def _on_go(self, event: Event) -> list[Expected]:
-        """The timer's doing, or the driver's question's."""
+        """By the timer, or as the driver asks for a request."""
         flow = self._policy.unthrottle(event.now)
         if flow is None:
             return []
         return [Expected("go", {"group": self._group(flow), "now": event.now})]
 
     def _on_drain(self, event: Event) -> list[Expected]:
-        news = self._policy.drain(bool(event.begins))
-        return [Expected("drain", {})] if news else []
+        changed = self._policy.drain(bool(event.begins))
+        return [Expected("drain", {})] if changed else []
 
     def _on_hold(self, event: Event) -> list[Expected]:
         return self._choose(event)[0]
@@ -397,7 +396,7 @@ class Device:
         return self._choose(event)[0]
 
     def _on_wait_end(self, event: Event) -> list[Expected]:
-        """Time's up: the timer's doing, or the driver's question's."""
+        """A wait times out, by the timer or as the driver asks for a request."""
         was_active = self._policy.active
         if not self._policy.timeout(event.now):
             return []
@@ -438,7 +437,7 @@ class Device:
         return [Expected("cap", {})]
 
     def _on_leave(self, event: Event) -> list[Expected]:
-        """A group that is unknown is left from the device's last stay with htbs."""
+        """An unknown group is left from an earlier time of the device with htbs."""
         left = Expected("leave", {})
         flow = self._flows.get(event.group)
         if flow is None:
@@ -476,7 +475,7 @@ def summary(events: list[Event]) -> str:
 
 
 def main(paths: list[str]) -> int:
-    """Replay a recording and say what it held, or what is wrong."""
+    """Replay a recording and print what it holds, or what is wrong."""
     if not paths or any(path.startswith("-") for path in paths):
         print("usage: python -m tests.model.replay FILE…", file=sys.stderr)
         return 2

@@ -1,4 +1,4 @@
-"""One reservation and its requests, from the design, not from the C: curves, tags and habits."""
+"""A flow and its requests, from the design, not from the C: curves, tags, access pattern."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,15 +8,15 @@ from typing import NamedTuple
 SECOND = 10**9
 COST_MIN = 4096  # the smallest request is charged this much
 SEQ_LAST, SEQ_MIN = 8, 5  # sequential: at least 5 of the last 8 requests were
-CAP_AHEAD = SECOND // 100  # so far may one be ahead of what it may have at most
-TAG_SWAPS = 64  # so many places older are the tags at most that a request by position takes
-UNTAGGED_DEBT = SECOND  # so far ahead at most does what goes past the policy take a curve
+CAP_AHEAD = SECOND // 100  # a flow may be so far ahead of its cap
+TAG_SWAPS = 64  # a request by position takes tags from this many places ahead at most
+UNTAGGED_DEBT = SECOND  # requests that bypass the policy take a curve no further ahead
 
 
 class Params(NamedTuple):
     """What a reservation promises: rho, sigma, delta; its weight, its cap, operations. 0: none.
 
-    Bytes or operations count, or both. The burst is as many operations as it is smallest requests.
+    Bytes or operations count, or both. The burst of operations is `burst` / COST_MIN.
     """
 
     bw: int
@@ -28,14 +28,14 @@ class Params(NamedTuple):
 
 
 class Tag(NamedTuple):
-    """The start tag of a request by one curve, and how often that was full before."""
+    """The start tag of a request by one curve, and how often the curve was full before."""
 
     start: int
     refills: int = 0
 
 
 class Curve:
-    """An arrival curve, of bytes or of operations; rate: of them per second, 0: all conforms."""
+    """An arrival curve of bytes or of operations; rate: per second, 0: every request conforms."""
 
     def __init__(self, rate: int, burst: Fraction, v: int):
         self.rate, self.burst = rate, burst
@@ -43,7 +43,7 @@ class Curve:
         self.refills = 0
 
     def arrive(self, v: int, cost: int) -> Tag:
-        """The tag of what costs so much and arrives at v."""
+        """The tag of a request of this cost that arrives at v."""
         if not self.rate:
             return Tag(v)
         start = self.start(v, cost)
@@ -52,7 +52,7 @@ class Curve:
         return Tag(start, self.refills)
 
     def charge_untagged(self, v: int, cost: int) -> None:
-        """The same of what has no tag and makes no endless debt."""
+        """Charge a request that has no tag, up to UNTAGGED_DEBT ahead of v."""
         if not self.rate:
             return
         self._refill(v)
@@ -62,20 +62,20 @@ class Curve:
         self.tat = min(debt, Fraction(v + UNTAGGED_DEBT))
 
     def _refill(self, v: int) -> None:
-        """Time has passed; if the curve was behind it, it forgets what was before."""
+        """A curve behind v is full: earlier charges no longer count."""
         if self.tat < v:
             self.tat = Fraction(v)
             self.refills += 1
 
     def start(self, v: int, cost: int) -> int:
-        """S of that, if it came."""
+        """The start tag that a request of this cost would get."""
         if not self.rate:
             return v
         tau = max(0, floor((self.burst - cost) * SECOND / self.rate))
         return max(v, floor(self.tat) - tau)
 
     def refund(self, tag: Tag, cost: int) -> int:
-        """Give back what a request cost, if the curve has not forgotten it; how far tat fell."""
+        """Refund a request, unless the curve was full since. How far tat fell."""
         if not self.rate or tag.refills != self.refills:
             return 0
         before = floor(self.tat)
@@ -87,7 +87,7 @@ class Curve:
 class Request:
     """A request; from its arrival on with its start tags and the real time it is due.
 
-    One that never arrived, as it goes past the scheduler, does not conform.
+    A request that bypasses the policy never arrives, so it does not conform.
     """
 
     size: int
@@ -96,15 +96,15 @@ class Request:
     tags: tuple[Tag, ...] = (Tag(0), Tag(0))  # by bytes, by operations
     due: int = 0
     conforming: bool = False
-    sent: int = 0  # when the device got it
+    sent: int = 0  # when it was dispatched
     write: bool = False
-    placed: int = 0  # when it came to its position; the later of two stands behind
-    arrived: int | None = None  # since when it waits; None: since it is inserted
-    data: bool = True  # it moves data; one that does not costs the least, however long it is
+    placed: int = 0  # order of insertion, for requests with the same position
+    arrived: int | None = None  # since when it is pending; None: since it is inserted
+    data: bool = True  # it moves data; else it costs COST_MIN, whatever its length
 
     @property
     def start(self) -> int:
-        """S: both curves entitle it."""
+        """S, the later of both start tags."""
         return max(tag.start for tag in self.tags)
 
     @property
@@ -114,27 +114,27 @@ class Request:
 
     @property
     def cost(self) -> int:
-        """Bytes charged for it."""
+        """Bytes charged."""
         return max(self.size, COST_MIN) if self.data else COST_MIN
 
 
 class Reservation:
-    """One reservation: its curves, its pending requests in the order of arrival, its habits."""
+    """A flow: its curves, its pending requests in the order of arrival, its access pattern."""
 
     def __init__(self, params: Params, v: int, now: int):
         self.init_curves(params, v)
         self.share = Fraction(0)  # share tag, ns of the time of shares
-        self.cap = Fraction(now)  # what it had, over what it may have at most: ns of real time
-        self.throttled = False  # it had too much when something of it was last dispatched
-        self.device_tag = 0  # its start tag by the time that the device took for it in an overload
+        self.cap = Fraction(now)  # bytes dispatched over the cap: ns of real time
+        self.throttled = False  # its cap was exceeded at the last dispatch
+        self.device_tag = 0  # start tag by the time that the device took in an overload
         self.queue: list[Request] = []
-        self.entered = 0  # when its place among the backlogged ones was last assigned
-        self.joined = 0  # the same of its place by share tags
-        self.shares = False  # it has a place by share tags
+        self.entered = 0  # order of insertion, for flows with the same finish tag
+        self.joined = 0  # the same for flows with the same share tag
+        self.shares = False  # it is inserted by share tag
         self.in_flight = 0
         self.history = [False] * SEQ_LAST
         self.next_pos: int | None = None  # after its last request, once there was one
-        self.sweep = 0  # from where on the next by position is looked for
+        self.sweep = 0  # the sector from which a request by position is looked for
         self.sync = False
         self.pace = now  # when its next request is eligible at the latest
         self.idle_since = now
@@ -152,11 +152,11 @@ class Reservation:
         return self.bytes.arrive(v, cost), self.ops.arrive(v, 1)
 
     def start(self, v: int, cost: int) -> int:
-        """S of such a request, if it came."""
+        """The start tag that a request of this cost would get."""
         return max(self.bytes.start(v, cost), self.ops.start(v, 1), self.device_tag)
 
     def refund(self, request: Request, v: int) -> None:
-        """Give a request back: tags move back by as much by each curve, though not before v."""
+        """Refund a request: later tags of each curve move back by its cost, but not before v."""
         costs = (request.cost, 1)
         steps = [curve.refund(tag, cost) for curve, tag, cost
                  in zip((self.bytes, self.ops), request.tags, costs, strict=True)]
@@ -165,46 +165,46 @@ class Reservation:
                                for tag, step in zip(other.tags, steps, strict=True))
 
     def cap_end(self) -> int:
-        """When it may, if it is throttled."""
+        """When the flow is unthrottled, if it is throttled."""
         return floor(self.cap) - CAP_AHEAD
 
     def due(self, request: Request) -> int:
-        """When a request is due, given that the cap held it up."""
+        """When a request is due: no earlier than if it arrived when the cap lets it go on."""
         if not self.params.max:
             return request.due
         return max(request.due, self.cap_end() + self.params.latency)
 
     def waits_since(self) -> int:
-        """Since when its oldest request waits, but for its cap."""
+        """Since when the head is pending, not counting the time in which the cap throttles it."""
         arrived = min(request.arrived for request in self.queue[:1])
         return max(arrived, self.cap_end()) if self.params.max else arrived
 
     def eligible(self) -> int:
-        """From when on its oldest request is reserved work, which no window holds back.
+        """When the head is eligible.
 
-        When a request that conforms is pending; else when the start tag would have come in real
-        time, or, if that is earlier, at its pace.
+        At once if a conforming request is pending; else when its start tag would have come in real
+        time, or at the pace of the flow, if that is earlier.
         """
         if any(request.conforming for request in self.queue):
             return self.waits_since()
         return min(self.pace, self.due(self.queue[0]) - self.params.latency)
 
     def advance_pace(self, now: int, cost: int) -> None:
-        """A request of so many bytes is dispatched: the pace moves on by what it is of the time."""
+        """A request is dispatched: the pace advances by its cost over the reserved rate."""
         rates = [(cost, self.params.bw), (1, self.params.iops)]
         step = max(each * SECOND // rate for each, rate in rates if rate)
         self.pace = min(max(self.pace, now - self.params.latency), now) + step
 
     def min_start(self) -> int:
-        """MinS, but no earlier than the tag by time."""
+        """MinS, but no earlier than the tag by the device's time."""
         return max(self.device_tag, min(request.start for request in self.queue))
 
     def finish(self) -> int:
-        """The smallest F."""
+        """The finish tag of the head."""
         return self.min_start() + self.params.latency
 
     def burst(self) -> int:
-        """How many of its pending requests may be due at once: at least one, at most a burst."""
+        """How many pending requests may be due at once: at least one, at most a burst."""
         pending = len(self.queue)
         cost = self.cost if self.params.bw else COST_MIN
         if pending * cost <= self.params.burst:
@@ -212,25 +212,24 @@ class Reservation:
         return max(1, self.params.burst // cost)
 
     def sequential(self) -> bool:
-        """Are its requests so mostly."""
+        """Are most of its requests sequential."""
         return sum(self.history) >= SEQ_MIN
 
     def nearest(self) -> Request:
-        """The next of its pending requests by position, going round."""
+        """The next pending request by position."""
         return nearest(self.queue, self.sweep)
 
 
 def nearest(queue: list[Request], sweep: int) -> Request:
-    """The first from the sector `sweep` on; behind the last one comes the first of all."""
+    """The first request from the sector `sweep` on, else the first request of all."""
     return min(queue, key=lambda request: (request.pos < sweep, request.pos, request.placed))
 
 
 def take(queue: list[Request], request: Request) -> None:
-    """A request is pending no more. If it passes older ones its tags may be others'.
+    """Remove a request from the queue. A surplus request that passes older ones swaps tags.
 
-    Those that don't conform, back to the first that does, have their tags in the order of
-    arrival whichever of them goes: it takes the oldest's, and each the next one's. But no further
-    back than TAG_SWAPS.
+    It takes the tags of the oldest surplus request behind the last conforming one, and each of
+    these takes those of the next, so tags leave in their order. At most TAG_SWAPS requests swap.
     """
     place = queue.index(request)
     older = queue[max(0, place - TAG_SWAPS):place]

@@ -1,4 +1,4 @@
-"""The rule of slack, from the design, not from the C: what the others can bear, and what a seek is.
+"""Slack, from the design, not from the C: how long pending heads can wait, how long a seek takes.
 
 Times are whole nanoseconds; what is divided is rounded down.
 """
@@ -8,20 +8,20 @@ from dataclasses import dataclass, field
 
 from tests.model.reservation import SECOND
 
-HEADS = 16  # so many heads are looked at, the earliest deadlines first
+HEADS = 16  # heads that are looked at, in the order of finish tags
 SEEK_MAX = SECOND
 RUN_MAX = SECOND
 SHORT_RUN = 8  # seeks
-LEAD = SECOND // 2  # in an overload: of virtual time, from one finish tag to the next one's
+LEAD = SECOND // 2  # in an overload, how far a flow may be ahead, virtual time
 TURN_LEFT = 3  # seeks
-EXPIRE = 30 * SECOND  # a head that has waited for so long goes first
+EXPIRE = 30 * SECOND  # a head that is pending for so long is dispatched first
 BACKGROUND_PART = 16  # the inverse of the background's part of the device's time
-SWEEP = 16  # of a run's requests the first of so many is the oldest, wherever it is
+SWEEP = 16  # of so many requests of a run, the first is the oldest
 
 
 @dataclass
 class Service:
-    """What a request with a seek takes: the largest time seen, fading."""
+    """The time for a request with a seek: a maximum that fades."""
 
     seek: int
     since: int = 0
@@ -40,11 +40,11 @@ class Service:
             self.turn += self.seek // 256
 
     def begin(self, now: int, streaming: bool) -> None:
-        """A request goes to the device, which was idle; it may be one of a run, not its first."""
+        """A request is dispatched to the idle device; streaming: it continues a run."""
         self.since, self.streaming = now, streaming
 
     def end(self, now: int) -> int:
-        """It is done, and took so long. However long, that at most doubles what is believed."""
+        """The request completes; how long it took. At most, that doubles the estimate."""
         took, self.since = now - self.since, now
         if not self.streaming:
             sample = min(took, 2 * self.seek + 1, SEEK_MAX)
@@ -54,28 +54,28 @@ class Service:
 
 @dataclass
 class Overload:
-    """Do turns come too late: more than a quarter of them, until all can be served in time."""
+    """An overload begins when a quarter of the turns were late, and ends when none would be."""
 
-    late: int = 0  # part of them, of late, in units of 1/65536
+    late: int = 0  # part of the last turns that were late, in units of 1/65536
     now: bool = False
 
     def account(self, late: bool) -> bool:
-        """A reservation has its turn, after the deadline or not. Did an overload begin."""
+        """Account a turn, late or not. True if an overload began."""
         was = self.now
         self.late = (31 * self.late + (65536 if late else 0)) // 32
         self.now = was or self.late > 65536 // 4
         return self.now != was
 
     def end(self) -> None:
-        """Forget."""
+        """The overload is over; late turns are forgotten."""
         self.late, self.now = 0, False
 
 
 def slack_end(others: Iterable[tuple[int, int]], seek: int, in_flight: int, end: int) -> int:
-    """Before when the next request of a run must begin; at `end` the run is over anyway.
+    """When a run has to end, so that the heads of the other flows are in time; `end` at the latest.
 
-    The others have (due, how many) requests, in the order in which they are to be served. Each
-    takes a seek, and so may that next request, and each that the device has.
+    Of each other flow: (due, how many requests are due with its head), in the order of service.
+    Each of these requests takes a seek, and so does the next one of the run and each in flight.
     """
     ahead = (in_flight + 1) * seek
     for due, count in others:
@@ -85,9 +85,10 @@ def slack_end(others: Iterable[tuple[int, int]], seek: int, in_flight: int, end:
 
 
 def slack_crowded(heads: list[tuple[int, int]], seek: int, in_flight: int) -> bool:
-    """Would not all conforming requests be in time at worst, even had they come just now.
+    """Do more requests conform than can be in time with a seek each, had they arrived just now.
 
-    Of the heads that conform: (latency, how many). With `in_flight` conforming ones before them.
+    Of each conforming head: (latency, how many requests are due with it). `in_flight` conforming
+    requests are served first.
     """
     return any((in_flight + sum(count for each, count in heads if each <= latency) + 1) * seek
                > latency for latency, _ in heads)

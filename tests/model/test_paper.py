@@ -1,4 +1,4 @@
-"""The paper's token form and ours give the same tags.
+"""The token form of the paper and the curve form of the specification give the same tags.
 
 The cost of every request is 4096 bytes here, so 4096 bytes are one token. Times are whole
 nanoseconds and rates divide them, so that nothing is rounded.
@@ -20,9 +20,9 @@ depths = st.integers(1, 8)
 
 
 def both(reservations, arrivals):
-    """The tags by both forms, in real time: [(flow, t, (S, F) of the paper, (S, F) of ours)].
+    """The tags by both forms, in real time: [(flow, t, (S, F) by tokens, (S, F) by the curve)].
 
-    `arrivals` are (pause in ns, reservation, how many requests are dispatched before).
+    `arrivals` are (pause in ns, flow, how many requests are dispatched before).
     """
     papers = [Tokens(depth, Fraction(rate), Fraction(1, 20)) for rate, depth in reservations]
     policy = Policy(1, 0)
@@ -44,7 +44,7 @@ def both(reservations, arrivals):
 
 
 def test_a_burst_and_more():
-    """2 tokens, 10 requests/s: two conform, the others are entitled 100 ms apart."""
+    """2 tokens, 10 requests/s: two requests conform, the others are entitled 100 ms apart."""
     tags = both([(10, 2)], [(0, 0, 0)] * 5)
     assert [10 * paper[0] for _, _, paper, _ in tags] == [0, 0, 1, 2, 3]
     assert all(paper == ours for _, _, paper, ours in tags)
@@ -60,17 +60,17 @@ def test_same_tags_at_whole_tokens(rate, depth, pauses):
 @given(rates, st.lists(depths, min_size=2, max_size=4),
        lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), 80))
 def test_same_tags_for_several(rate, depth, arrivals):
-    """The same for several reservations, while the first request of one keeps time from jumping."""
+    """The same for several flows, while a pending request keeps the virtual clock from jumping."""
     arrivals = [(pause * SECOND // rate, i % len(depth), 0) for pause, i in arrivals]
     assert all(paper == ours for _, _, paper, ours in both([(rate, d) for d in depth], arrivals))
 
 
 @given(rates, depths, lists(st.integers(0, 3 * SECOND), 60))
 def test_between_tokens_ours_is_exact(rate, depth, pauses):
-    """At any time both forms agree on what conforms; where not, ours is the exact tag.
+    """Between whole tokens both forms agree on what conforms, and the curve gives the exact tag.
 
     A request that lacks a part of a token is entitled when that part has come. The paper's MaxS
-    adds a whole token's time to the tag before instead: that may be later, by less than 1/rho.
+    adds the time of a whole token to the tag before: that may be later, by less than 1/rho.
     """
     arrivals = [(pause, 0, 0) for pause in pauses]
     for _, t, paper, ours in both([(rate, depth)], arrivals):
@@ -82,10 +82,10 @@ def test_between_tokens_ours_is_exact(rate, depth, pauses):
 @given(rates, st.lists(depths, min_size=2, max_size=3),
        lists(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 4)), 40))
 def test_drift_makes_no_flow_worse_off(rate, depth, arrivals):
-    """Virtual time jumps: no tag of ours is later than the paper's.
+    """When the virtual clock jumps, no tag by the curve is later than the paper's.
 
-    The paper moves the tags of backlogged flows, but neither their tokens nor the others';
-    we move the whole curve of each flow. Rates are equal, so that tokens stay whole.
+    The paper moves the tags of backlogged flows, but no tokens; the specification moves the whole
+    curve of each flow. Rates are equal, so that tokens stay whole.
     """
     arrivals = [(pause * SECOND // rate, i % len(depth), served) for pause, i, served in arrivals]
     for _, _, paper, ours in both([(rate, d) for d in depth], arrivals):
@@ -96,10 +96,10 @@ def test_drift_makes_no_flow_worse_off(rate, depth, arrivals):
 @given(rates, st.lists(depths, min_size=2, max_size=3),
        lists(st.tuples(st.integers(0, 1), st.integers(0, 2), st.integers(0, 3)), 20))
 def test_same_tags_after_drift(rate, depth, arrivals):
-    """Virtual time jumps while all are backlogged and out of tokens: the same tags by both forms.
+    """The same tags by both forms if the clock jumps while all flows are out of tokens.
 
-    Each sends its burst at once and more than is served afterwards. The jump is when the bursts
-    are served, and at most arrivals from then on.
+    Each flow sends its burst at once, and more than is served afterwards. The clock jumps when the
+    bursts are served, and at most arrivals from then on.
     """
     more = 20 * (3 + 1) + 1
     begin = [(0, i, 0) for i, each in enumerate(depth) for _ in range(each + more)]
@@ -108,4 +108,4 @@ def test_same_tags_after_drift(rate, depth, arrivals):
                 [*begin, (0, 0, sum(depth)), *arrivals])
     assert all(paper == ours for _, _, paper, ours in tags)
     _, _, (start, _), _ = tags[len(begin)]
-    assert start == Fraction(more, rate), "moved back by the time of one request"
+    assert start == Fraction(more, rate), "the tag did not move back by the time of one request"
