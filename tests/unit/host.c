@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the tests need beside the core's own functions: how large the
- * structures are, a view of those they treat as opaque, and two loops that
- * would be too slow in Python.
+ * What the tests need beside the core's own functions: the sizes of the
+ * structures, views of the opaque ones, and two loops that would be too slow
+ * in Python.
  */
 #include <stddef.h>
 
@@ -18,7 +18,7 @@ const size_t host_size_flow = sizeof(struct htbs_flow);
 const size_t host_size_tree = sizeof(struct htbs_tree);
 const size_t host_size_node = sizeof(struct htbs_node);
 
-/* Mirrored in host.py, which compares. */
+/* Mirrored in host.py, which compares the sizes. */
 const size_t host_size_params = sizeof(struct htbs_params);
 const size_t host_size_start_tags = sizeof(struct htbs_start_tags);
 const size_t host_size_clock = sizeof(struct htbs_clock);
@@ -168,7 +168,7 @@ static void host_lower(u64 *min, u64 value)
 		*min = value;
 }
 
-/* Does each node below this one know the smallest values below itself? */
+/* Are the minima of this node and of each node below it correct? */
 static bool host_node_consistent(const struct rb_node *rb)
 {
 	const struct rb_node *below[2];

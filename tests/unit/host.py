@@ -1,8 +1,9 @@
 """The core library on the host: the module's own sources, compiled for ctypes.
 
-`build()` compiles and loads it. `Device` feeds `htbs/core/policy.c` and keeps the requests of each
-reservation in the order of arrival, as the elevator does; it has the same methods as the
-specification in `tests/model/htbs.py`, so that one script of events drives both.
+`build()` compiles and loads the library. `Device` calls `htbs/core/policy.c` and queues the
+requests of each flow in the order of arrival, as the elevator does. It has the same methods as the
+specification in `tests/model/htbs.py`, so one script of events drives both; the methods of both
+have the names of the functions in `include/htbs/core/policy.h`.
 """
 
 import ctypes
@@ -29,7 +30,7 @@ from tests.model.reservation import Params, Request, Tag, nearest, take
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build/linux-source/tools"
 LIBRARY = ROOT / "build/host/libhtbs.so"
-# The core library, as the module has it.
+# The core library, as in the module.
 CORE = tuple(sorted((ROOT / "htbs/core").glob("*.c")))
 FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-Werror")
@@ -66,11 +67,11 @@ class CStartTags(Structure):
 
     @classmethod
     def of(cls, request: Request) -> "CStartTags":
-        """Those that a pending request is kept with."""
+        """The tags kept with a pending request."""
         return cls(*(tag.start for tag in request.tags))
 
     def keep(self, request: Request) -> None:
-        """Keep them with a request."""
+        """Keep the tags with a request."""
         request.tags = (Tag(self.bytes), Tag(self.ops))
 
 
@@ -110,7 +111,7 @@ class CHead(Structure):
 
     @classmethod
     def of(cls, request: Request) -> "CHead":
-        """That of a reservation with this as its oldest pending request."""
+        """The head of a flow with this as its oldest pending request."""
         return cls(CStartTags.of(request), request.due, request.arrived % WRAP, request.conforming,
                    request.write)
 
@@ -263,13 +264,13 @@ PROTOTYPES = {
 
 
 def compile_library(library: Path, sources: Sequence[Path], includes: Sequence[Path]) -> None:
-    """Compile the core library with what is added to it."""
+    """Compile the core library with more sources."""
     rbtree = TOOLS / "lib/rbtree.c"
     if not rbtree.exists():
         raise FileNotFoundError(f"{rbtree.relative_to(ROOT)} is missing: run scripts/setup")
     library.parent.mkdir(parents=True, exist_ok=True)
     includes = (ROOT / "tests/unit/include", TOOLS / "include", ROOT / "include", *includes)
-    # Processes that test side by side each build it, and have either's.
+    # Test processes that run in parallel each build the library; any of the builds will do.
     new = library.with_suffix(f".{os.getpid()}")
     subprocess.run(["gcc", *FLAGS, *(f"-I{path}" for path in includes),
                     *map(str, [*CORE, *sources, rbtree]), "-o", str(new)], check=True)
@@ -296,12 +297,12 @@ def size_of(lib: ctypes.CDLL, name: str) -> int:
 
 
 def memory(lib: ctypes.CDLL, name: str) -> ctypes.Array:
-    """Room for a `struct htbs_<name>` that is opaque to Python."""
+    """Memory for a `struct htbs_<name>` that is opaque to Python."""
     return ctypes.create_string_buffer(size_of(lib, name))
 
 
 class Flow:
-    """A reservation of a `Device`: its `struct htbs_flow` and its requests, oldest first."""
+    """A flow of a `Device`: its `struct htbs_flow` and its pending requests, oldest first."""
 
     def __init__(self, lib: ctypes.CDLL, address: int, keep: ctypes.Array | None = None):
         self.lib, self.address, self.keep = lib, address, keep
@@ -309,11 +310,11 @@ class Flow:
         self.queue: list[Request] = []
 
     def start_tag(self, request: Request) -> int:
-        """The start tag of a pending request as it is now."""
+        """The present start tag of a pending request."""
         return self.lib.htbs_flow_start_tag(self.address, byref(CStartTags.of(request)))
 
     def view(self) -> FlowView:
-        """What the policy knows of it."""
+        """The policy's state of the flow."""
         view = FlowView()
         self.lib.host_flow_view(self.address, byref(view))
         return view
@@ -342,15 +343,15 @@ class Device:
         self.set_rule(rule)
 
     def set_rotational(self, reorders: bool) -> None:
-        """Does the device serve first what it reaches first."""
+        """Set whether the device is rotational, so that it reorders requests."""
         self.lib.host_policy_set_rotational(self.policy, reorders)
 
     def set_rule(self, rule: str) -> None:
-        """What bounds a run and a wait: "paper" or "slack"."""
+        """Set the rule that bounds runs and waits: "paper" or "slack"."""
         self.lib.host_policy_set_rule(self.policy, RULES.index(rule))
 
     def init_flow(self, params: Params, now: int) -> Flow:
-        """A new reservation."""
+        """Create a flow."""
         keep = memory(self.lib, "flow")
         flow = Flow(self.lib, ctypes.addressof(keep), keep)
         self.lib.htbs_flow_init(keep, self.policy, CParams(*params), now % WRAP)
@@ -358,7 +359,7 @@ class Device:
         return flow
 
     def arrive(self, flow: Flow, request: Request, now: int) -> Arrival:
-        """A request arrives. Its start tags are kept, see `Flow.start_tag()`."""
+        """A request arrives. Its start tags are kept; see `Flow.start_tag()`."""
         out = CArrival()
         request.arrived = now
         incoming = CIncoming(now % WRAP, request.cost, request.write)
@@ -373,7 +374,7 @@ class Device:
                        out.wait_shortened)
 
     def choose(self, now: int) -> Choice:
-        """What to dispatch."""
+        """Choose the flow to dispatch a request of."""
         out = CChoice()
         self.lib.htbs_policy_choose(self.policy, now % WRAP, byref(out))
         flow = self.flows[out.flow] if out.flow else None
@@ -394,7 +395,7 @@ class Device:
         return request, changed
 
     def merge(self, flow: Flow, kept: Request, gone: Request) -> None:
-        """One pending request swallows another; if that had earlier tags, its place is its own."""
+        """Merge the pending request `gone` into `kept`, which takes the earlier of both tags."""
         queue, start = flow.queue, flow.start_tag(gone)
         if start != flow.start_tag(kept) and self._earlier(start, flow.start_tag(kept)) == start:
             queue.remove(kept)
@@ -410,11 +411,11 @@ class Device:
         self._set_head(flow)
 
     def charge(self, flow: Flow, size: int, now: int) -> None:
-        """Bytes without a tag of their own."""
+        """Charge bytes that a bio added to a pending request."""
         self.lib.htbs_policy_charge(self.policy, flow.address, now % WRAP, size)
 
     def charge_bypass(self, flow: Flow, size: int, now: int) -> None:
-        """A request that is dispatched past the policy."""
+        """Charge a request that bypasses the policy."""
         self.lib.htbs_policy_charge_bypass(self.policy, flow.address, now % WRAP, size)
 
     def complete(self, flow: Flow, request: Request, now: int) -> bool:
@@ -427,7 +428,7 @@ class Device:
         return self.lib.htbs_policy_requeue(self.policy, flow.address, self._sent(request))
 
     def redispatch(self, flow: Flow, request: Request, now: int) -> None:
-        """A request is dispatched past the policy."""
+        """A request that was requeued, or inserted at the head, bypasses the policy."""
         request.sent = now
         self.lib.htbs_policy_redispatch(self.policy, flow.address, self._sent(request))
 
@@ -437,7 +438,7 @@ class Device:
 
     def configure(self, flow: Flow, params: Params, now: int,
                   passing: Sequence[Request] = ()) -> None:
-        """A reservation promises something else, with a cap that some pending requests pass."""
+        """Change a reservation; some pending requests pass its cap."""
         lib = self.lib
         lib.htbs_policy_configure(self.policy, flow.address, CParams(*params), now % WRAP)
         for request in passing:
@@ -452,47 +453,47 @@ class Device:
         self._set_head(flow)
 
     def set_weight(self, flow: Flow, weight: int) -> None:
-        """A reservation gets another weight, or none: 0."""
+        """Set the weight of a flow, 0: none."""
         self.lib.htbs_policy_set_weight(self.policy, flow.address, weight)
 
     def set_cap(self, flow: Flow, most: int, now: int) -> None:
-        """A reservation gets another cap, or none: 0."""
+        """Set the cap of a flow, 0: none."""
         self.lib.htbs_policy_set_cap(self.policy, flow.address, most, now % WRAP)
         self._set_head(flow)
 
     def drain(self, drains: bool) -> bool:
-        """The queue has to be emptied, or no longer."""
+        """Set whether the queue has to be emptied. True if that changed."""
         return self.lib.htbs_policy_drain(self.policy, drains)
 
     def unthrottle(self, now: int) -> Flow | None:
-        """One that was throttled for long enough goes on."""
+        """Unthrottle the first throttled flow, if its time has come; that flow or None."""
         address = self.lib.htbs_policy_unthrottle(self.policy, now % WRAP)
         return self.flows[address] if address else None
 
     def next_unthrottle(self) -> int | None:
-        """When the first throttled flow may go on."""
+        """When the first throttled flow is unthrottled."""
         at = c_uint64()
         return at.value if self.lib.htbs_policy_next_unthrottle(self.policy, byref(at)) else None
 
     def timeout(self, now: int) -> bool:
-        """Has the wait lasted long enough."""
+        """End a wait whose time is over. True if one ends now."""
         return self.lib.htbs_policy_timeout(self.policy, now % WRAP)
 
     def cancel_wait(self) -> bool:
-        """Wait no longer."""
+        """End a wait. True if there was one."""
         return self.lib.htbs_policy_cancel_wait(self.policy)
 
     def exit_flow(self, flow: Flow) -> bool:
-        """A reservation goes away."""
+        """A flow with nothing pending or in flight goes away. True if a wait for it ended."""
         del self.flows[flow.address]
         return self.lib.htbs_policy_exit_flow(self.policy, flow.address)
 
     def clock_advance(self, to: int, now: int) -> None:
-        """Let the virtual clock jump while no flow is backlogged, as others' floods would."""
+        """Let the virtual clock jump while no flow is backlogged, as floods of others would."""
         self.lib.htbs_clock_advance(byref(self.clock), now % WRAP, to % WRAP)
 
     def view(self) -> SimpleNamespace:
-        """What the policy has decided so far."""
+        """The policy's state."""
         view = PolicyView()
         self.lib.host_policy_view(self.policy, byref(view))
         return SimpleNamespace(active=self.flows[view.active] if view.active else None,

@@ -1,7 +1,7 @@
-"""Recordings as a kernel with `htbs/core/policy.c` would make them, without a kernel.
+"""Recordings as of a kernel with `htbs/core/policy.c`, made without a kernel.
 
-`record()` plays random events to the C and tells of its decisions in ftrace's words, in the order
-of `htbs/blk/elevator.c`, for `tests/model/replay.py`.
+`record()` plays random events to the C and prints its decisions as ftrace does, in the order of
+`htbs/blk/elevator.c`, for `tests/model/replay.py`.
 """
 
 import random
@@ -27,7 +27,7 @@ class Numbered(Request):
 
 
 class Recorder:
-    """A device and the lines that ftrace has of it. Its public methods are the events."""
+    """A device and its trace, as lines. The public methods are the events."""
 
     def __init__(self, lib, rng: random.Random, rule: str, kinds: Collection[str]):
         self.rng, self.lines, self.kinds = rng, [], kinds
@@ -80,7 +80,7 @@ class Recorder:
         return promise._replace(iops=iops, bw=rng.choice([0, bw]) if iops else bw)
 
     def _stop(self, flow: Flow) -> None:
-        """Is what it has pending held up by its cap."""
+        """Trace that the flow is throttled, if it is and has requests pending."""
         state = flow.view()
         if flow.queue and state.throttled:
             self._tell("stop", group=self._group(flow), now=self.now, until=state.cap_end)
@@ -93,7 +93,7 @@ class Recorder:
         self._tell("wait_end", group=self._group(flow), now=self.now, outcome=outcome)
 
     def arrive(self) -> None:
-        """A request comes, as a rule behind the group's last one."""
+        """A request arrives, mostly sequential to the group's last one."""
         rng = self.rng
         group = rng.choice(list(self.flows))
         flow, size = self.flows[group], rng.choice([4 * KIB, 4 * KIB, 16 * KIB, 512])
@@ -155,7 +155,7 @@ class Recorder:
         self._dispatched(request, flow, request.start, 1)
 
     def _redispatch(self) -> None:
-        """What the driver gave back goes first."""
+        """A requeued request is dispatched first."""
         request = self._returned.pop()
         self.device.redispatch(self.flows[request.group], request, self.now)
         self._dispatched(request, self.flows[request.group], 0, 0)
@@ -170,7 +170,7 @@ class Recorder:
                    in_flight=state.in_flight)
 
     def complete(self) -> None:
-        """The driver has a request no more: it is done, or given back."""
+        """A request in flight completes, or the driver gives it back."""
         if not self._in_flight:
             return
         request = self._in_flight.pop(self.rng.randrange(len(self._in_flight)))
@@ -189,7 +189,7 @@ class Recorder:
                    requeued=int(requeued), in_flight=flow.view().in_flight, until=until)
 
     def merge(self) -> None:
-        """A bio closes the gap between two pending requests; or there is no second one."""
+        """A bio is merged into a pending request, perhaps with a second one behind it."""
         group = self.rng.choice(list(self.flows))
         flow = self.flows[group]
         if not flow.queue:
@@ -208,7 +208,7 @@ class Recorder:
         self._tell("charge", group=group, now=self.now, bytes=added)
 
     def charge_bypass(self) -> None:
-        """The data of a write between two flushes goes first."""
+        """The data of a write between two flushes bypasses the policy."""
         group = self.rng.choice(list(self.flows))
         self._requests += 1
         request = Numbered(64 * KIB, write=True, number=self._requests, group=group)
@@ -216,38 +216,38 @@ class Recorder:
         self._returned.append(request)
 
     def _charge_first(self, flow: Flow, request: Numbered) -> None:
-        """A request that is charged and dispatched before all that are pending."""
+        """Charge a request that bypasses the policy."""
         self.device.charge_bypass(flow, request.size, self.now)
         self._stop(flow)
         self._tell("charge", group=request.group, now=self.now, bytes=request.size)
 
     def _pass(self, request: Numbered, pending: int) -> None:
-        """Others wait for a request: it passes its group's cap, and leaves so many pending."""
+        """A request that others wait for passes its group's cap; `pending` requests stay."""
         self._tell("pass", group=request.group, now=self.now, request=request.number,
                    bytes=request.size, write=int(request.write), pending=pending)
         self._returned.append(request)
 
     def _unthrottle(self) -> None:
-        """Flows that were throttled for long enough go on."""
+        """Unthrottle all flows that are throttled no longer."""
         while (flow := self.device.unthrottle(self.now)) is not None:
             self._tell("go", group=self._group(flow), now=self.now)
 
     def unthrottle(self) -> None:
-        """The timer goes off when a cap lets a flow go on."""
+        """The cap timer fires."""
         at = self.device.next_unthrottle()
         if at is not None:
             self.now = max(self.now, at)
         self._unthrottle()
 
     def drain(self) -> None:
-        """The queue has to be emptied, or no longer."""
+        """The queue has to be emptied, or no longer has to."""
         begins = self.rng.random() < 0.3
         if self.device.drain(begins):
             self._tell("drain", now=self.now, begins=int(begins))
         self._unthrottle()
 
     def timeout(self) -> None:
-        """The timer goes off when a wait is over."""
+        """The idle timer fires."""
         view = self.device.view()
         if view.wait != "arrival":
             return
@@ -286,7 +286,7 @@ EVENTS = 1500
 
 
 def record(lib, seed: int, rule: str = "paper", kinds: Collection[str] = ()) -> list[str]:
-    """The lines of a recording; of reservations with weights, caps, iops or without."""
+    """The lines of a recording; kinds: whether flows have weights, caps, iops, or metadata."""
     rng = random.Random(seed)
     recorder = Recorder(lib, rng, rule, kinds)
     rare, often = (CAPPED, 0.15) if "caps" in kinds else (RARE, 0.05)

@@ -1,4 +1,4 @@
-"""What hypothesis draws from: the whole range of each number, its limits above all; and how."""
+"""The examples of hypothesis: the whole range of each parameter, its limits above all."""
 
 import os
 
@@ -19,7 +19,7 @@ IOPS = (1, 1 << 28)
 def load_profile() -> None:
     """Settings of all tests by hypothesis, for a conftest.py: every run draws the same examples.
 
-    But with --hypothesis-profile=fresh others, told by --hypothesis-seed.
+    With --hypothesis-profile=fresh the examples depend on --hypothesis-seed.
     """
     os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(ROOT / "build/hypothesis")
     settings.register_profile("htbs", deadline=None, derandomize=True, print_blob=False,
@@ -31,12 +31,12 @@ def load_profile() -> None:
 
 
 def within(low: int, high: int, *usual: int) -> st.SearchStrategy[int]:
-    """A limit, a usual value or anything between."""
+    """A limit, a usual value or any value between the limits."""
     return st.one_of(st.sampled_from([*usual, low, high]), st.integers(low, high))
 
 
 def lists(elements: st.SearchStrategy, longest: int) -> st.SearchStrategy[list]:
-    """Every length alike; hypothesis' own lists are short for the most part."""
+    """Lists of all lengths, equally likely; those of hypothesis are mostly short."""
     return st.integers(1, longest).flatmap(
         lambda n: st.lists(elements, min_size=n, max_size=n))
 
@@ -48,7 +48,7 @@ params = st.builds(Params, within(*BW, 200_000, 800_000, 10**9, 3 * 10**8 + 7),
 
 def with_operations(promises: st.SearchStrategy[Params], iops: st.SearchStrategy[int]
                     ) -> st.SearchStrategy[Params]:
-    """Some of them promise operations, beside bytes or instead of them."""
+    """Reservations of which some promise operations, beside bytes or instead of them."""
     def promise(each: Params, iops: int, alone: bool) -> Params:
         return each._replace(iops=iops, bw=0 if iops and alone else each.bw)
 
