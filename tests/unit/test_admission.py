@@ -14,7 +14,7 @@ CAPACITY_MAX = 1 << 50
 
 
 def admit(lib, promises: list[Params], capacity: int, c_max: int) -> tuple[int, int, int] | None:
-    """The C's answer: None if admissible, or (bw, bytes, within)."""
+    """The C's result: None if admissible, or (bw, bytes, within)."""
     test = CAdmission()
     lib.htbs_admission_begin(test, capacity, c_max)
     for promise in promises:
@@ -34,26 +34,26 @@ def admit(lib, promises: list[Params], capacity: int, c_max: int) -> tuple[int, 
     (Params(400 << 10, 65_536, 100 * MS, iops=20), 4096, 16),
     (Params(4096, 4096, MS), 4096, 1),
 ])
-def test_places_in_the_queue(lib, promise, size, places):
-    """Bandwidth times latency, at least a burst; by operations if these allow fewer."""
+def test_requests_under_way(lib, promise, size, places):
+    """Bandwidth times latency, at least a burst; by operations if these give fewer."""
     assert lib.htbs_admission_requests(CParams(*promise), size) == places == requests(promise, size)
 
 
 @given(promise=any_promise, size=st.sampled_from([4096, 8192, 65_536, 1 << 20]))
-def test_places_of_any_promise(lib, promise, size):
-    """No more than one too many, as times are rounded up to microseconds."""
+def test_requests_under_way_of_any_promise(lib, promise, size):
+    """At most one request too many, as times are rounded up to microseconds."""
     got, want = lib.htbs_admission_requests(CParams(*promise), size), requests(promise, size)
     most = requests(promise._replace(latency=promise.latency // 1000 * 1000 + 1000), size) + 1
     assert min(want, 1 << 24) <= got <= min(most, 1 << 24)
 
 
 def test_no_reservations(lib):
-    """No reservation needs no capacity."""
+    """Without reservations no capacity is needed."""
     assert admit(lib, [], 0, 4096) is None
 
 
-def test_one(lib):
-    """64 KiB due at 100 ms, behind a request of 4 KiB: 69,632 bytes in 0.1 s."""
+def test_a_single_reservation(lib):
+    """64 KiB are due at 100 ms, behind a request of 4 KiB: 69,632 bytes in 0.1 s."""
     one = [Params(200_000, 65_536, 100 * MS)]
     assert admit(lib, one, 696_320, 4096) is None
     assert admit(lib, one, 696_319, 4096) == (0, 1, 100 * MS)
@@ -80,7 +80,7 @@ def test_the_worst_moment_is_reported(lib):
 
 
 def test_an_operation_may_be_the_largest_request(lib):
-    """Ten a second of 64 KiB, two at once, and 64 KiB that the device is busy with."""
+    """Ten operations of 64 KiB a second, two at once, behind a request of 64 KiB."""
     ten = [Params(0, 8192, SECOND, iops=10)]
     assert admit(lib, ten, 655_360, 65_536) is None
     assert admit(lib, ten, 655_359, 65_536) == (1, 0, 0)
@@ -90,7 +90,7 @@ def test_an_operation_may_be_the_largest_request(lib):
 
 
 def test_beside_bytes_operations_take_nothing(lib):
-    """They only say that less conforms."""
+    """Where bytes count, operations only reduce what conforms."""
     both = [Params(200_000, 65_536, 100 * MS, iops=1 << 28)]
     assert admit(lib, both, 696_320, 4096) is None
 
@@ -98,8 +98,8 @@ def test_beside_bytes_operations_take_nothing(lib):
 @settings(max_examples=200)
 @given(promises=st.lists(any_promise, min_size=1, max_size=6), c_max=within(0, 1 << 20, 4096),
        capacity=within(10**6, CAPACITY_MAX, 10**9))
-def test_what_is_left(lib, promises, c_max, capacity):
-    """At each deadline, what the specification says could be due besides."""
+def test_bytes_left(lib, promises, c_max, capacity):
+    """At each deadline, the bytes that could be due in addition are the specification's."""
     promises.sort(key=lambda p: p.latency)
     if total_rate(promises, c_max) > capacity:
         return

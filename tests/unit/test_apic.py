@@ -1,4 +1,4 @@
-"""What a kernel on the virtual clock is told of its timer: the protocol, and what is remembered."""
+"""What a kernel on the virtual clock is told of its timer: the protocol and the cached result."""
 
 import socket
 from threading import Thread

@@ -1,4 +1,4 @@
-"""Caps: nobody has more than his, the others lose nothing by it, and nothing is left behind."""
+"""Caps: no flow exceeds its cap, other flows lose nothing by it, and every request is served."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -25,7 +25,7 @@ from tests.unit.test_share import BLOCK, CAPACITY, MS, Greedy, rates
 # 4096 bytes take 100 ms of the cap, and 1 ms of the device.
 HELD = Params(4096, BLOCK, SECOND, max=10 * BLOCK)
 FREE = Params(10 * BLOCK, BLOCK, 50 * MS)
-REST = 100 * MS - CAP_AHEAD  # one that has had a block goes on after so long
+REST = 100 * MS - CAP_AHEAD  # how long a flow is throttled after a block
 
 # A cap is no less than the bandwidth.
 capped = st.builds(lambda load, more: replace(load, promise=load.promise._replace(
@@ -33,7 +33,7 @@ capped = st.builds(lambda load, more: replace(load, promise=load.promise._replac
 
 
 class Desk:
-    """A device, and a reservation with a cap that has some blocks pending."""
+    """A device, and a flow with a cap and some blocks pending."""
 
     def __init__(self, lib, pending=0, promise=HELD, **knobs):
         self.device = Device(lib, 20, 10 * MS, **knobs)
@@ -42,13 +42,13 @@ class Desk:
         self.arrive(pending)
 
     def arrive(self, count=1, flow=None, size=BLOCK):
-        """So many requests, one behind the other."""
+        """Sequential requests arrive."""
         for _ in range(count):
             self.device.arrive(flow or self.flow, Request(size, self.pos), self.now)
             self.pos += size // 512
 
     def serve(self):
-        """Who was throttled for long enough goes on; choose; serve at once. Who was it."""
+        """Unthrottle flows, choose one and serve a request of it in no time; the flow."""
         while self.device.unthrottle(self.now):
             pass
         flow = self.device.choose(self.now).flow
@@ -58,7 +58,7 @@ class Desk:
         return flow
 
     def served_at(self, now):
-        """Is one of the reservation then."""
+        """Is a request of the capped flow served at this time."""
         self.now = now
         return self.serve() is self.flow
 
@@ -66,8 +66,8 @@ class Desk:
 @pytest.mark.parametrize("rule", ["paper", "slack"])
 @pytest.mark.parametrize("weight", [0, 100])
 @pytest.mark.parametrize("most", [1, 2.5, 3.3])
-def test_an_idle_device_is_no_reason_for_more(lib, rule, weight, most):
-    """The cap to the block and the 10 ms, over ten seconds; then without it all of the device."""
+def test_a_cap_holds_on_an_idle_device(lib, rule, weight, most):
+    """A flow gets its cap, to the block, for ten seconds; without the cap, the whole device."""
     server = Server(lib, CAPACITY, rule=rule)
     greedy = Greedy(server)
     promise = FREE._replace(max=int(most * FREE.bw), weight=weight)
@@ -80,8 +80,8 @@ def test_an_idle_device_is_no_reason_for_more(lib, rule, weight, most):
     assert rates(greedy.run(), [flow], 1, begin) == [pytest.approx(CAPACITY, rel=0.01)]
 
 
-def test_what_is_left_goes_to_the_others(lib):
-    """By bandwidth the capped one would have half."""
+def test_other_flows_get_what_a_cap_leaves(lib):
+    """By bandwidth the capped flow would have half of the device."""
     greedy = Greedy(Server(lib, CAPACITY))
     flows = [greedy.join(promise, 3) for promise in (FREE._replace(max=20 * BLOCK), FREE)]
     held, free = rates(greedy.run(), flows, 3)
@@ -92,8 +92,8 @@ def test_what_is_left_goes_to_the_others(lib):
 @settings(max_examples=150)
 @given(st.lists(capped, min_size=1, max_size=3), st.lists(loads, max_size=2),
        st.sampled_from([10**5, 10**6, 10**8]), knobs)
-def test_in_no_time_more_than_the_cap(lib, some, others, capacity, knobs):
-    """max * (t + 10 ms) and a largest request, in whatever time; and all is served at last."""
+def test_no_interval_exceeds_the_cap(lib, some, others, capacity, knobs):
+    """In any time t, at most max * (t + 10 ms) and a largest request; all requests are served."""
     b_max, t_wait, rule = knobs
     server = Server(lib, capacity, b_max, t_wait, rule)
     jobs = serve(server, [*some, *others])
@@ -104,7 +104,7 @@ def test_in_no_time_more_than_the_cap(lib, some, others, capacity, knobs):
 
 
 def _within(most: int, sent: list[Request]) -> None:
-    """Between any two of these, both counted."""
+    """Check all intervals between two requests, both counted."""
     largest = max(request.cost for request in sent)
     room = most * CAP_AHEAD / SECOND + largest
     bucket = room
@@ -117,13 +117,13 @@ def _within(most: int, sent: list[Request]) -> None:
 @settings(max_examples=100)
 @given(st.lists(loads, min_size=1, max_size=3), st.lists(capped, min_size=1, max_size=2))
 def test_others_are_on_time(lib, knobs, some, held):
-    """As without caps: admitted, constant rate, never late by more than a largest request."""
+    """As without caps: admitted, at a constant rate, late by a largest request at most."""
     server = server_of(lib, [load.promise for load in [*some, *held]], 0, knobs)
     check_on_time(server, serve(server, [*some, *held]), C_MAX)
 
 
 def test_to_the_nanosecond(lib):
-    """It goes on 10 ms early, so that a late timer costs it nothing: then the next waits longer."""
+    """A flow is unthrottled 10 ms early, so that a late timer costs nothing in the long run."""
     desk = Desk(lib, pending=4)
     assert desk.served_at(0)
     assert desk.device.next_unthrottle() == REST
@@ -134,16 +134,16 @@ def test_to_the_nanosecond(lib):
     assert desk.served_at(300 * MS - CAP_AHEAD)
 
 
-def test_a_flow_that_had_less_has_saved_nothing(lib):
-    """But for the 10 ms."""
+def test_a_flow_below_its_cap_saves_nothing(lib):
+    """Except for the 10 ms."""
     desk = Desk(lib)
     desk.now = 100 * SECOND
     desk.arrive(3)
     assert [desk.serve() is desk.flow for _ in range(3)] == [True, False, False]
 
 
-def test_it_is_stopped_when_its_next_request_comes(lib):
-    """Not only if that was there when it had too much."""
+def test_a_flow_is_throttled_when_its_next_request_arrives(lib):
+    """Also if that arrives after the cap was exceeded."""
     desk = Desk(lib, pending=1)
     assert desk.served_at(0)
     assert desk.device.next_unthrottle() is None
@@ -156,7 +156,7 @@ def test_it_is_stopped_when_its_next_request_comes(lib):
 
 @pytest.mark.parametrize("rule", ["paper", "slack"])
 def test_a_throttled_flow_is_not_waited_for(lib, rule):
-    """A reader in sequence is throttled: another has the device at once."""
+    """When a sequential reader is throttled, another flow has the device at once."""
     desk = Desk(lib, promise=HELD._replace(max=800 * BLOCK), rule=rule)
     other = desk.device.init_flow(FREE, 0)
     blocks = 0
@@ -169,8 +169,8 @@ def test_a_throttled_flow_is_not_waited_for(lib, rule):
     assert desk.serve() is other
 
 
-def test_virtual_time_jumps_without_it(lib):
-    """It conforms, but is throttled: for the other that is no reason to owe for what it uses."""
+def test_a_throttled_flow_does_not_hold_the_clock(lib):
+    """Though the head of the throttled flow conforms, the clock jumps for the other flow."""
     desk = Desk(lib, promise=HELD._replace(burst=65536), pending=2)
     other = desk.device.init_flow(FREE._replace(bw=20 * BLOCK), 0)
     assert desk.served_at(0)
@@ -180,8 +180,8 @@ def test_virtual_time_jumps_without_it(lib):
     assert desk.device.arrive(other, Request(BLOCK), desk.now).conforming
 
 
-def test_due_when_it_may_go_on(lib):
-    """The second of a burst is due a latency after the cap lets it go on; that is no overload."""
+def test_a_throttled_request_is_due_later(lib):
+    """A latency after the flow is unthrottled, so a cap is not taken for an overload."""
     desk = Desk(lib, promise=HELD._replace(burst=65536, latency=MS), pending=2, rule="slack")
     assert desk.served_at(0)
     desk.now = REST
@@ -191,8 +191,8 @@ def test_due_when_it_may_go_on(lib):
     assert desk.device.overload.late == 0
 
 
-def test_what_a_merge_added_counts(lib):
-    """A request of two blocks, the second of which was merged into it."""
+def test_merged_bytes_are_charged(lib):
+    """A request of two blocks: the second was merged into the first."""
     desk = Desk(lib, pending=3)
     kept, gone, _ = desk.flow.queue
     desk.device.merge(desk.flow, kept, gone)
@@ -202,8 +202,8 @@ def test_what_a_merge_added_counts(lib):
     assert desk.device.next_unthrottle() == 200 * MS - CAP_AHEAD
 
 
-def test_what_comes_back_counts_once(lib):
-    """The driver gives it back and gets it again."""
+def test_a_requeued_request_is_charged_once(lib):
+    """The driver gives a request back and gets it again."""
     desk = Desk(lib, pending=2)
     request, _ = desk.device.dispatch(desk.device.choose(0).flow, 0)
     desk.device.requeue(desk.flow, request)
@@ -211,8 +211,8 @@ def test_what_comes_back_counts_once(lib):
     assert desk.device.next_unthrottle() == REST
 
 
-def test_what_goes_past_the_policy_counts(lib):
-    """Flushed data is not held up, but what is pending is, for so much longer."""
+def test_a_bypassing_request_is_charged(lib):
+    """Flushed data is not throttled, but the pending requests are throttled for longer."""
     desk = Desk(lib, pending=1)
     desk.device.charge_bypass(desk.flow, BLOCK, 0)
     assert desk.device.next_unthrottle() == REST
@@ -222,8 +222,8 @@ def test_what_goes_past_the_policy_counts(lib):
     assert desk.served_at(300 * MS - CAP_AHEAD)
 
 
-def test_not_for_ever(lib):
-    """What can't be throttled is held against it for an hour at most."""
+def test_the_debt_of_a_cap_is_bounded(lib):
+    """Requests that bypass a cap throttle later ones for an hour at most."""
     desk = Desk(lib, pending=1)
     for _ in range(3):
         desk.device.charge_bypass(desk.flow, 1 << 30, desk.now)
@@ -231,8 +231,8 @@ def test_not_for_ever(lib):
     assert desk.device.next_unthrottle() == 2 * MS + CAP_DEBT - CAP_AHEAD
 
 
-def test_another_cap_counts_at_once(lib):
-    """What was held up goes on; from then on it is the new one that holds."""
+def test_a_new_cap_counts_at_once(lib):
+    """Pending requests are unthrottled; later ones are charged to the new cap."""
     desk = Desk(lib, pending=3)
     assert desk.served_at(0)
     desk.device.set_cap(desk.flow, 100 * BLOCK, 0)
@@ -242,8 +242,8 @@ def test_another_cap_counts_at_once(lib):
     assert desk.device.next_unthrottle() == 20 * MS - CAP_AHEAD
 
 
-def test_a_queue_that_has_to_be_emptied_is(lib):
-    """At once, and it is held against it afterwards."""
+def test_a_draining_queue_is_not_throttled(lib):
+    """All pending requests are served at once, and charged to the cap."""
     desk = Desk(lib, pending=5)
     assert desk.served_at(0)
     assert desk.device.drain(True)
@@ -251,6 +251,6 @@ def test_a_queue_that_has_to_be_emptied_is(lib):
     assert not desk.device.drain(True)
     assert desk.device.drain(False)
     desk.arrive()
-    assert desk.served_at(0), "it was not throttled when it last had something"
+    assert desk.served_at(0), "its last dispatch did not throttle the flow"
     desk.arrive()
     assert desk.device.next_unthrottle() == 600 * MS - CAP_AHEAD

@@ -19,7 +19,7 @@ PLAIN = Params(4_096_000, 8192, 10 * MS)
 
 
 class Curve:
-    """A curve and the clock it is measured against, which starts at `v`."""
+    """A curve and its virtual clock, which starts at `v`."""
 
     def __init__(self, lib, promise: Params, v: int = 0):
         self.lib, self.clock, self.c = lib, CClock(), CCurve()
@@ -37,8 +37,8 @@ class Curve:
         return self.lib.htbs_curve_arrive(byref(self.c), byref(self.clock), self.v % WRAP, cost)
 
 
-def test_what_has_no_tag_is_a_debt_of_a_second_at_most(lib):
-    """One second of 4096 bytes a millisecond, then no more; what was owed before stays owed."""
+def test_untagged_requests_are_a_debt_of_a_second_at_most(lib):
+    """The debt grows to one second and stops there; a larger debt from before stays."""
     curve = Curve(lib, PLAIN)
     for _ in range(3000):
         lib.htbs_curve_charge_untagged(byref(curve.c), byref(curve.clock), 0, 4096)
@@ -66,14 +66,14 @@ def test_arriving_later_does_not_help_a_flow_in_debt(lib):
 
 
 def test_idle_time_is_not_saved_beyond_a_burst(lib):
-    """After a long rest it is a burst again, no more."""
+    """After a long idle time one burst conforms, no more."""
     curve = Curve(lib, PLAIN)
     curve.v = 1000 * MS
     assert [curve.arrive(4096) - curve.v for _ in range(4)] == [0, 0, 1 * MS, 2 * MS]
 
 
 def test_cost(lib):
-    """8192 bytes are the whole burst; 16384 are more than it and are paid for afterwards."""
+    """8192 bytes are the whole burst; 16384 bytes exceed it and are charged to later requests."""
     curve = Curve(lib, PLAIN)
     assert [curve.arrive(8192), curve.arrive(4096)] == [0, 1 * MS]
     curve = Curve(lib, PLAIN)
@@ -81,7 +81,7 @@ def test_cost(lib):
 
 
 def test_charge_for_a_merge(lib):
-    """What a merge added is paid for by those that come after."""
+    """The bytes that a merge adds are charged to later requests."""
     curve = Curve(lib, PLAIN)
     curve.arrive(4096)
     lib.htbs_curve_charge(byref(curve.c), 8192)
@@ -109,8 +109,8 @@ def test_no_step_is_inexact(lib, promise, tat, rem, size):
 
 
 @given(params, within(0, WRAP - 1), st.integers(0, BW[1]), within(0, (1 << 32) - 1, 4096))
-def test_what_is_given_back_was_charged(lib, promise, tat, rem, size):
-    """A refund undoes a charge, and says how far tat moved."""
+def test_a_refund_undoes_a_charge(lib, promise, tat, rem, size):
+    """A refund undoes a charge, and returns how far tat moved."""
     curve = CCurve(CParams(*promise), tat, rem % promise.bw, 0)
     lib.htbs_curve_charge(byref(curve), size)
     charged = curve.tat
@@ -146,7 +146,7 @@ def test_s_never_falls(lib, promise, v, arrivals):
 @pytest.mark.parametrize("begin", [0, ERA - 1])
 @pytest.mark.parametrize("owing", [False, True])
 def test_a_curve_that_slept_is_in_the_past(lib, eras, begin, owing):
-    """Floods of others take the virtual clock around 64 bits: who slept has a full burst.
+    """Floods of others take the virtual clock around 64 bits: an idle flow has a full burst.
 
     Every step of the clock is shorter than a quarter of the range; a curve may be anywhere in it.
     """
@@ -160,7 +160,7 @@ def test_a_curve_that_slept_is_in_the_past(lib, eras, begin, owing):
 
 
 def test_the_clock_does_not_go_back(lib):
-    """A jump into the past is none; one to a moment ahead is as long as it takes."""
+    """The clock ignores a jump into the past, and jumps ahead by the exact distance."""
     clock = CClock()
     assert lib.htbs_clock_advance(byref(clock), 100, 99) == 0
     assert lib.htbs_clock_advance(byref(clock), 100, 100) == 0
@@ -172,7 +172,7 @@ def test_the_clock_does_not_go_back(lib):
 @pytest.mark.parametrize(("name", "low", "high"),
                          [("bw", *BW), ("burst", *BURST), ("latency", *LATENCY)])
 def test_range_of_parameters(lib, name, low, high):
-    """The limits are valid, the numbers beside them are not, nor are 0 and the largest."""
+    """The limits are valid; the numbers beyond them, 0 and the largest number are not."""
     for value, valid in ((low, True), (high, True), (low - 1, False), (high + 1, False),
                          (0, False), (WRAP - 1, False)):
         promise = PLAIN._replace(**{name: value})
@@ -182,7 +182,7 @@ def test_range_of_parameters(lib, name, low, high):
 @pytest.mark.parametrize(("weight", "valid"), [(0, True), (1, True), (10_000, True),
                                                (10_001, False), ((1 << 32) - 1, False)])
 def test_range_of_weights(lib, weight, valid):
-    """0 is none."""
+    """0 means no weight."""
     assert lib.htbs_params_valid(byref(CParams(*PLAIN._replace(weight=weight)))) == valid
 
 
@@ -193,7 +193,7 @@ def test_range_of_weights(lib, weight, valid):
     (0, 10, 40_960, True), (0, 10, 40_959, False), (4096, 10, 4096, True),
 ])
 def test_range_of_operations(lib, bw, iops, most, valid):
-    """Bytes or operations count; a cap is no less than what they come to at least."""
+    """Bytes or operations count; a cap is no less than the reserved bytes/s."""
     promise = PLAIN._replace(bw=bw, iops=iops, max=most)
     assert lib.htbs_params_valid(byref(CParams(*promise))) == valid
 
@@ -203,5 +203,5 @@ def test_range_of_operations(lib, bw, iops, most, valid):
     (1, False), (PLAIN.bw - 1, False), ((1 << 40) + 1, False), (WRAP - 1, False),
 ])
 def test_range_of_caps(lib, most, valid):
-    """0 is none; else no less than the bandwidth."""
+    """0 means no cap; else it is no less than the bandwidth."""
     assert lib.htbs_params_valid(byref(CParams(*PLAIN._replace(max=most)))) == valid

@@ -1,21 +1,21 @@
-"""What HTBS promises, on a device of constant rate, under any load that hypothesis finds.
+"""The guarantees of HTBS, on a device of constant rate, under any load that hypothesis finds.
 
-`Server` checks at every dispatch of every run below, by its assertions:
+The assertions of `Server` check at every dispatch of every run below:
 
-- no conforming request's deadline moves while it is pending, whatever the others do;
-- the device is idle while something is pending for no longer than T_wait; by the rule of slack not
-  while another's request is urgent: would be late if served after the wait, with a seek; nor does
-  a run go on then, but for an overload;
-- among B_max dispatches in a row there is one of the smallest finish tag; by the rule of slack
-  one such in a second, and in an overload in eight seeks.
+- the deadline of a pending conforming request does not move, whatever other flows do;
+- while a request is pending the device is idle for T_wait at most. With policy=slack it is not
+  idle, nor does a run go on, at a time at which another head would be late with a seek, unless
+  there is an overload;
+- one of B_max dispatches in a row is of the smallest finish tag; with policy=slack also one in a
+  second, and in an overload one in eight seeks.
 
-And in the end of every request, so that nobody starves:
+After a run they check that no request starved:
 
-- it was passed by as many others as came before it by finish tags, each with a run's others;
-- of those that came after it no more came before it than their curves have in the time that it
-  is ahead of the virtual clock, whatever was asked for;
-- in an overload, where tags are given by another time and places move on with the device's, none
-  had the device for longer before it than that time.
+- before a request go as many others as have a smaller finish tag, and a run with each of them;
+- of the requests that arrived after it, only as many go before it as the curves of their flows
+  allow in the time that it was ahead of the virtual clock;
+- in an overload, a second tag advances by the device's time, so no flow has the device before it
+  for longer than that time.
 """
 
 from dataclasses import dataclass, field
@@ -45,7 +45,7 @@ pauses = st.sampled_from([0, 0, 0, 1000, MS, 4_096_000, 20 * MS, 100 * MS, SECON
 
 @dataclass
 class Load:
-    """Requests at times of their own, or each so long after the one before completed."""
+    """Requests at fixed times or, if closed, each a pause after the completion of the last."""
 
     promise: Params
     steps: list[tuple[int, int]]  # pause, size
@@ -55,7 +55,7 @@ class Load:
     pos: int = field(default=0)
 
     def requests(self) -> list[tuple[int, Request]]:
-        """Each with the pause before it. None is larger than a burst."""
+        """The requests, each with the pause before it; none is larger than a burst."""
         requests = []
         for pause, wanted in self.steps:
             size = min(wanted, self.promise.burst)
@@ -66,15 +66,15 @@ class Load:
 
 loads = st.builds(Load, promises, lists(st.tuples(pauses, sizes), 40),
                   st.booleans(), st.booleans(), st.booleans())
-# The policy's: B_max, T_wait, rule.
+# Tunables: B_max, T_wait, rule.
 knobs = st.tuples(st.sampled_from([1, 2, 5, 20]), st.sampled_from([0, MS, 10 * MS]), rules)
-# With those deadlines are kept: pClock; runs as long as deadlines bear, on flash and on a disk.
+# Tunables with which deadlines are kept: pClock; slack on flash and on a disk.
 on_time = pytest.mark.parametrize("knobs", [(1, 0, "paper"), (4096, 0, "slack"),
                                             (4096, 10 * MS, "slack")])
 
 
 def conforms_alone(load: Load) -> list[bool]:
-    """Which of its requests conform in real time, with nobody beside it."""
+    """For each request: does it conform if the flow is alone, in real time."""
     curves, time, alone = Reservation(load.promise, 0, 0), 0, []
     for pause, request in load.requests():
         time += pause
@@ -85,7 +85,7 @@ def conforms_alone(load: Load) -> list[bool]:
 
 
 def serve(server: Server, some: list[Load]):
-    """Run these loads together; what became of all requests."""
+    """Run these loads together; the outcome of all requests."""
     arrivals, later = [], {}
     for load in some:
         flow = server.init_flow(load.promise)
@@ -110,17 +110,17 @@ def serve(server: Server, some: list[Load]):
 
 
 def server_of(lib, promises: list[Params], c_max: int, knobs) -> Server:
-    """The slowest that admits these, with requests of c_max; it is known what its longest take."""
+    """The slowest server that admits these; its seek time is that of the largest request."""
     server = Server(lib, least_capacity(promises, c_max), *knobs)
     server.device.service.seek = C_MAX * SECOND // server.capacity
     return server
 
 
 def check_on_time(server: Server, jobs: list[Job], busy: int) -> None:
-    """All that conform are, but for so many bytes that the device was busy with.
+    """Each conforming request is on time, except for `busy` bytes that were being served.
 
-    And for what nobody foresaw: that others with earlier finish tags came after the run, or the
-    wait, that made most of a request's slack. By the paper's rule with B_max 1 there are none.
+    A request may also be late by requests with smaller finish tags that arrived after a run or a
+    wait had used its slack. With policy=paper and B_max 1 there are none.
     """
     for job in jobs:
         if not job.conforming or server.params[job.flow].max:
@@ -137,10 +137,10 @@ def check_on_time(server: Server, jobs: list[Job], busy: int) -> None:
 @settings(max_examples=250)
 @given(st.lists(loads, min_size=1, max_size=4), st.booleans())
 def test_conforming_requests_are_on_time(lib, knobs, some, spare):
-    """Conforming, admitted, constant rate: never late by more than one largest request.
+    """Conforming, admitted, at a constant rate: late by one largest request at most.
 
-    Which the device may have been busy with; if c_max is admitted too, never late at all. The
-    capacity is the least that admits the reservations.
+    The device may have been busy with that one; if c_max is admitted too, never late. The capacity
+    is the least that admits the reservations.
     """
     c_max = C_MAX if spare else 0
     server = server_of(lib, [load.promise for load in some], c_max, knobs)
@@ -149,7 +149,7 @@ def test_conforming_requests_are_on_time(lib, knobs, some, spare):
 
 @pytest.mark.parametrize(("rule", "b_max", "late"), [("paper", 1, 1), ("slack", 4096, 9)])
 def test_two_bursts_when_a_run_is_left(lib, rule, b_max, late):
-    """A run leaves time for the burst that is pending, not for one that comes then, due sooner."""
+    """A run leaves time for a pending burst, but not for a later one that is due sooner."""
     burst = 64 * BLOCK
     promises = [Params(10**4, BLOCK, 200 * MS), Params(10**4, burst, 200 * MS),
                 Params(10**4, burst, 65 * MS)]
@@ -169,9 +169,9 @@ def test_two_bursts_when_a_run_is_left(lib, rule, b_max, late):
 @given(st.lists(loads, min_size=1, max_size=4), st.sampled_from([10**5, 10**6, 10**8]),
        knobs)
 def test_any_load_on_any_device(lib, some, capacity, knobs):
-    """No wait beyond T_wait, none while anything urgent is pending, no request starves.
+    """No wait beyond T_wait or the slack of a head, no request starves, no request is lost.
 
-    That is what `Server` checks; see above. Overload included, and nobody is forgotten.
+    Also in an overload. `Server` checks that; see above.
     """
     jobs = serve(Server(lib, capacity, *knobs), some)
     assert len(jobs) == sum(len(load.steps) for load in some)
@@ -181,10 +181,10 @@ def test_any_load_on_any_device(lib, some, capacity, knobs):
 @pytest.mark.parametrize(("rule", "b_max", "bound"), [("paper", 1, 100), ("paper", 5, 500),
                                                       ("slack", 4096, 1999)])
 def test_no_flow_starves_in_an_overload(lib, rule, b_max, bound):
-    """Ten readers in sequence, with eight blocks pending each, have reserved four times the disk.
+    """Ten sequential readers, with eight blocks pending each, reserve four times the disk.
 
-    The number that `Server` lets go before a request is below that of all others: it says
-    something. By the rule of slack while the overload lasts.
+    The bound that `Server` checks is smaller than the number of all other requests, so the check
+    means something. With policy=slack while the overload lasts.
     """
     server = Server(lib, 1000 * BLOCK, b_max, 0, rule)
     server.device.service.seek = SECOND // 1000
@@ -201,10 +201,10 @@ def test_no_flow_starves_in_an_overload(lib, rule, b_max, bound):
 @settings(max_examples=150)
 @given(loads, st.lists(loads, max_size=3), knobs)
 def test_others_never_move_a_conforming_deadline(lib, load, others, knobs):
-    """Another flow's behaviour never moves a conforming flow's deadline.
+    """Other flows never move the deadline of a conforming request.
 
-    What conforms to (bw, burst) in real time conforms here, whatever the others do, and is due its
-    latency after its arrival.
+    A request that conforms to (bw, burst) in real time conforms whatever other flows do, and is
+    due a latency after its arrival.
     """
     load.closed = False
     alone = conforms_alone(load)
@@ -219,9 +219,9 @@ def test_others_never_move_a_conforming_deadline(lib, load, others, knobs):
 
 def conforms_afterwards(server: Server, load: Load, floods: list[Load], afterwards: list[int],
                         debt: int = 0) -> None:
-    """At its rate every request of the first one's conforms at once, whatever others do.
+    """At its rate, all requests of the first flow conform at once, whatever other flows do.
 
-    But for what it owes, in virtual time.
+    Except for its debt, in virtual time.
     """
     flow = next(iter(server.params))
     begin, arrivals = server.now, []
@@ -241,7 +241,7 @@ def conforms_afterwards(server: Server, load: Load, floods: list[Load], afterwar
 
 
 def debt(server: Server, jobs: list[Job]) -> int:
-    """What the first one owes: so far it went ahead of others' requests that conformed."""
+    """The debt of the first flow: how far it went ahead while requests of others conformed."""
     flow, promise = next(iter(server.params.items()))
     last = max(job.finish for job in jobs if job.flow is flow) - promise.latency
     return max(0, last - server.now - server.device.clock.drift)
@@ -252,9 +252,8 @@ def debt(server: Server, jobs: list[Job]) -> int:
 def test_spare_capacity_never_costs_later(lib, load, others, knobs, afterwards):
     """Using spare capacity never costs later.
 
-    Who had what others left of the device, far beyond his rate, owes nothing afterwards. It is as
-    if he had just used his burst: from there on every request at his reserved rate conforms, at
-    once, and whatever the others do by then.
+    A flow that had the device far beyond its rate owes nothing afterwards. It has used its burst:
+    from there on all requests at its reserved rate conform at once, whatever other flows do.
     """
     beside, floods = others
     server = Server(lib, 10**8, *knobs)
@@ -263,7 +262,10 @@ def test_spare_capacity_never_costs_later(lib, load, others, knobs, afterwards):
 
 
 def test_capacity_is_not_spare_while_another_conforms(lib):
-    """Who goes before that, as he is due sooner, owes it, up to the difference of latencies."""
+    """A flow that is served before a conforming request of another is charged for that.
+
+    Its requests are due sooner; the debt is the difference of the latencies at most.
+    """
     server = Server(lib, 10**8)
     quick, slow = (server.init_flow(Params(10**5, BLOCK, latency)) for latency in (MS, 200 * MS))
     jobs = server.run([*((0, quick, Request(BLOCK)) for _ in range(5)), (0, slow, Request(BLOCK))])

@@ -1,4 +1,4 @@
-"""Operations reserved: a request is one whatever its size, beside its bytes or instead of them."""
+"""Reserved operations: a request is one operation of any size, beside bytes or instead of them."""
 
 from dataclasses import replace
 from itertools import accumulate
@@ -38,12 +38,12 @@ operating = st.builds(_operating, loads, st.sampled_from([1, 10, 100, 1000]), st
 
 
 def starts(device: Device, flow: Flow, sizes: list[int], now: int = 0) -> list[int]:
-    """Start tags of requests that come at once."""
+    """Start tags of requests that arrive at once."""
     return [device.arrive(flow, Request(size), now).start for size in sizes]
 
 
 def spend(device: Device, flow: Flow, count: int, now: int) -> None:
-    """Serve so many requests of it; nothing else is pending."""
+    """Dispatch requests of the flow; no other flow is backlogged."""
     for _ in range(count):
         assert device.choose(now).flow is flow
         device.dispatch(flow, now)
@@ -62,8 +62,8 @@ def test_an_operation_is_one_whatever_its_size(lib, size):
     ([4 * BLOCK] * 3, [0, 200, 400]),  # by bytes: four blocks are 200 ms, and no burst holds them
     ([BLOCK, BLOCK, BLOCK, 8 * BLOCK, BLOCK], [0, 0, 100, 200, 500]),
 ])
-def test_the_later_of_both(lib, sizes, wanted):
-    """What counts is the curve that is behind."""
+def test_the_later_of_both_tags_counts(lib, sizes, wanted):
+    """A request is entitled when both curves entitle it."""
     device = Device(lib, 1, 0)
     flow = device.init_flow(BOTH, 0)
     assert starts(device, flow, sizes) == [at * MS for at in wanted]
@@ -72,9 +72,9 @@ def test_the_later_of_both(lib, sizes, wanted):
 @settings(max_examples=200)
 @given(st.integers(*IOPS), st.integers(1, 64), st.lists(st.integers(0, SECOND), max_size=60))
 def test_a_bucket_of_operations(lib, iops, burst, gaps):
-    """They conform as long as there are tokens in a bucket that is filled at that rate.
+    """Requests conform as long as a bucket that is filled at the rate has tokens.
 
-    None is served, so that virtual time does not jump. A tag is off by 2 ns at most.
+    None is served, so the virtual clock does not jump. A tag is off by 2 ns at most.
     """
     device = Device(lib, 1, 0)
     flow = device.init_flow(TEN._replace(burst=burst * BLOCK, iops=iops), 0)
@@ -88,7 +88,7 @@ def test_a_bucket_of_operations(lib, iops, burst, gaps):
 
 
 def test_merged_bytes_are_no_operation(lib):
-    """They cost what bytes do."""
+    """They are charged to the curve of bytes alone."""
     device = Device(lib, 1, 0)
     flow = device.init_flow(BOTH, 0)
     device.charge(flow, BLOCK, 0)
@@ -98,8 +98,8 @@ def test_merged_bytes_are_no_operation(lib):
     assert starts(device, alone, [BLOCK] * 3) == [0, 0, 100 * MS]
 
 
-def test_two_that_were_pending_were_two(lib):
-    """One swallows the other; its operation is not given back."""
+def test_merged_requests_were_two_operations(lib):
+    """A merge does not refund the operation of either request."""
     device = Device(lib, 1, 0)
     flow = device.init_flow(TEN, 0)
     starts(device, flow, [BLOCK] * 2)
@@ -107,16 +107,16 @@ def test_two_that_were_pending_were_two(lib):
     assert starts(device, flow, [BLOCK]) == [100 * MS]
 
 
-def test_what_goes_past_the_policy_is_one(lib):
-    """The data of a write between two flushes, say."""
+def test_a_bypassing_request_is_one_operation(lib):
+    """The data of a write between two flushes, for example."""
     device = Device(lib, 1, 0)
     flow = device.init_flow(TEN, 0)
     device.charge_bypass(flow, 1 << 20, 0)
     assert starts(device, flow, [BLOCK] * 2) == [0, 100 * MS]
 
 
-def test_what_comes_back_is_no_second_one(lib):
-    """The driver gives it back and gets it again."""
+def test_a_requeued_request_is_one_operation(lib):
+    """The driver gives a request back and gets it again."""
     device = Device(lib, 1, 0)
     flow = device.init_flow(TEN, 0)
     starts(device, flow, [BLOCK])
@@ -133,7 +133,7 @@ def test_what_comes_back_is_no_second_one(lib):
     (BOTH, TEN._replace(iops=1), [0, 0, 100, 200, 300]),
 ])
 def test_no_pending_request_loses_by_a_change(lib, before, after, wanted):
-    """The earlier of its old tag and its new one, whichever curve either is of."""
+    """It keeps the earlier of its old and its new tag, by whichever curve."""
     device = Device(lib, 1, 0)
     flow = device.init_flow(before, 0)
     starts(device, flow, [BLOCK] * 5)
@@ -142,7 +142,7 @@ def test_no_pending_request_loses_by_a_change(lib, before, after, wanted):
 
 
 def test_how_many_may_be_due_at_once(lib):
-    """Of large requests, too, if bytes don't count."""
+    """Also of large requests, if bytes do not count."""
     device = Device(lib, 1, 0)
     alone, both = (device.init_flow(promise._replace(burst=4 * BLOCK), 0)
                    for promise in (TEN, BOTH))
@@ -155,8 +155,8 @@ def test_how_many_may_be_due_at_once(lib):
 @pytest.mark.parametrize("promise", [SMALL._replace(bw=0, iops=10), SMALL._replace(iops=10),
                                      SMALL._replace(bw=20 * BLOCK, iops=10)])
 @pytest.mark.parametrize("weight", [1, 300])
-def test_reserved_and_of_the_rest_by_weight(lib, rule, promise, weight):
-    """What is served from the rest is given back to both curves: 10 blocks are by right."""
+def test_reserved_work_and_surplus_by_weight(lib, rule, promise, weight):
+    """Surplus is refunded to both curves, so the reserved 10 blocks a second remain."""
     greedy = Greedy(Server(lib, CAPACITY, rule=rule))
     flows = [greedy.join(each, 20) for each in (promise._replace(weight=weight),
                                                 SMALL._replace(weight=100))]
@@ -165,8 +165,8 @@ def test_reserved_and_of_the_rest_by_weight(lib, rule, promise, weight):
     assert got == pytest.approx(10 * BLOCK + rest * weight / (weight + 100), rel=0.02)
 
 
-def test_what_a_curve_has_forgotten_is_not_given_back(lib):
-    """Three wait for operations. Meanwhile the bytes' burst is full again, and is had again."""
+def test_a_full_curve_is_not_refunded(lib):
+    """Three requests wait for operations until the curve of bytes is full: that is not refunded."""
     device = Device(lib, 1, 0)
     flow = device.init_flow(Params(10 * BLOCK, 2 * BLOCK, SECOND, 100, iops=1), 0)
     starts(device, flow, [BLOCK] * 5)
@@ -180,7 +180,7 @@ def test_what_a_curve_has_forgotten_is_not_given_back(lib):
 
 
 def test_a_curve_that_slept_through_an_era(lib):
-    """The clock went around 64 bits meanwhile, so that its tags seem to be in the future."""
+    """The clock went around 64 bits meanwhile, so old tags seem to be in the future."""
     device = Device(lib, 1, 0)
     flow = device.init_flow(BOTH, 0)
     starts(device, flow, [BLOCK] * 5)
@@ -195,7 +195,7 @@ def test_a_curve_that_slept_through_an_era(lib):
 @settings(max_examples=200)
 @given(st.lists(operating, min_size=1, max_size=4))
 def test_conforming_requests_are_on_time(lib, knobs, some):
-    """Admitted, constant rate, no request larger than was said: never late."""
+    """Admitted with the largest request, at a constant rate: never late."""
     server = server_of(lib, [load.promise for load in some], C_MAX, knobs)
     check_on_time(server, serve(server, some), 0)
 
@@ -203,7 +203,7 @@ def test_conforming_requests_are_on_time(lib, knobs, some):
 @settings(max_examples=150)
 @given(operating, st.lists(operating, max_size=3), knobs)
 def test_a_flow_that_conforms_alone_conforms(lib, load, others, knobs):
-    """What conforms to both curves in real time conforms, whatever the others do."""
+    """Requests that conform to both curves in real time conform, whatever other flows do."""
     load.closed = False
     alone = conforms_alone(load)
     server = Server(lib, 10**6, *knobs)

@@ -1,4 +1,4 @@
-"""The policy's rules one by one, with numbers that can be followed by hand."""
+"""The policy's rules one by one, worked out by hand."""
 
 import pytest
 
@@ -17,22 +17,22 @@ LATER = Params(4_096_000, 8192, 50 * MS)
 
 
 class Desk:
-    """A device and what a caller does with it."""
+    """A device, and shorthands for what the elevator does with it."""
 
     def __init__(self, lib, b_max=20, t_wait=T_WAIT, rule="paper", seek=0):
         self.device = Device(lib, b_max, t_wait, rule, seek)
         self.now = 0
 
     def init_flow(self, promise):
-        """A reservation."""
+        """Create a flow."""
         return self.device.init_flow(promise, self.now)
 
     def arrive(self, flow, pos=0, sync=True, size=COST_MIN):
-        """A request of 4096 bytes arrives."""
+        """A request arrives, by default of 4096 bytes."""
         return self.device.arrive(flow, Request(size, pos, sync), self.now)
 
     def serve(self, took=0):
-        """Choose; dispatch, and complete after so long. Who was it."""
+        """Choose a flow, dispatch a request, which completes `took` later; the flow."""
         flow = self.device.choose(self.now).flow
         if flow is not None:
             request, _ = self.device.dispatch(flow, self.now)
@@ -41,7 +41,7 @@ class Desk:
         return flow
 
     def read(self, flow, count, pos=0):
-        """So many sequential synchronous reads, each after the one before; where they end."""
+        """Serve sequential synchronous reads, one at a time; where the last one ends."""
         for _ in range(count):
             self.arrive(flow, pos)
             assert self.serve() is flow
@@ -55,11 +55,11 @@ def desk(lib):
     return Desk(lib)
 
 
-# Whose turn it is.
+# Turns.
 
 
 def test_smallest_finish_tag_first(desk):
-    """Who came later may be due earlier."""
+    """A request that arrived later may be due earlier."""
     later, soon = desk.init_flow(LATER), desk.init_flow(SOON)
     desk.arrive(later)
     desk.arrive(soon)
@@ -67,7 +67,7 @@ def test_smallest_finish_tag_first(desk):
 
 
 def test_equals_take_turns(desk):
-    """Of equal finish tags the one that entered first; who was served enters again."""
+    """Of equal finish tags the one inserted first; a flow that was served is inserted again."""
     one, two = desk.init_flow(SOON), desk.init_flow(SOON)
     for flow in (one, one, two, two):
         desk.arrive(flow, pos=1 << 20)
@@ -75,18 +75,18 @@ def test_equals_take_turns(desk):
 
 
 def test_conforming_before_owing(desk):
-    """A flood's requests are due at its rate; another's goes between them when it is due."""
+    """The requests of a flood are due at its rate, so another request goes between them."""
     flood, modest = desk.init_flow(SOON), desk.init_flow(LATER)
     tags = [desk.arrive(flood).start for _ in range(40)]
     assert tags[:4] == [0, 0, 1 * MS, 2 * MS]
     assert desk.arrive(modest).start == 0
     served = [desk.serve() for _ in range(41)]
-    # The modest one's F is 50 ms. The flood's are 20, 20, 21, 22, ...: 31 are smaller.
+    # The modest flow's F is 50 ms. The flood's are 20, 20, 21, 22, ...: 31 are smaller.
     assert served.index(modest) == 31
 
 
 def test_switch_is_reported_once(desk):
-    """A choice says when another reservation became active."""
+    """A choice tells that another flow became active, once."""
     one = desk.init_flow(SOON)
     desk.arrive(one)
     desk.arrive(one, pos=1 << 20)
@@ -114,7 +114,7 @@ def test_run(lib, b_max):
 
 
 def test_random_requests_make_no_run(desk):
-    """Who is not sequential gives way to the smallest finish tag at once."""
+    """A flow that is not sequential loses the device to a smaller finish tag at once."""
     scattered, other = desk.init_flow(LATER), desk.init_flow(SOON)
     for pos in (0, 1 << 20, 1 << 30):
         desk.arrive(scattered, pos)
@@ -154,7 +154,7 @@ def test_history(desk, strays, sequential):
 
 
 def waiting(desk):
-    """A reader's request has just completed while another's is pending: the disk waits."""
+    """A sequential read has just completed while another flow is backlogged: the device waits."""
     reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
     pos = desk.read(reader, 8)
     desk.arrive(reader, pos)
@@ -172,7 +172,7 @@ def waiting(desk):
 
 
 def test_wait_hit(desk):
-    """The next request comes within T_wait: it is served at once, then the run goes on."""
+    """The next request arrives within T_wait: it is served at once, and the run goes on."""
     reader, _, pos = waiting(desk)
     desk.now += T_WAIT - 1
     assert desk.serve() is None
@@ -181,7 +181,7 @@ def test_wait_hit(desk):
 
 
 def test_wait_ends(desk):
-    """It does not come: T_wait after the completion, to the nanosecond, the other is served."""
+    """Without that request, the other flow is served T_wait after the completion, to the ns."""
     _, other, _ = waiting(desk)
     desk.now += T_WAIT - 1
     assert not desk.device.timeout(desk.now)
@@ -193,7 +193,7 @@ def test_wait_ends(desk):
 
 
 def test_the_timer_ends_a_wait(desk):
-    """Then nobody is active: who comes too late is no better than others."""
+    """Then no flow is active: a request that arrives too late has no preference."""
     reader, other, pos = waiting(desk)
     desk.now += T_WAIT
     assert desk.device.timeout(desk.now)
@@ -203,14 +203,14 @@ def test_the_timer_ends_a_wait(desk):
 
 
 def test_another_arrival_does_not_end_a_wait(desk):
-    """Only the one that is waited for does."""
+    """Only an arrival of the active flow does."""
     _, other, _ = waiting(desk)
     assert not desk.arrive(other).hit
     assert desk.device.view().wait == "arrival"
 
 
 def test_wait_is_cancelled(desk):
-    """By a change of tunables, say: the smallest finish tag is next."""
+    """By a change of a tunable, for example: the smallest finish tag is next."""
     _, other, _ = waiting(desk)
     assert desk.device.cancel_wait()
     assert desk.serve() is other
@@ -218,14 +218,14 @@ def test_wait_is_cancelled(desk):
 
 
 def test_wait_ends_with_its_reservation(desk):
-    """Nobody waits for who has gone."""
+    """The device does not wait for a flow that is gone."""
     reader, other, _ = waiting(desk)
     assert desk.device.exit_flow(reader)
     assert desk.serve() is other
 
 
 def test_no_wait_for_a_request_that_was_given_back(desk):
-    """A requeued request may go past the scheduler: the wait for its end is off."""
+    """A requeued request may bypass the policy, so the wait for its completion ends."""
     reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
     pos = desk.read(reader, 8)
     desk.arrive(reader, pos)
@@ -238,7 +238,7 @@ def test_no_wait_for_a_request_that_was_given_back(desk):
 
 
 def test_a_lost_request_is_not_waited_for_for_ever(desk):
-    """The wait for a completion ends T_wait after the request would be late."""
+    """A wait for a completion ends T_wait after the request would be late."""
     reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
     pos = desk.read(reader, 8)
     desk.arrive(reader, pos)
@@ -263,7 +263,7 @@ def test_late_choice_waits_no_longer(desk):
 
 
 def never_waits(desk, reader):
-    """Another's request is served while this one, active, has nothing pending."""
+    """Is another request served while the active flow has nothing pending."""
     other = desk.init_flow(SOON)
     desk.arrive(other)
     return desk.serve() is other
@@ -278,7 +278,7 @@ def test_no_wait_without_t_wait(lib):
 
 
 def test_no_wait_after_b_max(lib):
-    """Whose run is over is not waited for. The sixth read is the first that is known to be one."""
+    """No wait when the run is over. The sixth read is the first that is known to be sequential."""
     desk = Desk(lib, b_max=8)
     reader = desk.init_flow(LATER)
     desk.read(reader, 5 + 8)
@@ -287,7 +287,7 @@ def test_no_wait_after_b_max(lib):
 
 
 def test_no_wait_for_random_readers(desk):
-    """A seek is due anyway."""
+    """The next request needs a seek anyway."""
     reader = desk.init_flow(LATER)
     for i in range(8):
         desk.read(reader, 1, pos=i << 30)
@@ -295,7 +295,7 @@ def test_no_wait_for_random_readers(desk):
 
 
 def test_no_wait_for_writers(desk):
-    """Nobody waits for an asynchronous write, so none depends on it."""
+    """No task waits for an asynchronous write, so the next one does not depend on it."""
     writer = desk.init_flow(LATER)
     for i in range(8):
         desk.arrive(writer, i * PAGE, sync=False)
@@ -304,7 +304,7 @@ def test_no_wait_for_writers(desk):
 
 
 def test_no_wait_while_more_is_in_flight(desk):
-    """Who keeps two in flight does not depend on one completion."""
+    """The next request of a flow with two in flight does not depend on one completion."""
     reader = desk.init_flow(LATER)
     pos = desk.read(reader, 8)
     for i in range(2):
@@ -315,10 +315,10 @@ def test_no_wait_while_more_is_in_flight(desk):
 
 @pytest.mark.parametrize(("pauses", "waits"), [(6, True), (7, False)])
 def test_think_time(lib, pauses, waits):
-    """Who thinks as long as T_wait on the average, or longer, is not waited for.
+    """The device does not wait for a flow whose mean think time is T_wait or longer.
 
-    A new pause counts for 1/8 and for no more than 2 T_wait. With T_wait 8 ns, long pauses bring
-    the mean to 2, 3, 4, 5, 6, 7, 8 ns.
+    A new pause counts for 1/8, and for 2 T_wait at most. With T_wait 8 ns, long pauses bring the
+    mean to 2, 3, 4, 5, 6, 7, 8 ns.
     """
     desk = Desk(lib, t_wait=8)
     reader = desk.init_flow(LATER)
@@ -334,18 +334,18 @@ def test_think_time(lib, pauses, waits):
 
 
 def test_time_jumps_on_arrival(desk):
-    """When all that is pending is entitled in the future only, the nearest is now."""
+    """When all start tags are in the future, the clock jumps to the smallest one."""
     flood, other = desk.init_flow(SOON), desk.init_flow(LATER)
     for _ in range(4):
         desk.arrive(flood)
     assert [desk.serve(), desk.serve()] == [flood, flood]
-    # Its third request has S = 1 ms; nothing conforms at 0.
+    # The flood's third request has S = 1 ms; nothing conforms at 0.
     arrival = desk.arrive(other)
     assert (arrival.jump, arrival.v, arrival.start) == (MS, MS, MS)
 
 
 def test_no_jump_while_a_conforming_request_waits(desk):
-    """A deadline does not move while its request is pending."""
+    """The deadline of a pending conforming request does not move."""
     flood, other = desk.init_flow(SOON), desk.init_flow(LATER)
     desk.arrive(other)
     for _ in range(20):
@@ -353,13 +353,13 @@ def test_no_jump_while_a_conforming_request_waits(desk):
     assert desk.device.clock.drift == 0
 
 
-def test_no_jump_past_one_that_conforms(desk):
-    """Not even when it is due after the one that is served next, which does not conform."""
+def test_no_jump_past_a_conforming_head(desk):
+    """Not even when the next request in turn does not conform and is due before that head."""
     flood, other = desk.init_flow(SOON), desk.init_flow(LATER)
     for _ in range(4):
         desk.arrive(flood)
     assert [desk.serve(), desk.serve()] == [flood, flood]
-    # Time jumps to the flood's third request, and the other's conforms. The fourth has S = 2 ms.
+    # The clock jumps to the flood's third request; the other's conforms. The fourth has S = 2 ms.
     assert desk.arrive(other).start == MS
     assert desk.serve() is flood
     choice = desk.device.choose(desk.now)
@@ -368,10 +368,10 @@ def test_no_jump_past_one_that_conforms(desk):
 
 
 def test_a_reader_alone_is_not_charged_for_spare_capacity(desk):
-    """A synchronous reader is never backlogged when it arrives, so time jumps at the choice.
+    """A synchronous reader has nothing pending at an arrival, so the clock jumps at the choice.
 
-    1000 reads in no time are 1000 ms worth of its rate. Without the jump the next tag would be one
-    second off; as it is, it is entitled 1 ms after the last, as after a burst.
+    1000 reads in no time take 1000 ms at the reserved rate. Without the jump the next tag would be
+    a second ahead; with it, the tag is 1 ms ahead, as after a burst.
     """
     reader = desk.init_flow(LATER)
     desk.read(reader, 1000)
@@ -382,7 +382,7 @@ def test_a_reader_alone_is_not_charged_for_spare_capacity(desk):
 
 
 def test_an_idle_reservation_gains_by_a_jump(desk):
-    """Another's flood moves virtual time: who had used his burst has a full one again."""
+    """The flood of another flow moves virtual time, so a used burst is full again."""
     idle, flood = desk.init_flow(SOON), desk.init_flow(SOON)
     desk.arrive(idle)
     desk.arrive(idle)
@@ -396,21 +396,21 @@ def test_an_idle_reservation_gains_by_a_jump(desk):
 
 
 def test_background_goes_last(desk):
-    """Behind whatever conforms, even if that came later."""
+    """Behind conforming requests, even if those arrived later."""
     flow = desk.init_flow(LATER)
     desk.arrive(desk.device.background)
     desk.arrive(flow)
     assert [desk.serve(), desk.serve()] == [flow, desk.device.background]
 
 
-# What the device is believed to take, and how long the background waits for its part then.
+# The estimate of a seek, and how long the background waits for its part then.
 SEEK = 10 * MS
 PART = BACKGROUND_PART * (SEEK + 1)
 
 
 @pytest.mark.parametrize(("early", "first"), [(1, "flow"), (0, "background")])
 def test_background_has_its_part(lib, early, first):
-    """A small part of the device's time, however small the others' tags."""
+    """The background has a small part of the device's time, whatever the tags of others."""
     desk = Desk(lib, seek=SEEK)
     flow = desk.init_flow(SOON)
     desk.arrive(desk.device.background)
@@ -420,7 +420,7 @@ def test_background_has_its_part(lib, early, first):
 
 
 def test_background_goes_one_by_one(lib):
-    """What has waited for long does not go at once: a request for each part of the time."""
+    """However many requests have waited, one is eligible for each part of the time."""
     desk = Desk(lib, seek=SEEK)
     flow = desk.init_flow(SOON)
     for _ in range(3):
@@ -436,7 +436,7 @@ def test_background_goes_one_by_one(lib):
 
 @pytest.mark.parametrize("rule", ["paper", "slack"])
 def test_background_ends_the_run_of_another(lib, rule):
-    """A long run doesn't keep its part from it."""
+    """The background has its part of the time during a long run, too."""
     desk = Desk(lib, b_max=4096, rule=rule, seek=SEEK)
     flow = desk.init_flow(LATER._replace(latency=SECOND))
     desk.arrive(desk.device.background)
@@ -454,7 +454,7 @@ def test_background_ends_the_run_of_another(lib, rule):
 @pytest.mark.parametrize("rule", ["paper", "slack"])
 @pytest.mark.parametrize(("early", "first"), [(1, "soon"), (0, "slow")])
 def test_an_expired_head_goes_first(lib, rule, early, first):
-    """However late its finish tag is."""
+    """However large its finish tag is."""
     desk = Desk(lib, rule=rule)
     slow, soon = desk.init_flow(Params(4096, 4096, 100 * SECOND)), desk.init_flow(SOON)
     desk.arrive(slow)
@@ -464,7 +464,7 @@ def test_an_expired_head_goes_first(lib, rule, early, first):
 
 
 def test_an_expired_background_goes_first(lib):
-    """Its part of the time may be long to wait for."""
+    """Also when its part of the time is not due yet."""
     desk = Desk(lib, seek=SECOND)
     flow = desk.init_flow(SOON)
     for _ in range(2):
@@ -478,7 +478,7 @@ def test_an_expired_background_goes_first(lib):
 
 
 def test_between_expired_heads_the_rest_has_its_time(lib):
-    """After each, twice what the device takes is for what hasn't expired; the oldest first."""
+    """After each expired head, oldest first, the others have the device for two seeks."""
     desk = Desk(lib, seek=SEEK)
     slow = LATER._replace(latency=100 * SECOND)
     late, later, soon = desk.init_flow(slow), desk.init_flow(slow), desk.init_flow(SOON)
@@ -494,7 +494,7 @@ def test_between_expired_heads_the_rest_has_its_time(lib):
 
 
 def test_background_does_not_stop_time(desk):
-    """What is in the background is no reason to hold the virtual clock, nor to move it."""
+    """A request of the background neither holds the virtual clock nor lets it jump."""
     flow = desk.init_flow(SOON)
     desk.arrive(desk.device.background)
     assert desk.device.choose(0).jump == 0
@@ -503,7 +503,7 @@ def test_background_does_not_stop_time(desk):
 
 
 def test_background_ends_a_run(desk):
-    """It is never active; who was must be chosen anew."""
+    """The background is never active, so no flow is active afterwards."""
     flow = desk.init_flow(LATER)
     desk.read(flow, 8)
     desk.now = SECOND
@@ -516,7 +516,7 @@ def test_background_ends_a_run(desk):
 
 
 def test_merge_keeps_the_earlier_tag(desk):
-    """Whichever of the two stays, what they become has the smaller tag and its place."""
+    """Whichever of the two requests is kept has the smaller tag, and its place."""
     flow = desk.init_flow(SOON)
     for i in range(4):
         desk.arrive(flow, pos=i << 20)
@@ -528,7 +528,7 @@ def test_merge_keeps_the_earlier_tag(desk):
 
 
 def test_a_new_promise_is_no_loss(desk):
-    """Pending requests are tagged anew on a fresh curve; a tag only moves back."""
+    """Pending requests get tags by the fresh curve; a tag only moves back."""
     flow = desk.init_flow(SOON)
     for _ in range(5):
         desk.arrive(flow)
@@ -540,7 +540,7 @@ def test_a_new_promise_is_no_loss(desk):
 
 
 def test_a_new_deadline_counts_at_once(desk):
-    """Who is promised more is served first, also with what is pending."""
+    """The new latency also counts for requests that are pending."""
     one, two = desk.init_flow(SOON), desk.init_flow(LATER)
     desk.arrive(one)
     desk.arrive(two)
@@ -549,7 +549,7 @@ def test_a_new_deadline_counts_at_once(desk):
 
 
 def test_a_request_past_the_policy_counts_as_in_flight(desk):
-    """So that its completion is none too many."""
+    """So the number in flight is right after its completion."""
     flow = desk.init_flow(SOON)
     request = Request(COST_MIN)
     desk.device.redispatch(flow, request, 0)

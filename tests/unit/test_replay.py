@@ -1,4 +1,4 @@
-"""A replay finds what is not as the specification says: no test of the kernel's can be blind."""
+"""A replay finds each deviation from the specification, so the tests in a kernel see it."""
 
 import re
 from itertools import chain, pairwise
@@ -12,7 +12,7 @@ from tests.unit.recorder import record
 RULE, SEED = "slack", 114  # on a device that reorders; a recording with all of DECIDED
 CAPPED = 16  # a recording in which each cap decides something
 
-# What is decided, not given: a recording in which one of these is another is refused.
+# Fields that tell of decisions: a recording in which one of them differs is refused.
 DECIDED = {
     "tag": ("v", "start", "finish", "cost", "pending"),
     "merge": ("pending", "oldest"),
@@ -34,13 +34,13 @@ FIELDS = [(name, field) for name, fields in DECIDED.items() for field in fields]
 
 @pytest.fixture(scope="module")
 def recording(lib) -> list[str]:
-    """As a kernel would have it."""
+    """A recording as of a kernel."""
     return record(lib, SEED, RULE)
 
 
 @pytest.fixture(scope="module")
 def capped(lib) -> list[str]:
-    """The same of reservations with caps."""
+    """A recording of flows with caps."""
     return record(lib, CAPPED, RULE, ("caps",))
 
 
@@ -50,7 +50,7 @@ def name_of(line: str) -> str:
 
 
 def some(recording: list[str], name: str) -> list[int]:
-    """Where some events of this name are, the last of them with more to come."""
+    """The places of some events of this name, with a hundred lines behind the last one."""
     places = [i for i, line in enumerate(recording) if name_of(line) == name]
     places = [i for i in places if i < len(recording) - 100]
     assert places, f"no {name} recorded"
@@ -58,7 +58,7 @@ def some(recording: list[str], name: str) -> list[int]:
 
 
 def refused(lines: list[str]) -> bool:
-    """Is this recording not as specified."""
+    """Does the replay refuse this recording."""
     try:
         replay(read(["\n".join(lines)]))
     except (MismatchError, RecordingError):
@@ -73,12 +73,12 @@ def refused(lines: list[str]) -> bool:
 @pytest.mark.parametrize("rule", ["paper", "slack"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_is_as_specified_is_accepted(lib, seed, rule, kinds):
-    """Tags, choices, waits and drifts of the C, in the words of the tracepoints."""
+    """Tags, choices, waits and drifts of the C, recorded as by the tracepoints."""
     assert not refused(record(lib, seed, rule, kinds))
 
 
 def test_requests_are_held_back(lib):
-    """By a window that is full and, on a device that reorders, for one that is urgent."""
+    """By a full window and, on a device that reorders, by the deadline of a request in flight."""
     of_slack = list(chain.from_iterable(record(lib, seed, "slack") for seed in SEEDS))
     windows = [int(re.search(r"read_window=(\d+)", line)[1])
                for line in of_slack if name_of(line) == "hold"]
@@ -98,7 +98,7 @@ def test_a_number_that_is_off_by_one(recording, name, field, by):
         assert refused([*recording[:place], line, *recording[place + 1:]]), line
 
 
-# A merge is told, not decided. Without a hold it is as if the driver had not asked.
+# A merge is an input. Without a hold it is as if the driver had not asked for a request.
 @pytest.mark.parametrize("name", sorted(DECIDED.keys() - {"merge", "hold"}))
 def test_an_event_that_did_not_happen(recording, name):
     """A decision that is missing, such as a merge's charge, is found."""
@@ -108,7 +108,7 @@ def test_an_event_that_did_not_happen(recording, name):
 
 @pytest.mark.parametrize("name", ["join", "config"])
 def test_operations_that_are_off_by_one(lib, name):
-    """The tags of who has reserved nothing else are others then."""
+    """Then the tags of a flow that reserves only operations differ."""
     lines = record(lib, SEED, RULE, ("iops",))
     places = [place for place, line in enumerate(lines)
               if name_of(line) == name and " bw=0 " in line]
@@ -122,7 +122,7 @@ def test_operations_that_are_off_by_one(lib, name):
 ])
 @pytest.mark.parametrize("by", [1, -1])
 def test_a_cap_that_is_off_by_one(capped, name, field, by):
-    """Who is throttled, until when, and who goes on."""
+    """Which flow is throttled, until when, and which one is unthrottled."""
     for place in some(capped, name):
         line = re.sub(rf"\b{field}=(\d+)", lambda m: f"{field}={int(m[1]) + by}", capped[place])
         assert refused([*capped[:place], line, *capped[place + 1:]]), line
@@ -131,7 +131,7 @@ def test_a_cap_that_is_off_by_one(capped, name, field, by):
 @pytest.mark.parametrize("field", ["group", "request", "bytes", "write", "pending"])
 @pytest.mark.parametrize("by", [1, -1])
 def test_a_request_that_passes_a_cap(lib, field, by):
-    """Of those that were pending each field is known, of those that arrive what was charged."""
+    """Each field is compared for a request that was pending; for an arrival, what was charged."""
     lines = record(lib, CAPPED, RULE, ("caps", "metadata"))
     names = [name_of(line) for line in lines]
     waited = [place for place, (before, name) in enumerate(pairwise(names), 1)
@@ -144,7 +144,7 @@ def test_a_request_that_passes_a_cap(lib, field, by):
 
 @pytest.mark.parametrize("name", ["stop", "go", "cap", "drain"])
 def test_a_cap_that_is_not_told_of(capped, name):
-    """One who went on too late, say: when nobody told that he might."""
+    """A missing `go` makes a flow unthrottled too late, for example."""
     for place in some(capped, name):
         assert refused([*capped[:place], *capped[place + 1:]]), capped[place]
 
@@ -157,7 +157,7 @@ def test_an_event_too_many(recording, name):
 
 
 def test_another_outcome_of_a_wait(recording):
-    """A wait that timed out is no hit."""
+    """A hit is not replayed as a timeout."""
     [place, *_] = [i for i in some(recording, "wait_end") if "outcome=hit" in recording[i]]
     line = recording[place].replace("outcome=hit", "outcome=timeout")
     assert refused([*recording[:place], line, *recording[place + 1:]])
@@ -165,7 +165,7 @@ def test_another_outcome_of_a_wait(recording):
 
 @pytest.mark.parametrize(("seed", "reorders"), [(SEED, 1), (12, 0)])
 def test_another_kind_of_device(lib, seed, reorders):
-    """One that reorders gets less while it has urgent requests, and only one that does."""
+    """Only on a device that reorders do deadlines of requests in flight hold others back."""
     first, *rest = record(lib, seed, RULE)
     other = first.replace(f"reorders={reorders}", f"reorders={1 - reorders}")
     assert other != first
@@ -173,7 +173,7 @@ def test_another_kind_of_device(lib, seed, reorders):
 
 
 def test_another_weight(lib):
-    """What is served from the rest depends on it, but for overloads, which the paper ignores."""
+    """Shares of surplus depend on the weight, except in an overload, which policy=paper ignores."""
     recording = record(lib, 5, "paper", ("weights",))
     found = 0
     for place, line in enumerate(recording):
@@ -190,12 +190,12 @@ def test_another_weight(lib):
     ([], "echo 1 >"),
 ])
 def test_a_recording_with_gaps(recording, lines, remedy):
-    """It is not believed, and the remedy named."""
+    """The recording is refused, and the error names the remedy."""
     with pytest.raises(RecordingError, match=re.escape(remedy)):
         read(["\n".join([*lines, *(recording if lines else [])])])
 
 
 def test_a_recording_that_began_too_late(recording):
-    """Without the device's beginning its state is not known."""
+    """Without its first event the state of the device is unknown."""
     with pytest.raises(RecordingError, match="record first"):
         replay(read(["\n".join(recording[1:])]))

@@ -1,4 +1,4 @@
-"""What the pages of the flash drive say of its limits, against the model of the drive."""
+"""The limits of the flash drive that the pages name, against the model of the drive."""
 
 import random
 
@@ -44,7 +44,7 @@ def test_a_deep_writer_has_it_erase_as_often_as_is_said(drive: Flash) -> None:
 
 
 def test_late_ones_are_no_fewer_than_is_said(drive: Flash) -> None:
-    """A reader beside one who never lets a die be idle: its buffer is always full."""
+    """A reader beside a writer that keeps the buffer full, so that no die is ever idle."""
     rng, sectors, times = random.Random(1), WRITER.block // 512, []
 
     def write() -> None:

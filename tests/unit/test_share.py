@@ -1,4 +1,4 @@
-"""Shares of the rest, on a device of constant rate: who gets what is not reserved, and who pays.
+"""Shares of surplus by weight, on a device of constant rate.
 
 `Server` checks at every dispatch that no conforming request's deadline has moved.
 """
@@ -29,7 +29,7 @@ from tests.unit.test_guarantees import (
 MS = 10**6
 BLOCK = 4096
 CAPACITY = 1000 * BLOCK  # bytes/s
-SMALL = Params(10 * BLOCK, BLOCK, SECOND)  # a hundredth of it
+SMALL = Params(10 * BLOCK, BLOCK, SECOND)  # a hundredth of the device
 
 weights = st.sampled_from([0, 1, 100, 300, 10_000])
 weighted = st.builds(lambda load, weight: replace(load, promise=load.promise._replace(
@@ -37,7 +37,7 @@ weighted = st.builds(lambda load, weight: replace(load, promise=load.promise._re
 
 
 class Greedy:
-    """Some who always have a few blocks pending, each for a time of his own."""
+    """Flows that always have four requests pending, each until its own end."""
 
     def __init__(self, server: Server, size: int = BLOCK):
         self.server, self.size = server, size
@@ -45,13 +45,13 @@ class Greedy:
         server.on_complete = self._again
 
     def join(self, promise: Params, seconds: int, flow: Flow | None = None) -> Flow:
-        """One more, for so long from now on."""
+        """A flow is greedy for some seconds from now on."""
         flow = flow or self.server.init_flow(promise)
         self.ends[flow] = self.server.now + seconds * SECOND
         return flow
 
     def run(self) -> list[Job]:
-        """Until all are done."""
+        """Serve until the last flow is idle."""
         return self.server.run((self.server.now, flow, self._request())
                                for flow, end in self.ends.items() if end > self.server.now
                                for _ in range(4))
@@ -66,7 +66,7 @@ class Greedy:
 
 
 def rates(jobs: list[Job], flows: list[Flow], seconds: int, since: int = 0) -> list[float]:
-    """What each got, bytes/s."""
+    """The throughput of each flow, bytes/s."""
     return [sum(job.request.size for job in jobs
                 if job.flow is flow and since <= job.completed < since + seconds * SECOND)
             / seconds for flow in flows]
@@ -74,7 +74,7 @@ def rates(jobs: list[Job], flows: list[Flow], seconds: int, since: int = 0) -> l
 
 def share(lib, promises: list[Params], seconds: int = 20, rule: str = "paper",
           **knobs: int) -> list[float]:
-    """What greedy ones get, bytes/s."""
+    """The throughput of greedy flows, bytes/s."""
     greedy = Greedy(Server(lib, CAPACITY, rule=rule, **knobs))
     flows = [greedy.join(promise, seconds) for promise in promises]
     return rates(greedy.run(), flows, seconds)
@@ -82,8 +82,8 @@ def share(lib, promises: list[Params], seconds: int = 20, rule: str = "paper",
 
 @pytest.mark.parametrize("rule", ["paper", "slack"])
 @pytest.mark.parametrize("given", [(100, 100), (100, 300), (1, 9), (7, 100, 893), (10_000, 10_000)])
-def test_the_rest_goes_by_weight(lib, given, rule):
-    """To each what he reserved, and of the rest in proportion to the weights."""
+def test_surplus_goes_by_weight(lib, given, rule):
+    """Each flow gets its reservation, and surplus in proportion to its weight."""
     promises = [SMALL._replace(bw=SMALL.bw * (1 + i), weight=weight)
                 for i, weight in enumerate(given)]
     got = share(lib, promises, rule=rule)
@@ -92,7 +92,7 @@ def test_the_rest_goes_by_weight(lib, given, rule):
         assert rate == pytest.approx(promise.bw + rest * promise.weight / sum(given), rel=0.02)
 
 
-def test_runs_do_not_change_that(lib):
+def test_runs_do_not_change_the_shares(lib):
     """Requests of 64 KiB in runs of up to 20."""
     promises = [SMALL._replace(weight=100), SMALL._replace(weight=300)]
     server = Server(lib, 10 * CAPACITY, 20, 10 * MS)
@@ -102,8 +102,8 @@ def test_runs_do_not_change_that(lib):
     assert three / one == pytest.approx(3, rel=0.02)
 
 
-def test_without_a_weight_one_counts_100(lib):
-    """If another has one; else the rest goes by bandwidths."""
+def test_a_flow_without_a_weight_counts_100(lib):
+    """If another flow has a weight; else surplus goes by bandwidths."""
     twice = SMALL._replace(bw=2 * SMALL.bw)
     one, other = share(lib, [SMALL._replace(weight=300), twice])
     assert (one - SMALL.bw) / (other - twice.bw) == pytest.approx(3, rel=0.02)
@@ -111,8 +111,8 @@ def test_without_a_weight_one_counts_100(lib):
     assert other / one == pytest.approx(2, rel=0.02)
 
 
-def test_the_last_weight_taken_back(lib):
-    """It goes by bandwidths again, as if there had never been one."""
+def test_the_last_weight_is_removed(lib):
+    """Then surplus goes by bandwidths, as if there had never been a weight."""
     server = Server(lib, CAPACITY)
     greedy = Greedy(server)
     promises = [SMALL._replace(weight=900), SMALL._replace(bw=2 * SMALL.bw)]
@@ -127,7 +127,7 @@ def test_the_last_weight_taken_back(lib):
 
 
 def test_an_idle_flow_has_saved_nothing(lib):
-    """He gets his share from now on, and the other hers: neither has to make up for before."""
+    """A flow that was idle gets its share from now on, and the busy flow owes nothing."""
     server = Server(lib, CAPACITY)
     greedy = Greedy(server)
     busy, idle = SMALL._replace(weight=100), SMALL._replace(weight=300)
@@ -141,7 +141,7 @@ def test_an_idle_flow_has_saved_nothing(lib):
 
 
 def test_no_start_tag_in_the_past(lib):
-    """64 KiB are served from the rest, just before they are entitled: the next 4 KiB are now."""
+    """64 KiB are served as surplus 1 ms before they are entitled; the next tag is now."""
     device = Device(lib, 1, 0)
     flow = device.init_flow(Params(4_096_000, 65536, SECOND, 100), 0)
     for size in (65536, 65536, BLOCK):
@@ -155,8 +155,8 @@ def test_no_start_tag_in_the_past(lib):
     assert flow.start_tag(flow.queue[1]) == 15 * MS
 
 
-def test_what_goes_past_the_policy_is_of_the_rest(lib):
-    """Flushed data, say: it isn't owed, so that the reservation is kept for what comes later."""
+def test_a_bypassing_request_is_surplus(lib):
+    """Flushed data, for example: it is charged to the share tag, not to the reservation."""
     device = Device(lib, 1, 0)
     flow = device.init_flow(SMALL._replace(weight=100), 0)
     other = device.init_flow(SMALL, 0)
@@ -168,7 +168,7 @@ def test_what_goes_past_the_policy_is_of_the_rest(lib):
 
 
 def test_overload_goes_by_bandwidth(lib):
-    """When more is reserved than there is, no rest is left, whatever the weights."""
+    """When more is reserved than the device does there is no surplus, whatever the weights."""
     much = Params(2 * CAPACITY // 5, BLOCK, MS)
     one, other = share(lib, [much._replace(weight=10_000),
                              much._replace(bw=2 * much.bw, weight=1)], rule="slack")
@@ -179,7 +179,7 @@ def test_overload_goes_by_bandwidth(lib):
 @settings(max_examples=150)
 @given(st.lists(weighted, min_size=1, max_size=4), st.booleans())
 def test_conforming_requests_are_on_time(lib, knobs, some, spare):
-    """As without weights: admitted, constant rate, never late by more than a largest request."""
+    """As without weights: admitted, at a constant rate, late by a largest request at most."""
     c_max = C_MAX if spare else 0
     server = server_of(lib, [load.promise for load in some], c_max, knobs)
     check_on_time(server, serve(server, some), C_MAX - c_max)
@@ -188,7 +188,7 @@ def test_conforming_requests_are_on_time(lib, knobs, some, spare):
 @settings(max_examples=100)
 @given(weighted, st.lists(weighted, max_size=3), st.sampled_from([1, 5, 20]), rules)
 def test_a_flow_that_conforms_alone_conforms(lib, load: Load, others, b_max, rule):
-    """What conforms to (bw, burst) in real time conforms, whatever the others and the weights."""
+    """Requests that conform to (bw, burst) in real time conform beside any flows and weights."""
     load.closed = False
     alone = conforms_alone(load)
     server = Server(lib, 10**6, b_max, rule=rule)
@@ -200,8 +200,8 @@ def test_a_flow_that_conforms_alone_conforms(lib, load: Load, others, b_max, rul
 
 @settings(max_examples=100)
 @given(weighted, st.lists(weighted, max_size=2), rules, lists(sizes, 10))
-def test_the_rest_costs_nothing_later(lib, load: Load, floods, rule, afterwards):
-    """Who had the device for himself owes nothing: at his rate every request conforms at once."""
+def test_surplus_costs_nothing_later(lib, load: Load, floods, rule, afterwards):
+    """A flow that had the whole device owes nothing: at its rate every request conforms."""
     load.promise = load.promise._replace(weight=max(1, load.promise.weight))
     server = Server(lib, 10**8, rule=rule)
     serve(server, [load])

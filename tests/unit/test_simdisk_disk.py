@@ -100,7 +100,7 @@ def test_media_rate(disk: Disk, place: Callable[[Disk], int], rate: float) -> No
 
 @pytest.mark.parametrize("place", [outer, inner])
 def test_small_sequential_reads(disk: Disk, place: Callable[[Disk], int]) -> None:
-    """Small ones come from the buffer, each with its command, where the media is faster."""
+    """Small reads come from the buffer, a command each, where the media is faster."""
     assert disk.sequential(READ, place(disk), 8, 10_000) == pytest.approx(
         4096 * SECOND / disk.hit(), rel=0.02)
 
@@ -113,7 +113,7 @@ def test_sequential_reads_never_beat_the_media(disk: Disk) -> None:
 
 
 def test_rotation_is_exact(disk: Disk) -> None:
-    """The same sector comes by once per revolution, however long one waits."""
+    """The same sector passes the head once per revolution."""
     disk.write(1000)
     for pause in (0, 1, 3 * MS, 20 * SECOND + 12345):
         last = disk.now
@@ -151,7 +151,7 @@ def test_read_ahead_hit(disk: Disk) -> None:
 
 
 def test_read_ahead_takes_its_time(disk: Disk) -> None:
-    """What the head has not passed yet is waited for, not sought."""
+    """A read of a sector that the head has not passed yet waits for it, without a seek."""
     disk.read(5000)
     begin = disk.now
     assert disk.read(5000 + 508) > disk.hit()
@@ -159,7 +159,7 @@ def test_read_ahead_takes_its_time(disk: Disk) -> None:
 
 
 def test_other_reads_end_read_ahead(disk: Disk) -> None:
-    """A read elsewhere keeps what was read so far, and no more comes."""
+    """A read elsewhere ends the read-ahead, but the buffer keeps what was read so far."""
     disk.read(5000)
     disk.now += MS
     passed = int((MS + disk.profile.command_ns) * 1123 / disk.revolution)
@@ -225,7 +225,7 @@ def test_alternating_readers_seek(disk: Disk) -> None:
 
 
 def test_seven_sequential_readers() -> None:
-    """Paper, 5.3: seven sequential readers gain by runs, but no multiple; they have the buffer."""
+    """Paper, 5.3: seven sequential readers gain by runs, but little, as the buffer serves them."""
     def rate(run: int) -> float:
         disk = Disk()
         begin = disk.now
@@ -264,5 +264,5 @@ def trace(disk: Disk, look: bool = False) -> list[int]:
 
 
 def test_state_does_not_depend_on_when_it_is_worked_out() -> None:
-    """Read-ahead is worked out late; working it out in more steps changes nothing."""
+    """Read-ahead is computed late; computing it in more steps changes nothing."""
     assert trace(Disk()) == trace(Disk(), look=True)

@@ -49,7 +49,7 @@ def through(flash: Flash, operation: int) -> Iterator[tuple[int, int, int]]:
 
 
 def percentile(times: list[int], share: float) -> int:
-    """The time that this share of all is not above."""
+    """The quantile `share` of some times."""
     return sorted(times)[int(len(times) * share)]
 
 
@@ -120,7 +120,7 @@ def test_a_writer_hurts_a_reader(flash: Flash, kind: type) -> None:
 
 
 def test_reads_don_t_starve_writes(flash: Flash) -> None:
-    """A program has its turn after a run of reads that takes as long: each has half the drive."""
+    """A program is served after reads that take as long, so each kind has half of the drive."""
     reads, writes = anywhere(flash, READ), anywhere(flash, WRITE, 2)
     flash.load(32, writes, 10_000)
     for _ in range(128):

@@ -62,7 +62,7 @@ def test_queueing_pays() -> None:
 
 
 def test_picks_the_nearest(disk: Disk) -> None:
-    """Of two commands, the one under whose first sector the head comes first."""
+    """The drive serves the command whose first sector the head reaches first."""
     disk.submit(READ, 0)
     far, near = disk.submit(READ, 30_000_000_000), disk.submit(READ, 1_000_000)
     disk.complete()
@@ -97,7 +97,7 @@ def test_random_load_hardly_waits_so_long(disk: Disk) -> None:
 
 
 def test_reads_from_the_buffer_pass(disk: Disk) -> None:
-    """What was read ahead is there at once while the arm is elsewhere."""
+    """Data that was read ahead is returned at once while the arm is elsewhere."""
     disk.read(0)
     disk.now += SECOND
     far = disk.submit(READ, 30_000_000_000)
@@ -108,7 +108,7 @@ def test_reads_from_the_buffer_pass(disk: Disk) -> None:
 
 
 def test_reads_wait_for_what_is_being_read(disk: Disk) -> None:
-    """A read of sectors that another one is reading is not there before them."""
+    """A read of sectors that another command is reading completes when these are read."""
     first, second = disk.submit(READ, 30_000_000_000), disk.submit(READ, 30_000_000_000)
     disk.complete()
     disk.complete()

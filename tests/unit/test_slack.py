@@ -1,4 +1,4 @@
-"""What the others can bear, what a seek takes, when all is too late: worked out by hand."""
+"""Slack, the seek time, waits and overload: worked out by hand."""
 
 from ctypes import byref
 
@@ -12,7 +12,7 @@ SEEK = 10 * MS
 
 
 class Heads:
-    """Backlogged reservations, each with (due, count), in the order of their finish tags."""
+    """Backlogged flows, each with (due, count), in the order of their finish tags."""
 
     def __init__(self, lib, *heads):
         self.lib, self.tree = lib, memory(lib, "tree")
@@ -26,7 +26,7 @@ class Heads:
             self.nodes.append(node)
 
     def end(self, end, active=None, seek=SEEK, in_flight=0):
-        """Before when the next request of the active one's run has to begin."""
+        """When the run of the active flow has to end."""
         service = CService()
         self.lib.htbs_service_init(byref(service), seek)
         node = None if active is None else self.nodes[active]
@@ -37,18 +37,18 @@ class Heads:
 
 
 def test_no_other_flow(lib):
-    """Then the run ends when it ends anyway."""
+    """Without another flow only its bound ends a run."""
     assert Heads(lib).end(SECOND) == SECOND
     assert Heads(lib, (0, 9)).end(SECOND, active=0) == SECOND
 
 
-def test_one_other(lib):
-    """Its own seek, and one that the run's next request may need."""
+def test_one_other_flow(lib):
+    """The head needs a seek, and so may the next request of the run."""
     assert Heads(lib, (100 * MS, 1)).end(SECOND) == 80 * MS
 
 
 def test_the_run_ends_anyway(lib):
-    """Deadlines further away make it no longer."""
+    """A later deadline does not extend the run."""
     assert Heads(lib, (5 * SECOND, 1)).end(SECOND) == SECOND
 
 
@@ -57,33 +57,33 @@ def test_the_run_ends_anyway(lib):
     ((100, 200), 80),
     ((100, 105, 200), 75),
     ((100, 105, 112), 72),
-    ((200, 50), 20),  # by their finish tags the first goes first, so the second needs more
+    ((200, 50), 20),  # the first has the smaller finish tag, so the second is served behind it
 ])
-def test_each_has_a_seek(lib, dues, end):
-    """In the order of finish tags, whatever their deadlines: the tightest counts."""
+def test_each_request_has_a_seek(lib, dues, end):
+    """Heads are served in the order of finish tags; the tightest deadline counts."""
     assert Heads(lib, *((due * MS, 1) for due in dues)).end(SECOND) == end * MS
 
 
-def test_a_burst_is_due_with_its_first(lib):
-    """Eight seeks, and one for the run."""
+def test_a_burst_is_due_with_its_first_request(lib):
+    """Eight seeks for the burst, and one for the run."""
     assert Heads(lib, (200 * MS, 8)).end(SECOND) == 110 * MS
     assert Heads(lib, (200 * MS, 8), (210 * MS, 2)).end(SECOND) == 100 * MS
 
 
-def test_the_active_one_is_left_out(lib):
-    """It is what the others wait for."""
+def test_the_active_flow_is_left_out(lib):
+    """The run belongs to the active flow, so its own head bounds nothing."""
     heads = Heads(lib, (100 * MS, 1), (30 * MS, 4), (100 * MS, 1))
     assert heads.end(SECOND, active=1) == 70 * MS
     assert heads.end(SECOND) == -30 * MS % WRAP
 
 
 def test_too_late_already(lib):
-    """The moment is in the past."""
+    """The end of the run is in the past."""
     assert Heads(lib, (5 * MS, 1)).end(SECOND) == -15 * MS % WRAP
 
 
-def test_sixteen_are_looked_at(lib):
-    """The active one among them; who comes after has to wait for its turn to be seen."""
+def test_sixteen_heads_are_looked_at(lib):
+    """The active flow counts as one of them; later heads are ignored."""
     heads = [(900 * MS, 1)] * 15
     assert Heads(lib, *heads, (100 * MS, 1)).end(SECOND) == -70 * MS % WRAP
     assert Heads(lib, *heads, (900 * MS, 1), (100 * MS, 1)).end(SECOND) == 730 * MS
@@ -97,33 +97,33 @@ def test_time_wraps(lib):
     assert Heads(lib, (now + 30 * MS, 1)).end(now + SECOND) == now + 10 * MS
 
 
-# What a seek takes.
+# The seek time.
 
 
 class Disk:
-    """A device that is told how long it takes."""
+    """A device with given service times."""
 
     def __init__(self, lib, seek):
         self.lib, self.service, self.now = lib, CService(), 0
         lib.htbs_service_init(byref(self.service), seek)
 
     def serve(self, took, streaming=False):
-        """One request; what a seek is believed to take afterwards."""
+        """Serve one request; the estimate of a seek afterwards."""
         self.lib.htbs_service_begin(byref(self.service), self.now, streaming)
         self.now += took
         self.lib.htbs_service_end(byref(self.service), self.now)
         return self.service.seek
 
 
-def test_the_largest_counts(lib):
-    """At once."""
+def test_the_largest_time_counts(lib):
+    """A longer time counts at once."""
     disk = Disk(lib, 10 * MS)
     assert [disk.serve(12 * MS), disk.serve(19 * MS), disk.serve(19 * MS)] == [
         12 * MS, 19 * MS, 19 * MS]
 
 
-def test_it_fades(lib):
-    """By 1/1024 of the difference with each that is smaller: by half in 710."""
+def test_the_seek_time_fades(lib):
+    """By 1/1024 of the difference with each shorter time: by half in 710 requests."""
     disk = Disk(lib, 20_480_000)
     assert disk.serve(10_240_000) == 20_470_000
     for _ in range(709):
@@ -132,14 +132,14 @@ def test_it_fades(lib):
 
 
 def test_requests_of_a_run_are_no_seeks(lib):
-    """However long they take."""
+    """Their times do not change the estimate."""
     disk = Disk(lib, 10 * MS)
     assert disk.serve(1000, streaming=True) == 10 * MS
     assert disk.serve(50 * MS, streaming=True) == 10 * MS
 
 
-def test_one_outlier_only_doubles_it(lib):
-    """A disk that spins up is no slower afterwards."""
+def test_an_outlier_only_doubles_the_seek_time(lib):
+    """A disk that had to spin up is no slower afterwards."""
     disk = Disk(lib, 10 * MS)
     assert disk.serve(8 * SECOND) == 20 * MS + 1
     for _ in range(20):
@@ -148,7 +148,7 @@ def test_one_outlier_only_doubles_it(lib):
 
 
 def test_requests_under_way_together(lib):
-    """The device has the next one since it was done with the one before."""
+    """The service of a request begins when the one before completes."""
     disk = Disk(lib, MS)
     lib.htbs_service_begin(byref(disk.service), 0, False)
     for now, seek in ((2 * MS, 2 * MS), (5 * MS, 3 * MS)):
@@ -160,13 +160,13 @@ def test_requests_under_way_together(lib):
 
 
 def account(lib, overload, late, times):
-    """So many turns; after how many of them an overload began."""
+    """Account some turns; after which of them an overload began."""
     return [n for n in range(1, times + 1)
             if lib.htbs_overload_account(byref(overload), late)]
 
 
 def test_ten_late_turns_are_an_overload(lib):
-    """Of one 32nd each: (31/32)^9 is above 3/4, (31/32)^10 is not."""
+    """Each counts for 1/32: (31/32)^9 is above 3/4, (31/32)^10 is not."""
     overload = COverload()
     assert account(lib, overload, True, 50) == [10]
     assert overload.now
@@ -174,7 +174,7 @@ def test_ten_late_turns_are_an_overload(lib):
 
 @pytest.mark.parametrize(("timely", "overloaded"), [(4, False), (2, True)])
 def test_a_quarter_is_bearable(lib, timely, overloaded):
-    """One late turn in five is, one in three is not."""
+    """One late turn in five is no overload, one in three is."""
     overload = COverload()
     for _ in range(200):
         account(lib, overload, True, 1)
@@ -182,8 +182,8 @@ def test_a_quarter_is_bearable(lib, timely, overloaded):
     assert overload.now == overloaded
 
 
-def test_turns_in_time_do_not_end_it(lib):
-    """What ends it is that nothing is late any more; then all is forgotten."""
+def test_turns_in_time_do_not_end_an_overload(lib):
+    """Only `htbs_overload_end()` does; then late turns are forgotten."""
     overload = COverload()
     account(lib, overload, True, 20)
     assert not account(lib, overload, False, 1000)
@@ -202,19 +202,19 @@ LATER = Params(4_096_000, 8192, 500 * MS)
 
 @pytest.fixture
 def desk(lib):
-    """T_wait 10 ms, a B_max that is never reached, a seek that takes 10 ms."""
+    """T_wait 10 ms, a B_max that is never reached, a seek of 10 ms."""
     return Desk(lib, b_max=1 << 20, rule="slack", seek=SEEK)
 
 
 def read(desk, reader, count=8):
-    """So many sequential reads; where they end. What a seek takes is still SEEK."""
+    """Serve sequential reads; where the last one ends. The seek time stays SEEK."""
     pos = desk.read(reader, count)
     desk.device.service.seek = SEEK
     return pos
 
 
 def serve_until(desk, reader, pos, pause=MS):
-    """A run goes on and on, with two requests pending; who ends it, and when."""
+    """A reader keeps two requests pending; the flow that ends its run, and when."""
     desk.arrive(reader, pos)
     while True:
         pos += PAGE
@@ -226,7 +226,7 @@ def serve_until(desk, reader, pos, pause=MS):
 
 
 def test_a_run_ends_in_time_for_another(desk):
-    """Due within 100 ms, with a seek for it and one for the run: it waits for 80 ms."""
+    """A head due within 100 ms waits for 80 ms: a seek for it and one for the run."""
     reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
     pos = read(desk, reader)
     desk.arrive(other, 1 << 30)
@@ -234,7 +234,7 @@ def test_a_run_ends_in_time_for_another(desk):
 
 
 def test_a_run_ends_in_time_for_a_burst(desk):
-    """Two requests at once."""
+    """A seek for each of two requests, and one for the run."""
     reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
     pos = read(desk, reader)
     desk.arrive(other, 1 << 30)
@@ -243,7 +243,7 @@ def test_a_run_ends_in_time_for_a_burst(desk):
 
 
 def test_no_more_of_a_flood_than_a_burst_is_due(desk):
-    """Ten are pending, of which two may be due at once."""
+    """Of ten pending requests two may be due at once."""
     reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
     pos = read(desk, reader)
     for n in range(10):
@@ -252,7 +252,7 @@ def test_no_more_of_a_flood_than_a_burst_is_due(desk):
 
 
 def test_b_max_bounds_a_run(lib):
-    """Also by the rule of slack."""
+    """With policy=slack, too."""
     desk = Desk(lib, b_max=20, rule="slack", seek=SEEK)
     reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
     pos = read(desk, reader)
@@ -262,7 +262,7 @@ def test_b_max_bounds_a_run(lib):
 
 
 def test_a_run_of_a_second(desk):
-    """No longer, so that one that may wait for long has its turn too."""
+    """A run ends after a second, even if the other head could wait for longer."""
     promises = [LATER._replace(latency=seconds * SECOND) for seconds in (3, 2)]
     reader, other = map(desk.init_flow, promises)
     pos = read(desk, reader)
@@ -278,7 +278,7 @@ def test_a_run_of_a_second(desk):
     (2_500_000, 10 * MS),
     (9 * MS, 10 * MS),  # T_wait
 ])
-def test_patience(desk, think, patience):
+def test_length_of_a_wait(desk, think, patience):
     """Four times the mean think time, a sixteenth of T_wait at least, T_wait at most."""
     reader, other = desk.init_flow(LATER), desk.init_flow(LATER)
     pos = read(desk, reader)
@@ -301,7 +301,7 @@ def test_patience(desk, think, patience):
     (9900, 100, True), (10_100, 100, False),  # T_wait
 ])
 def test_a_reader_that_thinks_for_longer_than_a_seek_is_not_waited_for(desk, think, seek, waits):
-    """Four think times are waited: it is cheaper to seek twice."""
+    """A wait of four think times would take longer than two seeks."""
     desk.device.set_rotational(True)
     reader, other = desk.init_flow(LATER), desk.init_flow(LATER)
     pos = read(desk, reader)
@@ -314,7 +314,7 @@ def test_a_reader_that_thinks_for_longer_than_a_seek_is_not_waited_for(desk, thi
 
 
 def test_another_arrival_cuts_a_wait_short(desk):
-    """As soon as it must be served; the caller is told, for its timer."""
+    """The wait ends when the new head must be served; the caller is told, for its timer."""
     reader, other, urgent = desk.init_flow(LATER), desk.init_flow(LATER), desk.init_flow(
         Params(4_096_000, 8192, 20_500_000))
     read(desk, reader)
@@ -331,7 +331,7 @@ def test_another_arrival_cuts_a_wait_short(desk):
 
 
 def overload(desk, flows):
-    """Each has its turn twenty times, too late."""
+    """Each flow has twenty late turns."""
     for n in range(20):
         for flow in flows:
             desk.arrive(flow, ((n * 7 + 1) << 30) % (1 << 40))
@@ -343,10 +343,10 @@ def overload(desk, flows):
 
 @pytest.mark.parametrize(("latency", "left", "late"), [
     (100, 5, 0), (100, 4, 1),  # half a seek at least
-    (10, 0, 0), (10, -1, 1),  # or nothing, if that is what it is always left
+    (10, 0, 0), (10, -1, 1),  # 0 if the latency is no longer than a seek
 ])
 def test_a_turn_is_late_without_time_for_half_a_seek(desk, latency, left, late):
-    """It won't be done in time, more likely than not."""
+    """Its request will probably be late."""
     desk.device.set_rotational(True)
     flow = desk.init_flow(SOON._replace(latency=latency * MS))
     desk.arrive(flow, 1 << 30)
@@ -356,7 +356,7 @@ def test_a_turn_is_late_without_time_for_half_a_seek(desk, latency, left, late):
 
 
 def longest_run(desk, promise, requests):
-    """How many requests of a reader are served in a row beside others, in an overload."""
+    """The longest run of a reader beside another flow, in an overload."""
     reader, other, third = desk.init_flow(promise), desk.init_flow(SOON), desk.init_flow(SOON)
     overload(desk, (other, third))
     for n in range(requests):
@@ -371,17 +371,17 @@ def longest_run(desk, promise, requests):
 
 
 def test_in_an_overload_a_run_takes_eight_seeks(desk):
-    """Whatever the deadlines: 80 requests of 1 ms."""
+    """80 requests of 1 ms, whatever the deadlines."""
     assert longest_run(desk, SOON, 300) == 80
 
 
 def test_in_an_overload_no_flow_gets_far_ahead(desk):
-    """Half a second by tags: ten of one who has twenty a second, and the one too many."""
+    """Half a second by tags: ten requests of a flow with twenty a second, and one beyond."""
     assert longest_run(desk, SOON._replace(bw=81_920, burst=4096), 3000) == 11
 
 
 def test_in_an_overload_shares_are_as_bandwidths(desk):
-    """Two who always have four requests pending, however long the one before the other came."""
+    """Two flows with four requests pending each, whatever their tags were before."""
     small = desk.init_flow(SOON._replace(bw=61_440))  # of 204,800 that the device does
     large = desk.init_flow(SOON._replace(bw=184_320))
     overload(desk, (small, large))
@@ -400,7 +400,7 @@ def test_in_an_overload_shares_are_as_bandwidths(desk):
 
 
 def test_an_overload_ends_when_all_is_in_time(desk):
-    """The first choice that finds every deadline far enough away says so."""
+    """At the first choice at which all pending requests can be in time."""
     reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
     overload(desk, (reader, other))
     desk.arrive(other)

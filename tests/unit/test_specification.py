@@ -1,9 +1,9 @@
 """The C against the specification, in lockstep: same tags, same choice at every step.
 
 An example is a set-up (a clock anywhere in 64 bits, reservations anywhere in their range) and a
-script of events. Both sides get the same events; after each of them, all that they have decided is
-compared. An event that makes no sense at its moment (nothing pending, nothing in flight) does
-nothing, so that every script is valid and a failing one shrinks well.
+script of events. Both sides get the same events; after each event all decisions are compared. An
+event that is impossible at its moment (nothing pending, nothing in flight) does nothing, so every
+script is valid and a failing one shrinks well.
 """
 
 from copy import copy
@@ -91,7 +91,7 @@ class Lockstep:
         self._in_flight = [[] for _ in self._pairs]  # requests, of the C and of the specification
 
     def play(self, script) -> None:
-        """Do what is written and compare after each event."""
+        """Play a script and compare after each event."""
         self._compare()
         for name, *arguments in script:
             getattr(self, name)(*arguments)
@@ -147,7 +147,7 @@ class Lockstep:
             assert (got.limit, got.full) == (want.limit, want.full)
 
     def _both(self, name, i=None, *arguments):
-        """The same call on both sides, with the same result."""
+        """Call both sides; the results are the same."""
         flows = ((), ()) if i is None else ((self._pairs[i][0],), (self._pairs[i][1],))
         got = getattr(self.c, name)(*flows[0], *arguments)
         assert got == getattr(self.spec, name)(*flows[1], *arguments)
@@ -168,7 +168,7 @@ class Lockstep:
         assert before is None or before <= want.start, "S fell"
 
     def serve(self, complete) -> None:
-        """Choose and, if anybody is chosen, dispatch; perhaps complete at once."""
+        """Choose a flow and, if there is one, dispatch a request; perhaps complete it at once."""
         self._unthrottle()
         got, want = self.c.choose(self.now), self.spec.choose(self.now)
         i = self._index(want.flow)
@@ -183,32 +183,32 @@ class Lockstep:
             self._end("complete", i, self.now)
 
     def _end(self, how, i, *arguments) -> None:
-        """The oldest request of those in flight is there no more."""
+        """The oldest request in flight of a flow completes, or is given back."""
         c, spec = self._in_flight[i].pop(0)
         flows = self._pairs[i]
         got = getattr(self.c, how)(flows[0], c, *arguments)
         assert got == getattr(self.spec, how)(flows[1], spec, *arguments)
 
     def read_on(self, i, count) -> None:
-        """Some sequential synchronous reads, one after the other."""
+        """Sequential synchronous reads, one at a time."""
         for _ in range(count):
             self.arrive(i, 4096)
             self.serve(True)
 
     def burst(self, i, count, write) -> None:
-        """Some requests, here and there, at once."""
+        """Scattered requests arrive at once."""
         for _ in range(count):
             self.arrive(i, 4096, gap=1 << 20, write=write)
 
     def sweep(self, i, count) -> None:
-        """Some requests to and fro at once, which are served one by one."""
+        """Requests at alternating positions arrive at once and are served one at a time."""
         for n in range(count):
             self.arrive(i, 4096, gap=(n % 3 - 1) << 20)
         for _ in range(count):
             self.serve(True)
 
     def expect(self, i, other, pause) -> None:
-        """Sequential reads; the last one takes its time, and another one's request waits."""
+        """The last of some sequential reads takes `pause`; a request of another flow is pending."""
         self.read_on(i, 6)
         self.arrive(i, 4096)
         self.serve(False)
@@ -218,7 +218,7 @@ class Lockstep:
         self.complete(0)
 
     def struggle(self, pause, count) -> None:
-        """All have something pending, and the device is slow."""
+        """All flows are backlogged, and the device is slow."""
         for n in range(count):
             self.arrive(n % FLOWS, 4096)
             self.let_pass(pause)
@@ -235,7 +235,7 @@ class Lockstep:
             self._end("requeue", busy[n % len(busy)])
 
     def redispatch(self, i) -> None:
-        """A request goes past the policy."""
+        """A request bypasses the policy."""
         c, spec = Request(4096), Request(4096)
         self.c.redispatch(self._pairs[i][0], c, self.now)
         self.spec.redispatch(self._pairs[i][1], spec, self.now)
@@ -246,46 +246,46 @@ class Lockstep:
         self.now += time
 
     def wait_out(self, later, timer) -> None:
-        """A wait nears its end; the timer fires, or not yet."""
+        """Time passes until about the end of a wait; the idle timer may fire."""
         if self.spec.wait:
             self.now = max(self.now, self.spec.wait_until + later)
         if timer:
             self._both("timeout", None, self.now)
 
     def unthrottle(self, later) -> None:
-        """One that its cap throttled may soon go on, or may now; the timer fires."""
+        """Time passes until about the end of a throttling; the cap timer fires."""
         at = self.spec.next_unthrottle()
         if at is not None:
             self.now = max(self.now, at + later)
         self._unthrottle()
 
     def _unthrottle(self) -> None:
-        """Who was throttled for long enough goes on."""
+        """Unthrottle all flows that are throttled no longer."""
         while (want := self.spec.unthrottle(self.now)) is not None:
             assert self._index(self.c.unthrottle(self.now)) == self._index(want)
         assert self.c.unthrottle(self.now) is None
 
     def drain(self, drains) -> None:
-        """The queue has to be emptied, or no longer."""
+        """The queue has to be emptied, or no longer has to."""
         self._both("drain", None, drains)
         self._unthrottle()
 
     def set_cap(self, i, most) -> None:
-        """A reservation gets another cap, or none."""
+        """The cap of a flow changes."""
         if i != BACKGROUND:
             self._both("set_cap", i, most, self.now)
 
     def cancel_wait(self) -> None:
-        """A tunable changes."""
+        """A tunable changes, which ends a wait."""
         self._both("cancel_wait")
 
     def set_rule(self, rule) -> None:
-        """Another tunable changes."""
+        """The tunable `policy` changes."""
         self.c.set_rule(rule)
         self.spec.rule = rule
 
     def merge(self, i, kept, gone) -> None:
-        """A pending request swallows another."""
+        """A pending request is merged into another one."""
         c, spec = self._pairs[i]
         kept, gone = (n % max(1, len(c.queue)) for n in (kept, gone))
         if kept != gone:
@@ -293,34 +293,34 @@ class Lockstep:
             self.spec.merge(spec, spec.queue[kept], spec.queue[gone])
 
     def charge(self, i, size) -> None:
-        """Bytes without a tag: a pending request swallows a bio."""
+        """A bio is merged into a pending request."""
         self._both("charge", i, size, self.now)
 
     def charge_bypass(self, i, size) -> None:
-        """Bytes without a tag: a request goes past us."""
+        """A request that bypasses the policy is charged."""
         self._both("charge_bypass", i, size, self.now)
 
     def configure(self, i, promise: Params) -> None:
-        """A reservation promises something else."""
+        """A reservation changes."""
         if i != BACKGROUND:
             self._both("configure", i, promise, self.now)
 
     def set_weight(self, i, weight) -> None:
-        """A reservation gets another weight."""
+        """The weight of a flow changes."""
         if i != BACKGROUND:
             self._both("set_weight", i, weight)
 
     def replace(self, i, promise: Params) -> None:
-        """A reservation goes and another one comes."""
+        """A flow exits and another one is created."""
         _, spec = self._pairs[i]
         if i != BACKGROUND and not spec.queue and not spec.in_flight:
             self._both("exit_flow", i)
             self._pairs[i] = self._init_flows(promise)
 
     def clock_advance(self, length, times) -> None:
-        """Other reservations took the virtual clock ahead, while none of ours was backlogged.
+        """Floods of other flows move the virtual clock ahead while none here is backlogged.
 
-        In an overload they would have taken the time that is held back ahead with it.
+        Not in an overload, in which they would move `v` ahead, too.
         """
         if not self.spec.overload.now and not any(spec.queue for _, spec in self._pairs):
             for _ in range(times):
@@ -334,7 +334,7 @@ def test_same_tags_and_choices(lib, set_up, script):
     Lockstep(lib, *set_up).play(script)
 
 
-# Moments from which a script takes real time, virtual time or both past the end of 64 bits.
+# A script takes real time, virtual time or both from these moments past the end of 64 bits.
 _ends = st.integers(WRAP - 10**10, WRAP - 1)
 wrapping = st.one_of(st.tuples(_ends, st.just(0)), st.tuples(st.just(0), _ends),
                      st.tuples(st.integers(0, 10**10), _ends), st.tuples(_ends, _ends))
@@ -362,7 +362,7 @@ def test_same_at_the_limits(lib, set_up, promises, script):
     Lockstep(lib, clock, knobs, promises).play(script)
 
 
-# Those who ask for much more than they reserved, so that most is served from the rest.
+# Flows that ask for much more than they reserve, so most requests are surplus.
 greedy = with_operations(
     st.builds(Params, st.sampled_from([4096, 200_000]), st.sampled_from([4096, 65536]),
               st.sampled_from([50 * 10**6, 10**9]), st.sampled_from([0, 1, 200]),
@@ -386,5 +386,5 @@ floods = lists(st.one_of(
 @given(clock=clocks, device=st.tuples(st.sampled_from([0, 10**6]), st.booleans()),
        promises=st.lists(greedy, min_size=FLOWS, max_size=FLOWS), script=floods)
 def test_same_by_weight_and_position(lib, clock, device, promises, script):
-    """What is served from the rest goes by position on a device that seeks."""
+    """Surplus goes by weight, and by position on a rotational device."""
     Lockstep(lib, clock, (20, 10**7, "slack", *device), promises).play(script)

@@ -1,4 +1,4 @@
-"""Who of a reservation goes first: by position or by age, worked out by hand."""
+"""The order of requests in a flow, by position or by age: worked out by hand."""
 
 import pytest
 
@@ -7,8 +7,8 @@ from tests.model.slack import SWEEP
 from tests.unit.test_policy import MS, Desk
 from tests.unit.test_slack import SEEK, overload
 
-GREEDY = Params(40_960, 4096, SECOND)  # one request conforms
-SOON = Params(4_096_000, 8192, 100 * MS)  # two do
+GREEDY = Params(40_960, 4096, SECOND)  # one request of a flood conforms
+SOON = Params(4_096_000, 8192, 100 * MS)  # two requests conform
 FAR = 1 << 20
 
 
@@ -20,12 +20,12 @@ class Seeker(Desk):
         self.device.set_rotational(seeks)
 
     def arrive_at(self, flow, *places):
-        """So many requests arrive."""
+        """A request arrives at each of these positions."""
         for place in places:
             self.arrive(flow, place * FAR)
 
     def serve_many(self, count=1, took=MS):
-        """So many are served one after the other: where they were."""
+        """Serve requests one after the other: their positions."""
         return [self._serve_one(took) for _ in range(count)]
 
     def _serve_one(self, took):
@@ -38,19 +38,19 @@ class Seeker(Desk):
 
 @pytest.fixture
 def disk(lib):
-    """By the rule of slack, with a seek that takes 10 ms."""
+    """A disk with policy=slack and a seek of 10 ms."""
     return Seeker(lib)
 
 
 def test_the_oldest_then_by_position(disk):
-    """From the first sector on."""
+    """The oldest request goes first, then the others from the first sector on."""
     writer = disk.init_flow(GREEDY)
     disk.arrive_at(writer, 5, 8, 4, 9, 2)
     assert disk.serve_many(5) == [5, 2, 4, 8, 9]
 
 
 def test_in_one_direction(disk):
-    """What comes behind the sweep waits for the next one."""
+    """A request that arrives behind the sweep waits for the next sweep."""
     writer = disk.init_flow(GREEDY)
     disk.arrive_at(writer, 5, 8, 4, 9, 2)
     assert disk.serve_many(3) == [5, 2, 4]
@@ -59,7 +59,7 @@ def test_in_one_direction(disk):
 
 
 def test_among_equals_the_first_that_came(disk):
-    """At one position, which may be where the one before ended."""
+    """Requests at the same position, which may be where the last one ended."""
     writer = disk.init_flow(GREEDY)
     for pos in (9 * FAR, 8, 0, 8):
         disk.arrive(writer, pos)
@@ -72,16 +72,16 @@ def test_among_equals_the_first_that_came(disk):
 
 
 @pytest.mark.parametrize("kind", [{"rule": "paper"}, {"seeks": False}])
-def test_elsewhere_by_age(lib, kind):
-    """The paper knows no sweep, and where nothing seeks none is of use."""
+def test_by_age_where_positions_do_not_count(lib, kind):
+    """With policy=paper, and on a device that is not rotational."""
     disk = Seeker(lib, **kind)
     writer = disk.init_flow(GREEDY)
     disk.arrive_at(writer, 5, 8, 4, 9, 2)
     assert disk.serve_many(5) == [5, 8, 4, 9, 2]
 
 
-def test_a_device_with_more_to_do_orders_it_itself(disk):
-    """It has the oldest."""
+def test_a_device_with_requests_in_flight_orders_them(disk):
+    """Such a device is given the oldest request."""
     writer = disk.init_flow(GREEDY)
     disk.arrive_at(writer, 5, 8, 4, 2)
     first, _ = disk.device.dispatch(disk.device.choose(0).flow, 0)
@@ -91,7 +91,7 @@ def test_a_device_with_more_to_do_orders_it_itself(disk):
 
 
 def test_each_sixteenth_is_the_oldest(disk):
-    """After it the sweep goes on where it was."""
+    """Then the sweep goes on where it was."""
     writer = disk.init_flow(GREEDY)
     disk.arrive_at(writer, 7, 51, 71, *range(0, 80, 2))
     served = disk.serve_many(43)
@@ -100,14 +100,14 @@ def test_each_sixteenth_is_the_oldest(disk):
 
 
 def test_the_oldest_goes_first_if_it_cannot_wait(disk):
-    """Two are due within 100 ms: with a seek for each and one more they wait for 70 ms."""
+    """Two requests due within 100 ms wait for 70 ms: a seek for each and one more."""
     writer = disk.init_flow(SOON)
     disk.arrive_at(writer, 5, 8, 4, 9, 2)
     assert disk.serve_many(3, took=35 * MS) == [5, 2, 8]
 
 
-def test_the_others_wait_no_longer_than_they_can(disk):
-    """With a seek for it and one for the sweep it waits for 80 ms."""
+def test_other_flows_are_in_time(disk):
+    """A head due within 100 ms waits for 80 ms: a seek for it and one for the sweep."""
     writer, other = disk.init_flow(GREEDY), disk.init_flow(SOON)
     disk.arrive_at(writer, *range(30, 0, -1))
     disk.serve_many(1)
@@ -116,7 +116,7 @@ def test_the_others_wait_no_longer_than_they_can(disk):
 
 
 def test_tags_are_used_in_the_order_of_arrival(disk):
-    """Who doesn't conform takes the oldest's of those who don't, and leaves them his own."""
+    """A surplus request takes the tags of the oldest surplus one, and leaves its own to others."""
     writer = disk.init_flow(SOON)
     disk.arrive_at(writer, 5, 8, 4, 9, 2, 7)
     starts = [request.start for request in writer.queue]
@@ -131,7 +131,7 @@ def test_tags_are_used_in_the_order_of_arrival(disk):
 
 
 def test_a_conforming_request_keeps_its_tags(disk):
-    """Also if it passes others."""
+    """Even if it passes older requests."""
     writer = disk.init_flow(Params(4_096_000, 65536, SECOND))
     disk.arrive_at(writer, 5, 8, 4)
     disk.now = 5 * MS
@@ -143,7 +143,7 @@ def test_a_conforming_request_keeps_its_tags(disk):
 
 
 def test_in_an_overload_deadlines_are_lost_anyway(disk):
-    """The sweep goes on though all are late."""
+    """The sweep goes on though all requests are late."""
     writer, *others = (disk.init_flow(SOON) for _ in range(3))
     overload(disk, others)
     disk.arrive_at(writer, 5, 8, 4, 9, 2)

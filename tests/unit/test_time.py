@@ -1,4 +1,4 @@
-"""In an overload nobody counts for more than the whole device: worked out by hand."""
+"""In an overload no flow counts for more than the whole device: worked out by hand."""
 
 import pytest
 
@@ -19,10 +19,10 @@ def desk(lib):
 
 @pytest.mark.parametrize("latency", [100 * MS, 5 * SECOND])
 @pytest.mark.parametrize("others", [1, 3, 9])
-def test_each_gets_an_equal_part_of_what_it_reserved(desk, others, latency):
-    """At least, whatever the others were promised; they have sixteen requests pending each.
+def test_each_flow_gets_an_equal_part_of_its_reservation(desk, others, latency):
+    """At least, whatever the other flows reserve, with sixteen requests pending each.
 
-    Who may wait longer than they does so first.
+    A flow with a longer latency than theirs first waits for the difference.
     """
     ten = TEN._replace(latency=latency)
     small, *absurd = [desk.init_flow(ten), *(desk.init_flow(ABSURD) for _ in range(others))]
@@ -40,7 +40,7 @@ def test_each_gets_an_equal_part_of_what_it_reserved(desk, others, latency):
 
 
 def struggle(desk):
-    """One who was promised all, with two requests pending, in an overload; and when that was."""
+    """In an overload, a flow that reserves all has two requests pending; also, their v."""
     flow, other = desk.init_flow(ABSURD), desk.init_flow(TEN)
     overload(desk, (flow, other))
     v = desk.arrive(other).start
@@ -50,8 +50,8 @@ def struggle(desk):
 
 
 @pytest.mark.parametrize(("took", "back"), [(30 * MS, 30 * MS), (5 * SECOND, SECOND)])
-def test_what_is_pending_moves_back(desk, took, back):
-    """By what the device took for the one before; that counts for a second at most."""
+def test_tags_of_pending_requests_move_ahead(desk, took, back):
+    """By the time that the device took for the request before, a second at most."""
     flow, v = struggle(desk)
     request, _ = desk.device.dispatch(flow, desk.now)
     assert flow.view().finish == v + ABSURD.latency
@@ -62,7 +62,7 @@ def test_what_is_pending_moves_back(desk, took, back):
 
 @pytest.mark.parametrize("rule", ["paper", "slack"])
 def test_only_in_an_overload(lib, rule):
-    """And by the paper's rule not even there."""
+    """With policy=paper not even there."""
     desk = Desk(lib, b_max=1 << 20, rule=rule, seek=SEEK)
     flow = desk.init_flow(ABSURD)
     if rule == "paper":
@@ -73,7 +73,7 @@ def test_only_in_an_overload(lib, rule):
 
 
 def begin(desk, flow, other):
-    """An overload, as another's turns are late, while the device has a request for a second."""
+    """An overload begins: turns of another flow are late while a request takes a second."""
     pos = 0
     while not desk.device.overload.now:
         pos += 1 << 30
@@ -87,8 +87,8 @@ def begin(desk, flow, other):
         desk.device.complete(other, late, desk.now)
 
 
-def test_it_outlasts_the_overload(desk):
-    """By what the device took; nobody pays with his share of the rest for what is his by right."""
+def test_the_device_tag_outlasts_the_overload(desk):
+    """By the time that the device took; reserved work is not charged to the share tag."""
     flow, other = desk.init_flow(TEN._replace(weight=100, latency=10 * SECOND)), desk.init_flow(TEN)
     begin(desk, flow, other)
     desk.arrive(other, 1 << 50)
@@ -100,8 +100,8 @@ def test_it_outlasts_the_overload(desk):
     assert flow.view().share == 0
 
 
-def test_it_is_forgotten(desk):
-    """When the overload is over and time has come to it; also where that has wrapped since."""
+def test_the_device_tag_is_forgotten(desk):
+    """When the overload is over and virtual time has reached it; also after a wrap."""
     flow, v = struggle(desk)
     request, _ = desk.device.dispatch(flow, desk.now)
     desk.now += 30 * MS

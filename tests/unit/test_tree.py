@@ -8,20 +8,20 @@ from hypothesis import strategies as st
 from tests.unit.host import WRAP, memory
 from tests.unit.strategies import lists, within
 
-# Insert a node with tags so far from the base, or take out the n-th of those inside.
+# Insert a node with tags at this distance from the base, or remove the n-th node.
 moments = within(0, 1 << 61, 1, 2)
 steps = st.one_of(st.tuples(moments, moments), st.tuples(moments, moments), st.integers(0, 30))
 
 
 class Tree:
-    """The C's tree, and the list that it must be like: (start, finish, node), by finish tag."""
+    """The C's tree, and a list of (start, finish, node) by finish tag to compare it with."""
 
     def __init__(self, lib):
         self.lib, self.tree, self.like = lib, memory(lib, "tree"), []
         lib.htbs_tree_init(self.tree)
 
     def insert(self, start: int, finish: int) -> None:
-        """Behind those with the same finish tag."""
+        """Insert a node behind those with the same finish tag."""
         node = memory(self.lib, "node")
         self.lib.host_node_set(node, start % WRAP, finish % WRAP)
         self.lib.htbs_tree_insert(self.tree, node)
@@ -29,12 +29,12 @@ class Tree:
         self.like.insert(place, (start, finish, node))
 
     def remove(self, place: int) -> None:
-        """Take one out."""
+        """Remove a node."""
         _, _, node = self.like.pop(place)
         self.lib.htbs_tree_remove(self.tree, node)
 
     def check(self) -> None:
-        """Same order, same smallest start tag, and every node knows that of its subtree."""
+        """Same order, same smallest start tag, and every node has that of its subtree."""
         node, inside = self.lib.host_tree_first(self.tree), []
         while node:
             inside.append(node)
@@ -47,7 +47,7 @@ class Tree:
             self._check_entitled()
 
     def _check_entitled(self) -> None:
-        """At each start tag and just before, the first of those that are not after it."""
+        """At each start tag, and 1 ns before: the first node with a start tag not after v."""
         for v in {start - early for start, _, _ in self.like for early in (0, 1)}:
             entitled = [ctypes.addressof(node) for start, _, node in self.like if start <= v]
             assert self.lib.htbs_tree_entitled(self.tree, v % WRAP) == next(iter(entitled), None)
@@ -67,7 +67,7 @@ def test_like_a_list(lib, base, script):
 
 
 def test_equals_stand_in_the_order_of_insertion(lib):
-    """Among equal finish tags, who came first is served first."""
+    """Among equal finish tags, the node that was inserted first is first."""
     tree = Tree(lib)
     for start in (3, 1, 2):
         tree.insert(start, 10)

@@ -1,4 +1,4 @@
-"""How much a device that queues may have while somebody conforms."""
+"""The window: the surplus in flight on a device that queues, while requests conform."""
 
 from ctypes import byref
 
@@ -15,14 +15,14 @@ GREEDY = Params(4096, 4096, SECOND)
 
 @pytest.fixture
 def window(lib):
-    """One that knows nothing yet."""
+    """A window in its initial state."""
     fresh = CWindow()
     lib.htbs_window_init(byref(fresh))
     return fresh
 
 
 def test_without_conforming_requests_there_is_no_window(lib, window):
-    """However much the device has."""
+    """Then any number of requests may be in flight."""
     window.limit = ONE
     assert lib.htbs_window_open(byref(window), 1000, 0)
     lib.htbs_window_hold(byref(window), 0)
@@ -30,8 +30,8 @@ def test_without_conforming_requests_there_is_no_window(lib, window):
     assert lib.htbs_window_open(byref(window), 1, HOLD)
 
 
-def test_one_may_always_go(lib, window):
-    """Else nothing would ever change."""
+def test_an_idle_device_may_always_have_a_request(lib, window):
+    """However small the window is; else it would stay closed."""
     lib.htbs_window_hold(byref(window), 0)
     for _ in range(100):
         lib.htbs_window_update(byref(window), 1, 10, 10)
@@ -39,16 +39,16 @@ def test_one_may_always_go(lib, window):
     assert lib.htbs_window_open(byref(window), 0, 0)
 
 
-def test_late_ones_shrink_it_from_what_was_in_flight(lib, window):
-    """An eighth less than what the device had, even if it might have had more."""
+def test_a_late_request_shrinks_the_window_from_what_was_in_flight(lib, window):
+    """By an eighth of the requests in flight, even if the window is larger."""
     lib.htbs_window_update(byref(window), 16, 51, 100)
     assert window.limit == 14 * ONE
     lib.htbs_window_update(byref(window), 500, 51, 100)
     assert window.limit == 14 * ONE * 7 // 8
 
 
-def test_it_grows_only_if_it_was_in_the_way(lib, window):
-    """Who is served fast because little is asked says nothing about more."""
+def test_a_window_grows_only_if_it_was_full(lib, window):
+    """A request that is in time with few in flight does not show that more would be in time."""
     window.limit = 4 * ONE
     lib.htbs_window_hold(byref(window), 0)
     lib.htbs_window_update(byref(window), 1, 50, 100)
@@ -59,8 +59,8 @@ def test_it_grows_only_if_it_was_in_the_way(lib, window):
     assert window.limit == 4 * ONE + ONE // 32
 
 
-def test_it_has_an_end(lib, window):
-    """There is no device that takes more."""
+def test_a_window_has_a_maximum(lib, window):
+    """No device takes more requests."""
     lib.htbs_window_hold(byref(window), 0)
     assert not lib.htbs_window_open(byref(window), MAX // ONE, 0)
     lib.htbs_window_update(byref(window), 1, 50, 100)
@@ -68,7 +68,7 @@ def test_it_has_an_end(lib, window):
 
 
 class Drive:
-    """A device with a window of two, a tight reservation and a greedy one with ten pending."""
+    """A device with a window of two, a tight flow and a greedy flow with ten requests pending."""
 
     def __init__(self, lib, rule="slack", reorders=False):
         self.device = Device(lib, 20, 0, rule, MS)
@@ -83,7 +83,7 @@ class Drive:
             self.arrive(self.greedy)
 
     def windows(self, limit) -> None:
-        """Both windows have that size."""
+        """Set the size of both windows."""
         for window in self.device.windows:
             window.limit = limit
 
@@ -94,13 +94,13 @@ class Drive:
         return request
 
     def dispatch(self, flow, now=0) -> Request:
-        """That one's request is chosen."""
+        """A request of the flow is chosen and dispatched."""
         assert self.device.choose(now).flow is flow
         return self.device.dispatch(flow, now)[0]
 
 
-def test_the_greedy_are_held_back(lib):
-    """The window is full with one of theirs and the conforming one."""
+def test_surplus_is_held_back_by_a_full_window(lib):
+    """The window is full with a surplus request and the conforming one."""
     drive = Drive(lib)
     request = drive.dispatch(drive.greedy)
     assert drive.device.choose(1).held
@@ -111,7 +111,7 @@ def test_the_greedy_are_held_back(lib):
 
 
 def test_a_flow_that_exits_releases_no_other(lib):
-    """Another's request that is held back is looked at when the device has less, not before."""
+    """A held head is judged again when a request completes, not when another flow exits."""
     drive = Drive(lib)
     gone = drive.device.init_flow(GREEDY, 0)
     drive.windows(8 * ONE)
@@ -129,7 +129,7 @@ def test_a_flow_that_exits_releases_no_other(lib):
 
 
 def test_reads_and_writes_have_windows_apart(lib):
-    """The window of those that read is full, that of those that write is not."""
+    """The window for reads is full, the window for writes is not."""
     drive = Drive(lib)
     drive.dispatch(drive.greedy)
     writer = drive.device.init_flow(GREEDY._replace(bw=1 << 20), 0)
@@ -145,7 +145,7 @@ def test_reads_and_writes_have_windows_apart(lib):
 
 @pytest.mark.parametrize("reorders", [False, True])
 def test_a_held_flow_delays_no_other(lib, reorders):
-    """But surplus on a disk that seeks: there it is better to wait than to go elsewhere."""
+    """Except surplus on a rotational device, which waits for the held flow rather than seek."""
     drive = Drive(lib, reorders=reorders)
     writer = drive.device.init_flow(GREEDY._replace(latency=10 * SECOND), 0)
     drive.dispatch(drive.greedy)
@@ -160,7 +160,7 @@ def test_a_held_flow_delays_no_other(lib, reorders):
 
 @pytest.mark.parametrize("reorders", [False, True])
 def test_reserved_work_passes_surplus_that_is_held_back(lib, reorders):
-    """Though its finish tag is later, on a disk that seeks, too."""
+    """Even if its finish tag is later, and on a rotational device, too."""
     drive = Drive(lib, reorders=reorders)
     reserved = drive.device.init_flow(GREEDY._replace(latency=10 * SECOND), 0)
     drive.dispatch(drive.greedy)
@@ -169,7 +169,7 @@ def test_reserved_work_passes_surplus_that_is_held_back(lib, reorders):
 
 
 def test_reserved_work_is_found_behind_much_surplus(lib):
-    """However many heads are held back before it."""
+    """However many heads with smaller finish tags are held back."""
     drive = Drive(lib)
     reserved = drive.device.init_flow(GREEDY._replace(latency=10 * SECOND), 0)
     others = [drive.device.init_flow(GREEDY, 0) for _ in range(40)]
@@ -184,18 +184,18 @@ def test_reserved_work_is_found_behind_much_surplus(lib):
 
 
 def test_entitlement_is_judged_when_a_choice_is_made(lib):
-    """What came too early is reserved work once its time has come, whatever is in flight."""
+    """A head that came early is eligible once its time has come, whatever is in flight."""
     drive = Drive(lib)
     drive.windows(ONE)
     pace = COST_MIN * SECOND // GREEDY.bw
     drive.device.windows[False].until = 10 * pace
     assert drive.device.choose(pace - 1).held
-    drive.arrive(drive.tight, pace)  # so that there is a choice
+    drive.arrive(drive.tight, pace)  # else nothing changes, and no choice is made
     assert drive.device.choose(pace).flow is drive.greedy
 
 
-def test_a_conforming_request_takes_along_what_came_before(lib):
-    """Its start tag has come, so theirs have."""
+def test_a_conforming_request_makes_older_ones_eligible(lib):
+    """Start tags do not fall in a flow, so older requests are entitled with a conforming one."""
     drive = Drive(lib)
     drive.windows(ONE)
     assert drive.device.choose(1).held
@@ -205,11 +205,11 @@ def test_a_conforming_request_takes_along_what_came_before(lib):
 
 
 def test_next_dispatchable_by_weight(lib):
-    """The first by share tags, as nobody is entitled, though another's finish tag is smaller."""
+    """No head is entitled, so the first share tag counts, though another finish tag is smaller."""
     drive = Drive(lib)
     light, heavy = (drive.device.init_flow(GREEDY._replace(weight=weight), 0)
                     for weight in (1, 200))
-    # From here on the greedy one has its share, the smallest, and is held back.
+    # From here on the greedy flow has the smallest share tag, and is held back.
     drive.dispatch(drive.greedy)
     for _ in range(3):
         for writer in (light, heavy):
@@ -221,15 +221,15 @@ def test_next_dispatchable_by_weight(lib):
     assert drive.device.choose(1).flow is heavy
 
 
-def test_a_late_one_speaks_against_both(lib):
-    """Nobody can tell whose fault it was."""
+def test_a_late_request_shrinks_both_windows(lib):
+    """Reads or writes in flight may be the cause."""
     drive = Drive(lib)
     drive.device.complete(drive.tight, drive.first, 9 * MS)
     assert [window.limit for window in drive.device.windows] == [ONE, ONE]
 
 
 def test_a_conforming_request_is_not_bound_by_the_window(lib):
-    """An arrival that conforms isn't bound by the window."""
+    """A conforming request is dispatched though the window is full."""
     drive = Drive(lib)
     drive.dispatch(drive.greedy)
     assert drive.device.choose(1).held
@@ -237,16 +237,16 @@ def test_a_conforming_request_is_not_bound_by_the_window(lib):
     drive.dispatch(drive.tight, 5 * MS)
 
 
-def test_the_paper_knows_no_window(lib):
-    """B_max and T_wait is all there is."""
+def test_the_paper_has_no_window(lib):
+    """With policy=paper only B_max and T_wait bound anything."""
     drive = Drive(lib, "paper")
     for _ in range(10):
         drive.dispatch(drive.greedy)
 
 
 @pytest.mark.parametrize("later", [0, 1])
-def test_a_rotational_device_gets_none_that_makes_another_late(lib, later):
-    """With two in flight a third may let the first wait for three seeks; it is due in 10 ms."""
+def test_no_request_is_dispatched_that_may_make_a_conforming_one_late(lib, later):
+    """A third request in flight may delay the first by three seeks; that is due at 10 ms."""
     drive = Drive(lib, reorders=True)
     drive.dispatch(drive.greedy)
     drive.windows(MAX)
@@ -255,8 +255,8 @@ def test_a_rotational_device_gets_none_that_makes_another_late(lib, later):
 
 
 @pytest.mark.parametrize("later", [0, 1])
-def test_nor_if_it_conforms_with_half_a_seek_each(lib, later):
-    """With one in flight another may let it wait for a seek and a half; it is due in 10 ms."""
+def test_an_eligible_head_counts_half_a_seek_each(lib, later):
+    """An eligible second request may delay the first by one and a half seeks; due at 10 ms."""
     drive = Drive(lib, reorders=True)
     other = drive.device.init_flow(TIGHT._replace(latency=5 * MS), 0)
     now = 10 * MS - 3 * drive.device.service.seek // 2 + later
@@ -264,8 +264,8 @@ def test_nor_if_it_conforms_with_half_a_seek_each(lib, later):
     assert drive.device.choose(now).held == bool(later)
 
 
-def test_in_an_overload_it_gets_all_that_conform(lib):
-    """Deadlines are lost anyway, and with more to choose from it is faster."""
+def test_in_an_overload_all_conforming_requests_are_dispatched(lib):
+    """Deadlines are lost anyway, and the device is faster with more requests to choose from."""
     drive = Drive(lib, reorders=True)
     other = drive.device.init_flow(TIGHT._replace(latency=5 * MS), 0)
     drive.device.overload.now = True
@@ -274,8 +274,8 @@ def test_in_an_overload_it_gets_all_that_conform(lib):
     assert drive.device.choose(11 * MS).held
 
 
-def test_more_than_fit_are_not_known_of(lib):
-    """Nor missed when they are done."""
+def test_deadlines_beyond_the_maximum_are_ignored(lib):
+    """Nor do they disturb the others when they complete."""
     drive = Drive(lib, reorders=True)
     drive.device.service.seek = 0
     tight = [drive.device.init_flow(TIGHT._replace(latency=(20 + n) * MS), 0) for n in range(40)]
@@ -290,8 +290,8 @@ def test_more_than_fit_are_not_known_of(lib):
     drive.dispatch(drive.greedy, 9 * MS)
 
 
-def test_one_that_is_done_is_not_urgent(lib):
-    """And what came back from the driver isn't either, as long as it is away."""
+def test_a_completed_request_holds_back_no_other(lib):
+    """Nor does a requeued request, while the driver does not have it."""
     for gone in ("complete", "requeue"):
         drive = Drive(lib, reorders=True)
         drive.dispatch(drive.greedy)
@@ -303,8 +303,8 @@ def test_one_that_is_done_is_not_urgent(lib):
         drive.dispatch(drive.greedy, 9 * MS)
 
 
-def test_an_idle_device_has_nothing_urgent(lib):
-    """Whatever was missed: a request that swallowed another's had an earlier deadline, say."""
+def test_an_idle_device_has_no_deadlines(lib):
+    """Even if a deadline was not removed, as a merge had changed that of its request."""
     drive = Drive(lib, reorders=True)
     drive.first.due += MS
     drive.device.complete(drive.tight, drive.first, 9 * MS)
@@ -314,7 +314,7 @@ def test_an_idle_device_has_nothing_urgent(lib):
 
 
 def test_a_sequential_reader_is_waited_for_with_many_in_flight(lib):
-    """A disk that is given others' would go there; by the paper, one in flight at most."""
+    """A rotational device would seek to others; with policy=paper it has one in flight at most."""
     for rule, reorders, waits in (("slack", True, True), ("slack", False, False),
                                   ("paper", True, False)):
         device = Device(lib, 20, 10 * MS, rule, MS)
