@@ -29,7 +29,7 @@ ROW = "{:29}{:18}{:>7}{:>7}{:>12}{:>12}{:>10}{:>14}"
 
 def row(load: str, rule: str, sets: list[list[Client]], seconds: int,
         drive: str = "hd080hj") -> str:
-    """The mean throughput of some sets under a rule; what was late and the longest of them all."""
+    """A row: mean throughput of some sets under a rule; late requests and longest wait of all."""
     knobs = replace(RULES[rule], t_wait=0) if drive == "tlc" else RULES[rule]
     runs = [run(clients, knobs, seconds, seed, drive) for seed, clients in enumerate(sets, 1)]
     inside = [client for r in runs for client in r.clients]
@@ -41,7 +41,7 @@ def row(load: str, rule: str, sets: list[list[Client]], seconds: int,
 
 
 def spread(clients: list[Client], outcome: Run) -> str:
-    """The least and the most that one got for what he reserved."""
+    """The least and the most of a client's throughput over its reservation."""
     got = [rate / client.promise.bw
            for client, rate in zip(clients, outcome.rates(), strict=True)]
     return f"{min(got):.2f}-{max(got):.2f}"
@@ -60,12 +60,12 @@ def main() -> None:
     loads["scattered writes"] = [[scattered_writer()]], 120
     loads["and a reader"] = [[Client(Params(160 << 10, 4096, 100 * MS), region=36,
                                      times=poisson(20, 120)), scattered_writer()]], 120
-    loads["seven who read on"] = [crowd(7)], 60, "nearline"
+    loads["seven sequential readers"] = [crowd(7)], 60, "nearline"
     loads["eight blocks each"] = [crowd(7, depth=8)], 60, "nearline"
     loads["within a second"] = [crowd(7, depth=8, latency=SECOND)], 60, "nearline"
     loads["queueing disk"] = [queueing_disk(60)], 60, "nearline"
-    weighed = queueing_disk(60, REST._replace(weight=1), REST._replace(weight=200))
-    loads["queueing disk, 1 : 200"] = [weighed], 60, "nearline"
+    weighted = queueing_disk(60, REST._replace(weight=1), REST._replace(weight=200))
+    loads["queueing disk, 1 : 200"] = [weighted], 60, "nearline"
     loads["flash, reads"] = [FLASH_READ], 2, "tlc"
     loads["flash, writes"] = [FLASH_WRITE], 4, "tlc"
     print(ROW.format(*HEAD))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* See drive.h.  All that this simulation knows of tests/simdisk is in this file. */
+/* See drive.h.  Only this file of the simulation includes headers of tests/simdisk. */
 #include <stdlib.h>
 
 #include <disk.h>
@@ -80,7 +80,7 @@ void sim_drive_submit(u32 nr, u64 now, bool write, u64 sector, u32 sectors)
 		disk_submit(&disk, cmd);
 }
 
-/* Of which command is it known by now when it is complete? */
+/* The next command whose completion time the drive has decided. */
 bool sim_drive_decide(u64 now, u32 *nr, u64 *done)
 {
 	struct drive_cmd *cmd;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A simulated drive, as the simulation uses it: commands have numbers, below
- * SIM_COMMANDS, and the rest is as in tests/simdisk/drive.h.
+ * A simulated drive, as the simulation uses it: commands have numbers below
+ * SIM_COMMANDS; all else is as in tests/simdisk/drive.h.
  */
 #ifndef HTBS_SIM_DRIVE_H
 #define HTBS_SIM_DRIVE_H
@@ -19,7 +19,7 @@ enum sim_drive {
 };
 
 /**
- * struct sim_plain - a drive of no kind: each command takes a time at random
+ * struct sim_plain - a plain drive: each command takes a random time
  * @depth: commands it takes at a time
  * @least: the shortest time, ns
  * @most: the longest time, ns

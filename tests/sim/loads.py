@@ -1,6 +1,6 @@
-"""The loads that the rule of slack is judged by, on the simulated drives of tests/simdisk.
+"""The loads of the simulation, on the simulated drives of tests/simdisk.
 
-A seek and half a revolution take 13 ms on the average there, 26 ms at worst.
+A seek and half a revolution of the disk take 13 ms on the average, 26 ms at worst.
 """
 
 import random
@@ -10,18 +10,18 @@ from tests.model.admission import shortfall
 from tests.model.reservation import COST_MIN, SECOND, Params
 from tests.sim.sim import MS, REGION, Client, worst_read
 
-REGIONS = 37  # of 2 GiB, which the disk of 80 GB has
-NEARLINE_REGIONS = 8381  # which the nearline disk has
+REGIONS = 37  # of 2 GiB, on the disk of 80 GB
+NEARLINE_REGIONS = 8381  # on the nearline disk
 
-# The demo's: a sequential reader and a random one, as fast as they can.
+# The demonstration's: a sequential reader and a random one, as fast as they can.
 PAIR = [Client(Params(819_200, 8192, 100 * MS), sequential=True),
         Client(Params(204_800, 8192, 50 * MS))]
 
-# Paper, 5.3, and four more who read at random, no faster than they have reserved.
+# Paper, 5.3: seven sequential readers; and four random readers, no faster than reserved.
 MIXED = [*[Client(Params(200_000, 8192, SECOND), sequential=True)] * 7,
          *[Client(Params(40_960, 8192, 200 * MS), rate=40_000)] * 4]
 
-# Ten who keep many requests under way, and have reserved twice what the disk can do for them.
+# Ten clients with many requests under way, which reserve twice what the disk does for them.
 OVERLOAD_RANDOM = [Client(Params(28_000 + 9_000 * i, 16384, (200 + 50 * (i % 4)) * MS), depth=16,
                           region=3 * i) for i in range(10)]
 OVERLOAD_MIXED = [
@@ -32,17 +32,17 @@ OVERLOAD_MIXED = [
 
 
 def unlimited(**habits: bool | int) -> list[Client]:
-    """Paper, 5.3: seven who are promised more than any disk does, and four with 40 KB/s each."""
+    """Paper, 5.3: seven clients reserve more than any disk does, and four 40 KB/s each."""
     return [*[Client(Params(1 << 30, 1 << 30, 100 * MS), **habits)] * 7,
             *[Client(Params(40_960, 8192, 100 * MS), rate=40_960)] * 4]
 
 
-# What those are promised who have no reservation.
+# The reservation of clients without one of their own.
 REST = Params(1 << 20, 1 << 20, SECOND)
 
 
 def poisson(rate: float, seconds: int, seed: int = 1) -> list[int]:
-    """When requests come, ns, whether or not those before are done."""
+    """Arrival times of requests that do not depend on completions, ns."""
     rng, now, times = random.Random(seed), 0.0, []
     while (now := now + rng.expovariate(rate) * SECOND) < seconds * SECOND:
         times.append(int(now))
@@ -50,38 +50,38 @@ def poisson(rate: float, seconds: int, seed: int = 1) -> list[int]:
 
 
 def queueing_disk(seconds: int, writer: Params = REST, reader: Params = REST) -> list[Client]:
-    """A reader in no hurry but on time, one who writes all over the disk and one who reads on."""
+    """A slow reader with deadlines, a scattered writer and a sequential reader."""
     return [Client(Params(160 << 10, 4096, 60 * MS), times=poisson(20, seconds)),
             Client(writer, size=64 << 10, depth=32, write=True, region=3),
             Client(reader, sequential=True, size=1 << 20, depth=8, region=10)]
 
 
 def scattered_writer(promise: Params = REST, depth: int = 32) -> Client:
-    """One who writes all over the disk, with many requests under way."""
+    """A client that writes at random all over the disk, with many requests under way."""
     return Client(promise, size=64 << 10, depth=depth, write=True, region=0,
                   span=(REGIONS - 1) * REGION)
 
 
-# A reader who wants each block within a millisecond, and four who want all that the drive has.
+# A reader with a latency of one millisecond, and four as fast as the drive allows.
 FLASH_READ = [Client(Params(8 << 20, 4096, MS)),
               *[Client(REST, depth=64, think=2000, region=i) for i in range(4)]]
 
 
-# The same reader, in no such hurry, and one whose writes make the drive collect garbage.
+# The same reader with twice the latency, and a writer that makes the drive collect garbage.
 FLASH_WRITE = [Client(Params(8 << 20, 4096, 2 * MS)),
                Client(REST, size=128 << 10, depth=64, write=True, think=2000)]
 
 
 def until(clients: Sequence[Client], seconds: float) -> list[Client]:
-    """The same, and then they stop."""
+    """The same clients, which stop after some seconds."""
     return [Client(**{**vars(client), "end": int(seconds * SECOND)}) for client in clients]
 
 
 def conforming(rng: random.Random, promise: Params, rate: float, seconds: int,
                bunch: int = 1) -> list[int]:
-    """When requests of 4096 bytes arrive, ns: `rate` a second, each as soon as it conforms.
+    """Arrival times of conforming requests of 4096 bytes, `rate` a second, ns.
 
-    Bunches of so many come at the times of a Poisson process.
+    Bunches come at the times of a Poisson process; each request is put off until it conforms.
     """
     gap = -(-COST_MIN * SECOND // promise.bw)
     tau = (promise.burst - COST_MIN) * SECOND // promise.bw
@@ -97,7 +97,7 @@ def conforming(rng: random.Random, promise: Params, rate: float, seconds: int,
 
 
 def admitted(rng: random.Random) -> list[Params]:
-    """A random set that is admitted at 90 % of what the disk does at worst."""
+    """A random set of reservations, admitted at 90 % of the disk's worst throughput."""
     capacity = 9 * COST_MIN * SECOND // (10 * worst_read())
     while True:
         weights = [rng.uniform(0.1, 1) for _ in range(rng.randrange(2, 9))]
@@ -109,7 +109,7 @@ def admitted(rng: random.Random) -> list[Params]:
 
 
 def boundary(seed: int, seconds: int, bunch: int, greedy: int) -> list[Client]:
-    """An admitted set: some read as much as they can, from end to end, the others as admitted."""
+    """An admitted set: some clients read sequentially as fast as they can, the others conform."""
     rng = random.Random(seed)
     clients = []
     for place, promise in enumerate(admitted(rng)):
@@ -125,7 +125,7 @@ def boundary(seed: int, seconds: int, bunch: int, greedy: int) -> list[Client]:
 
 
 def crowd(readers: int, depth: int = 1, size: int = 4096, latency: int = 100 * MS) -> list[Client]:
-    """Who read on, as fast as they can, each far from the others, promised all within that time."""
+    """Sequential readers far from each other, which reserve the whole disk with this latency."""
     promise, gap = Params(1 << 30, 1 << 30, latency), NEARLINE_REGIONS // readers
     return [Client(promise, sequential=True, depth=depth, size=size, region=gap * place)
             for place in range(readers)]

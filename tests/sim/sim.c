@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The policy, a simulated drive and some clients in virtual time: a loop over
- * events.  A request arrives, the drive is done with one or wants to be asked
- * again, or a wait is over.  The drive takes the next as soon as it has room.
+ * events.  A request arrives, a command completes, the drive has to decide on the
+ * next one, or a wait times out.  Requests are dispatched while the drive has room.
  */
 #include <string.h>
 
@@ -17,14 +17,14 @@
 #define SIM_DEPTH	256
 #define SIM_QUEUE	4096
 
-/* Mirrored in sim.py: a client that reads or writes, and what came of it. */
+/* Mirrored in sim.py: a client that reads or writes, and its results. */
 struct sim_client {
 	struct htbs_params promise;
 	u64 base, span;		/* where: sectors */
 	u64 begin, end;		/* when, ns */
 	u64 stagger;		/* between its first requests, ns */
 	u64 think;		/* from a completion to the next request, ns */
-	u64 period;		/* between two of its requests at least, ns */
+	u64 period;		/* at least, between two of its requests, ns */
 	const u64 *times;	/* when requests arrive; NULL: see think */
 	u64 count;		/* of times */
 	u32 size;		/* of a request, bytes */
@@ -43,10 +43,10 @@ struct sim_setup {
 	u32 rule;
 	u32 b_max;
 	u64 t_wait;
-	u64 seek;		/* what it is believed to take at first, ns */
+	u64 seek;		/* first estimate, ns */
 	u64 seconds;
 	u64 seed;
-	bool seeks;		/* known of the drive, if it does */
+	bool seeks;		/* a disk is taken for a rotational device */
 	struct sim_plain plain;
 };
 
@@ -55,7 +55,7 @@ struct sim_outcome {
 	u64 overload_ns;	/* how long they lasted together */
 	u64 overload_end;	/* when the last one ended; 0: not yet */
 	u64 switches, waits, hits;
-	u64 seek;		/* what one takes, as believed by now, ns */
+	u64 seek;		/* last estimate, ns */
 };
 
 struct sim_request {
@@ -70,7 +70,7 @@ struct sim_flow {
 	struct sim_request queue[SIM_QUEUE];
 	u32 head, pending;
 	u64 pos;		/* of the next sequential request, from base */
-	u64 ready[SIM_DEPTH];	/* when each of them arrives, if not under way */
+	u64 ready[SIM_DEPTH];	/* when the next request of each slot arrives */
 	u64 next;		/* of times */
 	u64 last;		/* arrival */
 };
@@ -84,7 +84,7 @@ static u64 seed;
 
 #define NEVER	(~0ULL)
 
-/* What the drive has. */
+/* Commands in flight. */
 static struct {
 	struct sim_flow *of;	/* NULL: nothing */
 	struct sim_request request;
@@ -101,7 +101,7 @@ static u64 draw(u64 below)
 	return seed % below;
 }
 
-/* Which of a client's requests arrives next, and when. */
+/* The slot of a client's next arrival, and when it is. */
 static u64 next_arrival(const struct sim_flow *of, u32 *slot)
 {
 	const struct sim_client *client = of->client;
@@ -162,7 +162,7 @@ static void arrive(struct sim_flow *of, u64 now, u32 slot)
 		of->ready[slot] = NEVER;
 }
 
-/* One more of a client's requests is not under way: when does it come again. */
+/* A request of a client completed: the next one arrives after the think time. */
 static void think(struct sim_flow *of, u64 now)
 {
 	u32 i;
@@ -174,7 +174,7 @@ static void think(struct sim_flow *of, u64 now)
 		}
 }
 
-/* A request is done, or isn't when the simulation ends. */
+/* A request completes, or is still pending when the simulation ends. */
 static void note_wait(struct sim_client *client,
 		      const struct sim_request *request, u64 now)
 {
@@ -237,14 +237,14 @@ static u32 serve(struct sim_flow *of, u64 now,
 	return nr;
 }
 
-/* Which comes next by position, from where the last one ended; 0: the oldest. */
+/* The place of the next request by position, from where the last one ended. */
 static u32 nearest(struct sim_flow *of)
 {
 	u64 from = of->flow.sweep, least = NEVER;
 	u32 place, found = 0;
 
 	for (place = 0; place < of->pending; place++) {
-		/* Those behind it come last. */
+		/* Requests behind it come last, as the distance wraps. */
 		u64 distance = pending(of, place)->sector - from;
 
 		if (distance < least) {
@@ -255,7 +255,7 @@ static u32 nearest(struct sim_flow *of)
 	return found;
 }
 
-/* A request goes before an older one that doesn't conform: with that one's tags. */
+/* A surplus request passes an older one, and takes its tags. */
 static void swap_tags(struct sim_request *one, struct sim_request *other)
 {
 	struct htbs_start_tags kept = one->kept;
@@ -267,7 +267,7 @@ static void swap_tags(struct sim_request *one, struct sim_request *other)
 	other->due = due;
 }
 
-/* One of those pending is pending no more. */
+/* Remove a pending request. */
 static struct sim_request take(struct sim_flow *of, u32 place)
 {
 	struct sim_request request = *pending(of, place);
@@ -324,7 +324,7 @@ static bool dispatch(u64 now)
 	return true;
 }
 
-/* When something happens at the drive, and with which command, if it is known. */
+/* When the drive has its next event, and with which command, if it is a completion. */
 static u64 drive_event(u64 now, u32 *nr)
 {
 	u64 at = NEVER, done, wake;
@@ -386,7 +386,7 @@ static void set_up(const struct sim_setup *setup, struct sim_client *clients,
 	}
 }
 
-/* The client with the first arrival, when, and which of its slots it is in. */
+/* The client with the first arrival, when that is, and its slot. */
 static struct sim_flow *first_arrival(u32 count, u64 *at, u32 *slot)
 {
 	struct sim_flow *first = NULL;
@@ -405,7 +405,7 @@ static struct sim_flow *first_arrival(u32 count, u64 *at, u32 *slot)
 	return first;
 }
 
-/* A client that waits at the end has waited, too. */
+/* Requests that are pending at the end have waited, too. */
 static void note_waiting(u32 count, u64 now)
 {
 	u32 i, nr;
@@ -421,13 +421,13 @@ static u64 wait_end(void)
 }
 
 /**
- * sim_run() - let them read
+ * sim_run() - run some clients on a drive
  * @setup: tunables, and how long
- * @clients: the clients; what came of each is added
+ * @clients: the clients; their results are added
  * @count: how many, SIM_CLIENTS at most
- * @outcome: what came of the whole, zeroed
+ * @outcome: the results of the whole, zeroed
  *
- * Return: requests that the client had more of under way than fit, else 0.
+ * Return: SIM_QUEUE if a client has more requests pending than that, else 0.
  */
 u32 sim_run(const struct sim_setup *setup, struct sim_client *clients,
 	    u32 count, struct sim_outcome *outcome)

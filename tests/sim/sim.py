@@ -60,10 +60,10 @@ class COutcome(Structure):
 
 @dataclass(frozen=True)
 class Client:
-    """A client that reads or writes, and what it was promised. With `times` its requests come then.
+    """A client that reads or writes, and its reservation. Its requests arrive at `times`.
 
-    Without, it keeps `depth` of them under way and thinks before each; with `rate`, in bytes/s, it
-    does no more than that.
+    Without `times` it keeps `depth` requests under way and thinks before each, at most at `rate`,
+    in bytes/s.
     """
 
     promise: Params
@@ -76,17 +76,17 @@ class Client:
     write: bool = False
     idle: bool = False  # in the background; one client at most
     begin: int = 0
-    stagger: int = 0  # between the first of the requests that it keeps under way
+    stagger: int = 0  # between its first `depth` requests
     end: int = EVER
-    region: int | None = None  # which; by default, the place in the list of clients
-    span: int = REGION  # bytes from there on
+    region: int | None = None  # its region; by default the place in the list of clients
+    span: int = REGION  # bytes from the region on
 
 
 @dataclass(frozen=True)
 class Knobs:
-    """The policy's tunables and what a seek is believed to take, as the elevator sets them.
+    """The policy's tunables and the first estimate of a seek.
 
-    Without `seeks` a disk is taken for a drive that doesn't: none is served by position.
+    Without `seeks` a disk is not taken for a rotational device.
     """
 
     rule: str = "slack"
@@ -98,7 +98,7 @@ class Knobs:
 
 @dataclass(frozen=True)
 class Plain:
-    """A drive of no kind: so many commands at a time, each of which takes a time at random, ns."""
+    """A plain drive: `depth` commands at a time, each takes a random time, ns."""
 
     depth: int
     least: int
@@ -111,7 +111,7 @@ SLACK = Knobs()
 
 @dataclass(frozen=True)
 class Run:
-    """What came of it: of each client, in order, and of the whole."""
+    """The outcome of a run: of each client, in order, and of the whole."""
 
     clients: list[CClient]
     whole: COutcome
@@ -119,11 +119,11 @@ class Run:
 
     @property
     def total(self) -> float:
-        """Bytes/s of all."""
+        """Bytes/s of all clients."""
         return sum(self.rates())
 
     def rates(self) -> list[float]:
-        """Bytes/s of each."""
+        """Bytes/s of each client."""
         return [client.bytes / self.seconds for client in self.clients]
 
     def late(self) -> int:
@@ -133,9 +133,9 @@ class Run:
 
 @cache
 def library() -> ctypes.CDLL:
-    """Build it, once."""
+    """Build the library, once."""
     LIBRARY.parent.mkdir(parents=True, exist_ok=True)
-    # Apart: it has its own idea of the kernel's headers.
+    # Compiled on its own, as it has other headers in place of the kernel's.
     drive = LIBRARY.with_name(f"drive-{os.getpid()}.o")
     subprocess.run(["gcc", "-r", "-fPIC", "-std=gnu11", "-O2", "-Wall", "-Werror", f"-I{SIMDISK}",
                     f"-I{SIMDISK / 'host'}", SIM / "drive.c", SIMDISK / "disk.c",
@@ -155,7 +155,7 @@ def library() -> ctypes.CDLL:
 
 @cache
 def worst_read() -> int:
-    """The longest that a random read of 4096 bytes took, ns: what a calibration would find."""
+    """The longest time of random reads of 4096 bytes, ns, as a calibration would find it."""
     lib, rng = library(), random.Random(0)
     lib.sim_drive_reset(0, byref(CPlain()))
     now = worst = 0
@@ -169,7 +169,7 @@ def worst_read() -> int:
 
 def run(clients: Sequence[Client], knobs: Knobs = SLACK, seconds: int = 60, seed: int = 1,
         drive: str | Plain = "hd080hj") -> Run:
-    """Let them use the disk for so long."""
+    """Run some clients on a drive for some seconds."""
     lib = library()
     plain = CPlain()
     if isinstance(drive, Plain):
@@ -185,7 +185,7 @@ def run(clients: Sequence[Client], knobs: Knobs = SLACK, seconds: int = 60, seed
 
 
 def c_client(client: Client, place: int) -> CClient:
-    """As the simulation has it."""
+    """A client as the C has it."""
     region = place if client.region is None else client.region
     times = (c_uint64 * len(client.times))(*client.times) if client.times is not None else None
     period = client.size * SECOND // client.rate if client.rate else 0

@@ -1,6 +1,6 @@
-"""Many that read on in different places of a disk that takes many requests.
+"""Many sequential readers in different places of a disk that queues.
 
-The numbers that these bars are about are printed by `python -m tests.sim`.
+`python -m tests.sim` prints the numbers behind the bounds asserted here.
 """
 
 import pytest
@@ -11,9 +11,10 @@ from tests.sim.sim import MS, PAPER, run
 
 @pytest.mark.parametrize(("readers", "late"), [(5, 0), (7, 0.0001)])
 def test_a_crowd_is_in_time_and_fast(readers, late):
-    """A seek each takes longer at worst than they have: in runs all the same, as by the paper.
+    """A seek for each request would take longer than the latency, so runs go on in a crowd.
 
-    With one request at a time each the drive would serve for ever those that it reaches first.
+    They are as long as with policy=paper. If each reader had one request at a time in flight, the
+    drive would always serve the nearest ones.
     """
     clients = crowd(readers)
     paper, slack = run(clients, PAPER, drive="nearline"), run(clients, drive="nearline")
@@ -25,7 +26,7 @@ def test_a_crowd_is_in_time_and_fast(readers, late):
 
 @pytest.mark.parametrize("depth", [2, 8])
 def test_runs_of_readers_with_many_in_flight(depth):
-    """The drive is given no others' meanwhile: the paper's rules lose all but a fiftieth."""
+    """In a run the drive has no requests of other flows; policy=paper gets a fiftieth."""
     clients = crowd(7, depth, latency=1000 * MS)
     paper, slack = run(clients, PAPER, drive="nearline"), run(clients, drive="nearline")
     assert slack.late() == 0

@@ -1,6 +1,6 @@
-"""Weights on the simulated drives: the rest is shared by them, and deadlines are kept.
+"""Weights on the simulated drives: surplus is shared by weight, and deadlines are kept.
 
-The numbers that these bars are about are printed by `python -m tests.sim`.
+`python -m tests.sim` prints the numbers behind the bounds asserted here.
 """
 
 import pytest
@@ -13,11 +13,11 @@ SEQUENTIAL = Params(100_000, 8192, SECOND)
 RANDOM = Params(20_000, 8192, SECOND)
 
 
-def test_a_disk_that_picks_for_itself():
-    """ncq-disk: a writer who counts next to nothing beside a reader; nobody needs other promises.
+def test_a_disk_that_reorders():
+    """ncq-disk: weights of 1 and 200 for a writer and a reader with equal reservations.
 
-    He still gets the 1 MB/s that both have reserved. The bar is what reservations of 0.5 and 100
-    MB/s make of it.
+    The writer still gets the 1 MB/s that both have reserved. The throughput is compared with that
+    of reservations of 0.5 and 100 MB/s.
     """
     by_bandwidth = run(queueing_disk(60, REST._replace(bw=1 << 19), REST._replace(bw=100 << 20)),
                        drive="nearline")
@@ -38,7 +38,7 @@ def test_a_disk_that_picks_for_itself():
     (RANDOM, {"depth": 4}),
 ], ids=["sequential", "synchronous", "random"])
 def test_readers(promise: Params, client: dict, given: tuple[int, int], knobs: Knobs):
-    """Also those who think between two reads, for whom the disk is kept."""
+    """Also for readers that think between two reads, for which the disk is kept idle."""
     readers = [Client(promise._replace(weight=weight), **client) for weight in given]
     one, other = (rate - promise.bw for rate in run(readers, knobs).rates())
     assert other / one == pytest.approx(given[1] / given[0], rel=0.06)

@@ -1,6 +1,6 @@
-"""The rule of slack on the simulated disk: deadlines kept, throughput kept, overload borne.
+"""The rule of slack on the simulated disk: deadlines kept, throughput kept, overload handled.
 
-The numbers that these bars are about are printed by `python -m tests.sim`.
+`python -m tests.sim` prints the numbers behind the bounds asserted here.
 """
 
 import pytest
@@ -11,21 +11,21 @@ from tests.sim.sim import MS, PAPER, Client, Knobs, Run, run
 
 
 def test_pair_is_faster_than_by_count():
-    """slack-disk: at least 1.8 times the paper's throughput with B_max 20, and no deadline lost."""
+    """slack-disk: at least 1.8 times the throughput of policy=paper with B_max 20, none late."""
     paper, slack = run(PAIR, PAPER), run(PAIR)
     assert slack.late() == paper.late() == 0
     assert slack.total >= 1.8 * paper.total
 
 
 def test_mixed_load_is_faster_than_by_count():
-    """mixed-disk: seven sequential and four random readers, feasible; no less than the paper's."""
+    """mixed-disk: seven sequential and four random readers get no less than with policy=paper."""
     paper, slack = run(MIXED, PAPER), run(MIXED)
     assert slack.late() == paper.late() == 0
     assert slack.total >= paper.total
 
 
 def test_b_max_and_t_wait_are_upper_bounds():
-    """With small ones the rule of slack is the paper's, as no deadline is near."""
+    """With small values policy=slack does the same as policy=paper, as no deadline is near."""
     lazy = [Client(Params(819_200, 8192, 2 * SECOND), sequential=True),
             Client(Params(204_800, 8192, 2 * SECOND))]
     for b_max, t_wait in ((20, 10 * MS), (1, 0), (20, 0)):
@@ -35,10 +35,10 @@ def test_b_max_and_t_wait_are_upper_bounds():
 
 @pytest.mark.parametrize(("greedy", "bunch"), [(0, 1), (1, 1), (2, 1), (0, 8), (2, 8)])
 def test_admitted_sets_are_on_time(greedy, bunch):
-    """boundary: 100 admitted sets; none of 10 s of conforming requests is late.
+    """boundary: in 100 admitted sets, no conforming request of 10 s is late.
 
-    Some of the set read as much as they can, from end to end, and have what the others leave. The
-    others' requests come one by one, or as many at once as conform.
+    Some clients read sequentially, as fast as the others leave them. The requests of the others
+    arrive one at a time, or as many at once as conform.
     """
     for seed in range(100):
         outcome = run(boundary(seed, 10, bunch, greedy), seconds=10, seed=seed + 1)
@@ -47,7 +47,7 @@ def test_admitted_sets_are_on_time(greedy, bunch):
 
 
 def shares(clients: list[Client], outcome: Run) -> list[float]:
-    """What each got of the total, by what its reservation is of all."""
+    """The part of each client of the throughput, over its part of the reservations."""
     reserved = sum(client.promise.bw for client in clients)
     return [rate / outcome.total / (client.promise.bw / reserved)
             for client, rate in zip(clients, outcome.rates(), strict=True)]
@@ -55,11 +55,12 @@ def shares(clients: list[Client], outcome: Run) -> list[float]:
 
 @pytest.mark.parametrize("clients", [OVERLOAD_RANDOM, OVERLOAD_MIXED])
 def test_overload(clients):
-    """overload: seen, throughput no less than the paper's, shares by bandwidth, waits bounded.
+    """overload: detected, throughput as with policy=paper, shares by bandwidth, waits bounded.
 
-    What a group has under way takes its mean; a sweep that goes past all of it has twice as many
-    requests, and each run begins with the oldest, wherever it is: two and a half times the mean.
-    Half a second's lead over the others takes a second to make up, as twice as much is promised.
+    `mean` is the time for the requests that a client has under way. A request waits for two and a
+    half times that: a sweep may pass it for twice as many requests, and each run begins with the
+    oldest. Others may be ahead by half a second of virtual time, which takes a second, as twice as
+    much is reserved as the disk does.
     """
     paper, slack = run(clients, PAPER, seconds=120), run(clients, seconds=120)
     assert slack.whole.overloads == 1
@@ -77,7 +78,7 @@ def test_overload(clients):
     {"depth": 1}, {"depth": 16},
 ], ids=str)
 def test_no_flow_counts_for_more_than_the_disk(habits):
-    """One that reserved little gets an equal part of it, and waits for a turn of each at most."""
+    """A client with a small reservation gets an equal part of it, and waits for a turn of each."""
     clients = unlimited(**habits)
     paper, slack = run(clients, PAPER), run(clients)
     assert slack.whole.overload_ns > 40 * SECOND
@@ -88,7 +89,7 @@ def test_no_flow_counts_for_more_than_the_disk(habits):
 
 
 def test_recovery():
-    """The overload ends when what had piled up is served; from there on nothing is late."""
+    """The overload ends when the backlog is served; from there on no request is late."""
     calm = [Client(Params(819_200, 65536, 200 * MS), sequential=True, region=31),
             Client(Params(100_000, 8192, 100 * MS), rate=60_000, begin=23 * SECOND, region=34)]
     outcome = run([*until(OVERLOAD_RANDOM, 20), *calm])
@@ -100,7 +101,7 @@ def test_recovery():
 
 @pytest.mark.parametrize(("seek", "late"), [(0, 10), (MS, 0), (20 * MS, 0), (200 * MS, 0)])
 def test_initial_phase(seek, late):
-    """Whatever a seek is believed to take at first: it is soon known."""
+    """The estimate of a seek is soon right, whatever its first value."""
     for clients in (PAIR, MIXED):
         short, long = (run(clients, Knobs(seek=seek), seconds) for seconds in (5, 120))
         assert short.late() == long.late() <= late
@@ -109,7 +110,7 @@ def test_initial_phase(seek, late):
 
 
 def test_an_impossible_reservation_hurts_itself():
-    """Due within 2 ms, which no seek does: it is late each time, the others are not."""
+    """A latency of 2 ms is less than a seek: that client is late, the others are not."""
     outcome = run([Client(Params(819_200, 65536, SECOND), sequential=True),
                    Client(Params(80_000, 4096, 100 * MS), rate=40_000),
                    Client(Params(80_000, 4096, 2 * MS), rate=40_000)])

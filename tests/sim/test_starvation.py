@@ -1,7 +1,7 @@
-"""No request waits for ever: each is dispatched within its bound, whatever conforms.
+"""No request starves: each is dispatched within its bound, whatever conforms.
 
 The bound, htbs/core/eligible.c: EXPIRE + N * (2 * R + T_wait), with N requests under way and R the
-longest time that the drive takes for one, or is believed to.
+longest time that the drive takes for one, or its estimate.
 """
 
 from hypothesis import example, given, settings
@@ -33,7 +33,7 @@ tunings = st.builds(Knobs, st.sampled_from(["slack", "slack", "paper"]),
                     st.sampled_from([1, 20, 4096, 65_536]), st.sampled_from([0, 10 * MS]),
                     st.sampled_from([MS, 20 * MS]), st.booleans())
 
-# Conforming readers beside surplus: with windows judged at arrival, nothing else was served.
+# Conforming readers that keep the window closed, beside clients with surplus.
 TIGHT = Client(Params(100 << 20, 1 << 20, 15 * MS), depth=8, think=0, stagger=3 * MS)
 SPARE = [Client(Params(400 << 10, 16 << 10, 100 * MS), depth=4, think=0),
          Client(Params(1 << 20, 1 << 20, SECOND), depth=4, think=0)]
@@ -42,7 +42,7 @@ NULL = Plain(64, 10 * MS, 10 * MS)
 
 
 def bound(crew: list[Client], knobs: Knobs, drive: Plain, result: Run) -> int:
-    """The longest that a request may wait, with its own service."""
+    """The longest time from arrival to completion of a request."""
     longest = max(drive.most, knobs.seek, result.whole.seek)
     return EXPIRE + sum(each.depth for each in crew) * (2 * longest + knobs.t_wait) + drive.most
 
@@ -58,7 +58,7 @@ def test_each_request_is_dispatched_within_its_bound(crew, knobs, drive):
 
 
 def test_surplus_gets_its_reservation_beside_tight_readers():
-    """A window that conforming requests have closed does not hold back what is reserved."""
+    """A window that conforming requests have closed does not hold eligible heads back."""
     tight, *spare = run([TIGHT, *SPARE], FLASH, SECONDS, drive=NULL).clients
     assert tight.conforming >= tight.ios
     assert tight.late == 0
@@ -69,7 +69,10 @@ def test_surplus_gets_its_reservation_beside_tight_readers():
 
 
 def test_the_background_has_its_part_whatever_conforms():
-    """41 pending waited for 21 s, 192 for longer than the kernel takes a task to hang."""
+    """One request of the background is dispatched in each sixteenth of the time.
+
+    With fewer, 41 pending requests waited for 21 s, and 192 longer than the hung task timeout.
+    """
     reader = Client(Params(100 << 20, 1 << 20, 15 * MS), depth=2, think=0)
     for depth, most in ((41, 7 * SECOND), (192, 32 * SECOND)):
         idle = Client(Params(4096, 4096, MS), depth=depth, write=True, idle=True)

@@ -1,6 +1,6 @@
 """The window on simulated drives that queue: deadlines kept, and what that costs.
 
-The numbers that these bars are about are printed by `python -m tests.sim`.
+`python -m tests.sim` prints the numbers behind the bounds asserted here.
 """
 
 import pytest
@@ -12,8 +12,8 @@ from tests.sim.sim import MS, PAPER, Client, Knobs, run
 @pytest.mark.parametrize(("writer", "reader"),
                          [(REST, REST),
                           (REST._replace(bw=1 << 19), REST._replace(bw=100 << 20))])
-def test_a_disk_that_picks_for_itself(writer, reader):
-    """ncq-disk: nothing late among greedy neighbours, where without a window half of it was."""
+def test_a_disk_that_reorders(writer, reader):
+    """ncq-disk: no read is late beside greedy clients; without a window a third is."""
     clients = queueing_disk(60, writer, reader)
     paper, slack = run(clients, PAPER, drive="nearline"), run(clients, drive="nearline")
     assert paper.late() > 0.3 * paper.clients[0].conforming
@@ -21,19 +21,19 @@ def test_a_disk_that_picks_for_itself(writer, reader):
     assert slack.clients[0].conforming > 700
 
 
-def test_the_reader_on_whose_side_the_shares_are_has_the_disk():
-    """Half a megabyte against a hundred: 90 % of what goes without a window."""
+def test_a_reader_with_the_larger_reservation_has_the_disk():
+    """Reservations of 0.5 and 100 MB/s: 90 % of the throughput without a window."""
     clients = queueing_disk(60, REST._replace(bw=1 << 19), REST._replace(bw=100 << 20))
     paper, slack = run(clients, PAPER, drive="nearline"), run(clients, drive="nearline")
     assert slack.total > 0.9 * paper.total
 
 
 def test_flash():
-    """flash-read: a reader at depth 1 gets its blocks in time, against four at depth 64.
+    """flash-read: a reader at depth 1 is on time, beside four at depth 64.
 
-    Some are late before the window has found its size. After that it costs a quarter of what the
-    drive does at full depth: with 8 dies, a request that finds so many others that none of the dies
-    is ever idle has more than a millisecond to wait.
+    Some requests are late before the window has found its size. From then on it costs a quarter of
+    the throughput at full depth: if as many requests are in flight as keep all 8 dies busy, a
+    request waits for more than a millisecond.
     """
     slack = Knobs(t_wait=0, seek=MS)
     paper = Knobs("paper", 20, 0, MS)
@@ -45,11 +45,11 @@ def test_flash():
 
 
 def test_flash_that_collects_garbage():
-    """flash-write: with windows a reader is as fast as without, and so are all others.
+    """flash-write: with windows all clients are as fast as without.
 
-    One block in a hundred finds a die that erases, which takes 3.8 ms: no window makes it come
-    in time. With one window for reads and writes, late ones would shrink it until reads that don't
-    conform waited for the writes.
+    One block in a hundred finds a die that erases, which takes 3.8 ms, so it is late with any
+    window. If reads and writes had one window, late requests would shrink it until surplus reads
+    waited for the writes.
     """
     slack, paper = Knobs(t_wait=0, seek=MS), Knobs("paper", 20, 0, MS)
     for more in ([], [Client(REST, depth=8, think=2000, region=2)]):
@@ -62,7 +62,7 @@ def test_flash_that_collects_garbage():
 
 
 def test_without_conforming_requests_there_is_no_window():
-    """Four at full depth have all of the drive."""
+    """Four clients at full depth have the throughput of the whole drive."""
     paper, slack = (run(FLASH_READ[1:], Knobs(rule, 20, 0, MS), 2, drive="tlc")
                     for rule in ("paper", "slack"))
     assert slack.total > 0.98 * paper.total
