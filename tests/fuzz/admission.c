@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Admission against 128-bit arithmetic, which looks at each moment by itself.
+ * Admission against 128-bit arithmetic, which tests each deadline by itself.
  */
 #include <htbs/core/admission.h>
 
@@ -8,7 +8,7 @@
 
 #define PARAMS_MAX	64
 
-/* What is due by t, in 1/NSEC bytes. */
+/* Bytes due by t, in 1/NSEC bytes. */
 static u128 due_by(const struct htbs_params *params, u32 count, u32 c_max,
 		   u64 t)
 {
@@ -22,7 +22,7 @@ static u128 due_by(const struct htbs_params *params, u32 count, u32 c_max,
 	return due;
 }
 
-/* One more, the last; what is left beside them by its latency. */
+/* Add the last reservation; check what is left by its latency. */
 static void add(struct htbs_admission *test, const struct htbs_params *params,
 		u32 count, u32 c_max)
 {

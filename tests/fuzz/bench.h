@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The policy under test and what is known beside it (policy.c), of arrival curves
- * (curves.c), what the device has (inflight.c), caps (cap.c), weights (share.c) and what is
- * eligible (eligible.c), too; what is checked of its decisions (judge.c).
+ * The policy under test and a plain model of it (policy.c), with arrival curves (ops.c),
+ * requests in flight (flight.c), caps (cap.c), weights (share.c) and eligible heads
+ * (eligible.c); and the checks of each decision (judge.c).
  */
 #ifndef HTBS_FUZZ_BENCH_H
 #define HTBS_FUZZ_BENCH_H
@@ -12,15 +12,15 @@
 #include "fuzz.h"
 
 #define FLOWS		5	/* the last is the background */
-#define SHARE_STEPS	3	/* of 48 others, those about weights, and changes */
-#define CAP_STEPS	3	/* kinds of steps that are about caps */
+#define SHARE_STEPS	3	/* of 48 kinds of steps, those about weights and changes */
+#define CAP_STEPS	3	/* kinds of steps about caps */
 #define PENDING_MAX	16
 #define SENT_MAX	64	/* of one flow; more than HTBS_DEADLINES_MAX */
 
 /**
  * struct request - a pending request
  * @start: start tag, virtual ns
- * @kept: the same by both curves, as the policy has it kept
+ * @kept: the same by both curves, as the policy keeps them
  * @arrived: when it arrived, real ns
  * @due: when it is due, real ns
  * @conforms: it did when it arrived
@@ -40,23 +40,23 @@ struct request {
 };
 
 /**
- * struct flow - a reservation and what is known of it beside the policy
- * @c: the policy's part
+ * struct flow - a flow and the model of it
+ * @c: the flow under test
  * @exact: its arrival curve of bytes; its bw is 0: they don't count
  * @operations: the same of operations
  * @cap: its cap, in real time; its bw: 0: none
- * @throttled: that stops it
- * @queue: its pending requests, oldest first
- * @pending: how many they are
+ * @throttled: its cap throttles it
+ * @queue: pending requests, oldest first
+ * @pending: number of pending requests
  * @sent: requests dispatched and not completed, oldest first
- * @in_flight: how many they are
- * @returned: one that the driver gave back
- * @comes_back: there is one
- * @entered: when its place among equals was last assigned
- * @history: one bit for each of the last 8 dispatched, 1: sequential
- * @end: where the last one ended
- * @known: there was one
- * @sweep: where the last one that went by position ended
+ * @in_flight: number of requests in flight
+ * @returned: a request that the driver gave back
+ * @comes_back: @returned is valid
+ * @entered: order of insertion, for flows with equal tags
+ * @history: one bit for each of the last 8 requests dispatched, 1: sequential
+ * @end: where the last request dispatched ended
+ * @known: a request was dispatched
+ * @sweep: where the last request that was dispatched by position ended
  * @idle_since: when its last request completed, ns
  * @device_tag: its start tag by the device's time in an overload
  * @pace: when its next request is eligible at the latest
@@ -84,22 +84,22 @@ struct flow {
 };
 
 /**
- * struct bench - the policy under test and what is known beside it
+ * struct bench - the policy under test and the model of it
  * @policy: under test
- * @flow: its reservations
+ * @flow: its flows
  * @now: real time, ns
  * @drift: of the virtual clock, ns
  * @entries: places assigned so far
  * @run: requests of the active reservation since it became active
- * @background_due: when the background is served whoever else is pending, ns
- * @expired: an expired head was chosen once
- * @expired_at: when one was last
+ * @background_due: when the head of the background is eligible, ns
+ * @expired: an expired head was chosen before
+ * @expired_at: when an expired head was chosen last
  * @window_until: the window is up until then, ns
- * @held: what was to be dispatched is held back
+ * @held: a head is held back until something changes
  * @drains: the queue has to be emptied
  * @operations: some reservations promise operations
- * @inexact: tags were given back, or by a time that is held back
- * @unsure: the policy doesn't know of all conforming requests in flight
+ * @inexact: tags were refunded, or there was an overload
+ * @unsure: more conforming requests are in flight than the policy keeps deadlines of
  */
 struct bench {
 	struct htbs_policy policy;
@@ -134,7 +134,7 @@ static inline struct flow *active(struct bench *bench)
 	return (struct flow *)bench->policy.active;
 }
 
-/* What counts for its place: its oldest request's start tag, or that by time. */
+/* The start tag of its head, or the tag by the device's time if that is later. */
 static inline u128 start(const struct flow *flow)
 {
 	return flow->queue[0].start > flow->device_tag ? flow->queue[0].start :
@@ -146,7 +146,7 @@ static inline u128 finish(const struct flow *flow)
 	return start(flow) + flow->c.curve.params.latency;
 }
 
-/* Something of it is pending, and its cap doesn't hold it up. */
+/* Requests are pending and no cap throttles them. */
 static inline bool backlogged(const struct flow *flow)
 {
 	return flow->pending && !flow->throttled;

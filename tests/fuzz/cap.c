@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Caps: which flows are throttled, until when, and that no other is.
+ * Caps: exactly which flows are throttled, and until when.
  */
 #include <htbs/core/cap.h>
 #include <htbs/core/tagging.h>
@@ -8,26 +8,26 @@
 
 #include "bench.h"
 
-/* When it may go on, plus HTBS_CAP_AHEAD, so that it isn't before time began. */
+/* When a flow is unthrottled, plus HTBS_CAP_AHEAD, so that it is not below 0. */
 static u128 end(const struct flow *flow)
 {
 	return reference_tat(&flow->cap);
 }
 
-/* Is it kept from going on? */
+/* Is the flow throttled now? */
 bool throttles(const struct bench *bench, const struct flow *flow)
 {
 	return flow->throttled && !bench->drains &&
 	       bench->now + HTBS_CAP_AHEAD < end(flow);
 }
 
-/* A request came: it was idle. */
+/* The first pending request of a flow has arrived. */
 void cap_begin(struct bench *bench, struct flow *flow)
 {
 	flow->throttled = throttles(bench, flow);
 }
 
-/* Something of it went. */
+/* A request is dispatched, or bypasses the policy. */
 void cap_charge(struct bench *bench, struct flow *flow, u32 cost)
 {
 	struct reference *cap = &flow->cap;
@@ -42,7 +42,7 @@ void cap_charge(struct bench *bench, struct flow *flow, u32 cost)
 	flow->throttled = throttles(bench, flow);
 }
 
-/* When its oldest request is due. */
+/* When the head is due. */
 u64 due(const struct flow *flow)
 {
 	u64 due = flow->queue[0].due, least;
@@ -71,7 +71,7 @@ void set_cap(struct bench *bench, struct flow *flow, u64 max)
 	flow->cap.ticks = bench->now * max;
 }
 
-/* The first that may go on, of those with the same moment the one that came first. */
+/* The flow that is unthrottled first; of equals, the one that was inserted first. */
 static struct flow *first_throttled(struct bench *bench)
 {
 	struct flow *first = NULL;
@@ -89,7 +89,7 @@ static struct flow *first_throttled(struct bench *bench)
 	return first;
 }
 
-/* Flows that were throttled for long enough go on, one after the other, and no other. */
+/* Exactly the flows that are throttled no longer are unthrottled, in order. */
 void unthrottle(struct bench *bench)
 {
 	struct flow *first = first_throttled(bench);
@@ -106,7 +106,7 @@ void unthrottle(struct bench *bench)
 	must(!htbs_policy_unthrottle(&bench->policy, bench->now));
 }
 
-/* Until one may go on, or 1 ns before or after that. */
+/* Time passes until a flow is unthrottled, or 1 ns before or after that. */
 static void wait_for_cap(struct bench *bench, struct input *in)
 {
 	const struct flow *first = first_throttled(bench);
@@ -126,7 +126,7 @@ static void change(struct bench *bench, struct flow *flow, struct input *in)
 	set_head(bench, flow);
 }
 
-/* A request that is not held up, and counts. */
+/* A request bypasses the policy, and is charged. */
 static void charge_bypass(struct bench *bench, struct flow *flow, struct input *in)
 {
 	u32 cost = htbs_cost(input_within(in, 0, 1 << 20));
@@ -138,7 +138,7 @@ static void charge_bypass(struct bench *bench, struct flow *flow, struct input *
 		flow->entered = ++bench->entries;
 }
 
-/* Something that is about caps; the background has none. */
+/* A step about caps; the background has none. */
 void cap_step(struct bench *bench, struct flow *flow, struct input *in, int what)
 {
 	if (is_background(bench, flow)) {

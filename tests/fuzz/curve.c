@@ -11,12 +11,12 @@
 #define STEP_MAX	((1ULL << 62) - 1)
 
 /**
- * struct bench - curves and the clock they are measured against
+ * struct bench - curves and their virtual clock
  * @clock: the clock under test
  * @now: real time, ns
  * @drift: of the virtual clock, ns
  * @curve: the curves under test
- * @exact: what they must be like
+ * @exact: the same curves in exact arithmetic
  * @last: start tag of each curve's last request
  */
 struct bench {
@@ -69,7 +69,7 @@ static void arrive(struct bench *bench, int i, struct input *in)
 	like_exact(bench, i);
 }
 
-/* A merge: the curve was brought up to date when the request came. */
+/* A merge: the curve was brought up to date when the request arrived. */
 static void charge(struct bench *bench, int i, struct input *in)
 {
 	u32 bytes = input_within(in, 0, UINT32_MAX);
@@ -79,7 +79,7 @@ static void charge(struct bench *bench, int i, struct input *in)
 	like_exact(bench, i);
 }
 
-/* Floods of others take the clock ahead; what is in the past is no jump. */
+/* The clock jumps ahead, as by floods of others, and ignores a jump into the past. */
 static void jump(struct bench *bench, struct input *in)
 {
 	u64 length = input_within(in, 0, STEP_MAX);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which heads are eligible, as it is judged when a choice is made, and which has
- * expired: that one goes, whatever else holds.
+ * Which heads are eligible at a choice, and which head has expired: that one is
+ * dispatched, whatever else holds.
  */
 #include <htbs/core/cap.h>
 #include <htbs/core/eligible.h>
@@ -11,7 +11,7 @@
 /* The inverse of the background's part of the device's time. */
 #define BACKGROUND_PART	16
 
-/* The time that a request is of its reservation's; both counted in full ns. */
+/* How far a request advances the pace; each quotient is rounded down to full ns. */
 static u64 part(const struct htbs_params *params, u32 cost)
 {
 	u64 bytes = params->bw ? (u128)cost * NSEC / params->bw : 0;
@@ -34,13 +34,13 @@ void advance_pace(struct bench *bench, struct flow *flow, u32 cost)
 	must(is_background(bench, flow) || flow->c.pace == flow->pace);
 }
 
-/* Since when its oldest request waits. */
+/* Since when the head is pending, not counting the time in which it is throttled. */
 static u64 waits_since(const struct flow *flow)
 {
 	return htbs_flow_waits_since(&flow->c, flow->queue[0].arrived);
 }
 
-/* Is its oldest request reserved work. */
+/* Is the head eligible? */
 bool eligible(const struct bench *bench, const struct flow *flow)
 {
 	u64 now = bench->now;
@@ -63,7 +63,7 @@ void defer_background(struct bench *bench)
 				(bench->policy.service.seek + 1);
 }
 
-/* The longest that an oldest request has waited; false if it has not expired. */
+/* The longest time that a head has been pending; false if it has not expired. */
 static bool longest(const struct bench *bench, s64 *waited)
 {
 	int i;
@@ -78,7 +78,7 @@ static bool longest(const struct bench *bench, s64 *waited)
 	return *waited >= (s64)HTBS_EXPIRE;
 }
 
-/* Has one expired, and doesn't the time belong to the rest? */
+/* Has a head expired, and had the others two seeks since the last one? */
 bool some_expired(const struct bench *bench)
 {
 	u64 rest = 2 * bench->policy.service.seek;
@@ -88,7 +88,7 @@ bool some_expired(const struct bench *bench)
 	       !(bench->expired && bench->now - bench->expired_at < rest);
 }
 
-/* It is this one. */
+/* The choice is the expired head. */
 void check_expired(struct bench *bench, const struct flow *flow,
 		   const struct htbs_choice *choice)
 {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the device has, and that others are held back for its sake only when they
- * have to be: never while the device has nothing, and else only by a full window,
- * but for one that conforms, or, if the device reorders, for one that may become
- * late.
+ * Requests in flight, and when they may hold a head back: never if there are none;
+ * else a full window holds back surplus, and a conforming request that may become
+ * late holds back any head if the device is rotational.
  */
 #include "bench.h"
 
-/* How many requests the device has. */
+/* The number of requests in flight. */
 u32 in_flight(const struct bench *bench)
 {
 	u32 sum = 0;
@@ -18,7 +17,7 @@ u32 in_flight(const struct bench *bench)
 	return sum;
 }
 
-/* How many of those in flight conform. */
+/* The number of conforming requests in flight. */
 static int conforming(const struct bench *bench)
 {
 	int i, sum = 0;
@@ -30,7 +29,7 @@ static int conforming(const struct bench *bench)
 	return sum;
 }
 
-/* The driver has room for all that it may be given. */
+/* Is there room for another request in flight of any flow? */
 bool has_room(const struct bench *bench)
 {
 	int i;
@@ -41,7 +40,7 @@ bool has_room(const struct bench *bench)
 	return true;
 }
 
-/* The device has a request more. */
+/* A request is dispatched. */
 void add_sent(struct bench *bench, struct flow *flow, const struct htbs_sent *sent)
 {
 	flow->sent[flow->in_flight++] = *sent;
@@ -49,7 +48,7 @@ void add_sent(struct bench *bench, struct flow *flow, const struct htbs_sent *se
 		bench->unsure = true;
 }
 
-/* The reservation's oldest one is there no more. */
+/* The oldest request in flight of a flow completes, or is given back. */
 static struct htbs_sent remove_sent(struct bench *bench, struct flow *flow)
 {
 	struct htbs_sent sent = flow->sent[0];
@@ -63,7 +62,7 @@ static struct htbs_sent remove_sent(struct bench *bench, struct flow *flow)
 	return sent;
 }
 
-/* In an overload no flow counts for more than the whole device. */
+/* In an overload a second tag advances by the time that the device took. */
 static void charge_device_share(struct bench *bench, struct flow *flow, u64 took)
 {
 	const struct htbs_policy *policy = &bench->policy;
@@ -117,7 +116,7 @@ void requeue(struct bench *bench, struct flow *flow)
 	must(!waited || !bench->policy.wait);
 }
 
-/* What was given back goes past the policy, and is due as it was. */
+/* A request that was given back bypasses the policy; its due time stays. */
 void redispatch(struct bench *bench, struct flow *flow)
 {
 	if (!has_room(bench))
@@ -128,7 +127,7 @@ void redispatch(struct bench *bench, struct flow *flow)
 	add_sent(bench, flow, &flow->returned);
 }
 
-/* How many of them write, or don't. */
+/* The writes, or the other requests, in flight. */
 static u32 in_flight_of(const struct bench *bench, bool write)
 {
 	u32 at, sum = 0;
@@ -150,7 +149,7 @@ static bool window_full(const struct bench *bench, bool write)
 	       in_flight_of(bench, write) * HTBS_WINDOW_ONE >= window->limit;
 }
 
-/* If the device got one more, might it make another late? */
+/* Might another request in flight make a conforming one late? */
 static bool risks_deadline(const struct bench *bench, bool reserved)
 {
 	u64 worst = (in_flight(bench) + 1) * bench->policy.service.seek;
@@ -172,7 +171,7 @@ static bool risks_deadline(const struct bench *bench, bool reserved)
 	return some && bench->policy.rotational;
 }
 
-/* Does anything speak against a reservation's next request? */
+/* Is the head of a flow held back? */
 bool held_back(const struct bench *bench, const struct flow *flow)
 {
 	bool reserved = eligible(bench, flow);
@@ -184,8 +183,8 @@ bool held_back(const struct bench *bench, const struct flow *flow)
 }
 
 /*
- * A request is held back: the active one's or the next in turn.  If the device
- * doesn't seek, or it is reserved work, no other may go, either.
+ * A head is held back: that of the active flow or of the next one.  Then no eligible
+ * head may be dispatched, and on a device that does not seek no other one, either.
  */
 void check_hold(const struct bench *bench, const struct flow *was)
 {
@@ -207,7 +206,7 @@ void check_hold(const struct bench *bench, const struct flow *was)
 		     held_back(bench, &bench->flow[i]));
 }
 
-/* One goes: nothing may speak against it. */
+/* The head that is dispatched must not be held back. */
 void check_can_dispatch(const struct bench *bench, const struct flow *flow)
 {
 	must(bench->unsure || !held_back(bench, flow));

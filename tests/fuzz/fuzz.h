@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the fuzz targets share: numbers out of the fuzzer's bytes, what must
- * hold, and the arrival curve in exact arithmetic.
- *
- * Moments are also kept in 128 bits, where time does not wrap.
+ * Shared by the fuzz targets: numbers out of the fuzzer's bytes, assertions,
+ * and the arrival curve in exact arithmetic, with times in 128 bits, which do
+ * not wrap.
  */
 #ifndef HTBS_FUZZ_H
 #define HTBS_FUZZ_H
@@ -31,9 +30,9 @@
 	} while (0)
 
 /**
- * struct input - what is left of the fuzzer's bytes
- * @at: the next
- * @end: behind the last
+ * struct input - the rest of the fuzzer's bytes
+ * @at: the next byte
+ * @end: behind the last byte
  */
 struct input {
 	const u8 *at;
@@ -62,8 +61,8 @@ static inline u64 input_number(struct input *in)
 }
 
 /*
- * A number of a range: one byte for its ends and what is near them or a power
- * of two, nine for the rest.
+ * A number of a range: from one byte if it is a power of two or near an end,
+ * else from nine.
  */
 static inline u64 input_within(struct input *in, u64 low, u64 high)
 {
@@ -133,7 +132,7 @@ static inline u128 reference_arrive(struct reference *curve, u128 v, u32 cost)
 	return tat > v + tau ? tat - tau : v;
 }
 
-/* Under the name that libFuzzer calls. */
+/* libFuzzer calls it by this name. */
 int fuzz_one(const u8 *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
 
 #endif /* HTBS_FUZZ_H */

@@ -1,8 +1,8 @@
 """Build the fuzz targets (libFuzzer, ASan, UBSan) and run them: python -m tests.fuzz.fuzz.
 
-A target is a C file that reads the fuzzer's bytes as a script and checks what must hold after each
-step. `corpus/TARGET/` holds inputs that reach what random bytes seldom do; `--keep` replaces it by
-the smallest inputs that reach all that is reached now.
+A target is C code that reads the fuzzer's bytes as a script and checks the state after each step.
+`corpus/TARGET/` holds inputs that reach code that random bytes seldom reach; `--keep` replaces it
+by the smallest inputs with the same coverage.
 """
 
 import argparse
@@ -37,7 +37,7 @@ FLAGS = (
 
 
 class FuzzError(AssertionError):
-    """A target failed; the text says on what and how to see it again."""
+    """A target failed; the text names the input and how to repeat it."""
 
 
 @dataclass(frozen=True)
@@ -53,21 +53,21 @@ class Target:
         return CORPUS / self.name
 
     def fuzz(self, seed: int, limit: str, found: Path | None = None) -> str:
-        """Run it from its corpus on; what libFuzzer says. Raises FuzzError.
+        """Run the target from its corpus on; libFuzzer's output. Raises FuzzError.
 
-        limit: -runs=N or -max_total_time=SECONDS; found: a directory with more inputs, where those
-        go that reach something new.
+        limit: -runs=N or -max_total_time=SECONDS; found: a directory with more inputs, to which
+        inputs with new coverage are added.
         """
         failures = BUILD / "failures"
         failures.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f"{self.name}-", dir=BUILD) as nobody:
+        with tempfile.TemporaryDirectory(prefix=f"{self.name}-", dir=BUILD) as unused:
             return self._run(
                 f"-seed={seed}", limit, f"-max_len={LONGEST}", "-timeout=10",
-                f"-artifact_prefix={failures}/{self.name}-", found or nobody, self.corpus,
+                f"-artifact_prefix={failures}/{self.name}-", found or unused, self.corpus,
             )  # fmt: skip
 
     def keep(self, found: Path) -> None:
-        """Make the smallest inputs that reach what is reached now the corpus."""
+        """Replace the corpus by the smallest inputs with the same coverage."""
         with tempfile.TemporaryDirectory(prefix=f"{self.name}-", dir=BUILD) as merged:
             self._run("-merge=1", merged, found, self.corpus)
             inputs = sorted(Path(merged).iterdir(), key=lambda path: path.stat().st_size)
@@ -85,7 +85,7 @@ class Target:
         return done.stderr
 
     def _report(self, text: str) -> str:
-        """What went wrong and how to see it again."""
+        """What went wrong and how to repeat it."""
         binary = self.binary.relative_to(ROOT)
         lines = text.splitlines()
         said = [line for line in lines if re.search("must be|ERROR:|runtime error:", line)]
@@ -112,7 +112,7 @@ def build(name: str) -> Target:
 
 
 def _spread(inputs: list[Path], most: int) -> list[Path]:
-    """At most so many of them, of all sizes."""
+    """At most this many of the inputs, of all sizes."""
     if len(inputs) <= most:
         return inputs
     return [inputs[i * len(inputs) // most] for i in range(most)]
@@ -128,7 +128,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Fuzz each target for so long, on from what was found before."""
+    """Fuzz each target for some minutes, from the inputs found before on."""
     arguments = _arguments()
     for name in arguments.target or TARGETS:
         found = BUILD / "found" / name

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What must hold of every decision of the policy.
+ * Checks of every decision of the policy.
  */
 #include <htbs/core/run.h>
 
 #include "bench.h"
 
-/* Each so many requests of a run one is the oldest. */
+/* Of so many requests of a run, the first is the oldest. */
 #define SWEEP		16
 
-/* The oldest start tag of all reservations; false if none is backlogged. */
+/* The smallest start tag of all flows; false if none is backlogged. */
 static bool oldest_start(const struct bench *bench, u128 *oldest)
 {
 	bool any = false;
@@ -33,11 +33,11 @@ static bool entitled(const struct bench *bench, const struct flow *flow)
 	return start(flow) <= bench->now + bench->drift;
 }
 
-/* Of which reservations one is looked for. */
+/* Which flows a search looks at. */
 enum among {
 	ALL,
-	IN_TURN,	/* where the rest goes by weights, those that are entitled */
-	FREE,		/* of these those that may go */
+	IN_TURN,	/* with weights, those with an entitled head; else all */
+	FREE,		/* of these, those not held back */
 	ELIGIBLE,
 };
 
@@ -53,7 +53,7 @@ static bool is_among(const struct bench *bench, const struct flow *flow,
 	return among == ALL || !by_weight(bench) || entitled(bench, flow);
 }
 
-/* The smallest finish tag; among equals the one that came first. */
+/* The smallest finish tag; among equals the flow that was inserted first. */
 static const struct flow *smallest_finish(const struct bench *bench,
 					  enum among among)
 {
@@ -73,7 +73,7 @@ static const struct flow *smallest_finish(const struct bench *bench,
 	return first;
 }
 
-/* check_and_adjust_tags(): the clock jumps to the oldest start tag; not by weights. */
+/* check_and_adjust_tags(): the clock jumps to the smallest start tag, unless by weights. */
 void check_jump(struct bench *bench, u64 jump)
 {
 	u128 v = bench->now + bench->drift, oldest;
@@ -86,7 +86,7 @@ void check_jump(struct bench *bench, u64 jump)
 	must(bench->policy.clock.drift == (u64)bench->drift);
 }
 
-/* An arrival's tags; they become the request's. */
+/* Check the tags of an arrival and store them. */
 void check_arrival(struct bench *bench, struct flow *flow,
 		   struct request *request, const struct htbs_arrival *arrival)
 {
@@ -97,7 +97,7 @@ void check_arrival(struct bench *bench, struct flow *flow,
 	v = bench->now + bench->drift;
 	must(arrival->v == (u64)v);
 
-	/* Tags are close to the clock, so the distance tells them whole. */
+	/* Tags are close to the clock, so their distance to it extends them to 128 bits. */
 	request->start = v + (s64)(arrival->start - arrival->v);
 	request->kept = arrival->kept;
 	request->due = arrival->due;
@@ -120,8 +120,8 @@ void check_arrival(struct bench *bench, struct flow *flow,
 }
 
 /*
- * Is another's request overdue?  The rule of slack looks at more heads than
- * there are here.
+ * Is the head of another flow overdue?  The policy looks at more heads than
+ * there are flows here.
  */
 static bool another_overdue(const struct bench *bench, const struct flow *but)
 {
@@ -137,7 +137,7 @@ static bool another_overdue(const struct bench *bench, const struct flow *but)
 	return false;
 }
 
-/* In a crowd some may have to be late; the turn of a conforming flow goes on. */
+/* In a crowd the turn of a conforming flow goes on, though other heads may be late. */
 static bool in_turn(const struct bench *bench, const struct flow *flow)
 {
 	return bench->policy.crowded &&
@@ -145,7 +145,7 @@ static bool in_turn(const struct bench *bench, const struct flow *flow)
 	       (s64)(bench->policy.turn_until - (u64)bench->now) > 0;
 }
 
-/* The active one keeps the device: it must be entitled to. */
+/* The active flow keeps the device: it must be allowed to. */
 void check_keep_active(struct bench *bench, const struct flow *flow,
 		       enum htbs_order order)
 {
@@ -162,9 +162,9 @@ void check_keep_active(struct bench *bench, const struct flow *flow,
 }
 
 /*
- * Which of its requests goes.  By position only in a run, on a seeking device
- * that has nothing else, and not all the time; nor before one that conforms if
- * that or another's is overdue.
+ * Which request of the flow is dispatched.  The next one by position only in a run, on an
+ * idle rotational device, and not every time; and not before a conforming head if that or
+ * another head is overdue.
  */
 void check_order(const struct bench *bench, const struct flow *was,
 		 const struct flow *flow, enum htbs_order order)
@@ -211,7 +211,7 @@ void check_wait(struct bench *bench)
 		must(until == flow->idle_since + policy->t_wait);
 }
 
-/* By the paper's rule it also has to keep it if it may. */
+/* By the paper's rule a flow that may keep the device has to keep it. */
 static bool has_to_keep_active(const struct bench *bench, const struct flow *flow)
 {
 	const struct flow *background = &bench->flow[FLOWS - 1];
@@ -231,7 +231,7 @@ static bool has_to_keep_active(const struct bench *bench, const struct flow *flo
 	       (s64)(flow->idle_since + policy->t_wait - (u64)bench->now) > 0;
 }
 
-/* Is anything pending but in the background? */
+/* Is a flow other than the background backlogged? */
 static bool any_backlogged(const struct bench *bench)
 {
 	u128 oldest;
@@ -240,8 +240,8 @@ static bool any_backlogged(const struct bench *bench)
 }
 
 /*
- * Does it go if none stays active: the smallest finish tag, or if the rest goes by
- * weights and none is entitled, the smallest share tag; or the background's turn.
+ * Is the flow next if none stays active: the background in its turn; else the smallest
+ * finish tag; with weights, if no head is entitled, the smallest share tag.
  */
 bool has_turn(const struct bench *bench, const struct flow *flow)
 {
@@ -263,7 +263,7 @@ bool has_turn(const struct bench *bench, const struct flow *flow)
 	return in_share_tree(flow) && first_by_share(bench, flow, false);
 }
 
-/* The next flow is held back: does this one go past it? */
+/* The next flow is held back: may this one be dispatched instead? */
 static bool may_pass(const struct bench *bench, const struct flow *flow)
 {
 	const struct flow *first = smallest_finish(bench, ELIGIBLE);
@@ -280,14 +280,14 @@ static bool may_pass(const struct bench *bench, const struct flow *flow)
 	return in_share_tree(flow) && first_by_share(bench, flow, true);
 }
 
-/* A flow is chosen anew. */
+/* A flow becomes active, or begins another run. */
 void check_turn(struct bench *bench, const struct flow *was,
 		const struct flow *flow)
 {
 	bool renewed = by_weight(bench) && flow == was &&
 		       first_by_share(bench, flow, false);
 
-	/* A run that began again, and has had nothing yet, goes on. */
+	/* A run that began again without a dispatch so far goes on. */
 	renewed |= flow == was && !bench->run;
 	must(renewed || !has_to_keep_active(bench, was));
 	must(has_turn(bench, flow) || renewed || may_pass(bench, flow));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Both arrival curves of a reservation, exact.
+ * Both arrival curves of a flow, in exact arithmetic.
  */
 #include "bench.h"
 
-/* What a reservation promises; the policy's part knows nothing of it yet. */
+/* A reservation out of the fuzzer's bytes. */
 struct htbs_params input_promise(const struct bench *bench, struct input *in)
 {
 	struct htbs_params params = input_params(in);
@@ -30,7 +30,7 @@ void exact_init(struct flow *flow, const struct htbs_params *params, u128 v)
 	reference_init(&flow->operations, &ops, v);
 }
 
-/* What a merge added is no operation. */
+/* Charge bytes that a merge added; no operation is charged. */
 u128 exact_charge(struct flow *flow, u128 v, u32 bytes)
 {
 	if (!flow->exact.params.bw)
@@ -38,7 +38,7 @@ u128 exact_charge(struct flow *flow, u128 v, u32 bytes)
 	return reference_arrive(&flow->exact, v, bytes);
 }
 
-/* S of a request: the later of both. */
+/* The start tag of a request: the later one of both curves. */
 u128 exact_arrive(struct flow *flow, u128 v, u32 cost)
 {
 	u128 start = exact_charge(flow, v, cost), ops = v;
@@ -48,7 +48,7 @@ u128 exact_arrive(struct flow *flow, u128 v, u32 cost)
 	return start > ops ? start : ops;
 }
 
-/* A request without a tag is charged as far as the debt goes. */
+/* Charge a request without a tag, up to HTBS_UNTAGGED_DEBT ahead. */
 static void charge_untagged(struct reference *curve, u128 v, u32 cost)
 {
 	u128 most = (v + HTBS_UNTAGGED_DEBT) * curve->params.bw;

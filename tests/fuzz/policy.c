@@ -3,12 +3,12 @@
  * The policy under any script of events, by either rule.
  *
  * Checked at every step: tags and the virtual clock against exact arithmetic
- * (to the nanosecond, until an overload or a weight); what it dispatches, against a search
- * through all reservations; and what it must never do: let the clock jump while
- * a conforming request waits, leave the device idle for nothing or longer than
- * T_wait, hold back conforming requests, exceed B_max, or, by the rule of slack, go on
- * with one reservation while another's request is overdue, or pass its oldest
- * request again and again.  Which flows a cap throttles, and for how long.
+ * (to the nanosecond, until an overload or a weight); each choice, against a search
+ * through all flows; which flows a cap throttles, and for how long; and that the
+ * policy never lets the clock jump while a conforming request is pending, idles the
+ * device without a reason or longer than T_wait, holds back conforming requests,
+ * exceeds B_max, or, by the rule of slack, continues a run while the head of another
+ * flow is overdue, or passes the oldest request again and again.
  */
 #include <htbs/core/cap.h>
 #include <htbs/core/run.h>
@@ -17,7 +17,7 @@
 
 #include "bench.h"
 
-/* What passes between two events; virtual time may also jump. */
+/* The longest time between two events; virtual time may also jump. */
 #define STEP_MAX	1000000000000000ULL	/* ns: 11 days */
 
 void set_head(struct bench *bench, struct flow *flow)
@@ -42,7 +42,7 @@ static void drop(struct flow *flow, int at)
 		(flow->pending - at) * sizeof(flow->queue[0]));
 }
 
-/* Another request of the flow, perhaps behind its last one. */
+/* The position of a request, perhaps sequential to the last one of its flow. */
 static void place(struct flow *flow, struct request *request, struct input *in)
 {
 	u8 shape = input_byte(in);
@@ -94,7 +94,7 @@ static void arrive(struct bench *bench, struct flow *flow, struct input *in)
 	flow->queue[flow->pending++] = request;
 }
 
-/* Which comes next by position, from where the sweep is; the first of equals. */
+/* The next request by position, from the sweep on; the first of equals. */
 static int nearest(const struct flow *flow)
 {
 	int at, found = 0;
@@ -118,7 +118,7 @@ static void swap_tags(struct request *one, struct request *other)
 	other->due = was.due;
 }
 
-/* It is pending no more.  Those that don't conform leave with the oldest's tags. */
+/* Remove a pending request.  A surplus request takes the tags of the oldest surplus one. */
 static struct request take(struct flow *flow, int at)
 {
 	struct request request = flow->queue[at];
@@ -201,7 +201,7 @@ static struct flow *serve(struct bench *bench)
 		must(choice.wait_began != choice.held);
 		must(!flow && active(bench) == was);
 		bench->held = choice.held;
-		/* A run that is over began again by its share. */
+		/* A run that was over began again by its share tag. */
 		if (by_weight(bench) && !policy->run)
 			bench->run = 0;
 		if (choice.held)
@@ -232,7 +232,7 @@ static struct flow *serve(struct bench *bench)
 	return flow;
 }
 
-/* What stays has the earlier tags of the two. */
+/* The request that is kept has the earlier tags of the two. */
 static void merge(struct bench *bench, struct flow *flow, struct input *in)
 {
 	struct request *kept;
@@ -262,7 +262,7 @@ static void charge(struct bench *bench, struct flow *flow, struct input *in)
 		exact_charge(flow, bench->now + bench->drift, bytes);
 }
 
-/* A new promise: no tag moves ahead. */
+/* A reservation changes: no tag moves ahead. */
 static void configure(struct bench *bench, struct flow *flow, struct input *in)
 {
 	struct htbs_params params = input_promise(bench, in);
@@ -320,7 +320,7 @@ static void end_wait(struct bench *bench, bool by_timer)
 	}
 }
 
-/* Until a wait's end, or 1 ns before or after it. */
+/* Time passes until the end of a wait, or 1 ns before or after it. */
 static void wait_out(struct bench *bench, struct input *in)
 {
 	s64 left = bench->policy.wait_until - (u64)bench->now +
@@ -330,7 +330,7 @@ static void wait_out(struct bench *bench, struct input *in)
 		bench->now += left;
 }
 
-/* Some sequential reads, one after the other: so does a reader deserve a run. */
+/* Sequential reads, one at a time, until a reader is known to be sequential. */
 static void read_on(struct bench *bench, struct flow *flow, int count)
 {
 	static const u8 next[2];

@@ -1,7 +1,7 @@
-"""Run all tests by hypothesis with examples of their own: python -m tests.fuzz.properties.
+"""Run all tests by hypothesis with fresh examples: python -m tests.fuzz.properties.
 
-Otherwise they draw the same examples each time. Here a seed is told for each round over all of
-them; with it a round is the same again.
+`make test` draws the same examples each time. Here each round over all tests has a seed, which is
+printed and repeats the round.
 """
 
 import argparse
@@ -17,11 +17,11 @@ OPTIONS = ("-q", "-x", "-m", "hypothesis", "-p", "no:cacheprovider")
 
 
 class PropertyError(AssertionError):
-    """A property does not hold; the text says for what and how to see it again."""
+    """A property does not hold; the text names the example and how to repeat it."""
 
 
 def run(seed: int, *tests: str) -> str:
-    """One round; what pytest says. Raises PropertyError."""
+    """Run one round; pytest's output. Raises PropertyError."""
     command = ("-m", "pytest", *OPTIONS, "--hypothesis-profile=fresh", f"--hypothesis-seed={seed}")
     done = subprocess.run([sys.executable, *command, *(tests or TESTS)], cwd=ROOT,
                           capture_output=True, text=True, check=False)  # fmt: skip
@@ -39,7 +39,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Round after round, until the time is over."""
+    """Run rounds until the time is over."""
     arguments = _arguments()
     end = time.monotonic() + 60 * arguments.minutes
     seed = arguments.seed

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Weights, by which the rest may go, and changes of them: a reservation goes
- * away and another comes, the rule changes.
+ * Weights, by which surplus may go, and changes: of a weight, of the rule; a flow exits
+ * and another one is created.
  *
- * Share tags are the policy's own: checked is that the smallest goes first, and that
- * what is given back moves no tag ahead.
+ * Share tags are taken from the policy.  Checked is that the smallest is first, and
+ * that a refund moves no tag ahead.
  */
 #include <htbs/core/share.h>
 #include <htbs/core/tagging.h>
 
 #include "bench.h"
 
-/* Does the rest go by weights? */
+/* Does surplus go by weights? */
 bool by_weight(const struct bench *bench)
 {
 	return htbs_policy_weighted(&bench->policy);
 }
 
-/* Those backlogged when the first weight was given join with their next request. */
+/* Flows backlogged when the first weight was given join with their next request. */
 bool in_share_tree(const struct flow *flow)
 {
 	return !RB_EMPTY_NODE(&flow->c.share.rb);
 }
 
-/* Is no share tag smaller, of all or of those that may go? */
+/* Has no flow a smaller share tag?  free: of those not held back. */
 bool first_by_share(const struct bench *bench, const struct flow *flow, bool free)
 {
 	u64 tag = flow->c.share.curve.tat;
@@ -40,7 +40,7 @@ bool first_by_share(const struct bench *bench, const struct flow *flow, bool fre
 	return true;
 }
 
-/* A request was dispatched: was it of the rest, the others' tags move back. */
+/* A request was dispatched: if it was surplus, tags of later ones have moved back. */
 void check_refund(struct bench *bench, struct flow *flow)
 {
 	int i;
@@ -67,7 +67,7 @@ static void set_weight(struct bench *bench, struct flow *flow, struct input *in)
 	bench->inexact |= weight;
 }
 
-/* One goes that has nothing, and another comes. */
+/* A flow with nothing pending or in flight exits, and another one is created. */
 static void exit_and_init(struct bench *bench, struct flow *flow, struct input *in)
 {
 	struct htbs_policy *policy = &bench->policy;
@@ -88,7 +88,7 @@ static void exit_and_init(struct bench *bench, struct flow *flow, struct input *
 	flow->pace = bench->now;
 }
 
-/* A step of these; the background has no weight and stays. */
+/* A step about weights and changes; the background has no weight and never exits. */
 void share_step(struct bench *bench, struct flow *flow, struct input *in, int what)
 {
 	if (is_background(bench, flow)) {

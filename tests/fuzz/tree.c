@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The tree of backlogged reservations against a sorted list: same order, same
- * smallest values at every node, the same nodes found by them, and a balanced tree.
+ * The tree of backlogged flows against a sorted list: same order, same smallest
+ * values at every node, same results of searches, and a balanced tree.
  */
 #include <htbs/core/tree.h>
 
@@ -13,13 +13,13 @@
 #define SPAN		((1ULL << 62) - 1)
 
 /**
- * struct bench - the tree and what it must be like
+ * struct bench - the tree and a list to compare it with
  * @tree: the tree under test
  * @node: the nodes, in the tree or free
- * @base: what the tags are counted from
- * @like: which nodes are in the tree, by finish tag
- * @count: how many these are
- * @free: which are not
+ * @base: the smallest value of a tag
+ * @like: indices of the nodes in the tree, by finish tag
+ * @count: number of nodes in the tree
+ * @free: indices of the nodes not in the tree
  */
 struct bench {
 	struct htbs_tree tree;
@@ -30,7 +30,7 @@ struct bench {
 	int free[NODES];
 };
 
-/* Other moments of a node, drawn from @draw. */
+/* Change @eligible and @arrived of a node, drawn from @draw. */
 static void set_moments(struct bench *bench, struct htbs_node *node, u64 draw)
 {
 	node->eligible = bench->base + (draw * 0x9e3779b97f4a7c15ULL & SPAN);
@@ -98,7 +98,7 @@ static void lower(struct htbs_minima *min, const struct htbs_minima *by)
 		min->arrived = by->arrived;
 }
 
-/* The smallest values below, counted from the base; also, how deep it is. */
+/* The smallest values of a subtree, counted from the base; also, its depth. */
 static struct htbs_minima below(const struct bench *bench,
 				const struct rb_node *rb, int *depth)
 {
@@ -123,7 +123,7 @@ static struct htbs_minima below(const struct bench *bench,
 	return min;
 }
 
-/* Searches find the first in order: of those eligible by some time; the oldest. */
+/* Searches find the first node in order that is eligible by some time, and the oldest. */
 static void check_searches(const struct bench *bench, u64 time, u64 arrived)
 {
 	const struct htbs_node *eligible = NULL, *oldest = NULL, *node;
@@ -159,7 +159,7 @@ static void check(const struct bench *bench)
 		     min.start);
 	check_searches(bench, SPAN / 16, min.arrived);
 	check_searches(bench, SPAN / 2, min.arrived);
-	/* At most 2 log2(n + 1): every other node of a path is black. */
+	/* The depth is 2 log2(n + 1) at most: every other node of a path is black. */
 	must(1 << (depth + 1) / 2 <= bench->count + 1);
 }
 
