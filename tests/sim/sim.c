@@ -6,12 +6,8 @@
  */
 #include <string.h>
 
-#include <htbs/core/policy.h>
-#include <htbs/core/run.h>
-#include <htbs/core/sweep.h>
-#include <htbs/core/tagging.h>
-
 #include "drive.h"
+#include "engine.h"
 
 #define SIM_CLIENTS	32
 #define SIM_DEPTH	256
@@ -24,7 +20,7 @@ struct sim_client {
 	u64 begin, end;		/* when, ns */
 	u64 stagger;		/* between its first requests, ns */
 	u64 think;		/* from a completion to the next request, ns */
-	u64 period;		/* at least, between two of its requests, ns */
+	u64 period;		/* between two requests, on the average at least, ns */
 	const u64 *times;	/* when requests arrive; NULL: see think */
 	u64 count;		/* of times */
 	u32 size;		/* of a request, bytes */
@@ -38,18 +34,6 @@ struct sim_client {
 	u64 late_max, wait_max;	/* ns */
 };
 
-struct sim_setup {
-	u32 drive;
-	u32 rule;
-	u32 b_max;
-	u64 t_wait;
-	u64 seek;		/* first estimate, ns */
-	u64 seconds;
-	u64 seed;
-	bool seeks;		/* a disk is taken for a rotational device */
-	struct sim_plain plain;
-};
-
 struct sim_outcome {
 	u64 overloads;		/* how many began */
 	u64 overload_ns;	/* how long they lasted together */
@@ -59,36 +43,30 @@ struct sim_outcome {
 };
 
 struct sim_request {
-	u64 sector, arrived, due;
-	struct htbs_start_tags kept;
-	bool conforming;
+	struct sim_what what;
+	struct engine_request engine;
 };
 
 struct sim_flow {
-	struct htbs_flow flow;
+	struct engine_flow flow;
 	struct sim_client *client;
 	struct sim_request queue[SIM_QUEUE];
 	u32 head, pending;
 	u64 pos;		/* of the next sequential request, from base */
 	u64 ready[SIM_DEPTH];	/* when the next request of each slot arrives */
 	u64 next;		/* of times */
-	u64 last;		/* arrival */
+	u64 issued;		/* requests that arrived */
 };
 
-static struct htbs_policy policy;
-static struct htbs_flow unused;
 static struct sim_flow flows[SIM_CLIENTS];
 static struct sim_outcome *out;
 static u64 overload_began;
 static u64 seed;
 
-#define NEVER	(~0ULL)
-
 /* Commands in flight. */
 static struct {
 	struct sim_flow *of;	/* NULL: nothing */
 	struct sim_request request;
-	struct htbs_sent sent;
 	u64 done;		/* NEVER: not known yet */
 } service[SIM_COMMANDS];
 static u32 serving, depth;
@@ -105,7 +83,7 @@ static u64 draw(u64 below)
 static u64 next_arrival(const struct sim_flow *of, u32 *slot)
 {
 	const struct sim_client *client = of->client;
-	u64 at = NEVER;
+	u64 at = NEVER, due;
 	u32 i;
 
 	if (client->times)
@@ -116,8 +94,10 @@ static u64 next_arrival(const struct sim_flow *of, u32 *slot)
 			at = of->ready[i];
 			*slot = i;
 		}
-	if (client->period && at != NEVER && at < of->last + client->period)
-		at = of->last + client->period;
+	/* A client that was delayed catches up, as fio does with rate=. */
+	due = client->begin + of->issued * client->period;
+	if (at != NEVER && at < due)
+		at = due;
 	return at < client->end ? at : NEVER;
 }
 
@@ -130,13 +110,7 @@ static void arrive(struct sim_flow *of, u64 now, u32 slot)
 {
 	struct sim_client *client = of->client;
 	u64 sectors = client->size / 512, offset;
-	const struct htbs_incoming in = {
-		.arrived	= now,
-		.cost		= htbs_cost(client->size),
-		.write		= client->write,
-	};
-	struct htbs_arrival arrival;
-	struct sim_request *request;
+	struct sim_request *request = pending(of, of->pending++);
 
 	if (client->sequential) {
 		offset = of->pos;
@@ -145,17 +119,16 @@ static void arrive(struct sim_flow *of, u64 now, u32 slot)
 		offset = draw(client->span / sectors) * sectors;
 	}
 
-	htbs_policy_arrive(&policy, &of->flow, now, &in, &arrival);
-	out->hits += arrival.hit;
-	request = pending(of, of->pending++);
-	request->sector = client->base + offset;
-	request->arrived = now;
-	request->kept = arrival.kept;
-	request->due = arrival.due;
-	request->conforming = arrival.conforming;
-	client->conforming += arrival.conforming;
+	request->what = (struct sim_what){
+		.sector	= client->base + offset,
+		.size	= client->size,
+		.write	= client->write,
+	};
+	out->hits += engine_arrive(&of->flow, now, &request->what,
+				   &request->engine);
+	client->conforming += request->engine.conforming;
 
-	of->last = now;
+	of->issued++;
 	if (client->times)
 		of->next++;
 	else
@@ -176,7 +149,7 @@ static void think(struct sim_flow *of, u64 now)
 
 /* A request completes, or is still pending when the simulation ends. */
 static void note_wait(struct sim_client *client,
-		      const struct sim_request *request, u64 now)
+		      const struct engine_request *request, u64 now)
 {
 	u64 wait = now - request->arrived;
 
@@ -195,30 +168,33 @@ static void complete(u32 nr, u64 now)
 	struct sim_request *request = &service[nr].request;
 	struct sim_client *client = of->client;
 
-	htbs_policy_complete(&policy, &of->flow, now, &service[nr].sent);
+	engine_complete(&of->flow, now, &request->what, &request->engine);
 	client->bytes += client->size;
 	client->ios++;
-	note_wait(client, request, now);
+	note_wait(client, &request->engine, now);
 	if (!client->times)
 		think(of, now);
 	service[nr].of = NULL;
 	serving--;
 }
 
-static void note_overload(u64 now)
+/* An overload began, or ended, if there was none, or one, before. */
+static void note_overload(bool before, u64 now)
 {
-	if (policy.overload.now) {
+	if (before == engine_overloaded())
+		return;
+	if (before) {
+		out->overload_ns += now - overload_began;
+		out->overload_end = now;
+	} else {
 		out->overloads++;
 		overload_began = now;
 		out->overload_end = 0;
-	} else {
-		out->overload_ns += now - overload_began;
-		out->overload_end = now;
 	}
 }
 
-static u32 serve(struct sim_flow *of, u64 now,
-		 const struct sim_request *request)
+static void serve(struct sim_flow *of, u64 now,
+		  const struct sim_request *request)
 {
 	u32 nr = 0;
 
@@ -226,26 +202,21 @@ static u32 serve(struct sim_flow *of, u64 now,
 		nr++;
 	service[nr].of = of;
 	service[nr].request = *request;
-	service[nr].sent.at = now;
-	service[nr].sent.due = request->due;
-	service[nr].sent.conforms = request->conforming;
-	service[nr].sent.write = of->client->write;
 	service[nr].done = NEVER;
 	serving++;
-	sim_drive_submit(nr, now, of->client->write, request->sector,
-			 of->client->size / 512);
-	return nr;
+	sim_drive_submit(nr, now, request->what.write, request->what.sector,
+			 request->what.size / 512);
 }
 
 /* The place of the next request by position, from where the last one ended. */
 static u32 nearest(struct sim_flow *of)
 {
-	u64 from = of->flow.sweep, least = NEVER;
+	u64 from = engine_sweep(&of->flow), least = NEVER;
 	u32 place, found = 0;
 
 	for (place = 0; place < of->pending; place++) {
 		/* Requests behind it come last, as the distance wraps. */
-		u64 distance = pending(of, place)->sector - from;
+		u64 distance = pending(of, place)->what.sector - from;
 
 		if (distance < least) {
 			least = distance;
@@ -255,30 +226,17 @@ static u32 nearest(struct sim_flow *of)
 	return found;
 }
 
-/* A surplus request passes an older one, and takes its tags. */
-static void swap_tags(struct sim_request *one, struct sim_request *other)
-{
-	struct htbs_start_tags kept = one->kept;
-	u64 due = one->due;
-
-	one->kept = other->kept;
-	one->due = other->due;
-	other->kept = kept;
-	other->due = due;
-}
-
 /* Remove a pending request. */
 static struct sim_request take(struct sim_flow *of, u32 place)
 {
 	struct sim_request request = *pending(of, place);
-	bool passes = !request.conforming;
+	bool passes = true;
 	u32 swaps = 0;
 
 	for (; place; place--) {
-		passes &= swaps++ < HTBS_TAG_SWAPS;
-		passes &= !pending(of, place - 1)->conforming;
-		if (passes)
-			swap_tags(&request, pending(of, place - 1));
+		passes = passes && engine_passes(&request.engine,
+						 &pending(of, place - 1)->engine,
+						 swaps++);
 		*pending(of, place) = *pending(of, place - 1);
 	}
 	of->head = (of->head + 1) % SIM_QUEUE;
@@ -288,39 +246,30 @@ static struct sim_request take(struct sim_flow *of, u32 place)
 
 static bool dispatch(u64 now)
 {
+	struct sim_choice choice = {};
+	bool overloaded = engine_overloaded(), conforming;
 	struct sim_request request, *head;
-	struct htbs_choice choice;
-	struct htbs_extent extent;
+	struct engine_flow *flow;
 	struct sim_flow *of;
-	u32 nr;
 
-	htbs_policy_choose(&policy, now, &choice);
-	if (choice.overload_ended)
-		note_overload(now);
+	flow = engine_choose(now, &choice);
+	note_overload(overloaded, now);
 	out->switches += choice.switched;
 	out->waits += choice.wait_began;
-	if (!choice.flow)
+	if (!flow)
 		return false;
 
-	of = (struct sim_flow *)choice.flow;
-	request = take(of, choice.order == HTBS_ORDER_NEAREST ? nearest(of) : 0);
-	extent.pos = request.sector;
-	extent.sectors = of->client->size / 512;
-	extent.cost = htbs_cost(of->client->size);
-	extent.sync = !of->client->write;
-	nr = serve(of, now, &request);
-	if (htbs_policy_dispatch(&policy, choice.flow, &extent,
-				 &service[nr].sent))
-		note_overload(now);
+	of = (struct sim_flow *)flow;
+	request = take(of, choice.nearest ? nearest(of) : 0);
+	conforming = request.engine.conforming;
+	overloaded = engine_overloaded();
+	engine_dispatch(flow, now, &request.what, &request.engine);
+	note_overload(overloaded, now);
+	of->client->conforming += request.engine.conforming - conforming;
+	serve(of, now, &request);
 	head = pending(of, 0);
 	if (of->pending)
-		htbs_policy_set_head(&policy, choice.flow, &(struct htbs_head){
-			.kept		= head->kept,
-			.due		= head->due,
-			.arrived	= head->arrived,
-			.conforms	= head->conforming,
-			.write		= of->client->write,
-		});
+		engine_set_head(flow, &head->what, &head->engine);
 	return true;
 }
 
@@ -351,12 +300,7 @@ static u64 drive_event(u64 now, u32 *nr)
 static void set_up(const struct sim_setup *setup, struct sim_client *clients,
 		   u32 count)
 {
-	const struct htbs_params least = {
-		.bw = HTBS_BW_MIN,
-		.burst = HTBS_BURST_MIN,
-		.latency = HTBS_LATENCY_MIN,
-	};
-	struct htbs_flow *background;
+	struct engine_flow *background = NULL;
 	u32 i, slot;
 
 	seed = setup->seed;
@@ -365,21 +309,15 @@ static void set_up(const struct sim_setup *setup, struct sim_client *clients,
 	serving = 0;
 	memset(service, 0, sizeof(service));
 	memset(flows, 0, sizeof(flows));
-	background = &unused;
 	for (i = 0; i < count; i++)
 		if (clients[i].idle)
 			background = &flows[i].flow;
-	htbs_policy_init(&policy, background, setup->b_max, setup->t_wait);
-	htbs_flow_init(background, &policy, &least, 0);
-	htbs_service_init(&policy.service, setup->seek);
-	policy.rule = setup->rule;
-	policy.rotational = setup->seeks && setup->drive != SIM_TLC;
+	engine_init(setup, setup->seeks && setup->drive != SIM_TLC, background);
 
 	for (i = 0; i < count; i++) {
 		flows[i].client = &clients[i];
 		if (!clients[i].idle)
-			htbs_flow_init(&flows[i].flow, &policy,
-				       &clients[i].promise, 0);
+			engine_add_flow(&flows[i].flow, &clients[i].promise);
 		for (slot = 0; slot < clients[i].depth; slot++)
 			flows[i].ready[slot] = clients[i].begin +
 					       slot * clients[i].stagger;
@@ -412,12 +350,8 @@ static void note_waiting(u32 count, u64 now)
 
 	for (i = 0; i < count; i++)
 		for (nr = 0; nr < flows[i].pending; nr++)
-			note_wait(flows[i].client, pending(&flows[i], nr), now);
-}
-
-static u64 wait_end(void)
-{
-	return policy.wait != HTBS_WAIT_NONE ? policy.wait_until : NEVER;
+			note_wait(flows[i].client,
+				  &pending(&flows[i], nr)->engine, now);
 }
 
 /**
@@ -439,21 +373,22 @@ u32 sim_run(const struct sim_setup *setup, struct sim_client *clients,
 	while (now < end) {
 		u32 slot = 0, nr = SIM_COMMANDS;
 		struct sim_flow *first;
-		u64 at, done;
+		u64 at, done, timer;
 
 		while (serving < depth && dispatch(now))
 			;
 		first = first_arrival(count, &at, &slot);
 		done = drive_event(now, &nr);
-		if (done <= at && done <= wait_end()) {
+		timer = engine_timer(now);
+		if (done <= at && done <= timer) {
 			now = done;
 			if (nr < SIM_COMMANDS)
 				complete(nr, now);
-		} else if (wait_end() < at) {
+		} else if (timer < at) {
 			/* A wait that was cut short is over at once. */
-			if (htbs_before(now, policy.wait_until))
-				now = policy.wait_until;
-			htbs_policy_timeout(&policy, now);
+			if (now < timer)
+				now = timer;
+			engine_timeout(now);
 		} else {
 			now = at;
 			if (!first)
@@ -465,8 +400,8 @@ u32 sim_run(const struct sim_setup *setup, struct sim_client *clients,
 	}
 
 	note_waiting(count, now);
-	if (policy.overload.now)
+	if (engine_overloaded())
 		outcome->overload_ns += end - overload_began;
-	outcome->seek = policy.service.seek;
+	outcome->seek = engine_seek();
 	return 0;
 }
