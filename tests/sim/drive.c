@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* See drive.h.  Only this file of the simulation includes headers of tests/simdisk. */
 #include <stdlib.h>
+#include <string.h>
 
 #include <disk.h>
 #include <flash.h>
@@ -9,6 +10,7 @@
 
 static enum sim_drive drive;
 static struct disk disk;
+static struct disk_profile drawn;
 static struct flash *flash;
 static struct drive_cmd commands[SIM_COMMANDS];
 static struct sim_plain plain;
@@ -44,6 +46,8 @@ void sim_drive_reset(enum sim_drive kind, const struct sim_plain *of)
 		disk_init(&disk, &disk_hd080hj, false);
 	else if (kind == SIM_NEARLINE)
 		disk_init(&disk, &disk_nearline, false);
+	else if (kind == SIM_DRAWN)
+		disk_init(&disk, &drawn, false);
 	if (kind != SIM_TLC)
 		return;
 	if (!flash)
@@ -54,6 +58,21 @@ void sim_drive_reset(enum sim_drive kind, const struct sim_plain *of)
 u64 sim_drive_sectors(void)
 {
 	return drive == SIM_TLC ? (u64)flash_tlc.size_mb << 11 : disk.p.sectors;
+}
+
+/**
+ * sim_drive_profile() - set the disk that SIM_DRAWN is
+ * @profile: a struct disk_profile; mirrored in drives.py
+ * @size: size of the mirror, bytes
+ *
+ * Return: NULL, or what is wrong with the profile.
+ */
+const char *sim_drive_profile(const void *profile, u32 size)
+{
+	if (size != sizeof(drawn))
+		return "struct disk_profile changed: bring CProfile up to date";
+	memcpy(&drawn, profile, size);
+	return disk_init(&disk, &drawn, false);
 }
 
 /* How many commands it takes at a time. */

@@ -16,6 +16,7 @@ enum sim_drive {
 	SIM_NEARLINE,
 	SIM_TLC,
 	SIM_PLAIN,
+	SIM_DRAWN,
 };
 
 /**
@@ -30,6 +31,7 @@ struct sim_plain {
 	u64 most;
 };
 
+const char *sim_drive_profile(const void *profile, u32 size);
 void sim_drive_reset(enum sim_drive kind, const struct sim_plain *of);
 u64 sim_drive_sectors(void);
 u32 sim_drive_depth(void);

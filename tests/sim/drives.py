@@ -1,0 +1,91 @@
+"""Rotational drives drawn at random, for the model of tests/simdisk/disk.c.
+
+No constant of the scheduler may fit one drive only. What is drawn are the numbers of data sheets,
+each over the range that drives of the last twenty years have; the model's own follow from them.
+"""
+
+import ctypes
+import random
+from ctypes import Structure, c_uint32, c_uint64
+from dataclasses import dataclass
+from math import sqrt
+
+REV = 60_000_000_000  # ns a minute
+
+
+class CProfile(Structure):
+    """struct disk_profile."""
+
+    _fields_ = [("sectors", c_uint64), *((name, c_uint32) for name in (
+        "rpm", "heads", "zones", "outer_spt", "inner_spt", "head_switch_ns", "track_skew_ns",
+        "seek_short_ns", "seek_sqrt_ns", "seek_knee", "seek_long_ns", "seek_cyl_ps",
+        "write_settle_ns", "command_ns", "bus_kbps", "cache_kb", "segments", "depth",
+        "patience_ms"))]
+
+
+@dataclass(frozen=True)
+class Disk:
+    """What a data sheet says of a drive, in ns, bytes and bytes/s."""
+
+    rpm: int
+    size: int
+    rate: int  # outer edge; half of it at the inner one
+    heads: int
+    track_seek: int
+    mean_seek: int
+    command: int
+    cache: int
+    segments: int
+    depth: int
+    patience: int
+
+    def __str__(self) -> str:
+        return (f"{self.rpm} rpm, {self.size // 10**9} GB, {self.rate // 10**6} MB/s, "
+                f"seeks {self.track_seek / 1e6:.1f}-{self.mean_seek / 1e6:.1f} ms, "
+                f"{self.cache >> 20} MiB in {self.segments}, depth {self.depth}")
+
+    def profile(self) -> CProfile:
+        """The model's parameters.
+
+        The seek curve is that of the drives in disk.c: a root below a knee at 30 % of the
+        cylinders, then a line without a kink, twice the mean at full stroke.
+        """
+        outer = max(64, self.rate * 60 // self.rpm // 512)
+        zones = 16
+        cylinders = self.size // 512 // (self.heads * outer * 3 // 4)
+        knee = max(4, cylinders * 3 // 10)
+        full = 2 * self.mean_seek
+        # short + sqrt(knee) * root = knee's time; the line has the root's slope there.
+        root = (full - self.track_seek) / (sqrt(knee) + (cylinders - knee) / (2 * sqrt(knee)))
+        slope = root / (2 * sqrt(knee))
+        at_knee = self.track_seek + root * sqrt(knee)
+        return CProfile(
+            sectors=self.size // 512, rpm=self.rpm, heads=self.heads, zones=zones, outer_spt=outer,
+            inner_spt=outer // 2, head_switch_ns=self.track_seek,
+            track_skew_ns=int(self.track_seek + root) + 50_000, seek_short_ns=int(self.track_seek),
+            seek_sqrt_ns=int(root), seek_knee=knee, seek_long_ns=int(at_knee - slope * knee),
+            seek_cyl_ps=int(slope * 1000), write_settle_ns=1_000_000, command_ns=self.command,
+            bus_kbps=max(190_000, 2 * self.rate // 1000), cache_kb=self.cache >> 10,
+            segments=self.segments, depth=self.depth, patience_ms=self.patience // 10**6)
+
+
+def draw(rng: random.Random, depth: int | None = None) -> Disk:
+    """A drive: 5400 to 15000 rpm, 80 GB to 20 TB, with or without command queueing."""
+    rpm = rng.choice([5400, 5400, 7200, 7200, 7200, 10_000, 15_000])
+    return Disk(
+        rpm=rpm, size=int(80e9 * 250 ** rng.random()), rate=int(rng.uniform(50, 270) * 1e6),
+        heads=rng.choice([1, 2, 4, 8, 16]), track_seek=int(rng.uniform(0.2, 1.2) * 1e6),
+        mean_seek=int(rng.uniform(3.5, 5) * 1e6 if rpm >= 10_000 else rng.uniform(7, 13) * 1e6),
+        command=int(rng.uniform(30, 300) * 1e3), cache=rng.choice([2, 8, 16, 64, 256]) << 20,
+        segments=rng.choice([4, 8, 16, 32, 64]),
+        depth=depth or rng.choice([1, 1, 2, 4, 8, 16, 32]),
+        patience=int(rng.choice([100, 300, 1000, 3000]) * 1e6))
+
+
+def install(lib: ctypes.CDLL, disk: Disk) -> None:
+    """Make it the drive "drawn" of the simulation."""
+    lib.sim_drive_profile.restype = ctypes.c_char_p
+    profile = disk.profile()
+    wrong = lib.sim_drive_profile(ctypes.byref(profile), ctypes.sizeof(profile))
+    if wrong:
+        raise ValueError(f"{disk}: {wrong.decode()}")
