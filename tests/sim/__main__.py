@@ -18,11 +18,11 @@ from tests.sim.loads import (
     scattered_writer,
     unlimited,
 )
-from tests.sim.sim import MS, PAPER, SECOND, SLACK, Client, Knobs, Run, run
+from tests.sim.sim import MS, NEXT, PAPER, SECOND, SLACK, Client, Knobs, Run, run
 
 RULES = {"pClock": Knobs("paper", 1, 0), "paper, B_max 20": PAPER,
          "paper, B_max 4096": Knobs("paper", 4096), "slack, by age": Knobs(seeks=False),
-         "slack": SLACK}
+         "slack": SLACK, "next": Knobs(NEXT)}
 HEAD = ("load", "rule", "MB/s", "late", "conforming", "longest ms", "overload", "got/reserved")
 ROW = "{:29}{:18}{:>7}{:>7}{:>12}{:>12}{:>10}{:>14}"
 

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from functools import cache
 
 from tests.model.reservation import SECOND, Params
+from tests.sim.drives import Disk, install
 from tests.unit.host import ROOT, RULES, CParams, compile_library
 
 MS = 10**6
 SIM = ROOT / "tests/sim"
 SIMDISK = ROOT / "tests/simdisk"
-LIBRARY = ROOT / "build/host/libsim.so"
-DRIVES = ("hd080hj", "nearline", "tlc", "plain")  # enum sim_drive
+LIBRARIES = ROOT / "build/host"
+NEXT = "next"  # the model of the next policy, in tests/sim/rule
+DRIVES = ("hd080hj", "nearline", "tlc", "plain", "drawn")  # enum sim_drive
 REGION = 2 << 30  # bytes of the disk for each client
 EVER = (1 << 64) - 1
 
@@ -132,17 +134,20 @@ class Run:
 
 
 @cache
-def library() -> ctypes.CDLL:
-    """Build the library, once."""
-    LIBRARY.parent.mkdir(parents=True, exist_ok=True)
+def library(rule: str = "slack") -> ctypes.CDLL:
+    """Build the library of the scheduler's policy, or of the next one, once."""
+    LIBRARIES.mkdir(parents=True, exist_ok=True)
+    is_next = rule == NEXT
+    path = LIBRARIES / ("libsim-next.so" if is_next else "libsim.so")
     # Compiled on its own, as it has other headers in place of the kernel's.
-    drive = LIBRARY.with_name(f"drive-{os.getpid()}.o")
+    drive = path.with_name(f"drive-{os.getpid()}.o")
     subprocess.run(["gcc", "-r", "-fPIC", "-std=gnu11", "-O2", "-Wall", "-Werror", f"-I{SIMDISK}",
                     f"-I{SIMDISK / 'host'}", SIM / "drive.c", SIMDISK / "disk.c",
                     SIMDISK / "flash.c", SIMDISK / "blocks.c", "-o", drive], check=True)
-    compile_library(LIBRARY, [SIM / "sim.c", drive], [])
+    policy = [SIM / "rule/rule.c"] if is_next else []
+    compile_library(path, [SIM / "sim.c", *policy, drive], [SIM], ["SIM_RULE"] if is_next else [])
     drive.unlink()
-    lib = ctypes.CDLL(str(LIBRARY))
+    lib = ctypes.CDLL(str(path))
     lib.sim_run.argtypes = [POINTER(CSetup), POINTER(CClient), c_uint32, POINTER(COutcome)]
     lib.sim_run.restype = c_uint32
     lib.sim_drive_sectors.restype = c_uint64
@@ -168,15 +173,19 @@ def worst_read() -> int:
 
 
 def run(clients: Sequence[Client], knobs: Knobs = SLACK, seconds: int = 60, seed: int = 1,
-        drive: str | Plain = "hd080hj") -> Run:
+        drive: str | Plain | Disk = "hd080hj") -> Run:
     """Run some clients on a drive for some seconds."""
-    lib = library()
+    lib = library(NEXT) if knobs.rule == NEXT else library()
     plain = CPlain()
     if isinstance(drive, Plain):
         plain, drive = CPlain(drive.depth, drive.least, drive.most), "plain"
+    elif isinstance(drive, Disk):
+        install(lib, drive)
+        drive = "drawn"
     inside = (CClient * len(clients))(*(c_client(client, i) for i, client in enumerate(clients)))
-    setup = CSetup(DRIVES.index(drive), RULES.index(knobs.rule), knobs.b_max, knobs.t_wait,
-                   knobs.seek, seconds, seed, knobs.seeks, plain)
+    rule = 0 if knobs.rule == NEXT else RULES.index(knobs.rule)
+    setup = CSetup(DRIVES.index(drive), rule, knobs.b_max, knobs.t_wait, knobs.seek, seconds, seed,
+                   knobs.seeks, plain)
     outcome = COutcome()
     if lib.sim_run(byref(setup), inside, len(clients), byref(outcome)):
         raise OverflowError("more requests are under way than the simulation has room for: "

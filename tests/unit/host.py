@@ -263,7 +263,8 @@ PROTOTYPES = {
 }
 
 
-def compile_library(library: Path, sources: Sequence[Path], includes: Sequence[Path]) -> None:
+def compile_library(library: Path, sources: Sequence[Path], includes: Sequence[Path],
+                    defines: Sequence[str] = ()) -> None:
     """Compile the core library with more sources."""
     rbtree = TOOLS / "lib/rbtree.c"
     if not rbtree.exists():
@@ -272,7 +273,8 @@ def compile_library(library: Path, sources: Sequence[Path], includes: Sequence[P
     includes = (ROOT / "tests/unit/include", TOOLS / "include", ROOT / "include", *includes)
     # Test processes that run in parallel each build the library; any of the builds will do.
     new = library.with_suffix(f".{os.getpid()}")
-    subprocess.run(["gcc", *FLAGS, *(f"-I{path}" for path in includes),
+    subprocess.run(["gcc", *FLAGS, *(f"-D{name}" for name in defines),
+                    *(f"-I{path}" for path in includes),
                     *map(str, [*CORE, *sources, rbtree]), "-o", str(new)], check=True)
     new.replace(library)
 

@@ -1,0 +1,85 @@
+"""Each policy on drives that nobody tuned it for: python -m tests.sim.census.
+
+Per load and policy, over all drives: the total in the median and at worst, the smallest part of
+its bandwidth that a group got which asked for as much, and how many conforming requests were late.
+"""
+
+import argparse
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+from tests.sim.drives import Disk, draw
+from tests.sim.loads import MIXED, PAIR, queueing_disk, unlimited
+from tests.sim.sim import NEXT, PAPER, SLACK, Client, Knobs, Run, run
+
+SECONDS = 30
+POLICIES = {"paper": PAPER, "slack": SLACK, "next": Knobs(NEXT)}
+HEAD = ("load", "policy", "median MB/s", "worst", "kept", "late", "of", "worst part")
+ROW = "{:26}{:8}{:>12}{:>8}{:>7}{:>7}{:>9}{:>12}"
+
+
+@dataclass(frozen=True)
+class Load:
+    """Clients, and those of them that ask for as much as they reserved and can have it."""
+
+    clients: list[Client]
+    asks: slice
+
+    def kept(self, outcome: Run) -> float:
+        """The smallest part of its bandwidth, or of what it asks for, that one of them got."""
+        return min(rate / min(client.rate or client.promise.bw, client.promise.bw)
+                   for client, rate in zip(self.clients[self.asks], outcome.rates()[self.asks],
+                                           strict=True))
+
+    def late(self, outcome: Run) -> tuple[int, int]:
+        """Late and conforming requests, of those whose reservation is possible."""
+        possible = [each for client, each in zip(self.clients, outcome.clients, strict=True)
+                    if client.promise.bw < 1 << 30]
+        return sum(each.late for each in possible), sum(each.conforming for each in possible)
+
+
+LOADS = {
+    "pair (5.1)": Load(PAIR, slice(1, 2)),
+    "mixed": Load(MIXED, slice(7, 11)),
+    "unlimited, 7 + 4 (5.3)": Load(unlimited(sequential=True, size=128 << 10), slice(7, 11)),
+    "reader, writer, stream": Load(queueing_disk(SECONDS), slice(1, 3)),
+}
+
+
+def measure(load: Load, knobs: Knobs, drives: list[Disk],
+            done: Callable[[], None] = lambda: None) -> tuple[str, ...]:
+    """The columns of a row."""
+    totals, kept, late = [], [], []
+    for drive in drives:
+        outcome = run(load.clients, knobs, SECONDS, 1, drive)
+        totals.append(outcome.total / 1e6)
+        kept.append(load.kept(outcome))
+        late.append(load.late(outcome))
+        done()
+    worst = max(missed / max(1, conforming) for missed, conforming in late)
+    return (f"{median(totals):.2f}", f"{min(totals):.2f}", f"{min(kept):.2f}",
+            str(sum(missed for missed, _ in late)),
+            str(sum(conforming for _, conforming in late)), f"{worst:.2%}")
+
+
+def main() -> None:
+    """Draw the drives, and run each load with each policy on each of them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--drives", type=int, default=30, metavar="N")
+    parser.add_argument("--seed", type=int, default=1, metavar="N")
+    parser.add_argument("--list", action="store_true", help="print the drives")
+    args = parser.parse_args()
+    rng = random.Random(args.seed)
+    drives = [draw(rng) for _ in range(args.drives)]
+    if args.list:
+        print(*drives, sep="\n")
+    print(ROW.format(*HEAD))
+    for name, load in LOADS.items():
+        for policy, knobs in POLICIES.items():
+            print(ROW.format(name, policy, *measure(load, knobs, drives)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
