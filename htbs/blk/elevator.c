@@ -334,6 +334,10 @@ static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
 /*
  * blk-mq asks for one hardware queue and may get a request of another: there is
  * one order for the whole device. blk-mq sorts it out.
+ *
+ * blk-mq takes a request before it knows of a driver tag for it, and one without a tag
+ * stays ahead of all that comes later.  So while the driver has no tag, no request is
+ * chosen: the next completion runs the queue.  A driver with a budget is asked before.
  */
 static struct request *htbs_dispatch_request(struct blk_mq_hw_ctx *hctx)
 {
@@ -347,8 +351,10 @@ static struct request *htbs_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	now = ktime_get_ns();
 	overload = dev->policy.overload.now;
 	rq = htbs_dispatch_first(dev, now);
-	if (!rq)
+	if (!rq && dev->policy.in_flight < htbs_driver_tags(hctx))
 		rq = htbs_dispatch_chosen(dev, now);
+	else if (!rq)
+		dev->policy.held = true;
 	overload = !overload && dev->policy.overload.now;
 	htbs_device_unlock(dev, flags);
 

@@ -122,6 +122,33 @@ static inline unsigned int htbs_nr_sched_tags(struct blk_mq_alloc_data *data)
 	return data->hctx->sched_tags->bitmap_tags.sb.depth;
 }
 
+/**
+ * htbs_driver_tags() - the number of tags that the driver has for a queue's requests
+ * @hctx: a hardware queue of it
+ *
+ * Queues that share a set of tags have equal parts of it, as in hctx_may_queue().  The
+ * tags of hardware queues that are polled serve none but polled requests.
+ *
+ * Return: the tags of all hardware queues that are not polled.
+ */
+static inline unsigned int htbs_driver_tags(const struct blk_mq_hw_ctx *hctx)
+{
+	const struct blk_mq_tag_set *set = hctx->queue->tag_set;
+	unsigned int tags = set->queue_depth - set->reserved_tags;
+	unsigned int queues = set->map[HCTX_TYPE_DEFAULT].nr_queues +
+			      set->map[HCTX_TYPE_READ].nr_queues, users;
+
+	if (hctx->flags & BLK_MQ_F_TAG_QUEUE_SHARED) {
+		/* Older kernels count in an atomic_t. */
+		users = READ_ONCE(*(const unsigned int *)&hctx->tags->active_queues);
+		if (users > 1)
+			tags = max(DIV_ROUND_UP(tags, users), 4U);
+	}
+	if (!(hctx->flags & BLK_MQ_F_TAG_HCTX_SHARED))
+		tags *= max(queues, 1U);
+	return tags;
+}
+
 /*
  * A number of tags as limit_depth counts them: older kernels within each word
  * of the bitmap, later ones within the whole bitmap.

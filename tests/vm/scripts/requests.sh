@@ -100,7 +100,18 @@ sync
 [ "$(stat_of two nullb1 wbytes)" -lt 8388608 ] || fail "two: $(cat $CG/two/io.htbs.stat)"
 umount /tmp/mnt
 
-for disk in nullb0 nullb1 sim0 sda; do
+# A driver with one tag and no budget: no request is chosen before the one in flight is done.
+null_disk nullb2 hw_queue_depth=1 completion_nsec=1000000
+scheduler nullb2 htbs
+reserve one nullb2 bw=1M
+echo 64 >/sys/block/nullb2/queue/nr_requests
+echo >/sys/kernel/tracing/trace
+echo 1 >/sys/kernel/tracing/events/htbs/htbs_dispatch/enable
+verify one nullb2 --rw=randread --verify=0 --number_ios=500 --ioengine=libaio --iodepth=32
+echo 0 >/sys/kernel/tracing/events/htbs/enable
+expect "in_flight=1" "$(grep -o 'in_flight=[0-9]*' /sys/kernel/tracing/trace | sort -u)" "in flight"
+
+for disk in nullb0 nullb1 nullb2 sim0 sda; do
 	scheduler $disk none
 done
 rmmod htbs
