@@ -34,17 +34,16 @@ static enum hrtimer_restart htbs_idle_timer_expired(struct hrtimer *timer)
 }
 
 /* A tunable has changed: cancel a wait that may no longer be worthwhile. */
-static void htbs_tunable_unlock(struct htbs_device *dev, unsigned long flags)
-	__releases(&dev->lock)
+static void htbs_tunable_changed(struct htbs_device *dev)
 {
 	struct htbs_flow *active = dev->policy.active;
+
+	lockdep_assert_held(&dev->lock);
 
 	if (htbs_policy_cancel_wait(&dev->policy))
 		htbs_trace_wait_end(dev, active, ktime_get_ns(),
 				    HTBS_WAIT_CANCELLED);
 	htbs_trace_tunables(dev, false);
-	htbs_device_unlock(dev, flags);
-	blk_mq_run_hw_queues(dev->queue, true);
 }
 
 /**
@@ -58,7 +57,9 @@ void htbs_device_set_b_max(struct htbs_device *dev, u32 b_max)
 
 	spin_lock_irqsave(&dev->lock, flags);
 	WRITE_ONCE(dev->policy.b_max, b_max);
-	htbs_tunable_unlock(dev, flags);
+	htbs_tunable_changed(dev);
+	htbs_device_unlock(dev, flags);
+	blk_mq_run_hw_queues(dev->queue, true);
 }
 
 /**
@@ -72,7 +73,9 @@ void htbs_device_set_t_wait(struct htbs_device *dev, u64 t_wait)
 
 	spin_lock_irqsave(&dev->lock, flags);
 	WRITE_ONCE(dev->policy.t_wait, t_wait);
-	htbs_tunable_unlock(dev, flags);
+	htbs_tunable_changed(dev);
+	htbs_device_unlock(dev, flags);
+	blk_mq_run_hw_queues(dev->queue, true);
 }
 
 /**
@@ -86,7 +89,9 @@ void htbs_device_set_rule(struct htbs_device *dev, enum htbs_rule rule)
 
 	spin_lock_irqsave(&dev->lock, flags);
 	WRITE_ONCE(dev->policy.rule, rule);
-	htbs_tunable_unlock(dev, flags);
+	htbs_tunable_changed(dev);
+	htbs_device_unlock(dev, flags);
+	blk_mq_run_hw_queues(dev->queue, true);
 }
 
 /**
