@@ -124,7 +124,7 @@ help:
 	@echo 'make lab LIST=1          which raw data are there; PAGE=1: write page and figures of'
 	@echo '                         results/ from the summary'
 	@echo 'make test                install what is missing, run all tests'
-	@echo 'make test-host           the tests that need no kernel, nor fetch one; under 2 minutes'
+	@echo 'make test-host           the tests that need no kernel, nor fetch one'
 	@echo 'make test-debug          run functional tests and fault matrix on a debug kernel;'
 	@echo '                         CONFIG=debug|kcsan'
 	@echo 'make soak MINUTES=<n>    run rows of the fault matrix at random for so long; SEED=<n>,'

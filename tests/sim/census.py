@@ -1,4 +1,4 @@
-"""Each policy on drives that nobody tuned it for: python -m tests.sim.census.
+"""Each policy on drives that it was not tuned for: python -m tests.sim.census.
 
 Per load and policy, over all drives: the total in the median and at worst, the smallest part of
 its bandwidth that a group got which asked for as much, and how many conforming requests were late.

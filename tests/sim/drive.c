@@ -62,7 +62,7 @@ u64 sim_drive_sectors(void)
 
 /**
  * sim_drive_profile() - set the disk that SIM_DRAWN is
- * @profile: a struct disk_profile; mirrored in drives.py
+ * @profile: a struct disk_profile; mirrored in tests/simdisk/model.py
  * @size: size of the mirror, bytes
  *
  * Return: NULL, or what is wrong with the profile.
@@ -70,7 +70,7 @@ u64 sim_drive_sectors(void)
 const char *sim_drive_profile(const void *profile, u32 size)
 {
 	if (size != sizeof(drawn))
-		return "struct disk_profile changed: bring CProfile up to date";
+		return "struct disk_profile changed: bring DiskProfile up to date";
 	memcpy(&drawn, profile, size);
 	return disk_init(&disk, &drawn, false);
 }

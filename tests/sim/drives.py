@@ -6,21 +6,10 @@ each over the range that drives of the last twenty years have; the model's own f
 
 import ctypes
 import random
-from ctypes import Structure, c_uint32, c_uint64
 from dataclasses import dataclass
 from math import sqrt
 
-REV = 60_000_000_000  # ns a minute
-
-
-class CProfile(Structure):
-    """struct disk_profile."""
-
-    _fields_ = [("sectors", c_uint64), *((name, c_uint32) for name in (
-        "rpm", "heads", "zones", "outer_spt", "inner_spt", "head_switch_ns", "track_skew_ns",
-        "seek_short_ns", "seek_sqrt_ns", "seek_knee", "seek_long_ns", "seek_cyl_ps",
-        "write_settle_ns", "command_ns", "bus_kbps", "cache_kb", "segments", "depth",
-        "patience_ms"))]
+from tests.simdisk.model import DiskProfile
 
 
 @dataclass(frozen=True)
@@ -44,7 +33,7 @@ class Disk:
                 f"seeks {self.track_seek / 1e6:.1f}-{self.mean_seek / 1e6:.1f} ms, "
                 f"{self.cache >> 20} MiB in {self.segments}, depth {self.depth}")
 
-    def profile(self) -> CProfile:
+    def profile(self) -> DiskProfile:
         """The model's parameters.
 
         The seek curve is that of the drives in disk.c: a root below a knee at 30 % of the
@@ -59,7 +48,7 @@ class Disk:
         root = (full - self.track_seek) / (sqrt(knee) + (cylinders - knee) / (2 * sqrt(knee)))
         slope = root / (2 * sqrt(knee))
         at_knee = self.track_seek + root * sqrt(knee)
-        return CProfile(
+        return DiskProfile(
             sectors=self.size // 512, rpm=self.rpm, heads=self.heads, zones=zones, outer_spt=outer,
             inner_spt=outer // 2, head_switch_ns=self.track_seek,
             track_skew_ns=int(self.track_seek + root) + 50_000, seek_short_ns=int(self.track_seek),

@@ -101,7 +101,7 @@ def test_flash():
 
 
 @pytest.mark.parametrize("name", LOADS)
-def test_drives_that_nobody_tuned_it_for(name):
+def test_drives_it_was_not_tuned_for(name):
     """On eight drives drawn at random, one request at a time, bandwidth is kept.
 
     1 in 1000 is late at most; but in 5.3, where a slow drive has no time for four seeks in 100 ms.
