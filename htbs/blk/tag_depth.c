@@ -17,7 +17,8 @@
  *
  * A group with surplus may have its share of half of the quarter that is always
  * left. Only half is divided, since the group that came first took the share of
- * a group that is alone.
+ * a group that is alone. The shares of groups that begin one after the other can
+ * still be more than that, so the last sixteenth is for first requests.
  *
  * Throttled requests keep their tags for long, so a group with a cap sees only
  * half of what surplus sees: else the surplus of other groups would find all of
@@ -92,6 +93,12 @@ static u32 htbs_needed_tags(const struct htbs_device *dev,
 	return all > most ? div64_u64((u64)needed * most, all) : needed;
 }
 
+/* The number of tags that a group with @held of its share sees. */
+static u32 htbs_share_visible(u32 all, u32 held)
+{
+	return held ? all - all / 16 : all;
+}
+
 /*
  * The number of tags that an allocation sees, if surplus sees @visible. There
  * is no bio yet that tells the group, so the task's group counts.
@@ -107,7 +114,7 @@ static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 	held = htbs_peek(res->flow.pending) + htbs_peek(res->flow.in_flight) +
 	       plugged;
 	if (!held || held < share)
-		visible = all;
+		visible = htbs_share_visible(all, held);
 	else if (htbs_peek(res->flow.cap.curve.params.bw))
 		visible /= 2;
 	else if (held < htbs_needed_tags(dev, res, all / 2))
@@ -139,7 +146,7 @@ void htbs_limit_tag_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	if (op_is_sync(opf))
 		visible = held && held >= share ?
 			  htbs_task_visible(dev, all, visible, share, plugged) :
-			  all;
+			  htbs_share_visible(all, held);
 	if (visible < all)
 		htbs_limit_depth(data, visible);
 }
