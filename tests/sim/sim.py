@@ -144,7 +144,7 @@ def library(rule: str = "slack") -> ctypes.CDLL:
     subprocess.run(["gcc", "-r", "-fPIC", "-std=gnu11", "-O2", "-Wall", "-Werror", f"-I{SIMDISK}",
                     f"-I{SIMDISK / 'host'}", SIM / "drive.c", SIMDISK / "disk.c",
                     SIMDISK / "flash.c", SIMDISK / "blocks.c", "-o", drive], check=True)
-    policy = [SIM / "rule/rule.c"] if is_next else []
+    policy = sorted((SIM / "rule").glob("*.c")) if is_next else []
     compile_library(path, [SIM / "sim.c", *policy, drive], [SIM], ["SIM_RULE"] if is_next else [])
     drive.unlink()
     lib = ctypes.CDLL(str(path))

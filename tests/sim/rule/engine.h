@@ -42,7 +42,7 @@ static bool engine_arrive(struct engine_flow *flow, u64 now,
 			  struct engine_request *request)
 {
 	request->arrived = now;
-	request->due = now + flow->flow.promise.latency;
+	request->due = now + flow->flow.pace.params.latency;
 	request->conforming = false;
 	return rule_arrive(&policy, &flow->flow, now, htbs_cost(what->size),
 			   what->write);
@@ -88,8 +88,8 @@ static void engine_set_head(struct engine_flow *flow,
 			    const struct sim_what *what,
 			    const struct engine_request *request)
 {
-	rule_set_head(&flow->flow, request->arrived, htbs_cost(what->size),
-		      what->write);
+	rule_set_head(&policy, &flow->flow, request->arrived,
+		      htbs_cost(what->size), what->write);
 }
 
 static void engine_complete(struct engine_flow *flow, u64 now,

@@ -20,8 +20,7 @@
  *
  * The reasons of the parts, and their numbers, are in the design document.
  *
- * This is a model: flows are walked, where the scheduler will have trees, and caps,
- * operations and merges are left out.
+ * This is a model: caps, operations and merges are left out.
  */
 #include <linux/math64.h>
 #include <linux/string.h>
@@ -30,10 +29,6 @@
 
 #define SEC		1000000000ULL
 
-/* Mean deviations that the longest time is above the mean: 4 standard deviations. */
-#define MARGIN		5
-/* The weight of a new time in mean and deviation. */
-#define FADE		64
 /* A run of surplus, and each run in an overload, lasts as long as 16 positionings. */
 #define RUN		16
 /* A flow is waited for if four think times, the longest wait, take one of them. */
@@ -46,16 +41,12 @@
 /* The inverse of the background's part of the device's time. */
 #define BACKGROUND	16
 #define EXPIRE		(30 * SEC)
-/* A quota falls by 1/16 when a conforming request is late, as 1 in 100 may be. */
-#define QUOTA_STEP	16
-#define QUOTA_LATE	100
-#define QUOTA_BURST	(SEC / 1000)
 /* A flow that had a conforming request may have another one for so long. */
 #define HOLD		SEC
 
 static bool before(u64 a, u64 b)
 {
-	return (s64)(a - b) < 0;
+	return htbs_before(a, b);
 }
 
 static u64 later(u64 a, u64 b)
@@ -63,65 +54,19 @@ static u64 later(u64 a, u64 b)
 	return before(a, b) ? b : a;
 }
 
-/* The root of n, rounded down. */
-static u64 root(u64 n)
+static struct rule_flow *flow_of(struct htbs_owed_head *head)
 {
-	u64 root = 0, bit = 1ULL << 31;
-
-	for (; bit; bit >>= 1)
-		if ((root + bit) * (root + bit) <= n)
-			root += bit;
-	return root;
+	return head ? container_of(head, struct rule_flow, head) : NULL;
 }
 
-/*
- * The device: what a request takes.
- */
-
-/* More of a flow's requests: @of halves of a positioning, and so many bytes. */
-static void add(struct rule_load *load, const struct rule_cost *cost, u32 of,
-		u64 bytes)
+static struct rule_flow *by_share(struct htbs_fair_node *node)
 {
-	u64 deviation = cost->deviation >> 10;
-
-	load->mean += of * cost->position / 2 + (bytes * cost->stream >> 10);
-	load->variance += of * deviation * deviation / 2;
+	return node ? container_of(node, struct rule_flow, share) : NULL;
 }
 
-/*
- * How long a load takes, at worst or in the mean.  Deviations are independent, so
- * that of the sum is the root of the sum of their squares.
- */
-static u64 takes(const struct rule_load *load, bool worst)
+static struct rule_flow *by_proportion(struct htbs_fair_node *node)
 {
-	return worst ? load->mean + MARGIN * (root(load->variance) << 10) :
-		       load->mean;
-}
-
-/* The longest that one positioning takes. */
-static u64 longest(const struct rule_cost *cost)
-{
-	return cost->position + MARGIN * cost->deviation;
-}
-
-static void learn(struct rule_cost *cost, u64 took, u32 bytes, bool far)
-{
-	u64 transfer = bytes * cost->stream >> 10, most, error;
-
-	if (!far) {
-		took = (took << 10) / bytes;
-		cost->stream += ((s64)took - (s64)cost->stream) / FADE;
-		return;
-	}
-	took = took > transfer ? took - transfer : 0;
-	/* One time, however long, says little: the drive had to spin up. */
-	most = 2 * longest(cost) + SEC / 1000;
-	if (took > most)
-		took = most;
-	error = took > cost->position ? took - cost->position :
-					cost->position - took;
-	cost->position += ((s64)took - (s64)cost->position) / FADE;
-	cost->deviation += ((s64)error - (s64)cost->deviation) / FADE;
+	return node ? container_of(node, struct rule_flow, proportion) : NULL;
 }
 
 /*
@@ -139,58 +84,6 @@ static bool impossible(const struct rule_flow *flow)
 	return flow->need >= 256;
 }
 
-static u64 step(const struct rule_flow *flow, u32 cost)
-{
-	return div64_u64(cost * SEC, flow->promise.bw);
-}
-
-/* How much earlier than its pace a request is entitled, by the burst. */
-static u64 tau(const struct rule_flow *flow, u32 cost)
-{
-	if (flow->promise.burst <= cost)
-		return 0;
-	return div64_u64((flow->promise.burst - cost) * SEC, flow->promise.bw);
-}
-
-static void update_head(struct rule_flow *flow)
-{
-	u64 latency = flow->promise.latency, since;
-
-	flow->start = later(flow->arrived, flow->tag - tau(flow, flow->cost));
-	since = flow->start;
-	/* Behind its pace: as much less time. */
-	if (before(flow->tag, flow->arrived) && !impossible(flow))
-		since = later(flow->tag, flow->arrived - latency);
-	flow->deadline = since + latency;
-}
-
-/* How many of its requests may have the head's deadline. */
-static u32 due_together(const struct rule_flow *flow)
-{
-	u64 entitled = flow->deadline - flow->promise.latency;
-	u64 first = flow->tag - tau(flow, flow->cost);
-	u64 more;
-
-	if (before(entitled, first))
-		return 1;
-	more = div64_u64(entitled - first, step(flow, flow->cost) ?: 1);
-	return more + 1 < flow->pending ? more + 1 : flow->pending;
-}
-
-static bool owed(const struct rule_flow *flow, u64 now)
-{
-	return !before(now, flow->start);
-}
-
-static bool behind(const struct rule_flow *flow, u64 now)
-{
-	return !impossible(flow) && !before(now, flow->tag);
-}
-
-/*
- * Choosing among flows.
- */
-
 /* Without a deadline, as it could not be kept: impossible, and late too often. */
 static bool gives_up(const struct rule_policy *policy,
 		     const struct rule_flow *flow)
@@ -198,112 +91,106 @@ static bool gives_up(const struct rule_policy *policy,
 	return policy->alone && impossible(flow);
 }
 
-typedef bool (*rule_less)(const struct rule_flow *, const struct rule_flow *);
-
-static bool by_deadline(const struct rule_flow *a, const struct rule_flow *b)
+static bool owed(const struct rule_flow *flow, u64 now)
 {
-	return before(a->deadline, b->deadline);
+	return !before(now, flow->head.start);
 }
 
-static bool by_share(const struct rule_flow *a, const struct rule_flow *b)
+static bool behind(const struct rule_flow *flow, u64 now)
 {
-	return before(a->share, b->share);
+	return !impossible(flow) && !before(now, flow->pace.tag);
 }
 
-static bool by_proportion(const struct rule_flow *a, const struct rule_flow *b)
+static u64 head_deadline(const struct rule_flow *flow)
 {
-	return before(a->proportion, b->proportion);
+	/* A pace that cannot be kept would make all that others are owed late. */
+	if (impossible(flow))
+		return flow->head.start + flow->pace.params.latency;
+	return htbs_pace_deadline(&flow->pace, flow->arrived, flow->cost);
 }
 
-static bool by_arrival(const struct rule_flow *a, const struct rule_flow *b)
+/* What the device takes for the head, and for those that are due with it. */
+static void set_head_load(const struct rule_policy *policy,
+			  struct rule_flow *flow)
 {
-	return before(a->arrived, b->arrived);
+	struct htbs_owed_head *head = &flow->head;
+	u32 together = htbs_pace_due_together(&flow->pace, head->deadline,
+					      flow->cost, flow->pending);
+
+	head->last = policy->rotational && sequential(flow);
+	memset(&head->load, 0, sizeof(head->load));
+	htbs_load_add(&head->load, &flow->service,
+		      head->last ? 2 : 2 * together,
+		      (u64)together * flow->cost);
 }
 
-/* The first backlogged flow in an order, without @skip. */
-static struct rule_flow *first(const struct rule_policy *policy, rule_less less,
-			       const struct rule_flow *skip)
+/* The head, the pace, or what is pending behind it have changed. */
+static void update_head(struct rule_policy *policy, struct rule_flow *flow)
 {
-	struct rule_flow *found = NULL, *flow;
-	u32 i;
+	struct htbs_owed_head *head = &flow->head;
 
-	for (i = 0; i < policy->count; i++) {
-		flow = policy->flows[i];
-		if (!flow->pending || flow == skip)
-			continue;
-		if (flow->background && less != by_arrival)
-			continue;
-		if (less == by_deadline && gives_up(policy, flow))
-			continue;
-		if (!found || less(flow, found))
-			found = flow;
-	}
-	return found;
+	if (htbs_owed_contains(head))
+		htbs_owed_remove(&policy->owed, head);
+	if (!flow->pending)
+		return;
+	head->start = htbs_pace_start(&flow->pace, flow->arrived, flow->cost);
+	head->deadline = head_deadline(flow);
+	set_head_load(policy, flow);
+	if (!flow->background && !gives_up(policy, flow))
+		htbs_owed_insert(&policy->owed, head);
 }
 
-/*
- * The first by deadline whose head is owed.  Sequential flows wait on a device that
- * seeks: the longer the more they have of one positioning.
- */
-static struct rule_flow *first_owed(const struct rule_policy *policy, u64 now)
+/* Which deadlines are given up has changed. */
+static void update_heads(struct rule_policy *policy)
 {
-	struct rule_flow *found = NULL, *flow;
-	u32 i;
+	struct rule_flow *flow;
 
-	for (i = 0; i < policy->count; i++) {
-		flow = policy->flows[i];
-		if (!flow->pending || flow->background || !owed(flow, now) ||
-		    gives_up(policy, flow))
-			continue;
-		if (policy->rotational && sequential(flow))
-			continue;
-		if (!found || by_deadline(flow, found))
-			found = flow;
-	}
-	return found;
+	list_for_each_entry(flow, &policy->backlogged, backlogged)
+		update_head(policy, flow);
 }
 
-/* What the device has, and a request of @flow with @of halves of a positioning. */
-static struct rule_load load_with(const struct rule_policy *policy,
-				  const struct rule_flow *flow, u32 of)
+static void become_backlogged(struct rule_policy *policy,
+			      struct rule_flow *flow)
 {
-	struct rule_load load = policy->load;
+	list_add_tail(&flow->backlogged, &policy->backlogged);
+	if (flow->background)
+		return;
+	htbs_fair_insert(&policy->shares, &flow->share);
+	if (policy->overload.now)
+		htbs_fair_insert(&policy->proportions, &flow->proportion);
+}
 
-	add(&load, &flow->service, of, flow->cost);
+static void end_backlog(struct rule_policy *policy, struct rule_flow *flow)
+{
+	list_del_init(&flow->backlogged);
+	update_head(policy, flow);
+	if (flow->background)
+		return;
+	htbs_fair_remove(&policy->shares, &flow->share);
+	if (policy->overload.now)
+		htbs_fair_remove(&policy->proportions, &flow->proportion);
+}
+
+/* What the device has, and a request of @flow with @halves of a positioning. */
+static struct htbs_load load_with(const struct rule_policy *policy,
+				  const struct rule_flow *flow, u32 halves)
+{
+	struct htbs_load load = policy->load;
+
+	htbs_load_add(&load, &flow->service, halves, flow->cost);
 	return load;
 }
 
-/*
- * latest(Q) without @skip, if the device serves a load before.
- */
-static u64 latest(const struct rule_policy *policy, const struct rule_flow *skip,
-		  struct rule_load load, u64 now, bool worst)
+/* latest(Q) without @except, if the device serves a load before. */
+static u64 latest(const struct rule_policy *policy,
+		  const struct rule_flow *except, struct htbs_load load, u64 now,
+		  bool at_worst)
 {
-	const struct rule_flow *order[RULE_FLOWS], *flow;
-	u32 i, place, count = 0, together;
-	u64 most = now + SEC, begin;
+	u64 most = now + SEC, end = most;
 
-	for (i = 0; i < policy->count; i++) {
-		flow = policy->flows[i];
-		if (!flow->pending || flow->background || flow == skip ||
-		    gives_up(policy, flow))
-			continue;
-		for (place = count++; place &&
-		     by_deadline(flow, order[place - 1]); place--)
-			order[place] = order[place - 1];
-		order[place] = flow;
-	}
-	for (i = 0; i < count; i++) {
-		flow = order[i];
-		together = due_together(flow);
-		add(&load, &flow->service,
-		    policy->rotational && sequential(flow) ? 2 : 2 * together,
-		    (u64)together * flow->cost);
-		begin = flow->deadline - takes(&load, worst);
-		if (before(begin, most))
-			most = begin;
-	}
-	return most;
+	htbs_owed_latest(&policy->owed, except ? &except->head : NULL, &load,
+			 at_worst, &end);
+	return before(end, most) ? end : most;
 }
 
 /*
@@ -317,108 +204,86 @@ static u64 latest(const struct rule_policy *policy, const struct rule_flow *skip
 static bool risks_deadline(const struct rule_policy *policy,
 			   const struct rule_flow *flow, u64 now)
 {
-	struct rule_load load = load_with(policy, flow, 2);
-	u64 time;
+	struct htbs_load load = load_with(policy, flow, 2);
+	u64 time = htbs_load_longest(&load);
 	u32 i;
 
-	time = takes(&load, true);
 	if (owed(flow, now)) {
 		if (policy->overload.now)
 			return false;
 		time /= 2;
 	}
-	for (i = 0; i < policy->deadline_count; i++)
-		if (before(policy->deadlines[i], now + time))
+	for (i = 0; i < policy->due_count; i++)
+		if (before(policy->due[i], now + time))
 			return true;
 	return false;
+}
+
+static bool less_latency(struct rb_node *a, const struct rb_node *b)
+{
+	return rb_entry(a, struct rule_flow, expected)->pace.params.latency <
+	       rb_entry(b, struct rule_flow, expected)->pace.params.latency;
+}
+
+/* A conforming request has arrived: others may. */
+static void expect_more(struct rule_policy *policy, struct rule_flow *flow,
+			u64 now)
+{
+	policy->quota_until = now + HOLD;
+	if (impossible(flow))
+		return;
+	flow->expected_until = now + HOLD;
+	if (RB_EMPTY_NODE(&flow->expected))
+		rb_add_cached(&flow->expected, &policy->expected, less_latency);
+}
+
+/* The flow with the shortest latency of those of which one is expected. */
+static struct rule_flow *first_expected(struct rule_policy *policy,
+					const struct rule_flow *except, u64 now)
+{
+	struct rb_node *rb = rb_first_cached(&policy->expected), *next;
+	struct rule_flow *flow;
+
+	for (; rb; rb = next) {
+		next = rb_next(rb);
+		flow = rb_entry(rb, struct rule_flow, expected);
+		if (!before(now, flow->expected_until)) {
+			rb_erase_cached(rb, &policy->expected);
+			RB_CLEAR_NODE(rb);
+		} else if (flow != except) {
+			return flow;
+		}
+	}
+	return NULL;
 }
 
 /*
  * A conforming request may arrive at any time, of a flow that had one of late.  Is it
  * in time, behind all that the device has and this one?
  */
-static bool leaves_room(const struct rule_policy *policy,
+static bool leaves_room(struct rule_policy *policy,
 			const struct rule_flow *flow, u64 now)
 {
-	struct rule_load load = load_with(policy, flow, 2), with;
+	struct htbs_load load = load_with(policy, flow, 2);
 	const struct rule_flow *other;
-	u32 i;
 
 	/* Its own deadline is as near. */
 	if (!policy->in_flight ||
 	    (owed(flow, now) &&
-	     !before(now, flow->deadline - takes(&load, true))))
+	     !before(now, flow->head.deadline - htbs_load_longest(&load))))
 		return true;
-	for (i = 0; i < policy->count; i++) {
-		other = policy->flows[i];
-		if (other == flow || !before(now, other->expected_until))
-			continue;
-		with = load;
-		add(&with, &other->service, 2, other->cost);
-		if (other->promise.latency < takes(&with, true))
-			return false;
-	}
-	return true;
-}
-
-static void refill(struct rule_quota *quota, u64 now)
-{
-	u64 most = div64_u64(quota->rate, SEC / QUOTA_BURST) + 131072;
-	u64 passed = now - quota->at;
-
-	if (passed > QUOTA_BURST)
-		passed = QUOTA_BURST;
-	quota->tokens += div64_u64(passed * (quota->rate >> 10), SEC >> 10);
-	if (quota->tokens > (s64)most)
-		quota->tokens = most;
-	quota->at = now;
+	other = first_expected(policy, flow, now);
+	if (!other)
+		return true;
+	htbs_load_add(&load, &other->service, 2, other->cost);
+	return other->pace.params.latency >= htbs_load_longest(&load);
 }
 
 static bool in_quota(struct rule_policy *policy, const struct rule_flow *flow,
 		     u64 now)
 {
-	struct rule_quota *quota = &policy->quota[flow->write];
-
-	if (!before(now, quota->until))
-		return true;
-	refill(quota, now);
-	if (quota->tokens >= flow->cost)
-		return true;
-	quota->full = true;
-	return false;
-}
-
-/* A conforming request is done: late, or in time. */
-static void judge_quotas(struct rule_policy *policy, bool late)
-{
-	struct rule_quota *quota;
-
-	for (quota = policy->quota; quota < policy->quota + 2; quota++) {
-		if (late && quota->used && quota->used < quota->rate)
-			quota->rate = quota->used;
-		if (late)
-			quota->rate -= quota->rate / QUOTA_STEP;
-		else if (quota->full)
-			quota->rate += quota->rate / (QUOTA_STEP * QUOTA_LATE);
-		quota->full &= late;
-	}
-}
-
-static void charge_quota(struct rule_policy *policy, bool write, u32 cost,
-			 bool surplus, u64 now)
-{
-	struct rule_quota *quota = &policy->quota[write];
-
-	if (surplus) {
-		refill(quota, now);
-		quota->tokens -= cost;
-	}
-	quota->bytes += cost;
-	if (now - quota->since < SEC / 10)
-		return;
-	quota->used = div64_u64(quota->bytes * SEC, now - quota->since);
-	quota->bytes = 0;
-	quota->since = now;
+	return !before(now, policy->quota_until) ||
+	       htbs_quota_allows(&policy->quota[flow->write], now);
 }
 
 static bool can_dispatch(struct rule_policy *policy, struct rule_flow *flow,
@@ -450,11 +315,13 @@ static u64 run_end(const struct rule_policy *policy, u64 now)
 {
 	const struct rule_flow *flow = policy->active;
 	u64 run = policy->run_since + RUN * policy->service.position, start;
-	struct rule_load load = load_with(policy, flow, sequential(flow) ? 1 : 2);
+	struct htbs_load load = load_with(policy, flow, sequential(flow) ? 1 : 2);
 
 	if (policy->overload.now)
 		return run;
-	start = flow->pending ? flow->start : flow->tag - tau(flow, flow->cost);
+	start = flow->head.start;
+	if (!flow->pending)
+		start = htbs_pace_start(&flow->pace, now, flow->cost);
 	return latest(policy, flow, load, now, before(now, start));
 }
 
@@ -462,14 +329,14 @@ static u64 run_end(const struct rule_policy *policy, u64 now)
 static bool share_over(const struct rule_policy *policy, u64 now)
 {
 	const struct rule_flow *flow = policy->active;
-	const struct rule_flow *other = first(policy, by_share, flow);
+	struct htbs_fair_node *first = htbs_fair_first(&policy->shares);
 
 	if (behind(flow, now) && policy->rotational)
 		return false;
 	if (!policy->surplus && !gives_up(policy, flow) &&
-	    !before(now, flow->start))
+	    !before(now, flow->head.start))
 		return false;
-	return other && by_share(other, flow) &&
+	return first && before(first->tag, flow->share.tag) &&
 	       !before(now, policy->run_since + RUN * policy->service.position);
 }
 
@@ -492,8 +359,10 @@ static bool worth_waiting(const struct rule_policy *policy,
 static bool begin_wait(struct rule_policy *policy, struct rule_flow *flow,
 		       u64 end, u64 now)
 {
-	u64 most = flow->promise.latency < SEC ? flow->promise.latency : SEC;
+	u64 most = flow->pace.params.latency;
 
+	if (most > SEC)
+		most = SEC;
 	if (!worth_waiting(policy, flow))
 		return false;
 	if (flow->in_flight) {
@@ -512,12 +381,8 @@ static bool begin_wait(struct rule_policy *policy, struct rule_flow *flow,
 
 static bool background_due(const struct rule_policy *policy, u64 now)
 {
-	u32 i;
-
-	for (i = 0; i < policy->count; i++)
-		if (policy->flows[i]->background && policy->flows[i]->pending)
-			return !before(now, policy->background_due);
-	return false;
+	return policy->background && policy->background->pending &&
+	       !before(now, policy->background_due);
 }
 
 /* Does the active flow keep the device?  If so it may have to be waited for. */
@@ -540,34 +405,26 @@ static bool keep_active(struct rule_policy *policy, u64 now)
 	return flow->pending || begin_wait(policy, flow, end, now);
 }
 
-static struct rule_flow *background(const struct rule_policy *policy)
-{
-	u32 i;
-
-	for (i = 0; i < policy->count; i++)
-		if (policy->flows[i]->background && policy->flows[i]->pending)
-			return policy->flows[i];
-	return NULL;
-}
-
 static struct rule_flow *next_flow(struct rule_policy *policy, u64 now)
 {
-	struct rule_flow *urgent = first(policy, by_deadline, NULL), *flow;
+	struct rule_flow *urgent, *flow;
 
 	policy->surplus = false;
 	if (background_due(policy, now))
-		return background(policy);
+		return policy->background;
 	if (policy->overload.now)
-		return first(policy, by_proportion, NULL) ?: background(policy);
+		return by_proportion(htbs_fair_first(&policy->proportions)) ?:
+		       policy->background;
+	urgent = flow_of(htbs_owed_first(&policy->owed));
 	if (policy->rotational && urgent &&
 	    !before(now, latest(policy, NULL, policy->load, now, true)))
 		return urgent;
-	flow = first_owed(policy, now);
+	flow = flow_of(htbs_owed_entitled(&policy->owed, now));
 	if (flow)
 		return flow;
-	flow = first(policy, by_share, NULL);
+	flow = by_share(htbs_fair_first(&policy->shares));
 	if (!flow)
-		return background(policy);
+		return policy->background;
 	/* There has to be time to position for it. */
 	if (policy->rotational && urgent && flow != urgent &&
 	    !before(now, latest(policy, flow, load_with(policy, flow, 2), now,
@@ -580,50 +437,73 @@ static struct rule_flow *next_flow(struct rule_policy *policy, u64 now)
 /* What is next may not go: reserved work, else on flash the other direction. */
 static struct rule_flow *next_dispatchable(struct rule_policy *policy, u64 now)
 {
-	struct rule_flow *found = first_owed(policy, now), *flow;
-	u32 i;
+	struct rule_flow *flow =
+		flow_of(htbs_owed_entitled(&policy->owed, now));
+	struct htbs_fair_node *node;
 
-	if (found && can_dispatch(policy, found, now))
-		return found;
-	found = NULL;
-	for (i = 0; i < policy->count && !policy->rotational; i++) {
-		flow = policy->flows[i];
-		if (flow->pending && !flow->background &&
-		    can_dispatch(policy, flow, now) &&
-		    (!found || by_share(flow, found)))
-			found = flow;
+	if (flow && can_dispatch(policy, flow, now))
+		return flow;
+	if (policy->rotational)
+		return NULL;
+	for (node = htbs_fair_first(&policy->shares); node;
+	     node = htbs_fair_next(node)) {
+		flow = by_share(node);
+		if (can_dispatch(policy, flow, now))
+			return flow;
 	}
-	return found;
+	return NULL;
 }
 
+/*
+ * A head that waits for too long goes first.  One backlogged flow is looked at each
+ * time, in turn, so that none is forgotten.
+ */
 static struct rule_flow *expired(struct rule_policy *policy, u64 now)
 {
-	struct rule_flow *flow = first(policy, by_arrival, NULL);
+	struct rule_flow *flow = list_first_entry(&policy->backlogged,
+						  struct rule_flow, backlogged);
 
-	if (!flow || now - flow->arrived < EXPIRE ||
-	    now - policy->expired_at < 2 * longest(&policy->service))
+	list_rotate_left(&policy->backlogged);
+	if (now - flow->arrived < EXPIRE ||
+	    now - policy->expired_at <
+	    2 * htbs_service_time_longest(&policy->service))
 		return NULL;
 	policy->expired_at = now;
 	return flow;
 }
 
+/* Flows are served by what they had of their reservations, or no longer are. */
+static void set_overload(struct rule_policy *policy, bool overload)
+{
+	struct rule_flow *flow;
+
+	policy->proportions.root = RB_ROOT_CACHED;
+	list_for_each_entry(flow, &policy->backlogged, backlogged) {
+		RB_CLEAR_NODE(&flow->proportion.rb);
+		if (overload && !flow->background)
+			htbs_fair_insert(&policy->proportions,
+					 &flow->proportion);
+	}
+}
+
 /* Once all that is pending can be in time, no flow gives up its deadlines. */
 static void end_overload(struct rule_policy *policy, u64 now)
 {
-	bool alone = policy->alone;
-	u32 i;
-
-	if (!alone && !policy->overload.now)
+	if (!policy->alone && !policy->overload.now)
 		return;
-	if (before(now, latest(policy, NULL, policy->load, now, true)) &&
+	if (policy->overload.now &&
+	    before(now, latest(policy, NULL, policy->load, now, true)) &&
 	    htbs_overload_end(&policy->overload))
-		for (i = 0; i < policy->count; i++)
-			if (policy->flows[i]->pending)
-				update_head(policy->flows[i]);
+		set_overload(policy, false);
+	if (!policy->alone || policy->overload.now)
+		return;
+	/* Would what has given up be in time as well? */
 	policy->alone = false;
-	if (alone && (policy->overload.now ||
-		      !before(now, latest(policy, NULL, policy->load, now, true))))
-		policy->alone = true;
+	update_heads(policy);
+	if (before(now, latest(policy, NULL, policy->load, now, true)))
+		return;
+	policy->alone = true;
+	update_heads(policy);
 }
 
 /**
@@ -640,7 +520,8 @@ struct rule_flow *rule_choose(struct rule_policy *policy, u64 now)
 
 	if (policy->waits)
 		rule_timeout(policy, now);
-	if (policy->waits || policy->held || !first(policy, by_arrival, NULL))
+	if (policy->waits || policy->held ||
+	    list_empty(&policy->backlogged))
 		return NULL;
 	end_overload(policy, now);
 	flow = expired(policy, now);
@@ -665,13 +546,40 @@ struct rule_flow *rule_choose(struct rule_policy *policy, u64 now)
 	}
 	if (flow->background)
 		policy->background_due = now + BACKGROUND *
-					 longest(&policy->service);
+			htbs_service_time_longest(&policy->service);
 	return flow;
 }
 
 /*
  * Events.
  */
+
+static void become_busy(struct rule_policy *policy, struct rule_flow *flow,
+			u64 now)
+{
+	u64 idle = now - flow->idle_since;
+	u64 pause = idle < 2 * policy->t_wait ? idle : 2 * policy->t_wait;
+
+	if (flow->known)
+		flow->think = (7 * flow->think + pause) / 8;
+	htbs_pace_busy(&flow->pace, now, idle, flow->service.position);
+	htbs_fair_busy(&policy->shares, &flow->share);
+	htbs_fair_busy(&policy->proportions, &flow->proportion);
+}
+
+/* What has arrived may have to be begun with before the wait would end. */
+static void shorten_wait(struct rule_policy *policy, u64 now)
+{
+	u64 end;
+
+	if (!policy->waits || policy->overload.now)
+		return;
+	end = latest(policy, policy->active, policy->load, now, true);
+	if (policy->waits == RULE_WAIT_SERVICE)
+		end += policy->load.mean;
+	if (before(end, policy->wait_until))
+		policy->wait_until = end;
+}
 
 /**
  * rule_arrive() - a request arrives
@@ -687,62 +595,39 @@ bool rule_arrive(struct rule_policy *policy, struct rule_flow *flow, u64 now,
 		 u32 cost, bool write)
 {
 	bool hit = policy->waits && policy->active == flow;
-	u64 idle = now - flow->idle_since, earned, pause;
 
 	policy->held = false;
 	if (hit)
 		policy->waits = RULE_NO_WAIT;
-	if (!flow->pending && !flow->in_flight) {
-		pause = idle < 2 * policy->t_wait ? idle : 2 * policy->t_wait;
-		if (flow->known)
-			flow->think = (7 * flow->think + pause) / 8;
-		/*
-		 * Did it think for so long that it would not have reached its
-		 * bandwidth with a device of its own?  Then nothing was lost.
-		 */
-		earned = flow->tag - flow->busy_tag;
-		if (idle + flow->service.position >= earned)
-			flow->tag = later(flow->tag, now);
-		else
-			flow->tag = later(flow->tag,
-					  now - flow->promise.latency);
-		flow->busy_tag = flow->tag;
-		flow->share = later(flow->share, policy->share);
-		flow->proportion = later(flow->proportion, policy->proportion);
+	if (!flow->pending && !flow->in_flight)
+		become_busy(policy, flow, now);
+	if (!flow->pending++) {
+		become_backlogged(policy, flow);
+		rule_set_head(policy, flow, now, cost, write);
+	} else {
+		update_head(policy, flow);
 	}
-	if (!flow->pending++)
-		rule_set_head(flow, now, cost, write);
-	if (!flow->background && owed(flow, now)) {
-		policy->quota[false].until = now + HOLD;
-		policy->quota[true].until = now + HOLD;
-		if (!impossible(flow))
-			flow->expected_until = now + HOLD;
-	}
-	if (policy->waits && !policy->overload.now) {
-		u64 end = latest(policy, policy->active, policy->load, now,
-				 true);
-
-		if (policy->waits == RULE_WAIT_SERVICE)
-			end += policy->load.mean;
-		if (before(end, policy->wait_until))
-			policy->wait_until = end;
-	}
+	if (!flow->background && owed(flow, now))
+		expect_more(policy, flow, now);
+	shorten_wait(policy, now);
 	return hit;
 }
 
 /**
  * rule_set_head() - tell the oldest pending request
+ * @policy: the policy
  * @flow: its flow
  * @arrived: when it arrived, ns
  * @cost: what it is charged, bytes
  * @write: it writes
  */
-void rule_set_head(struct rule_flow *flow, u64 arrived, u32 cost, bool write)
+void rule_set_head(struct rule_policy *policy, struct rule_flow *flow,
+		   u64 arrived, u32 cost, bool write)
 {
 	flow->arrived = arrived;
 	flow->cost = cost;
 	flow->write = write;
-	update_head(flow);
+	update_head(policy, flow);
 }
 
 /*
@@ -753,22 +638,28 @@ static void account_turn(struct rule_policy *policy,
 			 const struct rule_flow *flow, u64 now)
 {
 	u64 position = flow->service.position;
-	u32 i;
+	u64 latency = flow->pace.params.latency;
+	struct rule_flow *other;
+	bool found = false;
 
 	if (gives_up(policy, flow))
 		return;
-	if (policy->rotational && flow->promise.latency > 2 * position)
+	if (policy->rotational && latency > 2 * position)
 		now += position;
 	if (!htbs_overload_account(&policy->overload,
-				   before(flow->start + flow->promise.latency,
-					  now)))
+				   before(flow->head.start + latency, now)))
 		return;
-	for (i = 0; i < policy->count && !policy->alone; i++)
-		policy->alone = policy->flows[i]->pending &&
-				impossible(policy->flows[i]);
+	if (!policy->alone) {
+		list_for_each_entry(other, &policy->backlogged, backlogged)
+			found |= impossible(other);
+		policy->alone = found;
+		update_heads(policy);
+	}
 	if (policy->alone && !policy->gave_up)
 		htbs_overload_end(&policy->overload);
 	policy->gave_up = policy->alone;
+	if (policy->overload.now)
+		set_overload(policy, true);
 }
 
 /**
@@ -788,15 +679,15 @@ void rule_dispatch(struct rule_policy *policy, struct rule_flow *flow, u64 now,
 {
 	bool near = flow->known && extent->pos - flow->next_pos <= SEQ_GAP;
 	bool surplus = !owed(flow, now) || flow->background;
-	u64 least = arrived - flow->promise.latency;
 
 	memset(sent, 0, sizeof(*sent));
 	sent->at = now;
-	sent->due = arrived + flow->promise.latency;
+	sent->due = arrived + flow->pace.params.latency;
 	sent->cost = extent->cost;
 	sent->write = extent->write;
 	sent->conforms = !flow->background &&
-			 !before(arrived, flow->tag - tau(flow, extent->cost));
+			 htbs_pace_start(&flow->pace, arrived,
+					 extent->cost) == arrived;
 
 	flow->history = flow->history << 1 | near;
 	flow->next_pos = extent->pos + extent->sectors;
@@ -807,26 +698,55 @@ void rule_dispatch(struct rule_policy *policy, struct rule_flow *flow, u64 now,
 		near = true;
 	}
 	sent->far = !(near && policy->active == flow && policy->run);
-	add(&sent->load, &flow->service, sent->far ? 2 : 0, sent->cost);
+	htbs_load_add(&sent->load, &flow->service, sent->far ? 2 : 0,
+		      sent->cost);
 	policy->load.mean += sent->load.mean;
 	policy->load.variance += sent->load.variance;
 	if (!policy->in_flight++)
 		policy->busy_since = now;
 	flow->in_flight++;
-	flow->pending--;
 	if (policy->rotational && sent->conforms &&
-	    policy->deadline_count < RULE_DEADLINES)
-		policy->deadlines[policy->deadline_count++] = sent->due;
+	    policy->due_count < RULE_DEADLINES)
+		policy->due[policy->due_count++] = sent->due;
 	if (!policy->run && !flow->background)
 		account_turn(policy, flow, now);
 	policy->run += policy->active == flow;
 
-	policy->share = later(policy->share, flow->share);
-	policy->proportion = later(policy->proportion, flow->proportion);
+	htbs_fair_serve(&policy->shares, &flow->share);
+	htbs_fair_serve(&policy->proportions, &flow->proportion);
 	if (!surplus || policy->overload.now)
-		flow->tag = later(flow->tag, least) + step(flow, extent->cost);
-	flow->proportion += step(flow, extent->cost);
-	charge_quota(policy, sent->write, extent->cost, surplus, now);
+		htbs_pace_charge(&flow->pace, arrived, extent->cost);
+	htbs_fair_charge(&policy->proportions, &flow->proportion,
+			 htbs_pace_step(&flow->pace, extent->cost));
+	htbs_quota_account(&policy->quota[sent->write], extent->cost, surplus,
+			   now);
+	if (!--flow->pending)
+		end_backlog(policy, flow);
+}
+
+/* A request that had to be served until then has completed. */
+static void forget_due(struct rule_policy *policy, u64 due)
+{
+	u32 i;
+
+	for (i = 0; i < policy->due_count; i++)
+		if (policy->due[i] == due) {
+			policy->due[i] = policy->due[--policy->due_count];
+			break;
+		}
+	if (!policy->in_flight)
+		policy->due_count = 0;
+}
+
+/* The last request of the flow that is waited for has completed. */
+static void wait_for_arrival(struct rule_policy *policy, u64 now)
+{
+	u64 end = run_end(policy, now);
+
+	policy->waits = RULE_WAIT_ARRIVAL;
+	policy->wait_until = now + max_wait(policy, policy->active);
+	if (before(end, policy->wait_until))
+		policy->wait_until = later(now, end);
 }
 
 /**
@@ -839,45 +759,40 @@ void rule_dispatch(struct rule_policy *policy, struct rule_flow *flow, u64 now,
 void rule_complete(struct rule_policy *policy, struct rule_flow *flow, u64 now,
 		   const struct rule_sent *sent)
 {
-	u64 took = now - policy->busy_since, of = step(flow, sent->cost);
-	u64 weight = flow->promise.weight ? flow->promise.weight << 14 :
-					    flow->promise.bw;
+	const struct htbs_params *params = &flow->pace.params;
+	u64 took = now - policy->busy_since;
+	u64 of = htbs_pace_step(&flow->pace, sent->cost);
+	u64 weight = params->weight ? params->weight << 14 : params->bw;
 	u64 need = div64_u64(took << 8, of ?: 1);
-	u32 i;
+	bool was = impossible(flow);
 
-	if (sent->conforms && before(sent->at, sent->due))
-		judge_quotas(policy, before(sent->due, now));
-	learn(&policy->service, took, sent->cost, sent->far);
-	learn(&flow->service, took, sent->cost, sent->far);
+	if (sent->conforms && before(sent->at, sent->due)) {
+		htbs_quota_judge(&policy->quota[0], before(sent->due, now));
+		htbs_quota_judge(&policy->quota[1], before(sent->due, now));
+	}
+	htbs_service_time_learn(&policy->service, took, sent->cost, sent->far);
+	htbs_service_time_learn(&flow->service, took, sent->cost, sent->far);
 	policy->busy_since = now;
 	policy->in_flight--;
 	policy->load.mean -= sent->load.mean;
 	policy->load.variance -= sent->load.variance;
 	policy->held = false;
-	for (i = 0; i < policy->deadline_count; i++)
-		if (sent->conforms && policy->deadlines[i] == sent->due) {
-			policy->deadlines[i] =
-				policy->deadlines[--policy->deadline_count];
-			break;
-		}
-	if (!policy->in_flight)
-		policy->deadline_count = 0;
+	if (sent->conforms)
+		forget_due(policy, sent->due);
 
 	flow->in_flight--;
 	flow->idle_since = now;
 	flow->need = flow->need ? flow->need - flow->need / 32 + need / 32 : need;
-	flow->share += div64_u64(took << 20, weight);
+	htbs_fair_charge(&policy->shares, &flow->share,
+			 div64_u64(took << 20, weight));
 	/* No reservation counts for more than the whole device. */
 	if (took > of)
-		flow->proportion += took - of;
-	if (policy->active == flow && policy->waits == RULE_WAIT_SERVICE) {
-		u64 end = run_end(policy, now);
-
-		policy->waits = RULE_WAIT_ARRIVAL;
-		policy->wait_until = now + max_wait(policy, flow);
-		if (before(end, policy->wait_until))
-			policy->wait_until = later(now, end);
-	}
+		htbs_fair_charge(&policy->proportions, &flow->proportion,
+				 took - of);
+	if (flow->pending && impossible(flow) != was)
+		update_head(policy, flow);
+	if (policy->active == flow && policy->waits == RULE_WAIT_SERVICE)
+		wait_for_arrival(policy, now);
 }
 
 /**
@@ -889,11 +804,18 @@ void rule_complete(struct rule_policy *policy, struct rule_flow *flow, u64 now,
  */
 u64 rule_timer(const struct rule_policy *policy, u64 now)
 {
+	u64 wait = SEC;
+	u32 i;
+
 	if (policy->waits)
 		return policy->wait_until;
-	if (policy->held && !policy->rotational)
-		return now + QUOTA_BURST / 50;
-	return 0;
+	if (!policy->held || policy->rotational)
+		return 0;
+	for (i = 0; i < 2; i++)
+		if (policy->quota[i].full &&
+		    htbs_quota_wait(&policy->quota[i]) < wait)
+			wait = htbs_quota_wait(&policy->quota[i]);
+	return now + wait;
 }
 
 /**
@@ -924,11 +846,14 @@ void rule_init(struct rule_policy *policy, u64 seek, u64 t_wait, bool rotational
 	memset(policy, 0, sizeof(*policy));
 	policy->rotational = rotational;
 	policy->t_wait = t_wait;
-	policy->service.position = seek / 2;
-	policy->service.deviation = seek / 10;
-	policy->service.stream = 10 << 10;
-	policy->quota[false].rate = 20 * SEC;
-	policy->quota[true].rate = 20 * SEC;
+	INIT_LIST_HEAD(&policy->backlogged);
+	htbs_owed_init(&policy->owed);
+	policy->expected = RB_ROOT_CACHED;
+	htbs_fair_init(&policy->shares);
+	htbs_fair_init(&policy->proportions);
+	htbs_service_time_init(&policy->service, seek);
+	htbs_quota_init(&policy->quota[false], 0);
+	htbs_quota_init(&policy->quota[true], 0);
 	policy->expired_at = -EXPIRE;
 }
 
@@ -943,8 +868,14 @@ void rule_add_flow(struct rule_policy *policy, struct rule_flow *flow,
 		   const struct htbs_params *promise, bool background)
 {
 	memset(flow, 0, sizeof(*flow));
-	flow->promise = *promise;
+	flow->pace.params = *promise;
 	flow->background = background;
 	flow->service = policy->service;
-	policy->flows[policy->count++] = flow;
+	INIT_LIST_HEAD(&flow->backlogged);
+	htbs_owed_head_init(&flow->head);
+	RB_CLEAR_NODE(&flow->expected);
+	htbs_fair_node_init(&flow->share);
+	htbs_fair_node_init(&flow->proportion);
+	if (background)
+		policy->background = flow;
 }

@@ -6,52 +6,34 @@
 #ifndef HTBS_SIM_RULE_H
 #define HTBS_SIM_RULE_H
 
+#include <linux/list.h>
 #include <linux/types.h>
 
-#include <htbs/core/curve.h>
 #include <htbs/core/slack.h>
 
-#define RULE_FLOWS	64
+#include "owed.h"
+#include "fair.h"
+#include "pace.h"
+#include "quota.h"
+#include "service.h"
+
 #define RULE_DEADLINES	32
 
 /**
- * struct rule_cost - what the device is seen to take for a request
- * @position: to position, if it does, ns
- * @deviation: the mean deviation from that, ns
- * @stream: to transfer 1024 bytes, ns
- */
-struct rule_cost {
-	u64 position;
-	u64 deviation;
-	u64 stream;
-};
-
-/**
- * struct rule_load - what the device takes for some requests
- * @mean: ns
- * @variance: the sum of the squares of the deviations, in 1024 ns
- */
-struct rule_load {
-	u64 mean;
-	u64 variance;
-};
-
-/**
  * struct rule_flow - what the policy knows of a reservation
- * @promise: the reservation
+ * @pace: the reservation, and how far the flow has come
  * @background: it is IOPRIO_CLASS_IDLE
  * @pending: requests in the scheduler
  * @in_flight: requests with the device
- * @tag: the pace: when its next request is due to start by the arrival curve, ns
- * @busy_tag: @tag when it became busy
- * @start: when its head is entitled, ns
- * @deadline: when its head has to be served, ns
- * @arrived: when its head arrived, ns
- * @cost: what its head is charged, bytes
- * @write: its head writes
- * @expected_until: up to then conforming requests are expected, ns
- * @share: device time that it had over its weight, fair queueing's start tag
- * @proportion: the same of its reservation, for an overload, ns
+ * @backlogged: its place among all backlogged flows, if one is pending
+ * @head: its oldest request
+ * @arrived: when that arrived, ns
+ * @cost: what that is charged, bytes
+ * @write: that writes
+ * @expected: its place among flows of which conforming requests are expected
+ * @expected_until: up to when they are, ns
+ * @share: device time that it had over its weight
+ * @proportion: the same over its reservation, for an overload, ns
  * @need: part of the device's time that its reservation takes, in 1/256
  * @service: what the device takes for its requests
  * @next_pos: sector behind its last request
@@ -63,22 +45,21 @@ struct rule_load {
  * @known: one was dispatched
  */
 struct rule_flow {
-	struct htbs_params promise;
+	struct htbs_pace pace;
 	bool background;
 	u32 pending;
 	u32 in_flight;
-	u64 tag;
-	u64 busy_tag;
-	u64 start;
-	u64 deadline;
+	struct list_head backlogged;
+	struct htbs_owed_head head;
 	u64 arrived;
 	u32 cost;
 	bool write;
+	struct rb_node expected;
 	u64 expected_until;
-	u64 share;
-	u64 proportion;
+	struct htbs_fair_node share;
+	struct htbs_fair_node proportion;
 	u64 need;
-	struct rule_cost service;
+	struct htbs_service_time service;
 	u64 next_pos;
 	u64 sweep;
 	u64 idle_since;
@@ -89,33 +70,13 @@ struct rule_flow {
 };
 
 /**
- * struct rule_quota - how much surplus a device that does not seek may have
- * @rate: bytes/s
- * @tokens: bytes that may be dispatched now
- * @at: when @tokens was brought up to date, ns
- * @until: up to then conforming requests are expected, ns
- * @full: a request was held since the last verdict
- * @bytes: dispatched since @since
- * @since: begin of the interval, ns
- * @used: bytes/s in the interval before
- */
-struct rule_quota {
-	u64 rate;
-	s64 tokens;
-	u64 at;
-	u64 until;
-	bool full;
-	u64 bytes;
-	u64 since;
-	u64 used;
-};
-
-/**
  * struct rule_policy - the policy's state
- * @flows: all flows
- * @count: how many
  * @rotational: the device seeks
  * @t_wait: the longest wait, ns
+ * @backlogged: flows with requests pending, and the background
+ * @background: the flow of IOPRIO_CLASS_IDLE, or NULL
+ * @owed: heads by deadline, without those of flows that gave up
+ * @expected: flows of which conforming requests are expected, by latency
  * @active: the flow that the device is granted to
  * @run: its requests since then
  * @run_since: since when, ns
@@ -129,10 +90,11 @@ struct rule_quota {
  * @service: what it takes for a request, of any flow
  * @busy_since: when it completed a request last, or became busy, ns
  * @quota: of reads, and of writes
- * @deadlines: of conforming requests in flight, on a device that seeks
- * @deadline_count: how many
- * @share: fair queueing's virtual time, by device time over weight
- * @proportion: the same, by reservations
+ * @quota_until: up to when conforming requests are expected, ns
+ * @due: deadlines of conforming requests in flight, on a device that seeks
+ * @due_count: how many
+ * @shares: backlogged flows by device time over weight
+ * @proportions: the same by reservations, in an overload
  * @alone: reservations that alone need more than the device have given up
  * @gave_up: they had when turns came too late last
  * @overload: all have
@@ -140,10 +102,12 @@ struct rule_quota {
  * @expired_at: when an expired head was chosen last, ns
  */
 struct rule_policy {
-	struct rule_flow *flows[RULE_FLOWS];
-	u32 count;
 	bool rotational;
 	u64 t_wait;
+	struct list_head backlogged;
+	struct rule_flow *background;
+	struct htbs_owed owed;
+	struct rb_root_cached expected;
 	struct rule_flow *active;
 	u32 run;
 	u64 run_since;
@@ -151,16 +115,17 @@ struct rule_policy {
 	enum { RULE_NO_WAIT, RULE_WAIT_SERVICE, RULE_WAIT_ARRIVAL } waits;
 	u64 wait_until;
 	u32 in_flight;
-	struct rule_load load;
+	struct htbs_load load;
 	bool held;
 	bool by_position;
-	struct rule_cost service;
+	struct htbs_service_time service;
 	u64 busy_since;
-	struct rule_quota quota[2];
-	u64 deadlines[RULE_DEADLINES];
-	u32 deadline_count;
-	u64 share;
-	u64 proportion;
+	struct htbs_quota quota[2];
+	u64 quota_until;
+	u64 due[RULE_DEADLINES];
+	u32 due_count;
+	struct htbs_fair shares;
+	struct htbs_fair proportions;
 	bool alone;
 	bool gave_up;
 	struct htbs_overload overload;
@@ -176,7 +141,7 @@ struct rule_sent {
 	bool conforms;
 	bool write;
 	bool far;
-	struct rule_load load;
+	struct htbs_load load;
 };
 
 /* A request: where, and how large. */
@@ -194,7 +159,8 @@ void rule_add_flow(struct rule_policy *policy, struct rule_flow *flow,
 		   const struct htbs_params *promise, bool background);
 bool rule_arrive(struct rule_policy *policy, struct rule_flow *flow, u64 now,
 		 u32 cost, bool write);
-void rule_set_head(struct rule_flow *flow, u64 arrived, u32 cost, bool write);
+void rule_set_head(struct rule_policy *policy, struct rule_flow *flow,
+		   u64 arrived, u32 cost, bool write);
 struct rule_flow *rule_choose(struct rule_policy *policy, u64 now);
 void rule_dispatch(struct rule_policy *policy, struct rule_flow *flow, u64 now,
 		   u64 arrived, const struct rule_extent *extent,

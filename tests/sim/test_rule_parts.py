@@ -1,0 +1,341 @@
+"""The parts of the next policy, in tests/sim/rule, each by itself."""
+
+from ctypes import (
+    POINTER,
+    Structure,
+    addressof,
+    byref,
+    c_bool,
+    c_int64,
+    c_size_t,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+)
+from functools import cache
+from itertools import accumulate
+from math import isqrt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.model.reservation import SECOND, Params
+from tests.sim.sim import MS, NEXT, library
+from tests.unit.host import CParams
+
+WRAP = 1 << 64
+MARGIN = 5
+LATENCY = 50 * MS
+
+
+class CLoad(Structure):
+    """struct htbs_load."""
+
+    _fields_ = [("mean", c_uint64), ("variance", c_uint64)]
+
+
+class CSum(Structure):
+    """struct htbs_owed_sum."""
+
+    _fields_ = [("load", CLoad), ("slack_end", c_uint64), ("start", c_uint64)]
+
+
+class CHead(Structure):
+    """struct htbs_owed_head."""
+
+    _fields_ = [("rb", c_size_t * 3), ("deadline", c_uint64), ("start", c_uint64),
+                ("last", c_bool), ("load", CLoad), ("sum", CSum)]
+
+
+class COwed(Structure):
+    """struct htbs_owed."""
+
+    _fields_ = [("root", c_void_p * 2)]
+
+
+class CPace(Structure):
+    """struct htbs_pace."""
+
+    _fields_ = [("params", CParams), ("tag", c_uint64), ("busy_tag", c_uint64)]
+
+
+class CQuota(Structure):
+    """struct htbs_quota."""
+
+    _fields_ = [("rate", c_uint64), ("tokens", c_int64), ("filled", c_uint64), ("full", c_bool),
+                ("bytes", c_uint64), ("since", c_uint64), ("used", c_uint64)]
+
+
+class CService(Structure):
+    """struct htbs_service_time."""
+
+    _fields_ = [("position", c_uint64), ("deviation", c_uint64), ("stream", c_uint64)]
+
+
+@cache
+def rule():
+    """The library of the next policy, with the prototypes of its parts."""
+    lib = library(NEXT)
+    prototypes = {
+        "htbs_owed_init": (None, POINTER(COwed)),
+        "htbs_owed_insert": (None, POINTER(COwed), POINTER(CHead)),
+        "htbs_owed_remove": (None, POINTER(COwed), POINTER(CHead)),
+        "htbs_owed_update": (None, POINTER(CHead)),
+        "htbs_owed_entitled": (c_void_p, POINTER(COwed), c_uint64),
+        "htbs_owed_latest": (c_bool, POINTER(COwed), POINTER(CHead), POINTER(CLoad), c_bool,
+                             POINTER(c_uint64)),
+        "htbs_pace_start": (c_uint64, POINTER(CPace), c_uint64, c_uint32),
+        "htbs_pace_deadline": (c_uint64, POINTER(CPace), c_uint64, c_uint32),
+        "htbs_pace_due_together": (c_uint32, POINTER(CPace), c_uint64, c_uint32, c_uint32),
+        "htbs_pace_busy": (None, POINTER(CPace), c_uint64, c_uint64, c_uint64),
+        "htbs_pace_charge": (None, POINTER(CPace), c_uint64, c_uint32),
+        "htbs_quota_init": (None, POINTER(CQuota), c_uint64),
+        "htbs_quota_allows": (c_bool, POINTER(CQuota), c_uint64),
+        "htbs_quota_account": (None, POINTER(CQuota), c_uint32, c_bool, c_uint64),
+        "htbs_quota_judge": (None, POINTER(CQuota), c_bool),
+        "htbs_quota_wait": (c_uint64, POINTER(CQuota)),
+        "htbs_service_time_init": (None, POINTER(CService), c_uint64),
+        "htbs_service_time_learn": (None, POINTER(CService), c_uint64, c_uint32, c_bool),
+        "htbs_service_time_longest": (c_uint64, POINTER(CService)),
+        "htbs_load_margin": (c_uint64, c_uint64),
+    }
+    for name, (result, *arguments) in prototypes.items():
+        function = getattr(lib, name)
+        function.restype, function.argtypes = result, arguments
+    return lib
+
+
+# What is owed.
+
+times = st.integers(0, SECOND)
+heads = st.builds(
+    dict, deadline=times, start=times, last=st.booleans(), mean=st.integers(0, 100 * MS),
+    variance=st.integers(0, 1 << 30),
+)
+# Which of eight heads is put among the others, changed, or taken out.
+steps = st.lists(st.tuples(st.integers(0, 7), st.one_of(st.none(), heads)), max_size=60)
+
+
+def latest_of(owed: list[dict], before: tuple[int, int], at_worst: bool) -> int:
+    """latest(Q), summed up one by one."""
+    load, variance = before
+    slack = min(head["deadline"] - mean for head, mean in zip(
+        owed, accumulate(head["mean"] for head in owed), strict=True))
+    margin = MARGIN * (isqrt(variance + sum(head["variance"] for head in owed)) << 10)
+    return slack - load - (margin if at_worst else 0)
+
+
+@given(steps=steps, zero=st.sampled_from([0, WRAP - SECOND // 2]), now=times,
+       before=st.tuples(times, st.integers(0, 1 << 30)), at_worst=st.booleans())
+def test_owed_heads_as_summed_up_one_by_one(steps, zero, now, before, at_worst):
+    """The tree finds what a walk finds, with and without each head, and when the clock wraps."""
+    lib, tree = rule(), COwed()
+    lib.htbs_owed_init(byref(tree))
+    nodes, known, order = [CHead() for _ in range(8)], {}, []
+    for which, head in steps:
+        node = nodes[which]
+        if which in known and head and head["deadline"] == known[which]["deadline"]:
+            known[which] = head
+        elif which in known:
+            lib.htbs_owed_remove(byref(tree), byref(node))
+            del known[which]
+            order.remove(which)
+        if not head:
+            continue
+        node.start = (head["start"] + zero) % WRAP
+        node.last = head["last"]
+        node.load = CLoad(head["mean"], head["variance"])
+        if which in known:
+            lib.htbs_owed_update(byref(node))
+        else:
+            node.deadline = (head["deadline"] + zero) % WRAP
+            lib.htbs_owed_insert(byref(tree), byref(node))
+            known[which] = head
+            order.append(which)
+
+    # Equal deadlines are in the order of insertion.
+    order.sort(key=lambda which: known[which]["deadline"])
+    entitled = [which for which in order
+                if not known[which]["last"] and known[which]["start"] <= now]
+    found = lib.htbs_owed_entitled(byref(tree), (now + zero) % WRAP)
+    assert found == (addressof(nodes[entitled[0]]) if entitled else None)
+
+    end, load = c_uint64(), CLoad(*before)
+    for without in [None, *order]:
+        rest = [known[which] for which in order if which != without]
+        there = lib.htbs_owed_latest(byref(tree),
+                                     None if without is None else byref(nodes[without]),
+                                     byref(load), at_worst, byref(end))
+        assert there == bool(rest)
+        if rest:
+            assert end.value == (latest_of(rest, before, at_worst) + zero) % WRAP
+
+
+# The pace.
+
+params = st.builds(Params, st.integers(4096, 1 << 30), st.integers(4096, 1 << 22),
+                   st.sampled_from([MS, LATENCY, SECOND]))
+
+
+def pace_of(promise: Params) -> CPace:
+    """A pace at time 0, a second after which the flow has all of its burst."""
+    return CPace(CParams(promise.bw, promise.burst, promise.latency))
+
+
+@given(promise=params, costs=st.lists(st.integers(4096, 1 << 20), min_size=1, max_size=40))
+def test_no_more_is_entitled_than_the_arrival_curve_has(promise, costs):
+    """Of a backlog, never more than the burst and the bandwidth times the time; and no less."""
+    lib, pace, begin = rule(), pace_of(promise), SECOND
+    lib.htbs_pace_busy(byref(pace), begin, SECOND, 0)
+    sent = 0
+    for cost in costs:
+        start = lib.htbs_pace_start(byref(pace), begin, cost)
+        curve = max(promise.burst, cost) + (start - begin) * promise.bw / SECOND
+        rounding = len(costs) * promise.bw / SECOND + 1
+        assert sent + cost <= curve + rounding
+        if start > begin and promise.burst > cost:
+            assert sent + cost >= curve - rounding
+        lib.htbs_pace_charge(byref(pace), begin, cost)
+        sent += cost
+
+
+@pytest.mark.parametrize("service", [0, 10 * MS])
+def test_a_closed_loop_loses_no_bandwidth(service):
+    """A reader with one request at a time, answered after 35 ms instead of 20, is owed the rest."""
+    lib, pace, cost = rule(), pace_of(Params(204_800, 4096, LATENCY)), 4096
+    now = SECOND
+    lib.htbs_pace_busy(byref(pace), now, SECOND, service)
+    for _ in range(3):
+        lib.htbs_pace_charge(byref(pace), now, cost)
+        now += 35 * MS
+        lib.htbs_pace_busy(byref(pace), now, MS // 10, service)
+    behind = 3 * 15 * MS
+    assert pace.tag == now - behind
+    assert lib.htbs_pace_start(byref(pace), now, cost) == now
+    assert lib.htbs_pace_deadline(byref(pace), now, cost) == now + LATENCY - behind
+
+
+def test_what_is_behind_by_more_than_the_latency_is_lost():
+    lib, pace = rule(), pace_of(Params(204_800, 4096, LATENCY))
+    lib.htbs_pace_busy(byref(pace), SECOND, SECOND, 0)
+    lib.htbs_pace_charge(byref(pace), SECOND, 4096)
+    lib.htbs_pace_busy(byref(pace), 2 * SECOND, 0, 0)
+    assert pace.tag == 2 * SECOND - LATENCY
+    assert lib.htbs_pace_deadline(byref(pace), 2 * SECOND, 4096) == 2 * SECOND
+
+
+def test_an_idle_flow_saves_nothing_up():
+    lib, pace = rule(), pace_of(Params(204_800, 4096, LATENCY))
+    lib.htbs_pace_busy(byref(pace), SECOND, SECOND, 0)
+    lib.htbs_pace_charge(byref(pace), SECOND, 4096)
+    lib.htbs_pace_busy(byref(pace), 2 * SECOND, SECOND - 10 * MS, 0)
+    assert pace.tag == 2 * SECOND
+
+
+@pytest.mark.parametrize(("pending", "together"), [(1, 1), (3, 3), (4, 4), (9, 4)])
+def test_requests_of_a_burst_are_due_together(pending, together):
+    lib, pace = rule(), pace_of(Params(204_800, 16384, LATENCY))
+    lib.htbs_pace_busy(byref(pace), SECOND, SECOND, 0)
+    deadline = lib.htbs_pace_deadline(byref(pace), SECOND, 4096)
+    assert lib.htbs_pace_due_together(byref(pace), deadline, 4096, pending) == together
+
+
+# The quota.
+
+def test_a_new_quota_holds_nothing_back():
+    lib, quota = rule(), CQuota()
+    lib.htbs_quota_init(byref(quota), 0)
+    for i in range(1000):
+        assert lib.htbs_quota_allows(byref(quota), i * MS // 10)
+        lib.htbs_quota_account(byref(quota), 1 << 20, True, i * MS // 10)
+
+
+@given(late=st.integers(1, 1000), cost=st.integers(4096, 1 << 25))
+def test_no_quota_holds_surplus_back_for_ever(late, cost):
+    """However many were late: a request goes when all before it are paid for."""
+    lib, quota, now = rule(), CQuota(), 0
+    lib.htbs_quota_init(byref(quota), 0)
+    for _ in range(late):
+        lib.htbs_quota_judge(byref(quota), True)
+    assert 1 << 20 <= quota.rate < 20 * SECOND
+    for _ in range(4):
+        if not lib.htbs_quota_allows(byref(quota), now):
+            wait = lib.htbs_quota_wait(byref(quota))
+            assert wait <= (cost << 10) * SECOND // (quota.rate >> 10 << 10) // 1000
+            # A second's worth is filled up at a time.
+            while wait > 0:
+                now += min(wait, SECOND // 2)
+                wait -= SECOND // 2
+                lib.htbs_quota_allows(byref(quota), now)
+            now += MS
+        assert lib.htbs_quota_allows(byref(quota), now)
+        lib.htbs_quota_account(byref(quota), cost, True, now)
+
+
+def test_reserved_work_uses_up_no_quota():
+    lib, quota = rule(), CQuota()
+    lib.htbs_quota_init(byref(quota), 0)
+    before = quota.tokens
+    lib.htbs_quota_account(byref(quota), 1 << 30, False, 0)
+    assert quota.tokens == before
+
+
+@pytest.mark.parametrize(("every", "grows"), [(80, False), (125, True)])
+def test_one_late_in_a_hundred_is_in_balance(every, grows):
+    lib, quota = rule(), CQuota()
+    lib.htbs_quota_init(byref(quota), 0)
+    quota.rate = begin = SECOND // 10
+    for i in range(100 * every):
+        quota.full = True
+        lib.htbs_quota_judge(byref(quota), i % every == 0)
+    assert (quota.rate > 2 * begin) if grows else (quota.rate < begin / 2)
+
+
+def test_a_late_request_lowers_what_was_used():
+    """And not a rate that was never reached."""
+    lib, quota = rule(), CQuota()
+    lib.htbs_quota_init(byref(quota), 0)
+    lib.htbs_quota_account(byref(quota), 10_000_000, True, 50 * MS)
+    lib.htbs_quota_account(byref(quota), 10_000_000, True, 100 * MS)
+    lib.htbs_quota_judge(byref(quota), True)
+    assert quota.rate == 200_000_000 - 200_000_000 // 16
+
+
+# Service times.
+
+@given(st.lists(st.tuples(st.integers(0, 2 * SECOND), st.integers(512, 1 << 22), st.booleans()),
+                max_size=300))
+def test_an_estimate_stays_within_what_a_device_may_take(requests):
+    """No time, however long, makes it more than a second; estimates never become negative."""
+    lib, time = rule(), CService()
+    lib.htbs_service_time_init(byref(time), 20 * MS)
+    for took, size, positioned in requests:
+        lib.htbs_service_time_learn(byref(time), took, size, positioned)
+        assert time.position <= SECOND
+        assert time.deviation <= SECOND
+        assert time.stream <= 2 * SECOND
+
+
+def test_a_spin_up_is_not_believed():
+    lib, time = rule(), CService()
+    lib.htbs_service_time_init(byref(time), 20 * MS)
+    longest = lib.htbs_service_time_longest(byref(time))
+    lib.htbs_service_time_learn(byref(time), 10 * SECOND, 4096, True)
+    assert lib.htbs_service_time_longest(byref(time)) < 1.2 * longest
+
+
+def test_a_constant_time_is_learned():
+    lib, time = rule(), CService()
+    lib.htbs_service_time_init(byref(time), 20 * MS)
+    for _ in range(1000):
+        lib.htbs_service_time_learn(byref(time), 5 * MS, 4096, True)
+        lib.htbs_service_time_learn(byref(time), 40_000, 4096, False)
+    assert time.stream == pytest.approx(10_000, rel=0.02)
+    assert time.position == pytest.approx(5 * MS - 40_000, rel=0.02)
+    assert time.deviation < MS // 10
+
+
+@given(st.integers(0, (1 << 62) - 1))
+def test_the_margin_is_a_root(variance):
+    assert rule().htbs_load_margin(variance) == MARGIN * (isqrt(variance) << 10)
