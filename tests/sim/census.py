@@ -10,11 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 
-from tests.sim.drives import Disk, draw
-from tests.sim.loads import MIXED, PAIR, queueing_disk, unlimited
-from tests.sim.sim import NEXT, PAPER, SLACK, Client, Knobs, Run, run
+from tests.model.reservation import Params
+from tests.sim.drives import Disk, Flash, draw, draw_flash
+from tests.sim.loads import FLASH_READ, FLASH_WRITE, MIXED, PAIR, queueing_disk, unlimited
+from tests.sim.sim import MS, NEXT, PAPER, SLACK, Client, Knobs, Run, run
 
 SECONDS = 30
+FLASH_SECONDS = 2
 POLICIES = {"paper": PAPER, "slack": SLACK, "next": Knobs(NEXT)}
 HEAD = ("load", "policy", "median MB/s", "worst", "kept", "late", "of", "worst part")
 ROW = "{:26}{:8}{:>12}{:>8}{:>7}{:>7}{:>9}{:>12}"
@@ -48,12 +50,27 @@ LOADS = {
 }
 
 
-def measure(load: Load, knobs: Knobs, drives: list[Disk],
+def flash_load(clients: list[Client], drive: Flash) -> Load:
+    """A reader with one request at a time beside others, with a latency that the drive can keep.
+
+    Reads wait for what a die has begun: an erasure, or two, as a page may lie behind another read.
+    """
+    latency = 2 * drive.erase + drive.program + MS
+    reader = Client(Params(clients[0].promise.bw, clients[0].promise.burst, latency))
+    return Load([reader, *clients[1:]], slice(1))
+
+
+FLASH_LOADS = {"reader, four readers": FLASH_READ, "reader, writer": FLASH_WRITE}
+
+
+def measure(clients: Load | list[Client], knobs: Knobs, drives: list[Disk] | list[Flash],
             done: Callable[[], None] = lambda: None) -> tuple[str, ...]:
     """The columns of a row."""
     totals, kept, late = [], [], []
     for drive in drives:
-        outcome = run(load.clients, knobs, SECONDS, 1, drive)
+        flash = isinstance(drive, Flash)
+        load = flash_load(clients, drive) if flash else clients
+        outcome = run(load.clients, knobs, FLASH_SECONDS if flash else SECONDS, 1, drive)
         totals.append(outcome.total / 1e6)
         kept.append(load.kept(outcome))
         late.append(load.late(outcome))
@@ -70,13 +87,14 @@ def main() -> None:
     parser.add_argument("--drives", type=int, default=30, metavar="N")
     parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument("--list", action="store_true", help="print the drives")
+    parser.add_argument("--flash", action="store_true", help="flash drives, not disks")
     args = parser.parse_args()
     rng = random.Random(args.seed)
-    drives = [draw(rng) for _ in range(args.drives)]
+    drives = [(draw_flash if args.flash else draw)(rng) for _ in range(args.drives)]
     if args.list:
         print(*drives, sep="\n")
     print(ROW.format(*HEAD))
-    for name, load in LOADS.items():
+    for name, load in (FLASH_LOADS if args.flash else LOADS).items():
         for policy, knobs in POLICIES.items():
             print(ROW.format(name, policy, *measure(load, knobs, drives)), flush=True)
 

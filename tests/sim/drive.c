@@ -11,6 +11,7 @@
 static enum sim_drive drive;
 static struct disk disk;
 static struct disk_profile drawn;
+static struct flash_profile drawn_flash;
 static struct flash *flash;
 static struct drive_cmd commands[SIM_COMMANDS];
 static struct sim_plain plain;
@@ -35,9 +36,16 @@ static bool plain_decide(u32 *nr, u64 *done)
 	return true;
 }
 
+static bool is_flash(void)
+{
+	return drive == SIM_TLC || drive == SIM_DRAWN_FLASH;
+}
+
 /* A drive that has done nothing yet; a flash drive full of random writes. */
 void sim_drive_reset(enum sim_drive kind, const struct sim_plain *of)
 {
+	const struct flash_profile *profile;
+
 	drive = kind;
 	plain = *of;
 	plain_seed = 1;
@@ -48,16 +56,17 @@ void sim_drive_reset(enum sim_drive kind, const struct sim_plain *of)
 		disk_init(&disk, &disk_nearline, false);
 	else if (kind == SIM_DRAWN)
 		disk_init(&disk, &drawn, false);
-	if (kind != SIM_TLC)
+	if (!is_flash())
 		return;
-	if (!flash)
-		flash = malloc(flash_size(&flash_tlc));
-	flash_init(flash, &flash_tlc, true);
+	profile = kind == SIM_TLC ? &flash_tlc : &drawn_flash;
+	free(flash);
+	flash = malloc(flash_size(profile));
+	flash_init(flash, profile, true);
 }
 
 u64 sim_drive_sectors(void)
 {
-	return drive == SIM_TLC ? (u64)flash_tlc.size_mb << 11 : disk.p.sectors;
+	return is_flash() ? (u64)flash->p.size_mb << 11 : disk.p.sectors;
 }
 
 /**
@@ -75,12 +84,27 @@ const char *sim_drive_profile(const void *profile, u32 size)
 	return disk_init(&disk, &drawn, false);
 }
 
+/**
+ * sim_drive_flash_profile() - set the drive that SIM_DRAWN_FLASH is
+ * @profile: a struct flash_profile; mirrored in tests/simdisk/model.py
+ * @size: size of the mirror, bytes
+ *
+ * Return: NULL, or what is wrong with the profile.
+ */
+const char *sim_drive_flash_profile(const void *profile, u32 size)
+{
+	if (size != sizeof(drawn_flash))
+		return "struct flash_profile changed: bring FlashProfile up to date";
+	memcpy(&drawn_flash, profile, size);
+	return flash_check(&drawn_flash);
+}
+
 /* How many commands it takes at a time. */
 u32 sim_drive_depth(void)
 {
 	if (drive == SIM_PLAIN)
 		return plain.depth;
-	return drive == SIM_TLC ? SIM_COMMANDS : disk.p.depth;
+	return is_flash() ? SIM_COMMANDS : disk.p.depth;
 }
 
 void sim_drive_submit(u32 nr, u64 now, bool write, u64 sector, u32 sectors)
@@ -93,7 +117,7 @@ void sim_drive_submit(u32 nr, u64 now, bool write, u64 sector, u32 sectors)
 	cmd->op = write ? DRIVE_WRITE : DRIVE_READ;
 	if (drive == SIM_PLAIN)
 		plain_submit(nr, now);
-	else if (drive == SIM_TLC)
+	else if (is_flash())
 		flash_submit(flash, cmd);
 	else
 		disk_submit(&disk, cmd);
@@ -106,8 +130,7 @@ bool sim_drive_decide(u64 now, u32 *nr, u64 *done)
 
 	if (drive == SIM_PLAIN)
 		return plain_decide(nr, done);
-	cmd = drive == SIM_TLC ? flash_decide(flash, now) :
-				 disk_decide(&disk, now);
+	cmd = is_flash() ? flash_decide(flash, now) : disk_decide(&disk, now);
 	if (!cmd)
 		return false;
 	*nr = cmd - commands;
@@ -119,5 +142,5 @@ u64 sim_drive_wake(void)
 {
 	if (drive == SIM_PLAIN)
 		return ~0ULL;
-	return drive == SIM_TLC ? flash_wake(flash) : disk_wake(&disk);
+	return is_flash() ? flash_wake(flash) : disk_wake(&disk);
 }

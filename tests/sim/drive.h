@@ -17,6 +17,7 @@ enum sim_drive {
 	SIM_TLC,
 	SIM_PLAIN,
 	SIM_DRAWN,
+	SIM_DRAWN_FLASH,
 };
 
 /**
@@ -32,6 +33,7 @@ struct sim_plain {
 };
 
 const char *sim_drive_profile(const void *profile, u32 size);
+const char *sim_drive_flash_profile(const void *profile, u32 size);
 void sim_drive_reset(enum sim_drive kind, const struct sim_plain *of);
 u64 sim_drive_sectors(void);
 u32 sim_drive_depth(void);

@@ -1,4 +1,4 @@
-"""Rotational drives drawn at random, for the model of tests/simdisk/disk.c.
+"""Drives drawn at random, for the models of tests/simdisk.
 
 No constant of the scheduler may fit one drive only. What is drawn are the numbers of data sheets,
 each over the range that drives of the last twenty years have; the model's own follow from them.
@@ -9,7 +9,7 @@ import random
 from dataclasses import dataclass
 from math import sqrt
 
-from tests.simdisk.model import DiskProfile
+from tests.simdisk.model import DiskProfile, FlashProfile
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,61 @@ def draw(rng: random.Random, depth: int | None = None) -> Disk:
         patience=int(rng.choice([100, 300, 1000, 3000]) * 1e6))
 
 
-def install(lib: ctypes.CDLL, disk: Disk) -> None:
-    """Make it the drive "drawn" of the simulation."""
-    lib.sim_drive_profile.restype = ctypes.c_char_p
-    profile = disk.profile()
-    wrong = lib.sim_drive_profile(ctypes.byref(profile), ctypes.sizeof(profile))
+@dataclass(frozen=True)
+class Flash:
+    """What is known of a flash drive, in ns, bytes and bytes/s."""
+
+    dies: int
+    page: int
+    read: int
+    program: int
+    erase: int
+    channel: int
+    link: int
+    controller: int
+    buffer: int
+    spare: float  # part of the capacity
+    read_run: int  # reads that a die serves before a program that waits
+
+    def __str__(self) -> str:
+        return (f"{self.dies} dies of {self.page >> 10} KiB pages, read {self.read / 1e3:.0f} us, "
+                f"program {self.program / 1e6:.1f} ms, erase {self.erase / 1e6:.1f} ms, "
+                f"link {self.link / 1e6:.0f} MB/s, buffer {self.buffer >> 20} MiB, "
+                f"spare {self.spare:.0%}, {self.read_run} reads in a row")
+
+    @property
+    def size(self) -> int:
+        """Bytes: no more than the tables of the model need to collect garbage in seconds."""
+        return 8 << 30
+
+    def profile(self) -> FlashProfile:
+        """The model's parameters."""
+        return FlashProfile(
+            size_mb=self.size >> 20, spare_permille=int(1000 * self.spare), dies=self.dies,
+            page_kb=self.page >> 10, block_pages=256 if self.page <= 32 << 10 else 128,
+            read_ns=self.read, program_ns=self.program, erase_ns=self.erase,
+            channel_kbps=self.channel // 1000, link_kbps=self.link // 1000,
+            controller_ns=self.controller, buffer_ns=10_000, buffer_kb=self.buffer >> 10,
+            read_run=self.read_run)
+
+
+def draw_flash(rng: random.Random) -> Flash:
+    """A drive: from SATA to PCIe 4.0, from MLC to QLC, with a buffer of 1 to 64 MiB."""
+    program = int(rng.choice([350, 650, 1000, 2000]) * 1000 * rng.uniform(0.7, 1.3))
+    return Flash(
+        dies=rng.choice([2, 4, 8, 16, 32]), page=rng.choice([8, 16, 32, 64]) << 10,
+        read=int(rng.uniform(40, 140) * 1000), program=program,
+        erase=int(rng.uniform(2, 10) * 1e6), channel=int(rng.choice([200, 400, 800, 1200]) * 1e6),
+        link=int(rng.choice([530, 1067, 3200, 6500]) * 1e6),
+        controller=int(rng.uniform(1, 15) * 1000), buffer=rng.choice([1, 2, 8, 16, 64]) << 20,
+        spare=rng.uniform(0.07, 0.3), read_run=rng.choice([2, 4, 8, 16, 64]))
+
+
+def install(lib: ctypes.CDLL, drive: Disk | Flash) -> None:
+    """Make it the drive "drawn", or "drawn flash", of the simulation."""
+    profile = drive.profile()
+    function = lib.sim_drive_profile if isinstance(drive, Disk) else lib.sim_drive_flash_profile
+    function.restype = ctypes.c_char_p
+    wrong = function(ctypes.byref(profile), ctypes.sizeof(profile))
     if wrong:
-        raise ValueError(f"{disk}: {wrong.decode()}")
+        raise ValueError(f"{drive}: {wrong.decode()}")

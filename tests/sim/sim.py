@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from tests.model.reservation import SECOND, Params
-from tests.sim.drives import Disk, install
+from tests.sim.drives import Disk, Flash, install
 from tests.unit.host import ROOT, RULES, CParams, compile_library
 
 MS = 10**6
@@ -21,7 +21,7 @@ SIM = ROOT / "tests/sim"
 SIMDISK = ROOT / "tests/simdisk"
 LIBRARIES = ROOT / "build/host"
 NEXT = "next"  # the model of the next policy, in tests/sim/rule
-DRIVES = ("hd080hj", "nearline", "tlc", "plain", "drawn")  # enum sim_drive
+DRIVES = ("hd080hj", "nearline", "tlc", "plain", "drawn", "drawn flash")  # enum sim_drive
 REGION = 2 << 30  # bytes of the disk for each client
 EVER = (1 << 64) - 1
 
@@ -173,15 +173,15 @@ def worst_read() -> int:
 
 
 def run(clients: Sequence[Client], knobs: Knobs = SLACK, seconds: int = 60, seed: int = 1,
-        drive: str | Plain | Disk = "hd080hj") -> Run:
+        drive: str | Plain | Disk | Flash = "hd080hj") -> Run:
     """Run some clients on a drive for some seconds."""
     lib = library(NEXT) if knobs.rule == NEXT else library()
     plain = CPlain()
     if isinstance(drive, Plain):
         plain, drive = CPlain(drive.depth, drive.least, drive.most), "plain"
-    elif isinstance(drive, Disk):
+    elif isinstance(drive, Disk | Flash):
         install(lib, drive)
-        drive = "drawn"
+        drive = "drawn" if isinstance(drive, Disk) else "drawn flash"
     inside = (CClient * len(clients))(*(c_client(client, i) for i, client in enumerate(clients)))
     rule = 0 if knobs.rule == NEXT else RULES.index(knobs.rule)
     setup = CSetup(DRIVES.index(drive), rule, knobs.b_max, knobs.t_wait, knobs.seek, seconds, seed,
