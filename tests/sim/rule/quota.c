@@ -20,8 +20,8 @@
 #include "quota.h"
 
 #define HTBS_SECOND		1000000000ULL	/* ns */
-/* No device is faster to begin with: 20 GB/s. */
-#define HTBS_QUOTA_FIRST	20000000000ULL
+/* No device is faster, and its bytes times a second's ns are less than 2^64. */
+#define HTBS_QUOTA_FIRST	16000000000ULL
 /* The least that is left to surplus: 1 MiB/s. */
 #define HTBS_QUOTA_LEAST	1048576ULL
 #define HTBS_QUOTA_STEP		16
@@ -49,7 +49,7 @@ void htbs_quota_init(struct htbs_quota *quota, u64 now)
 
 static u64 htbs_quota_bytes(const struct htbs_quota *quota, u64 ns)
 {
-	return div64_u64(ns * (quota->rate >> 10), HTBS_SECOND >> 10);
+	return div64_u64(ns * quota->rate, HTBS_SECOND);
 }
 
 static void htbs_quota_fill(struct htbs_quota *quota, u64 now)
