@@ -10,21 +10,9 @@ the curve gives a fraction, tat and tau are each rounded down before they are su
 from fractions import Fraction
 from typing import NamedTuple
 
-from tests.model.order import Order
-from tests.model.reservation import SECOND, Params, Request, Reservation, Tag, take
-from tests.model.slack import (
-    BACKGROUND_PART,
-    EXPIRE,
-    HEADS,
-    LEAD,
-    RUN_MAX,
-    SHORT_RUN,
-    SWEEP,
-    Service,
-    slack_crowded,
-    slack_end,
-)
-from tests.model.window import DEADLINES_MAX, Window
+from tests.model.reservation import Params, Request, Reservation, Tag, take
+from tests.model.run import Runs
+from tests.model.slack import EXPIRE, HEADS
 
 SEQ_GAP = 128  # sectors that a sequential request may leave out
 
@@ -54,28 +42,13 @@ class Choice(NamedTuple):
     nearest: bool = False
 
 
-class Policy(Order):
+class Policy(Runs):
     """The scheduler of one device. `now` is real time and never falls."""
 
     def __init__(self, b_max: int, t_wait: int, rule: str = "paper", seek: int = 0,
                  rotational: bool = False):
-        super().__init__(rule)
-        self.b_max, self.t_wait, self.rotational = b_max, t_wait, rotational
-        self.background_due = 0  # when a request of the background is eligible
+        super().__init__(b_max, t_wait, rule, seek, rotational)
         self.expired_at: int | None = None  # when an expired head was chosen last
-        self.active: Reservation | None = None
-        self.run = 0
-        self.run_since = 0
-        self.crowded = False  # more requests conform than can be in time with a seek each
-        self.turn_until = 0  # in a crowd, when the turn of the active flow ends
-        self.in_flight = 0
-        self.deadlines: list[int] = []  # of conforming requests in flight, DEADLINES_MAX at most
-        self.writes = 0  # writes in flight
-        self.windows = [Window(), Window()]  # for reads, for writes
-        self.held = False  # a head is held back until something changes
-        self.service = Service(seek)
-        self.wait: str | None = None  # "service", then "arrival"
-        self.wait_until = 0
         self.by_position = False  # the choice is the nearest request, not the oldest
         self.places = 0
 
@@ -120,18 +93,6 @@ class Policy(Order):
         """When a request is due: a latency after the curve entitles it to arrive."""
         return now + max(0, start - (now + self.drift)) + flow.params.latency
 
-    def _limit_wait(self) -> bool:
-        """With policy=slack a wait ends before another head is late. True if it is cut short."""
-        if self.rule == "paper" or self.wait is None:
-            return False
-        if self.wait == "service" and self.crowded:  # the turn begins with the completion
-            return False
-        leave = self._run_deadline()
-        if self.wait == "service":  # only the pending requests need time
-            leave += (self.in_flight + 1) * self.service.seek
-        before, self.wait_until = self.wait_until, min(self.wait_until, leave)
-        return self.wait_until < before
-
     def _advance_clock(self, now: int) -> int:
         """check_and_adjust_tags(): if no backlogged flow conforms, the virtual clock jumps.
 
@@ -146,13 +107,6 @@ class Policy(Order):
             self.v = max(self.v, min(starts))
         self._update_time(now)
         return jump
-
-    def _expects(self, oldest: int) -> bool:
-        """Would the next request of the active flow, which has none pending, have an older tag."""
-        flow = self.active
-        if flow is None or flow.queue:
-            return False
-        return flow.start(oldest, flow.cost) <= oldest
 
     # Caps.
 
@@ -218,20 +172,6 @@ class Policy(Order):
         self.expired_at = now
         return oldest
 
-    def _defer_background(self, now: int) -> None:
-        """The next request of the background is eligible after its part of the device's time."""
-        self.background_due = now + BACKGROUND_PART * (self.service.seek + 1)
-
-    def _background_eligible(self, now: int) -> bool:
-        """Is a request of the background pending and eligible."""
-        return bool(self.background.queue) and self._is_eligible(self.background, now)
-
-    def _is_eligible(self, flow: Reservation, now: int) -> bool:
-        """Is the head of a flow eligible now."""
-        if flow is self.background:
-            return now >= self.background_due
-        return flow.queue[0].conforming or now >= flow.eligible()
-
     def _set_active(self, flow: Reservation, now: int) -> bool:
         """Make a flow active, or none for the background. True if the active flow changed."""
         if flow is self.background:
@@ -242,44 +182,6 @@ class Policy(Order):
         self.active, self.run, self.run_since = active, 0, now
         self._update_crowded(now)
         return switched
-
-    def _update_crowded(self, now: int) -> None:
-        """A turn begins. In a crowd, the turn of a conforming flow lasts for `service.turn`."""
-        active = self.active
-        self.crowded = (
-            self.rule == "slack" and self.rotational and active is not None
-            and active.queue[0].conforming
-            and slack_crowded([(flow.params.latency, flow.burst())
-                               for flow in self._backlogged()[:HEADS] if flow.queue[0].conforming],
-                              self.service.seek, len(self.deadlines)))
-        if self.crowded:
-            self.service.begin_turn(active.due(active.queue[0]) - now)
-            self.turn_until = now + self.service.seek + self.service.turn
-
-    def _can_dispatch(self, flow: Reservation, now: int) -> bool:
-        """May the head of a flow be dispatched now.
-
-        With policy=slack a head is held back if the window is full, unless it is eligible. A
-        rotational device may pass a conforming request for each other one that it has, so a head
-        is also held back if it could make a conforming request late: each takes a seek, half a
-        seek if the head is eligible. In an overload an eligible head is always dispatched.
-        """
-        eligible = self._is_eligible(flow, now)
-        if self.rule == "paper" or (eligible and self._overloaded()):
-            return True
-        worst = (self.in_flight + 1) * self.service.seek
-        if eligible:
-            worst = (worst + self.service.seek) // 2
-        if any(due < now + worst for due in self.deadlines):
-            return False
-        if eligible:
-            return True
-        write = flow.queue[0].write
-        return self.windows[write].open(self._in_flight(write), now)
-
-    def _in_flight(self, write: bool) -> int:
-        """The writes, or the other requests, in flight."""
-        return self.writes if write else self.in_flight - self.writes
 
     def _next_dispatchable(self, now: int) -> Reservation | None:
         """The flow to dispatch instead of one that is held back; eligible heads come first.
@@ -300,128 +202,6 @@ class Policy(Order):
         if not turns or self._background_eligible(now):
             return self.background
         return turns[0]
-
-    def _eligible(self, now: int) -> list[Reservation]:
-        """The flows with an eligible head, the smallest finish tag first."""
-        return [flow for flow in self._backlogged() if now >= flow.eligible()]
-
-    def _keep_active(self, now: int) -> bool:
-        """May the active flow keep the device. Begins a wait if the flow has nothing pending."""
-        flow = self.active
-        if flow is None or self._throttles(flow, now) or self._background_eligible(now):
-            return False
-        if self.run >= self.b_max or (
-                self.rule == "slack" and now >= self.run_since + self._max_run()):
-            if not (self.weighted() and self.turn and self._share_is_first(flow)):
-                return False
-            self.run, self.run_since = 0, now
-        if self.rule == "slack" and now >= self._run_deadline():
-            return False
-        if self._is_ahead(flow):
-            return False
-        if not flow.sequential() and not self._sweeps(now):
-            return False
-        return self._run_in_share(flow) and (bool(flow.queue) or self._should_wait(flow, now))
-
-    def _is_ahead(self, flow: Reservation) -> bool:
-        """In an overload, is the flow more than LEAD ahead of the smallest finish tag."""
-        others = [each.finish() for each in self._backlogged()]
-        if not others or not self._overloaded():
-            return False
-        most = min(others) + LEAD
-        if flow.queue:
-            return flow.finish() > most
-        start = most - flow.params.latency
-        return flow.start(start, flow.cost) > start
-
-    def _sweeps(self, now: int) -> bool:
-        """Does the next request of the active flow by position go before its oldest.
-
-        Only on a rotational device with nothing in flight, as a device with several requests
-        orders them itself. The oldest request of a run goes first, and every sixteenth time; a
-        conforming one also goes as soon as a request could be late.
-        """
-        flow = self.active
-        if self.rule == "paper" or not self.rotational or self.in_flight:
-            return False
-        if len(flow.queue) < 2 or self.run % SWEEP == 0:
-            return False
-        if self._overloaded() or not flow.queue[0].conforming:
-            return True
-        return now < self._slack_end(self._backlogged()[:HEADS], now + RUN_MAX)
-
-    def _should_wait(self, flow: Reservation, now: int) -> bool:
-        """Is the device kept idle for a flow with nothing pending. Begins a wait if so."""
-        if not flow.sequential():
-            return False
-        if not flow.sync or flow.think >= self._max_think():
-            return False
-        if flow.in_flight > 1 and not (self.rule == "slack" and self.rotational):
-            return False
-        if flow.in_flight:
-            self.wait = "service"
-            self.wait_until = now + min(flow.params.latency, RUN_MAX) + self.t_wait
-            self._limit_wait()
-            return True
-        if now >= flow.idle_since + self._max_wait(flow):
-            return False
-        self._begin_wait(flow)
-        return True
-
-    def _run_deadline(self) -> int:
-        """With policy=slack, when the run of the active flow ends."""
-        end, queue = self.run_since + self._max_run(), self.active.queue
-        if self._overloaded():
-            return end
-        if self.crowded and (not queue or queue[0].conforming):
-            return self.turn_until
-        return self._slack(end)
-
-    def _max_run(self) -> int:
-        """With policy=slack, the longest run."""
-        short = self._overloaded() or self.weighted()
-        return SHORT_RUN * self.service.seek if short else RUN_MAX
-
-    def _slack(self, end: int) -> int:
-        """Until when the heads of the other flows can wait."""
-        return self._slack_end([flow for flow in self._backlogged()[:HEADS]
-                               if flow is not self.active], end)
-
-    def _slack_end(self, flows: list[Reservation], end: int) -> int:
-        """Until when the heads of these flows can wait."""
-        heads = [(flow.due(flow.queue[0]), flow.burst()) for flow in flows]
-        return slack_end(heads, self.service.seek, self.in_flight, end)
-
-    def _in_time(self, now: int) -> bool:
-        """Can all pending requests be in time, and is no conforming request in flight late."""
-        active = self.active
-        late = active is not None and active.queue and active.due(active.queue[0]) < now
-        late = late or any(due < now for due in self.deadlines)
-        return not late and now < self._slack(now + RUN_MAX)
-
-    def _max_wait(self, flow: Reservation) -> int:
-        """The longest wait for the next request of a flow, from its last completion on.
-
-        T_wait with policy=paper; with policy=slack four times the mean think time, at least a
-        sixteenth of T_wait and at most T_wait.
-        """
-        if self.rule == "paper":
-            return self.t_wait
-        return min(max(4 * flow.think, self.t_wait // 16), self.t_wait)
-
-    def _max_think(self) -> int:
-        """The device does not wait for a flow with this mean think time or a longer one.
-
-        T_wait, or an eighth of a seek where that is shorter, but a sixteenth of T_wait at least.
-        """
-        if self.rule == "paper" or not self.rotational:
-            return self.t_wait
-        return min(max(self.service.seek // 8, self.t_wait // 16), self.t_wait)
-
-    def _begin_wait(self, flow: Reservation) -> None:
-        """Keep the device idle for the next request of a flow."""
-        self.wait, self.wait_until = "arrival", flow.idle_since + self._max_wait(flow)
-        self._limit_wait()
 
     def pick(self, flow: Reservation) -> Request:
         """The request of the chosen flow that is dispatched."""
@@ -454,25 +234,6 @@ class Policy(Order):
         self._link(flow)
         return request, overload
 
-    def _least_left(self, flow: Reservation) -> int:
-        """A turn that begins with less time to its deadline is late: half a seek on a disk.
-
-        0 if the latency is no longer than a seek.
-        """
-        seek = self.service.seek
-        return seek // 2 if self.rotational and flow.params.latency > seek else 0
-
-    def _inflight_add(self, flow: Reservation, request: Request, now: int, streaming: bool) -> None:
-        """The device has one request more."""
-        request.sent = now
-        if not self.in_flight:
-            self.service.begin(now, streaming)
-        self.in_flight += 1
-        flow.in_flight += 1
-        self.writes += request.write
-        if self.rotational and request.conforming and len(self.deadlines) < DEADLINES_MAX:
-            self.deadlines.append(request.due)
-
     # What else happens to requests.
 
     def complete(self, flow: Reservation, request: Request, now: int) -> bool:
@@ -489,42 +250,6 @@ class Policy(Order):
         if flow is not self.active or self.wait != "service":
             return False
         self._begin_wait(flow)
-        return True
-
-    def _device_share_charge(self, flow: Reservation, took: int) -> None:
-        """In an overload a second tag advances by the time that the device took for a flow."""
-        if not self._overloaded() or flow is self.background:
-            return
-        before = flow.queue and flow.min_start()
-        flow.device_tag = max(flow.device_tag, self.v) + min(took, SECOND)
-        if flow.queue and flow.min_start() != before:
-            self._link(flow)
-
-    def _inflight_remove(self, flow: Reservation, request: Request) -> None:
-        """The device has one request less."""
-        self.in_flight -= 1
-        flow.in_flight -= 1
-        self.writes -= request.write
-        if self.rotational and request.conforming and request.due in self.deadlines:
-            self.deadlines.remove(request.due)
-        if not self.in_flight:
-            self.deadlines.clear()
-        self.held = False
-
-    def timeout(self, now: int) -> bool:
-        """A wait ends when its time is over. True if one ends now.
-
-        A wait for an arrival lasts T_wait at most, from the completion on; a wait for a completion
-        ends T_wait after the request would be late.
-        """
-        return self.wait is not None and now >= self.wait_until and self.cancel_wait()
-
-    def cancel_wait(self) -> bool:
-        """End a wait. True if there was one; then no flow is active."""
-        self.held = False
-        if self.wait is None:
-            return False
-        self.wait = self.active = None
         return True
 
     def merge(self, flow: Reservation, kept: Request, gone: Request) -> None:

@@ -36,7 +36,7 @@ class Load:
                                            strict=True))
 
     def late(self, outcome: Run) -> tuple[int, int]:
-        """Late and conforming requests, of those whose reservation is possible."""
+        """Late and conforming requests of clients with a possible reservation."""
         possible = [each for client, each in zip(self.clients, outcome.clients, strict=True)
                     if client.promise.bw < 1 << 30]
         return sum(each.late for each in possible), sum(each.conforming for each in possible)

@@ -37,7 +37,7 @@ static struct htbs_owed_sum htbs_sum_own(const struct htbs_owed_head *head)
 	};
 }
 
-/* The heads of @a and of @b, whose deadlines are later. */
+/* The heads of @a and of @b; the deadlines of @b are later. */
 static struct htbs_owed_sum htbs_sum_join(const struct htbs_owed_sum *a,
 					  const struct htbs_owed_sum *b)
 {

@@ -15,8 +15,9 @@
  * distribution (sqrt(pi / 2) * 4 = 5.01).  The positioning time of a drive that
  * seeks at random has no tail, so that is more than the longest ever seen.
  *
- * Positioning and transfer are told apart by the caller, who knows what was next
- * to what.  A drive that orders by itself makes both shorter, and is learned so.
+ * The caller tells positioning and transfer apart: a request that begins where the
+ * last one ended takes no positioning.  A drive that orders by itself makes both
+ * shorter, and the estimates follow.
  */
 #include <linux/math64.h>
 
