@@ -16,7 +16,7 @@ from tests.sim.loads import FLASH_READ, FLASH_WRITE, MIXED, PAIR, queueing_disk,
 from tests.sim.sim import MS, NEXT, PAPER, SLACK, Client, Knobs, Run, run
 
 SECONDS = 30
-FLASH_SECONDS = 2
+FLASH_SECONDS = 12  # of which a second or two is learned
 POLICIES = {"paper": PAPER, "slack": SLACK, "next": Knobs(NEXT)}
 HEAD = ("load", "policy", "median MB/s", "worst", "kept", "late", "of", "worst part")
 ROW = "{:26}{:8}{:>12}{:>8}{:>7}{:>7}{:>9}{:>12}"

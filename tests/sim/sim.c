@@ -312,7 +312,8 @@ static void set_up(const struct sim_setup *setup, struct sim_client *clients,
 	for (i = 0; i < count; i++)
 		if (clients[i].idle)
 			background = &flows[i].flow;
-	engine_init(setup, setup->seeks && setup->drive != SIM_TLC, background);
+	engine_init(setup, setup->seeks && setup->drive != SIM_TLC &&
+		    setup->drive != SIM_DRAWN_FLASH, background);
 
 	for (i = 0; i < count; i++) {
 		flows[i].client = &clients[i];

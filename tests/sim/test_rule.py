@@ -8,8 +8,8 @@ import random
 import pytest
 
 from tests.model.reservation import SECOND, Params
-from tests.sim.census import LOADS, SECONDS
-from tests.sim.drives import draw
+from tests.sim.census import FLASH_LOADS, FLASH_SECONDS, LOADS, SECONDS, flash_load
+from tests.sim.drives import draw, draw_flash
 from tests.sim.loads import (
     FLASH_READ,
     MIXED,
@@ -95,7 +95,7 @@ def test_a_crowd_needs_no_mode_of_its_own():
 
 def test_flash():
     """A reader within 1 ms beside deep readers: 1 in 50 late at most, of 75 % of the drive."""
-    outcome = run(FLASH_READ, RULE, 3, drive="tlc")
+    outcome = run(FLASH_READ, RULE, FLASH_SECONDS, drive="tlc")
     assert outcome.clients[0].late <= outcome.clients[0].conforming / 50
     assert outcome.total >= 290e6
 
@@ -113,3 +113,24 @@ def test_drives_it_was_not_tuned_for(name):
         late, conforming = load.late(outcome)
         assert load.kept(outcome) >= 0.98, str(drive)
         assert "unlimited" in name or late <= conforming / 1000 + 1, str(drive)
+
+
+@pytest.mark.parametrize("name", FLASH_LOADS)
+def test_flash_drives_it_was_not_tuned_for(name):
+    """On flash drives drawn at random, a reader with one request at a time gets its bandwidth."""
+    rng = random.Random(1)
+    for _ in range(3):
+        drive = draw_flash(rng)
+        load = flash_load(FLASH_LOADS[name], drive)
+        outcome = run(load.clients, RULE, FLASH_SECONDS, 1, drive)
+        assert load.kept(outcome) >= 0.98, str(drive)
+        assert outcome.clients[0].late == 0, str(drive)
+
+
+def test_surplus_is_not_held_back_for_a_pace_out_of_reach():
+    """A reader asks for too few requests at a time: the others lose nothing by its reservation."""
+    drive = draw_flash(random.Random(1))
+    beside = FLASH_LOADS["reader, four readers"][1:]
+    totals = [run([Client(Params(bw, 4096, 20 * MS)), *beside], RULE, 3, 1, drive).total
+              for bw in (64 << 10, 1 << 30)]
+    assert totals[1] >= 0.95 * totals[0]

@@ -73,6 +73,12 @@ class CService(Structure):
     _fields_ = [("position", c_uint64), ("deviation", c_uint64), ("stream", c_uint64)]
 
 
+class CFastest(Structure):
+    """struct htbs_fastest."""
+
+    _fields_ = [("latest", c_uint64), ("before", c_uint64), ("since", c_uint64)]
+
+
 @cache
 def rule():
     """The library of the next policy, with the prototypes of its parts."""
@@ -98,6 +104,8 @@ def rule():
         "htbs_service_time_init": (None, POINTER(CService), c_uint64),
         "htbs_service_time_learn": (None, POINTER(CService), c_uint64, c_uint32, c_bool),
         "htbs_service_time_longest": (c_uint64, POINTER(CService)),
+        "htbs_fastest_learn": (None, POINTER(CFastest), c_uint64, c_uint64),
+        "htbs_fastest_time": (c_uint64, POINTER(CFastest)),
         "htbs_load_margin": (c_uint64, c_uint64),
     }
     for name, (result, *arguments) in prototypes.items():
@@ -216,12 +224,12 @@ def test_a_closed_loop_loses_no_bandwidth(service):
     assert lib.htbs_pace_deadline(byref(pace), now, cost) == now + LATENCY - behind
 
 
-def test_what_is_behind_by_more_than_the_latency_is_lost():
+def test_what_is_behind_by_more_than_two_latencies_is_lost():
     lib, pace = rule(), pace_of(Params(204_800, 4096, LATENCY))
     lib.htbs_pace_busy(byref(pace), SECOND, SECOND, 0)
     lib.htbs_pace_charge(byref(pace), SECOND, 4096)
     lib.htbs_pace_busy(byref(pace), 2 * SECOND, 0, 0)
-    assert pace.tag == 2 * SECOND - LATENCY
+    assert pace.tag == 2 * SECOND - 2 * LATENCY
     assert lib.htbs_pace_deadline(byref(pace), 2 * SECOND, 4096) == 2 * SECOND
 
 
@@ -340,3 +348,16 @@ def test_a_constant_time_is_learned():
 @given(st.integers(0, (1 << 62) - 1))
 def test_the_margin_is_a_root(variance):
     assert rule().htbs_load_margin(variance) == MARGIN * (isqrt(variance) << 10)
+
+
+@given(st.lists(st.tuples(st.integers(1, 3 * SECOND), st.integers(1, SECOND)), min_size=1))
+def test_the_fastest_of_the_last_seconds(steps):
+    """No slower than any request of the last 10 s, no faster than all of the last 20 s."""
+    lib, fastest, now, seen = rule(), CFastest(), SECOND, []
+    for passed, took in steps:
+        now += passed
+        seen.append((now, took))
+        lib.htbs_fastest_learn(byref(fastest), now, took)
+        time = lib.htbs_fastest_time(byref(fastest))
+        assert time <= min(each for at, each in seen if now - at <= 10 * SECOND)
+        assert time >= min(each for at, each in seen if now - at <= 26 * SECOND)

@@ -14,7 +14,7 @@
  * Time that a flow waits for the device does not move the tag.  A flow that is
  * behind its tag, as a reader with one request at a time is that was answered late,
  * has as much less time for its next request, down to none.  So what it lost it gets
- * back, up to a latency's worth.
+ * back, up to HTBS_PACE_DEBT latencies' worth.
  *
  * A flow that was idle does not save up: when it becomes busy again the tag is raised
  * to now.  But one that reads with one request at a time is idle between any two
@@ -28,6 +28,11 @@
 #include "pace.h"
 
 #define HTBS_SECOND		1000000000ULL	/* ns */
+/*
+ * How far a flow may be behind its tag, latencies.  One in-time request puts it behind
+ * by up to one; that more is due is only seen with the next.
+ */
+#define HTBS_PACE_DEBT		2
 
 static u64 htbs_later(u64 a, u64 b)
 {
@@ -121,7 +126,7 @@ void htbs_pace_busy(struct htbs_pace *pace, u64 now, u64 idle, u64 service)
 	u64 least = now;
 
 	if (idle + service < moved)
-		least = now - pace->params.latency;
+		least = now - HTBS_PACE_DEBT * pace->params.latency;
 	pace->tag = htbs_later(pace->tag, least);
 	pace->busy_tag = pace->tag;
 }
@@ -132,12 +137,11 @@ void htbs_pace_busy(struct htbs_pace *pace, u64 now, u64 idle, u64 service)
  * @arrived: when the request arrived, ns
  * @cost: what it is charged, bytes
  *
- * A tag that is more than the latency behind helps no request that arrives: that
- * much is lost.
+ * What the tag is behind by more than HTBS_PACE_DEBT latencies is lost.
  */
 void htbs_pace_charge(struct htbs_pace *pace, u64 arrived, u32 cost)
 {
-	u64 least = arrived - pace->params.latency;
+	u64 least = arrived - HTBS_PACE_DEBT * pace->params.latency;
 
 	pace->tag = htbs_later(pace->tag, least) + htbs_pace_step(pace, cost);
 }

@@ -554,6 +554,14 @@ struct rule_flow *rule_choose(struct rule_policy *policy, u64 now)
  * Events.
  */
 
+/* What the device takes for a request of the flow if it has no other. */
+static u64 own_service(const struct rule_policy *policy,
+		       const struct rule_flow *flow)
+{
+	return policy->rotational ? flow->service.position :
+				    htbs_fastest_time(&flow->fastest);
+}
+
 static void become_busy(struct rule_policy *policy, struct rule_flow *flow,
 			u64 now)
 {
@@ -562,7 +570,7 @@ static void become_busy(struct rule_policy *policy, struct rule_flow *flow,
 
 	if (flow->known)
 		flow->think = (7 * flow->think + pause) / 8;
-	htbs_pace_busy(&flow->pace, now, idle, flow->service.position);
+	htbs_pace_busy(&flow->pace, now, idle, own_service(policy, flow));
 	htbs_fair_busy(&policy->shares, &flow->share);
 	htbs_fair_busy(&policy->proportions, &flow->proportion);
 }
@@ -683,6 +691,8 @@ void rule_dispatch(struct rule_policy *policy, struct rule_flow *flow, u64 now,
 	memset(sent, 0, sizeof(*sent));
 	sent->at = now;
 	sent->due = arrived + flow->pace.params.latency;
+	sent->pace_due = flow->pace.tag + flow->pace.params.latency;
+	sent->depth = flow->in_flight + 1;
 	sent->cost = extent->cost;
 	sent->write = extent->write;
 	sent->conforms = !flow->background &&
@@ -749,6 +759,37 @@ static void wait_for_arrival(struct rule_policy *policy, u64 now)
 		policy->wait_until = later(now, end);
 }
 
+/*
+ * Does surplus keep a flow behind its pace by more than a latency?  Not if it asks for
+ * too few requests at a time to reach its bandwidth on an idle device.
+ */
+static bool held_up(const struct rule_flow *flow, u64 now,
+		    const struct rule_sent *sent)
+{
+	return before(sent->pace_due, now) &&
+	       htbs_fastest_time(&flow->fastest) <
+	       sent->depth * htbs_pace_step(&flow->pace, sent->cost);
+}
+
+/*
+ * A flow that is behind takes time to catch up.  So its pace lowers the quotas once
+ * in a latency, and until then raises none.
+ */
+static void judge_quotas(struct rule_policy *policy, struct rule_flow *flow,
+			 u64 now, const struct rule_sent *sent)
+{
+	bool late = before(sent->due, now);
+
+	if (!late && held_up(flow, now, sent)) {
+		if (now - flow->judged < flow->pace.params.latency)
+			return;
+		flow->judged = now;
+		late = true;
+	}
+	htbs_quota_judge(&policy->quota[0], late);
+	htbs_quota_judge(&policy->quota[1], late);
+}
+
 /**
  * rule_complete() - a request is done
  * @policy: the policy
@@ -763,15 +804,14 @@ void rule_complete(struct rule_policy *policy, struct rule_flow *flow, u64 now,
 	u64 took = now - policy->busy_since;
 	u64 of = htbs_pace_step(&flow->pace, sent->cost);
 	u64 weight = params->weight ? params->weight << 14 : params->bw;
-	u64 need = div64_u64(took << 8, of ?: 1);
+	u64 need = policy->rotational ? div64_u64(took << 8, of ?: 1) : 0;
 	bool was = impossible(flow);
 
-	if (sent->conforms && before(sent->at, sent->due)) {
-		htbs_quota_judge(&policy->quota[0], before(sent->due, now));
-		htbs_quota_judge(&policy->quota[1], before(sent->due, now));
-	}
+	if (sent->conforms && before(sent->at, sent->due))
+		judge_quotas(policy, flow, now, sent);
 	htbs_service_time_learn(&policy->service, took, sent->cost, sent->far);
 	htbs_service_time_learn(&flow->service, took, sent->cost, sent->far);
+	htbs_fastest_learn(&flow->fastest, now, now - sent->at);
 	policy->busy_since = now;
 	policy->in_flight--;
 	policy->load.mean -= sent->load.mean;

@@ -36,6 +36,8 @@
  * @proportion: the same over its reservation, for an overload, ns
  * @need: part of the device's time that its reservation takes, in 1/256
  * @service: what the device takes for its requests
+ * @fastest: the same at best, on a device that does not seek
+ * @judged: when its pace lowered the quota last, ns
  * @next_pos: sector behind its last request
  * @sweep: sector from which on the next by position is looked for
  * @idle_since: when it became idle, ns
@@ -60,6 +62,8 @@ struct rule_flow {
 	struct htbs_fair_node proportion;
 	u64 need;
 	struct htbs_service_time service;
+	struct htbs_fastest fastest;
+	u64 judged;
 	u64 next_pos;
 	u64 sweep;
 	u64 idle_since;
@@ -133,10 +137,23 @@ struct rule_policy {
 	u64 expired_at;
 };
 
-/* What the caller keeps of a dispatched request until it completes. */
+/**
+ * struct rule_sent - what the caller keeps of a dispatched request until it completes
+ * @at: when it was dispatched, ns
+ * @due: until when it has to complete, ns
+ * @pace_due: when its flow is a latency behind its pace, ns
+ * @depth: requests of its flow in flight, with it
+ * @cost: what it was charged, bytes
+ * @conforms: it was entitled when it arrived
+ * @write: it writes
+ * @far: the device positions for it
+ * @load: what the device takes for it
+ */
 struct rule_sent {
 	u64 at;
 	u64 due;
+	u64 pace_due;
+	u32 depth;
 	u32 cost;
 	bool conforms;
 	bool write;

@@ -28,6 +28,8 @@
 #define HTBS_FADE		64
 /* What a device that was never seen is believed to take for 1024 bytes, ns. */
 #define HTBS_STREAM_FIRST	10240
+/* The fastest request is forgotten after one or two of these, as by BBR. */
+#define HTBS_FASTEST_INTERVAL	10000000000ULL	/* ns */
 /* Deviations are squared in units of 1024 ns. */
 #define HTBS_VARIANCE_SHIFT	10
 
@@ -103,6 +105,35 @@ void htbs_service_time_learn(struct htbs_service_time *time, u64 took, u32 bytes
 					time->position - took;
 	htbs_fade(&time->position, took);
 	htbs_fade(&time->deviation, error);
+}
+
+/**
+ * htbs_fastest_learn() - a request has completed
+ * @fastest: that of its flow
+ * @now: real time, ns
+ * @took: from its dispatch on, ns
+ */
+void htbs_fastest_learn(struct htbs_fastest *fastest, u64 now, u64 took)
+{
+	if (!fastest->latest || now - fastest->since > HTBS_FASTEST_INTERVAL) {
+		fastest->before = fastest->latest ?: took;
+		fastest->latest = took;
+		fastest->since = now;
+	}
+	if (took < fastest->latest)
+		fastest->latest = took;
+}
+
+/**
+ * htbs_fastest_time() - what a request takes if nothing is in its way
+ * @fastest: that of its flow
+ *
+ * Return: the shortest time of the last 10 to 20 seconds, ns; 0: none is known.
+ */
+u64 htbs_fastest_time(const struct htbs_fastest *fastest)
+{
+	return fastest->latest < fastest->before ? fastest->latest :
+						   fastest->before;
 }
 
 /**

@@ -24,6 +24,18 @@ struct htbs_service_time {
 };
 
 /**
+ * struct htbs_fastest - the shortest time that a request of a flow took of late
+ * @latest: since @since, ns; 0: none was seen
+ * @before: in the interval before, ns
+ * @since: begin of the interval, ns
+ */
+struct htbs_fastest {
+	u64 latest;
+	u64 before;
+	u64 since;
+};
+
+/**
  * struct htbs_load - what the device takes for some requests
  * @mean: the sum of the means, ns
  * @variance: the sum of the squared deviations, in (1024 ns)^2
@@ -37,6 +49,9 @@ void htbs_service_time_init(struct htbs_service_time *time, u64 position);
 void htbs_service_time_learn(struct htbs_service_time *time, u64 took, u32 bytes,
 			     bool positioned);
 u64 htbs_service_time_longest(const struct htbs_service_time *time);
+
+void htbs_fastest_learn(struct htbs_fastest *fastest, u64 now, u64 took);
+u64 htbs_fastest_time(const struct htbs_fastest *fastest);
 
 void htbs_load_add(struct htbs_load *load, const struct htbs_service_time *time,
 		   u32 halves, u64 bytes);
