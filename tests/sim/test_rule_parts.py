@@ -54,10 +54,16 @@ class COwed(Structure):
     _fields_ = [("root", c_void_p * 2)]
 
 
+class CPaceCurve(Structure):
+    """struct htbs_pace_curve."""
+
+    _fields_ = [("rate", c_uint64), ("tag", c_uint64), ("rest", c_uint64), ("busy_tag", c_uint64)]
+
+
 class CPace(Structure):
     """struct htbs_pace."""
 
-    _fields_ = [("params", CParams), ("tag", c_uint64), ("busy_tag", c_uint64)]
+    _fields_ = [("params", CParams), ("bytes", CPaceCurve), ("ops", CPaceCurve)]
 
 
 class CQuota(Structure):
@@ -91,6 +97,8 @@ def rule():
         "htbs_owed_entitled": (c_void_p, POINTER(COwed), c_uint64),
         "htbs_owed_latest": (c_bool, POINTER(COwed), POINTER(CHead), POINTER(CLoad), c_bool,
                              POINTER(c_uint64)),
+        "htbs_pace_init": (None, POINTER(CPace), POINTER(CParams), c_uint64),
+        "htbs_pace_tag": (c_uint64, POINTER(CPace)),
         "htbs_pace_start": (c_uint64, POINTER(CPace), c_uint64, c_uint32),
         "htbs_pace_deadline": (c_uint64, POINTER(CPace), c_uint64, c_uint32),
         "htbs_pace_due_together": (c_uint32, POINTER(CPace), c_uint64, c_uint32, c_uint32),
@@ -182,16 +190,23 @@ def test_owed_heads_as_summed_up_one_by_one(steps, zero, now, before, at_worst):
 
 # The pace.
 
-params = st.builds(Params, st.integers(4096, 1 << 30), st.integers(4096, 1 << 22),
-                   st.sampled_from([MS, LATENCY, SECOND]))
+def promises(most_bw: int):
+    """Reservations of bytes."""
+    return st.tuples(st.integers(4096, most_bw), st.integers(4096, 1 << 22),
+                     st.sampled_from([MS, LATENCY, SECOND])).map(lambda each: Params(*each))
 
 
 def pace_of(promise: Params) -> CPace:
     """A pace at time 0, a second after which the flow has all of its burst."""
-    return CPace(CParams(promise.bw, promise.burst, promise.latency))
+    pace = CPace()
+    rule().htbs_pace_init(byref(pace), byref(CParams(*promise)), 0)
+    return pace
 
 
-@given(promise=params, costs=st.lists(st.integers(4096, 1 << 20), min_size=1, max_size=40))
+costs_of_requests = st.lists(st.integers(4096, 1 << 20), min_size=1, max_size=40)
+
+
+@given(promise=promises(1 << 30), costs=costs_of_requests)
 def test_no_more_is_entitled_than_the_arrival_curve_has(promise, costs):
     """Of a backlog, never more than the burst and the bandwidth times the time; and no less."""
     lib, pace, begin = rule(), pace_of(promise), SECOND
@@ -200,12 +215,41 @@ def test_no_more_is_entitled_than_the_arrival_curve_has(promise, costs):
     for cost in costs:
         start = lib.htbs_pace_start(byref(pace), begin, cost)
         curve = max(promise.burst, cost) + (start - begin) * promise.bw / SECOND
-        rounding = len(costs) * promise.bw / SECOND + 1
+        rounding = 2 * promise.bw / SECOND + 1
         assert sent + cost <= curve + rounding
         if start > begin and promise.burst > cost:
             assert sent + cost >= curve - rounding
         lib.htbs_pace_charge(byref(pace), begin, cost)
         sent += cost
+
+
+@given(promise=promises(1 << 30), costs=costs_of_requests, iops=st.integers(1, 1 << 20),
+       bytes_too=st.booleans())
+def test_no_more_operations_are_entitled_than_are_reserved(promise, costs, iops, bytes_too):
+    """The later start of both curves; with operations alone, requests of any size count as one."""
+    bandwidth = promise if bytes_too else promise._replace(bw=0)
+    both, begin = pace_of(bandwidth._replace(iops=iops)), SECOND
+    by_bytes, by_ops = pace_of(promise), pace_of(promise._replace(bw=iops * 4096))
+    lib = rule()
+    for pace in (both, by_bytes, by_ops):
+        lib.htbs_pace_busy(byref(pace), begin, SECOND, 0)
+    for cost in costs:
+        starts = [lib.htbs_pace_start(byref(by_ops), begin, 4096)]
+        if bytes_too:
+            starts.append(lib.htbs_pace_start(byref(by_bytes), begin, cost))
+        assert lib.htbs_pace_start(byref(both), begin, cost) == max(starts)
+        lib.htbs_pace_charge(byref(both), begin, cost)
+        lib.htbs_pace_charge(byref(by_bytes), begin, cost)
+        lib.htbs_pace_charge(byref(by_ops), begin, 4096)
+
+
+@given(promise=promises(1 << 40), costs=costs_of_requests)
+def test_a_tag_is_exact(promise, costs):
+    """However fast the reservation: what a step is rounded by does not add up."""
+    lib, pace = rule(), pace_of(promise)
+    for cost in costs:
+        lib.htbs_pace_charge(byref(pace), 0, cost)
+    assert lib.htbs_pace_tag(byref(pace)) == sum(costs) * SECOND // promise.bw
 
 
 @pytest.mark.parametrize("service", [0, 10 * MS])
@@ -219,7 +263,7 @@ def test_a_closed_loop_loses_no_bandwidth(service):
         now += 35 * MS
         lib.htbs_pace_busy(byref(pace), now, MS // 10, service)
     behind = 3 * 15 * MS
-    assert pace.tag == now - behind
+    assert lib.htbs_pace_tag(byref(pace)) == now - behind
     assert lib.htbs_pace_start(byref(pace), now, cost) == now
     assert lib.htbs_pace_deadline(byref(pace), now, cost) == now + LATENCY - behind
 
@@ -229,7 +273,7 @@ def test_what_is_behind_by_more_than_two_latencies_is_lost():
     lib.htbs_pace_busy(byref(pace), SECOND, SECOND, 0)
     lib.htbs_pace_charge(byref(pace), SECOND, 4096)
     lib.htbs_pace_busy(byref(pace), 2 * SECOND, 0, 0)
-    assert pace.tag == 2 * SECOND - 2 * LATENCY
+    assert lib.htbs_pace_tag(byref(pace)) == 2 * SECOND - 2 * LATENCY
     assert lib.htbs_pace_deadline(byref(pace), 2 * SECOND, 4096) == 2 * SECOND
 
 
@@ -238,7 +282,7 @@ def test_an_idle_flow_saves_nothing_up():
     lib.htbs_pace_busy(byref(pace), SECOND, SECOND, 0)
     lib.htbs_pace_charge(byref(pace), SECOND, 4096)
     lib.htbs_pace_busy(byref(pace), 2 * SECOND, SECOND - 10 * MS, 0)
-    assert pace.tag == 2 * SECOND
+    assert lib.htbs_pace_tag(byref(pace)) == 2 * SECOND
 
 
 @pytest.mark.parametrize(("pending", "together"), [(1, 1), (3, 3), (4, 4), (9, 4)])

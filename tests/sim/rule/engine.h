@@ -28,13 +28,13 @@ static void engine_init(const struct sim_setup *setup, bool rotational,
 
 	rule_init(&policy, setup->seek, setup->t_wait, rotational);
 	if (background)
-		rule_add_flow(&policy, &background->flow, &least, true);
+		rule_add_flow(&policy, &background->flow, &least, true, 0);
 }
 
 static void engine_add_flow(struct engine_flow *flow,
 			    const struct htbs_params *promise)
 {
-	rule_add_flow(&policy, &flow->flow, promise, false);
+	rule_add_flow(&policy, &flow->flow, promise, false, 0);
 }
 
 static bool engine_arrive(struct engine_flow *flow, u64 now,

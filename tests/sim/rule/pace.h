@@ -10,17 +10,34 @@
 #include <htbs/core/curve.h>
 
 /**
- * struct htbs_pace - an arrival curve and how far a flow has come on it
- * @params: the reservation
- * @tag: when the next request would start if all came at the bandwidth, ns
+ * struct htbs_pace_curve - an arrival curve and how far a flow has come on it
+ * @rate: bytes/s; 0: it reserves nothing
+ * @tag: when the next request would start if all came at @rate, ns
+ * @rest: what @tag lacks of the exact moment, in units of 1/@rate ns
  * @busy_tag: @tag when the flow became busy last, ns
  */
-struct htbs_pace {
-	struct htbs_params params;
+struct htbs_pace_curve {
+	u64 rate;
 	u64 tag;
+	u64 rest;
 	u64 busy_tag;
 };
 
+/**
+ * struct htbs_pace - the pace of a flow
+ * @params: the reservation
+ * @bytes: by bytes
+ * @ops: by operations, each of which counts as HTBS_COST_MIN bytes
+ */
+struct htbs_pace {
+	struct htbs_params params;
+	struct htbs_pace_curve bytes;
+	struct htbs_pace_curve ops;
+};
+
+void htbs_pace_init(struct htbs_pace *pace, const struct htbs_params *params,
+		    u64 now);
+u64 htbs_pace_tag(const struct htbs_pace *pace);
 u64 htbs_pace_step(const struct htbs_pace *pace, u32 cost);
 u64 htbs_pace_start(const struct htbs_pace *pace, u64 arrived, u32 cost);
 u64 htbs_pace_deadline(const struct htbs_pace *pace, u64 arrived, u32 cost);

@@ -20,7 +20,7 @@
  *
  * The reasons of the parts, and their numbers, are in the design document.
  *
- * This is a model: caps, operations and merges are left out.
+ * This is a model: caps are left out, and merges, which change what the head costs.
  */
 #include <linux/math64.h>
 #include <linux/string.h>
@@ -98,7 +98,7 @@ static bool owed(const struct rule_flow *flow, u64 now)
 
 static bool behind(const struct rule_flow *flow, u64 now)
 {
-	return !impossible(flow) && !before(now, flow->pace.tag);
+	return !impossible(flow) && !before(now, htbs_pace_tag(&flow->pace));
 }
 
 static u64 head_deadline(const struct rule_flow *flow)
@@ -691,7 +691,7 @@ void rule_dispatch(struct rule_policy *policy, struct rule_flow *flow, u64 now,
 	memset(sent, 0, sizeof(*sent));
 	sent->at = now;
 	sent->due = arrived + flow->pace.params.latency;
-	sent->pace_due = flow->pace.tag + flow->pace.params.latency;
+	sent->pace_due = htbs_pace_tag(&flow->pace) + flow->pace.params.latency;
 	sent->depth = flow->in_flight + 1;
 	sent->cost = extent->cost;
 	sent->write = extent->write;
@@ -803,7 +803,7 @@ void rule_complete(struct rule_policy *policy, struct rule_flow *flow, u64 now,
 	const struct htbs_params *params = &flow->pace.params;
 	u64 took = now - policy->busy_since;
 	u64 of = htbs_pace_step(&flow->pace, sent->cost);
-	u64 weight = params->weight ? params->weight << 14 : params->bw;
+	u64 weight = params->weight ? params->weight << 14 : htbs_params_rate(params);
 	u64 need = policy->rotational ? div64_u64(took << 8, of ?: 1) : 0;
 	bool was = impossible(flow);
 
@@ -903,12 +903,13 @@ void rule_init(struct rule_policy *policy, u64 seek, u64 t_wait, bool rotational
  * @flow: what is to be known of it
  * @promise: the reservation
  * @background: it is IOPRIO_CLASS_IDLE
+ * @now: real time, ns
  */
 void rule_add_flow(struct rule_policy *policy, struct rule_flow *flow,
-		   const struct htbs_params *promise, bool background)
+		   const struct htbs_params *promise, bool background, u64 now)
 {
 	memset(flow, 0, sizeof(*flow));
-	flow->pace.params = *promise;
+	htbs_pace_init(&flow->pace, promise, now);
 	flow->background = background;
 	flow->service = policy->service;
 	INIT_LIST_HEAD(&flow->backlogged);

@@ -173,7 +173,7 @@ struct rule_extent {
 void rule_init(struct rule_policy *policy, u64 seek, u64 t_wait,
 	       bool rotational);
 void rule_add_flow(struct rule_policy *policy, struct rule_flow *flow,
-		   const struct htbs_params *promise, bool background);
+		   const struct htbs_params *promise, bool background, u64 now);
 bool rule_arrive(struct rule_policy *policy, struct rule_flow *flow, u64 now,
 		 u32 cost, bool write);
 void rule_set_head(struct rule_policy *policy, struct rule_flow *flow,
