@@ -39,11 +39,6 @@
  */
 #define HTBS_PACE_DEBT		2
 
-static u64 htbs_later(u64 a, u64 b)
-{
-	return htbs_before(a, b) ? b : a;
-}
-
 static u64 htbs_one_step(const struct htbs_pace_curve *curve, u32 cost)
 {
 	return curve->rate ? div64_u64(cost * HTBS_SECOND, curve->rate) : 0;

@@ -10,6 +10,18 @@
 #include <htbs/core/curve.h>
 
 /**
+ * htbs_later() - the later of two times of a clock that wraps
+ * @a: a time, ns
+ * @b: another time, less than 2^63 ns away
+ *
+ * Return: the later one.
+ */
+static inline u64 htbs_later(u64 a, u64 b)
+{
+	return htbs_before(a, b) ? b : a;
+}
+
+/**
  * struct htbs_pace_curve - an arrival curve and how far a flow has come on it
  * @rate: bytes/s; 0: it reserves nothing
  * @tag: when the next request would start if all came at @rate, ns
