@@ -197,7 +197,7 @@ struct htbs_load rule_load_with(const struct rule_policy *policy,
  */
 u64 rule_latest(const struct rule_policy *policy,
 		const struct rule_flow *except, struct htbs_load load, u64 now,
-		  bool at_worst)
+		bool at_worst)
 {
 	u64 most = now + HORIZON, end = most;
 

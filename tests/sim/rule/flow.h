@@ -23,7 +23,7 @@ struct htbs_load rule_load_with(const struct rule_policy *policy,
 				const struct rule_flow *flow, u32 halves);
 u64 rule_latest(const struct rule_policy *policy,
 		const struct rule_flow *except, struct htbs_load load, u64 now,
-		  bool at_worst);
+		bool at_worst);
 void rule_become_busy(struct rule_policy *policy, struct rule_flow *flow,
 		      u64 now);
 

@@ -74,7 +74,7 @@ static bool worth_waiting(const struct rule_policy *policy,
 {
 	return flow->sync && policy->rotational &&
 	       THINKS * flow->think < htbs_later(policy->service.position,
-					    policy->t_wait / 4);
+						 policy->t_wait / 4);
 }
 
 static bool begin_wait(struct rule_policy *policy, struct rule_flow *flow,
