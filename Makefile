@@ -72,7 +72,7 @@ test: setup
 # What needs neither a kernel nor its headers.
 test-host:
 	@scripts/setup host
-	@$(PYTHON) -m pytest -n auto -m 'not guest' tests/model tests/unit tests/sim tests/fuzz
+	@$(PYTHON) -m pytest -n auto -m 'not guest' --hypothesis-profile=quick tests/fuzz tests/sim tests/model tests/unit
 
 test-debug: CONFIG ?= debug
 test-debug:

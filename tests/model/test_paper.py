@@ -6,13 +6,13 @@ nanoseconds and rates divide them, so that nothing is rounded.
 
 from fractions import Fraction
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.model.htbs import Policy
 from tests.model.paper import Tokens, add_request
 from tests.model.reservation import SECOND, Params, Request
-from tests.unit.strategies import lists
+from tests.unit.strategies import examples, lists
 
 COST = 4096
 rates = st.sampled_from([1, 10, 200, 1000])  # requests/s
@@ -78,7 +78,7 @@ def test_between_tokens_ours_is_exact(rate, depth, pauses):
         assert 0 <= paper[0] - ours[0] < Fraction(1, rate)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(rates, st.lists(depths, min_size=2, max_size=3),
        lists(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 4)), 40))
 def test_drift_makes_no_flow_worse_off(rate, depth, arrivals):
@@ -92,7 +92,7 @@ def test_drift_makes_no_flow_worse_off(rate, depth, arrivals):
         assert ours <= paper
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(rates, st.lists(depths, min_size=2, max_size=3),
        lists(st.tuples(st.integers(0, 1), st.integers(0, 2), st.integers(0, 3)), 20))
 def test_same_tags_after_drift(rate, depth, arrivals):

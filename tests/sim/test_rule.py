@@ -22,6 +22,7 @@ from tests.sim.loads import (
     until,
 )
 from tests.sim.sim import MS, NEXT, PAPER, Client, Knobs, run
+from tests.unit.strategies import part
 
 RULE = Knobs(NEXT)
 
@@ -60,7 +61,7 @@ def test_an_impossible_reservation_gives_up_its_deadlines(habits):
 @pytest.mark.parametrize(("greedy", "bunch"), [(0, 1), (1, 1), (2, 1), (0, 8), (2, 8)])
 def test_admitted_sets_are_on_time(greedy, bunch):
     """boundary: no request of a hundred admitted sets is late."""
-    for seed in range(100):
+    for seed in range(part(100)):
         outcome = run(boundary(seed, 10, bunch, greedy), RULE, seconds=10, seed=seed + 1)
         assert outcome.late() == 0, f"seed {seed}"
 

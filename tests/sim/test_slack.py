@@ -8,6 +8,7 @@ import pytest
 from tests.model.reservation import SECOND, Params
 from tests.sim.loads import MIXED, OVERLOAD_MIXED, OVERLOAD_RANDOM, PAIR, boundary, unlimited, until
 from tests.sim.sim import MS, PAPER, Client, Knobs, Run, run
+from tests.unit.strategies import part
 
 
 def test_pair_is_faster_than_by_count():
@@ -40,7 +41,7 @@ def test_admitted_sets_are_on_time(greedy, bunch):
     Some clients read sequentially, as fast as the others leave them. The requests of the others
     arrive one at a time, or as many at once as conform.
     """
-    for seed in range(100):
+    for seed in range(part(100)):
         outcome = run(boundary(seed, 10, bunch, greedy), seconds=10, seed=seed + 1)
         assert outcome.late() == 0, f"seed {seed}"
         assert outcome.whole.overloads == 0

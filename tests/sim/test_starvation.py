@@ -4,12 +4,13 @@ The bound, htbs/core/eligible.c: EXPIRE + N * (2 * R + T_wait), with N requests 
 longest time that the drive takes for one, or its estimate.
 """
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.model.reservation import SECOND, Params
 from tests.model.slack import EXPIRE
 from tests.sim.sim import MS, Client, Knobs, Plain, Run, run
+from tests.unit.strategies import examples
 
 SECONDS = 75  # more than twice EXPIRE
 
@@ -47,7 +48,7 @@ def bound(crew: list[Client], knobs: Knobs, drive: Plain, result: Run) -> int:
     return EXPIRE + sum(each.depth for each in crew) * (2 * longest + knobs.t_wait) + drive.most
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(crew=crews, knobs=tunings, drive=drives)
 @example(crew=[TIGHT, *SPARE], knobs=FLASH, drive=NULL)
 def test_each_request_is_dispatched_within_its_bound(crew, knobs, drive):

@@ -19,7 +19,8 @@ IOPS = (1, 1 << 28)
 def load_profile() -> None:
     """Settings of all tests by hypothesis, for a conftest.py: every run draws the same examples.
 
-    With --hypothesis-profile=fresh the examples depend on --hypothesis-seed.
+    With --hypothesis-profile=fresh the examples depend on --hypothesis-seed, with =quick there are
+    fewer of them.
     """
     os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(ROOT / "build/hypothesis")
     settings.register_profile("htbs", deadline=None, derandomize=True, print_blob=False,
@@ -27,7 +28,18 @@ def load_profile() -> None:
                               phases=[Phase.explicit, Phase.generate, Phase.shrink],
                               suppress_health_check=[HealthCheck.too_slow])
     settings.register_profile("fresh", settings.get_profile("htbs"), derandomize=False)
+    settings.register_profile("quick", settings.get_profile("htbs"), max_examples=20)
     settings.load_profile("htbs")
+
+
+def part(count: int) -> int:
+    """So many examples, or the profile's part of them."""
+    return max(1, count * settings.default.max_examples // 100)
+
+
+def examples(count: int) -> settings:
+    """Let a property be tested with so many examples, or the profile's part of them."""
+    return settings(max_examples=part(count))
 
 
 def within(low: int, high: int, *usual: int) -> st.SearchStrategy[int]:

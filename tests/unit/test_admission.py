@@ -1,13 +1,13 @@
 """Admission: the exact answer, by hand and against fractions."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.model.admission import least_capacity, left, requests, shortfall, total_rate
 from tests.model.reservation import SECOND, Params
 from tests.unit.host import CAdmission, CParams
-from tests.unit.strategies import any_promise, within
+from tests.unit.strategies import any_promise, examples, within
 
 MS = 10**6
 CAPACITY_MAX = 1 << 50
@@ -95,7 +95,7 @@ def test_beside_bytes_operations_take_nothing(lib):
     assert admit(lib, both, 696_320, 4096) is None
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(promises=st.lists(any_promise, min_size=1, max_size=6), c_max=within(0, 1 << 20, 4096),
        capacity=within(10**6, CAPACITY_MAX, 10**9))
 def test_bytes_left(lib, promises, c_max, capacity):
@@ -111,7 +111,7 @@ def test_bytes_left(lib, promises, c_max, capacity):
                                                      c_max)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(promises=st.lists(any_promise, max_size=6), c_max=within(0, (1 << 32) - 1, 4096, 1 << 20),
        capacity=within(0, CAPACITY_MAX, 10**6, 10**9), tight=st.sampled_from([None, -1, 0, 1]))
 def test_like_the_specification(lib, promises, c_max, capacity, tight):
@@ -122,7 +122,7 @@ def test_like_the_specification(lib, promises, c_max, capacity, tight):
     assert admit(lib, promises, capacity, c_max) == shortfall(promises, capacity, c_max)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(promises=st.lists(st.sampled_from([Params(1 << 40, 1 << 32, 10**11),
                                           Params(0, 4096, 10**11, iops=1 << 28),
                                           Params(4096, 1 << 32, 10**11 - 1)]),

@@ -4,13 +4,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.model.order import CAP_DEBT
 from tests.model.reservation import CAP_AHEAD, SECOND, SEQ_LAST, Params, Request
 from tests.unit.host import Device
 from tests.unit.server import Server
+from tests.unit.strategies import examples
 from tests.unit.test_guarantees import (
     C_MAX,
     check_on_time,
@@ -89,7 +90,7 @@ def test_other_flows_get_what_a_cap_leaves(lib):
     assert free == pytest.approx(CAPACITY - held, rel=0.01)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.lists(capped, min_size=1, max_size=3), st.lists(loads, max_size=2),
        st.sampled_from([10**5, 10**6, 10**8]), knobs)
 def test_no_interval_exceeds_the_cap(lib, some, others, capacity, knobs):
@@ -114,7 +115,7 @@ def _within(most: int, sent: list[Request]) -> None:
 
 
 @on_time
-@settings(max_examples=100)
+@examples(100)
 @given(st.lists(loads, min_size=1, max_size=3), st.lists(capped, min_size=1, max_size=2))
 def test_others_are_on_time(lib, knobs, some, held):
     """As without caps: admitted, at a constant rate, late by a largest request at most."""

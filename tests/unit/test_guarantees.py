@@ -22,13 +22,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.model.admission import least_capacity
 from tests.model.reservation import SECOND, Params, Request, Reservation
 from tests.unit.server import Job, Server
-from tests.unit.strategies import lists, rules
+from tests.unit.strategies import examples, lists, rules
 
 MS = 10**6
 BLOCK = 4096
@@ -134,7 +134,7 @@ def check_on_time(server: Server, jobs: list[Job], busy: int) -> None:
 
 
 @on_time
-@settings(max_examples=250)
+@examples(250)
 @given(st.lists(loads, min_size=1, max_size=4), st.booleans())
 def test_conforming_requests_are_on_time(lib, knobs, some, spare):
     """Conforming, admitted, at a constant rate: late by one largest request at most.
@@ -165,7 +165,7 @@ def test_two_bursts_when_a_run_is_left(lib, rule, b_max, late):
     check_on_time(server, jobs, BLOCK)
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(st.lists(loads, min_size=1, max_size=4), st.sampled_from([10**5, 10**6, 10**8]),
        knobs)
 def test_any_load_on_any_device(lib, some, capacity, knobs):
@@ -198,7 +198,7 @@ def test_no_flow_starves_in_an_overload(lib, rule, b_max, bound):
     assert max(job.bound for job in jobs[400:1200]) < bound
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(loads, st.lists(loads, max_size=3), knobs)
 def test_others_never_move_a_conforming_deadline(lib, load, others, knobs):
     """Other flows never move the deadline of a conforming request.
@@ -247,7 +247,7 @@ def debt(server: Server, jobs: list[Job]) -> int:
     return max(0, last - server.now - server.device.clock.drift)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(loads, st.tuples(*[st.lists(loads, max_size=2)] * 2), knobs, lists(sizes, 10))
 def test_spare_capacity_never_costs_later(lib, load, others, knobs, afterwards):
     """Using spare capacity never costs later.

@@ -4,13 +4,13 @@ from dataclasses import replace
 from itertools import accumulate
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.model.reservation import SECOND, Params, Request
 from tests.unit.host import Device, Flow
 from tests.unit.server import Server
-from tests.unit.strategies import IOPS
+from tests.unit.strategies import IOPS, examples
 from tests.unit.test_guarantees import (
     C_MAX,
     Load,
@@ -69,7 +69,7 @@ def test_the_later_of_both_tags_counts(lib, sizes, wanted):
     assert starts(device, flow, sizes) == [at * MS for at in wanted]
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.integers(*IOPS), st.integers(1, 64), st.lists(st.integers(0, SECOND), max_size=60))
 def test_a_bucket_of_operations(lib, iops, burst, gaps):
     """Requests conform as long as a bucket that is filled at the rate has tokens.
@@ -192,7 +192,7 @@ def test_a_curve_that_slept_through_an_era(lib):
 
 
 @on_time
-@settings(max_examples=200)
+@examples(200)
 @given(st.lists(operating, min_size=1, max_size=4))
 def test_conforming_requests_are_on_time(lib, knobs, some):
     """Admitted with the largest request, at a constant rate: never late."""
@@ -200,7 +200,7 @@ def test_conforming_requests_are_on_time(lib, knobs, some):
     check_on_time(server, serve(server, some), 0)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(operating, st.lists(operating, max_size=3), knobs)
 def test_a_flow_that_conforms_alone_conforms(lib, load, others, knobs):
     """Requests that conform to both curves in real time conform, whatever other flows do."""

@@ -6,13 +6,13 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.model.reservation import SECOND, Params, Request
 from tests.unit.host import Device, Flow
 from tests.unit.server import Job, Server
-from tests.unit.strategies import lists, rules
+from tests.unit.strategies import examples, lists, rules
 from tests.unit.test_guarantees import (
     C_MAX,
     Load,
@@ -176,7 +176,7 @@ def test_overload_goes_by_bandwidth(lib):
 
 
 @on_time
-@settings(max_examples=150)
+@examples(150)
 @given(st.lists(weighted, min_size=1, max_size=4), st.booleans())
 def test_conforming_requests_are_on_time(lib, knobs, some, spare):
     """As without weights: admitted, at a constant rate, late by a largest request at most."""
@@ -185,7 +185,7 @@ def test_conforming_requests_are_on_time(lib, knobs, some, spare):
     check_on_time(server, serve(server, some), C_MAX - c_max)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(weighted, st.lists(weighted, max_size=3), st.sampled_from([1, 5, 20]), rules)
 def test_a_flow_that_conforms_alone_conforms(lib, load: Load, others, b_max, rule):
     """Requests that conform to (bw, burst) in real time conform beside any flows and weights."""
@@ -198,7 +198,7 @@ def test_a_flow_that_conforms_alone_conforms(lib, load: Load, others, b_max, rul
         assert job.conforming or not conforms
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(weighted, st.lists(weighted, max_size=2), rules, lists(sizes, 10))
 def test_surplus_costs_nothing_later(lib, load: Load, floods, rule, afterwards):
     """A flow that had the whole device owes nothing: at its rate every request conforms."""

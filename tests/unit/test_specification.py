@@ -9,7 +9,7 @@ script is valid and a failing one shrinks well.
 from copy import copy
 from math import floor
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.model.htbs import Policy
@@ -25,6 +25,7 @@ from tests.unit.strategies import (
     any_promise,
     b_maxs,
     clocks,
+    examples,
     lists,
     rules,
     seeks,
@@ -327,7 +328,7 @@ class Lockstep:
                 self._both("clock_advance", None, self.now + self.spec.drift + length, self.now)
 
 
-@settings(max_examples=600)
+@examples(600)
 @given(set_up=set_ups, script=scripts)
 def test_same_tags_and_choices(lib, set_up, script):
     """Same tags to the nanosecond; same choice at every step; S never falls."""
@@ -340,7 +341,7 @@ wrapping = st.one_of(st.tuples(_ends, st.just(0)), st.tuples(st.just(0), _ends),
                      st.tuples(st.integers(0, 10**10), _ends), st.tuples(_ends, _ends))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(set_up=set_ups, clock=wrapping, script=scripts)
 def test_same_near_wrap(lib, set_up, clock, script):
     """Clock values near wrap."""
@@ -353,7 +354,7 @@ at_limits = with_operations(
               st.sampled_from(WEIGHT), st.sampled_from(CAP)), st.sampled_from([0, *IOPS]))
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(set_up=set_ups, promises=st.lists(at_limits, min_size=FLOWS, max_size=FLOWS),
        script=scripts)
 def test_same_at_the_limits(lib, set_up, promises, script):
@@ -382,7 +383,7 @@ floods = lists(st.one_of(
 ), 40)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(clock=clocks, device=st.tuples(st.sampled_from([0, 10**6]), st.booleans()),
        promises=st.lists(greedy, min_size=FLOWS, max_size=FLOWS), script=floods)
 def test_same_by_weight_and_position(lib, clock, device, promises, script):

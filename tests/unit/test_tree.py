@@ -2,11 +2,11 @@
 
 import ctypes
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.host import WRAP, memory
-from tests.unit.strategies import lists, within
+from tests.unit.strategies import examples, lists, within
 
 # Insert a node with tags at this distance from the base, or remove the n-th node.
 moments = within(0, 1 << 61, 1, 2)
@@ -53,7 +53,7 @@ class Tree:
             assert self.lib.htbs_tree_entitled(self.tree, v % WRAP) == next(iter(entitled), None)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(within(0, WRAP - 1, WRAP - (1 << 60)), lists(steps, 60))
 def test_like_a_list(lib, base, script):
     """After every insertion and removal, also where the tags wrap."""

@@ -8,6 +8,7 @@ few seconds each.
 """
 
 from collections.abc import Iterable
+from functools import cache
 from random import Random
 
 from results.experiments import drives
@@ -91,6 +92,7 @@ def jobs(seed: int) -> tuple[Job, ...]:
     return tuple(every)
 
 
+@cache
 def experiment(seed: int) -> Experiment:
     """The sets of a seed."""
     return Experiment("boundary", jobs(seed), ways.ALL, drives.PAPER, SETS * _SECONDS, seed)

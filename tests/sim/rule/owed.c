@@ -223,7 +223,7 @@ bool htbs_owed_latest(const struct htbs_owed *owed,
 		      const struct htbs_load *before, bool at_worst, u64 *latest)
 {
 	const struct rb_node *rb = owed->root.rb_root.rb_node;
-	struct htbs_owed_sum sum;
+	struct htbs_owed_sum sum = { };
 
 	if (!rb)
 		return false;
