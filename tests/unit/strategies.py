@@ -28,7 +28,7 @@ def load_profile() -> None:
                               phases=[Phase.explicit, Phase.generate, Phase.shrink],
                               suppress_health_check=[HealthCheck.too_slow])
     settings.register_profile("fresh", settings.get_profile("htbs"), derandomize=False)
-    settings.register_profile("quick", settings.get_profile("htbs"), max_examples=20)
+    settings.register_profile("quick", settings.get_profile("htbs"), max_examples=10)
     settings.load_profile("htbs")
 
 
