@@ -15,7 +15,7 @@
 
 #include <htbs/config.h>
 #include <htbs/config_store.h>
-#include <htbs/core/curve.h>
+#include <htbs/core/params.h>
 #include <htbs/lookup.h>
 #include <htbs/queue.h>
 #include <htbs/sysfs.h>
@@ -224,7 +224,7 @@ static int htbs_configure(struct htbs_group *group, char *body,
 
 	spin_lock(&group->dev->lock);
 	line.params = group->configured ?
-		      group->reservation.flow.curve.params :
+		      group->reservation.flow.pace.params :
 		      group->dev->defaults;
 	spin_unlock(&group->dev->lock);
 	err = htbs_parse_line(body, &line);
@@ -291,7 +291,7 @@ static u64 htbs_show_params(struct seq_file *sf, struct blkg_policy_data *pd,
 	if (!source)
 		return 0;
 	spin_lock(&group->dev->lock);
-	params = source->reservation.flow.curve.params;
+	params = source->reservation.flow.pace.params;
 	spin_unlock(&group->dev->lock);
 
 	seq_printf(sf, "%s bw=", name);

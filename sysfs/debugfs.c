@@ -6,17 +6,14 @@
 #include <linux/ktime.h>
 #include <linux/seq_file.h>
 
-#include <htbs/core/cap.h>
-#include <htbs/core/curve.h>
-#include <htbs/core/eligible.h>
+#include <htbs/core/expire.h>
+#include <htbs/core/params.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/throttle.h>
-#include <htbs/core/tree.h>
-#include <htbs/core/window.h>
 #include <htbs/device.h>
 #include <htbs/sysfs.h>
 
-/* The number of backlogged flows that are listed, the next in turn first. */
+/* The number of backlogged flows that are listed. */
 #define HTBS_LIST_MAX	64
 
 static const char *const htbs_wait_names[] = {
@@ -32,8 +29,8 @@ static const char *const htbs_wait_names[] = {
 static void htbs_show_throttled(struct seq_file *sf, struct htbs_device *dev)
 {
 	struct htbs_policy *policy = &dev->policy;
-	bool some = !htbs_tree_empty(&policy->tree) ||
-		    policy->background->pending || !list_empty(&dev->dispatch);
+	bool some = !list_empty(&policy->backlogged) ||
+		    !list_empty(&dev->dispatch);
 	s64 left;
 	u64 at;
 
@@ -53,15 +50,13 @@ static void htbs_show_throttled(struct seq_file *sf, struct htbs_device *dev)
 
 /*
  * How long the oldest request that is not throttled has been pending, and
- * whether that is longer than htbs/core/eligible.c allows. Parsed by the stall
+ * whether that is longer than htbs/core/expire.c allows. Parsed by the stall
  * detector of tests/faults.
  */
 static void htbs_show_oldest(struct seq_file *sf, struct htbs_device *dev)
 {
 	const struct htbs_policy *policy = &dev->policy;
-	u64 requests = policy->pending + policy->in_flight + 1;
-	u64 bound = HTBS_EXPIRE + requests * (2 * policy->service.seek +
-					      policy->t_wait);
+	u64 bound = htbs_policy_bound(policy);
 	u64 arrived, age;
 
 	if (!htbs_policy_oldest_arrival(policy, &arrived)) {
@@ -74,6 +69,32 @@ static void htbs_show_oldest(struct seq_file *sf, struct htbs_device *dev)
 		   age > bound ? ": overdue" : "");
 }
 
+/* What the device takes, and what it may have. */
+static void htbs_show_load(struct seq_file *sf,
+			   const struct htbs_policy *policy)
+{
+	const struct htbs_service_time *service = &policy->service;
+
+	seq_printf(sf, "overload        %s\n",
+		   policy->overload.now ? "yes" :
+		   policy->infeasible ? "some reservations cannot be kept" :
+		   "no");
+	seq_printf(sf, "positioning     %llu us, up to %llu us; %llu us for 1 MiB\n",
+		   service->position / NSEC_PER_USEC,
+		   htbs_service_time_longest(service) / NSEC_PER_USEC,
+		   service->stream * 1024 / NSEC_PER_USEC);
+	seq_printf(sf, "in flight       %u reads, %u writes, %u conforming; %llu us%s\n",
+		   htbs_policy_in_flight(policy, false),
+		   htbs_policy_in_flight(policy, true), policy->due_count,
+		   policy->load.mean / NSEC_PER_USEC,
+		   policy->held ? "; a request is held back" : "");
+	if (!policy->rotational)
+		seq_printf(sf, "surplus         %u reads in flight, %llu bytes/s of writes, %s\n",
+			   htbs_window_size(&policy->window), policy->quota.rate,
+			   htbs_before(ktime_get_ns(), policy->limits_until) ?
+			   "in force" : "not in force");
+}
+
 static int htbs_state_show(void *data, struct seq_file *sf)
 {
 	struct request_queue *q = data;
@@ -81,33 +102,12 @@ static int htbs_state_show(void *data, struct seq_file *sf)
 	struct htbs_policy *policy = &dev->policy;
 
 	spin_lock_irq(&dev->lock);
-	seq_printf(sf, "virtual clock   %llu ns, drift %llu ns\n",
-		   htbs_clock_read(&policy->clock, ktime_get_ns()),
-		   policy->clock.drift);
 	if (policy->active)
-		seq_printf(sf, "active          group %llu, run %u of %u\n",
-			   htbs_flow_owner(policy->active)->id, policy->run,
-			   policy->b_max);
+		seq_printf(sf, "active          group %llu, run %u\n",
+			   htbs_flow_owner(policy->active)->id, policy->run);
 	else
 		seq_puts(sf, "active          none\n");
-	seq_printf(sf, "overload        %s; a seek takes up to %llu us\n",
-		   policy->overload.now ? "yes" : "no",
-		   policy->service.seek / NSEC_PER_USEC);
-	seq_printf(sf, "crowd           %s; a turn in one goes on for %llu us\n",
-		   policy->crowded ? "yes" : "no",
-		   policy->service.turn / NSEC_PER_USEC);
-	seq_printf(sf, "windows         %u reads, %u writes, %s; %u and %u in flight, %u urgent%s\n",
-		   htbs_window_size(&policy->window[false]),
-		   htbs_window_size(&policy->window[true]),
-		   htbs_before(ktime_get_ns(), policy->window[false].until) ?
-		   "up" :
-		   "not up",
-		   htbs_policy_in_flight(policy, false),
-		   htbs_policy_in_flight(policy, true),
-		   policy->inflight_deadlines.count,
-		   policy->held ? "; a request is held back" : "");
-	seq_printf(sf, "surplus         by %s\n",
-		   htbs_policy_weighted(policy) ? "weight" : "bandwidth");
+	htbs_show_load(sf, policy);
 	seq_printf(sf, "kept idle       %s\n", htbs_wait_names[policy->wait]);
 	htbs_show_oldest(sf, dev);
 	htbs_show_throttled(sf, dev);
@@ -121,12 +121,12 @@ static int htbs_state_show(void *data, struct seq_file *sf)
 }
 
 static void htbs_backlog_line(struct seq_file *sf, struct htbs_flow *flow,
-			      u64 v)
+			      u64 now)
 {
-	seq_printf(sf, "group %llu: %u pending, %u in flight, starts in %lld us, due in %lld us\n",
+	seq_printf(sf, "group %llu: %u pending, %u in flight, entitled in %lld us, due in %lld us\n",
 		   htbs_flow_owner(flow)->id, flow->pending, flow->in_flight,
-		   (s64)(flow->node.start - v) / NSEC_PER_USEC,
-		   (s64)(flow->node.finish - v) / NSEC_PER_USEC);
+		   (s64)(flow->head.start - now) / NSEC_PER_USEC,
+		   (s64)(flow->head.deadline - now) / NSEC_PER_USEC);
 }
 
 static void htbs_throttled_line(struct seq_file *sf, struct htbs_flow *flow)
@@ -141,20 +141,18 @@ static int htbs_backlog_show(void *data, struct seq_file *sf)
 {
 	struct request_queue *q = data;
 	struct htbs_device *dev = q->elevator->elevator_data;
+	u64 now = ktime_get_ns();
 	unsigned int listed = 0;
+	struct htbs_flow *flow;
 	struct rb_node *rb;
-	u64 v;
 
 	spin_lock_irq(&dev->lock);
-	v = htbs_clock_read(&dev->policy.clock, ktime_get_ns());
-	for (rb = rb_first_cached(&dev->policy.tree.root); rb;
-	     rb = rb_next(rb)) {
+	list_for_each_entry(flow, &dev->policy.backlogged, backlogged) {
 		if (listed++ == HTBS_LIST_MAX) {
 			seq_puts(sf, "and more\n");
 			break;
 		}
-		htbs_backlog_line(sf, rb_entry(rb, struct htbs_flow, node.rb),
-				  v);
+		htbs_backlog_line(sf, flow, now);
 	}
 	for (rb = rb_first_cached(&dev->policy.throttled);
 	     rb && listed < HTBS_LIST_MAX; rb = rb_next(rb), listed++)

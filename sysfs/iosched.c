@@ -12,12 +12,11 @@
 
 #include <htbs/config.h>
 #include <htbs/core/admission.h>
-#include <htbs/core/curve.h>
+#include <htbs/core/params.h>
 #include <htbs/core/policy.h>
 #include <htbs/idle_timer.h>
 #include <htbs/sysfs.h>
 
-#define HTBS_B_MAX_LIMIT	65536
 #define HTBS_T_WAIT_US_LIMIT	1000000
 
 static int htbs_parse(const char *page, u64 min, u64 max, u64 *value)
@@ -45,49 +44,6 @@ static ssize_t htbs_t_wait_us_store(struct elevator_queue *eq,
 	if (err)
 		return err;
 	htbs_device_set_t_wait(eq->elevator_data, value * NSEC_PER_USEC);
-	return count;
-}
-
-static ssize_t htbs_b_max_show(struct elevator_queue *eq, char *page)
-{
-	struct htbs_device *dev = eq->elevator_data;
-
-	return sysfs_emit(page, "%u\n", READ_ONCE(dev->policy.b_max));
-}
-
-static ssize_t htbs_b_max_store(struct elevator_queue *eq, const char *page,
-				size_t count)
-{
-	u64 value;
-	int err = htbs_parse(page, 1, HTBS_B_MAX_LIMIT, &value);
-
-	if (err)
-		return err;
-	htbs_device_set_b_max(eq->elevator_data, value);
-	return count;
-}
-
-static const char *const htbs_rules[] = {
-	[HTBS_RULE_PAPER]	= "paper",
-	[HTBS_RULE_SLACK]	= "slack",
-};
-
-static ssize_t htbs_policy_show(struct elevator_queue *eq, char *page)
-{
-	struct htbs_device *dev = eq->elevator_data;
-
-	return sysfs_emit(page, "%s\n",
-			  htbs_rules[READ_ONCE(dev->policy.rule)]);
-}
-
-static ssize_t htbs_policy_store(struct elevator_queue *eq, const char *page,
-				 size_t count)
-{
-	int rule = sysfs_match_string(htbs_rules, page);
-
-	if (rule < 0)
-		return rule;
-	htbs_device_set_rule(eq->elevator_data, rule);
 	return count;
 }
 
@@ -251,8 +207,6 @@ static ssize_t htbs_promised_requests_show(struct elevator_queue *eq,
 	__ATTR(name, 0644, htbs_##name##_show, htbs_##name##_store)
 
 struct elv_fs_entry htbs_iosched_attrs[] = {
-	HTBS_ATTR(policy),
-	HTBS_ATTR(b_max),
 	HTBS_ATTR(t_wait_us),
 	HTBS_ATTR(default_bw),
 	HTBS_ATTR(default_burst),

@@ -29,7 +29,7 @@
 #include <linux/suspend.h>
 
 #include <htbs/cap_timer.h>
-#include <htbs/core/curve.h>
+#include <htbs/core/params.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/throttle.h>
 #include <htbs/idle_timer.h>

@@ -3,8 +3,7 @@
  * HTBS, the high-throughput token bucket scheduler, as a blk-mq elevator.
  *
  * A bio's cgroup tells which reservation it is charged to. A request that is
- * inserted is tagged by the reservation's arrival curves and queued in the
- * reservation's FIFO. Whenever the driver can take a request, the policy
+ * inserted is queued in the reservation's FIFO. Whenever the driver can take a request, the policy
  * chooses a flow and which of its requests to dispatch, or has the device idled
  * for a moment; then a timer ends the wait if the expected request does not
  * arrive. Requests of a throttled flow are pending as well: cap_timer.c.
@@ -14,7 +13,7 @@
  * head and requeued requests go first.
  *
  * This file turns blk-mq's operations into events of the policy and keeps the
- * requests. The decisions are made in policy.c.
+ * requests. The decisions are made in choose.c.
  */
 #include <linux/blk-mq.h>
 #include <linux/ioprio.h>
@@ -23,11 +22,10 @@
 #include <linux/slab.h>
 
 #include <htbs/cap_timer.h>
-#include <htbs/core/cap.h>
-#include <htbs/core/curve.h>
+#include <htbs/core/choose.h>
+#include <htbs/core/params.h>
 #include <htbs/core/policy.h>
-#include <htbs/core/share.h>
-#include <htbs/core/slack.h>
+#include <htbs/core/wait.h>
 #include <htbs/elevator.h>
 #include <htbs/group.h>
 #include <htbs/idle_timer.h>
@@ -38,14 +36,13 @@
 #include <htbs/tag_depth.h>
 #include <htbs/trace.h>
 
-/* The defaults; for when to change them see the ABI page. */
-#define HTBS_B_MAX		4096
+/* The default; for when to change it see the ABI page. */
 #define HTBS_T_WAIT_ROTATIONAL	(10 * NSEC_PER_MSEC)
 #define HTBS_T_WAIT_FLASH	0
 
-/* What a seek is assumed to take before one was seen. */
-#define HTBS_SEEK_ROTATIONAL	(20 * NSEC_PER_MSEC)
-#define HTBS_SEEK_FLASH		NSEC_PER_MSEC
+/* What one positioning is believed to take at most before one was seen. */
+#define HTBS_POSITION_ROTATIONAL (20 * NSEC_PER_MSEC)
+#define HTBS_POSITION_FLASH	NSEC_PER_MSEC
 
 static const struct htbs_params htbs_defaults = {
 	.bw		= 1024 * 1024,
@@ -67,25 +64,20 @@ static void htbs_insert_first(struct htbs_device *dev, struct request *rq,
 		list_add_tail(&rq->queuelist, &dev->dispatch);
 }
 
-static void htbs_insert_tagged(struct htbs_device *dev,
-			       struct htbs_reservation *res,
-			       struct request *rq)
+static void htbs_insert_pending(struct htbs_device *dev,
+				struct htbs_reservation *res,
+				struct request *rq)
 {
-	const struct htbs_incoming in = {
-		.arrived	= rq->start_time_ns,
+	u64 now = ktime_get_ns();
+	const struct htbs_head in = {
+		.arrived	= now,
 		.cost		= htbs_rq_cost(rq),
 		.write		= op_is_write(rq->cmd_flags),
 	};
-	u64 now = ktime_get_ns();
 	struct htbs_arrival arrival;
 
 	htbs_policy_arrive(&dev->policy, &res->flow, now, &in, &arrival);
-	htbs_rq_set_tags(rq, &arrival.kept);
-	htbs_rq_set_due(rq, arrival.due);
-	if (arrival.conforming) {
-		htbs_rq_set_flag(rq, HTBS_RQ_CONFORMS);
-		res->stats.conforming++;
-	}
+	htbs_rq_set_arrived(rq, now);
 	if (arrival.hit)
 		res->stats.hits++;
 	if (arrival.wait_shortened)
@@ -93,7 +85,7 @@ static void htbs_insert_tagged(struct htbs_device *dev,
 
 	htbs_queue_add(dev, res, rq);
 	htbs_tags_account(dev, res);
-	htbs_trace_tag(dev, res, rq, now, &arrival);
+	htbs_trace_arrive(dev, res, rq, now, &arrival);
 }
 
 /*
@@ -122,7 +114,7 @@ static bool htbs_may_merge(struct htbs_device *dev, struct request *rq)
 	if (!htbs_op_issued_as_root(rq->cmd_flags) || !rq->bio)
 		return true;
 	return IOPRIO_PRIO_CLASS(rq->bio->bi_ioprio) != IOPRIO_CLASS_IDLE &&
-	       !htbs_reservation_of_rq(dev, rq)->flow.cap.curve.params.bw;
+	       !htbs_reservation_of_rq(dev, rq)->flow.cap.max;
 }
 
 static void htbs_insert(struct htbs_device *dev, struct request *rq,
@@ -160,10 +152,10 @@ static void htbs_insert(struct htbs_device *dev, struct request *rq,
 		htbs_queue_bypass(dev, res, htbs_rq_cost(rq));
 		htbs_insert_first(dev, rq, at_head);
 	} else if (htbs_rq_issued_as_root(rq) &&
-		   res->flow.cap.curve.params.bw) {
+		   res->flow.cap.max) {
 		htbs_insert_exempt(dev, res, rq);
 	} else {
-		htbs_insert_tagged(dev, res, rq);
+		htbs_insert_pending(dev, res, rq);
 	}
 }
 
@@ -195,29 +187,19 @@ static void htbs_insert_requests(struct blk_mq_hw_ctx *hctx,
  * Dispatch.
  */
 
-/* A dispatched request as the policy knows it. */
-static void htbs_sent_of(struct request *rq, struct htbs_sent *sent)
-{
-	sent->at = htbs_rq_sent(rq);
-	sent->due = htbs_rq_kept_due(rq);
-	sent->conforms = htbs_rq_flag(rq, HTBS_RQ_CONFORMS);
-	sent->write = op_is_write(rq->cmd_flags);
-}
-
 static void htbs_start_request(struct htbs_device *dev,
 			       struct htbs_reservation *res,
-			       struct request *rq, u64 now)
+			       struct request *rq)
 {
 	u32 bytes = blk_rq_bytes(rq);
 	enum htbs_op op;
 
 	htbs_rq_set_flag(rq, HTBS_RQ_IN_FLIGHT);
-	htbs_rq_set_sent(rq, now);
 	if (htbs_rq_flag(rq, HTBS_RQ_COUNTED))
 		return;
 
 	htbs_rq_set_flag(rq, HTBS_RQ_COUNTED);
-	htbs_rq_keep_due(rq);
+	res->stats.conforming += htbs_rq_flag(rq, HTBS_RQ_CONFORMS);
 	if (!htbs_data_bytes(rq->cmd_flags, bytes))
 		op = HTBS_OP_DISCARD;
 	else
@@ -245,23 +227,39 @@ static struct request *htbs_first_request(struct htbs_device *dev)
 	return dev->exempt_turn ? rq : NULL;
 }
 
+/* A request that was dispatched before is due when it was then. */
+static void htbs_redispatch(struct htbs_device *dev,
+			    struct htbs_reservation *res, struct request *rq,
+			    u64 now)
+{
+	struct htbs_sent sent = {
+		.due	= now + res->flow.pace.params.latency,
+		.write	= op_is_write(rq->cmd_flags),
+	};
+
+	if (htbs_rq_flag(rq, HTBS_RQ_COUNTED))
+		htbs_rq_sent(rq, &sent);
+	sent.at = now;
+	sent.cost = htbs_rq_cost(rq);
+	sent.far = true;
+	htbs_rq_set_sent(rq, &sent);
+	htbs_policy_redispatch(&dev->policy, &res->flow, &sent);
+	htbs_start_request(dev, res, rq);
+	htbs_tags_account(dev, res);
+}
+
 static struct request *htbs_dispatch_first(struct htbs_device *dev, u64 now)
 {
 	struct request *rq = htbs_first_request(dev);
 	struct htbs_reservation *res;
-	struct htbs_sent sent;
 
 	if (!rq)
 		return NULL;
 
 	list_del_init(&rq->queuelist);
 	res = htbs_rq_prepared(rq) ? htbs_rq_reservation(rq) : NULL;
-	if (res) {
-		htbs_start_request(dev, res, rq, now);
-		htbs_sent_of(rq, &sent);
-		htbs_policy_redispatch(&dev->policy, &res->flow, &sent);
-		htbs_tags_account(dev, res);
-	}
+	if (res)
+		htbs_redispatch(dev, res, rq, now);
 	htbs_trace_dispatch(dev, res, rq, now, HTBS_ORDER_NONE);
 	return rq;
 }
@@ -274,7 +272,6 @@ static struct request *htbs_take_chosen(struct htbs_device *dev,
 	struct request *rq = order == HTBS_ORDER_NEAREST ?
 			     htbs_queue_nearest(res) : htbs_queue_oldest(res);
 
-	htbs_queue_swap_tags(res, rq);
 	htbs_queue_take(dev, res, rq);
 	return rq;
 }
@@ -283,27 +280,22 @@ static void htbs_account_dispatch(struct htbs_device *dev,
 				  struct htbs_reservation *res,
 				  struct request *rq, u64 now)
 {
-	const u64 due = htbs_flow_due(&res->flow, htbs_rq_due(rq));
-	const struct htbs_start_tags kept = htbs_rq_tags(rq);
 	const struct htbs_extent extent = {
+		.arrived	= htbs_rq_arrived(rq),
 		.pos		= blk_rq_pos(rq),
 		.sectors	= blk_rq_sectors(rq),
 		.cost		= htbs_rq_cost(rq),
 		.sync		= op_is_sync(rq->cmd_flags),
-	};
-	const struct htbs_sent sent = {
-		.at		= now,
-		.due		= due,
-		.conforms	= htbs_rq_flag(rq, HTBS_RQ_CONFORMS),
 		.write		= op_is_write(rq->cmd_flags),
 	};
+	struct htbs_sent sent;
 
-	htbs_rq_set_start(rq, htbs_flow_start_tag(&res->flow, &kept));
-	htbs_rq_set_due(rq, due);
-	if (htbs_policy_dispatch(&dev->policy, &res->flow, &extent, &sent))
+	if (htbs_policy_dispatch(&dev->policy, &res->flow, now, &extent, &sent))
 		htbs_trace_overload(dev, now);
+	htbs_rq_set_sent(rq, &sent);
 	htbs_queue_update_head(dev, res);
 	htbs_trace_dispatch(dev, res, rq, now, dev->policy.order);
+	htbs_start_request(dev, res, rq);
 }
 
 static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
@@ -320,13 +312,14 @@ static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
 		htbs_flow_owner(dev->policy.active)->stats.waits++;
 		htbs_idle_timer_arm(dev);
 	}
+	if (choice.held)
+		htbs_idle_timer_arm(dev);
 	if (!choice.flow)
 		return NULL;
 
 	res = htbs_flow_owner(choice.flow);
 	rq = htbs_take_chosen(dev, res, choice.order);
 	htbs_account_dispatch(dev, res, rq, now);
-	htbs_start_request(dev, res, rq, now);
 	htbs_cap_timer_arm(dev);
 	return rq;
 }
@@ -354,7 +347,7 @@ static struct request *htbs_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	if (!rq && dev->policy.in_flight < htbs_driver_tags(hctx))
 		rq = htbs_dispatch_chosen(dev, now);
 	else if (!rq)
-		dev->policy.held = true;
+		htbs_policy_hold_for_tag(&dev->policy);
 	overload = !overload && dev->policy.overload.now;
 	htbs_device_unlock(dev, flags);
 
@@ -376,7 +369,7 @@ static bool htbs_has_work(struct blk_mq_hw_ctx *hctx)
 static void htbs_judge(struct htbs_device *dev, struct htbs_reservation *res,
 		       struct request *rq, u64 now)
 {
-	u64 due = htbs_rq_kept_due(rq);
+	u64 due = htbs_rq_due(rq);
 	struct htbs_stats *stats = &res->stats;
 
 	stats->completed++;
@@ -413,7 +406,7 @@ static void htbs_completed_request(struct request *rq, u64 unused)
 	htbs_judge(dev, res, rq, now);
 	if (htbs_rq_flag(rq, HTBS_RQ_IN_FLIGHT)) {
 		htbs_rq_clear_flag(rq, HTBS_RQ_IN_FLIGHT);
-		htbs_sent_of(rq, &sent);
+		htbs_rq_sent(rq, &sent);
 		waits = htbs_policy_complete(&dev->policy, &res->flow, now,
 					     &sent);
 		htbs_tags_account(dev, res);
@@ -446,7 +439,7 @@ static void htbs_give_back(struct htbs_device *dev, struct request *rq)
 	spin_lock_irqsave(&dev->lock, flags);
 	held = dev->policy.held;
 	htbs_rq_clear_flag(rq, HTBS_RQ_IN_FLIGHT);
-	htbs_sent_of(rq, &sent);
+	htbs_rq_sent(rq, &sent);
 	cancelled = htbs_policy_requeue(&dev->policy, &res->flow, &sent);
 	htbs_tags_account(dev, res);
 	if (cancelled)
@@ -508,12 +501,9 @@ static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 	dev->devt = disk_devt(q->disk);
 	dev->defaults = htbs_defaults;
 	htbs_admission_set_init(&dev->admitted);
-	htbs_policy_init(&dev->policy, &dev->background.flow, HTBS_B_MAX,
+	htbs_policy_init(&dev->policy, &dev->background.flow, !flash,
+			 flash ? HTBS_POSITION_FLASH : HTBS_POSITION_ROTATIONAL,
 			 flash ? HTBS_T_WAIT_FLASH : HTBS_T_WAIT_ROTATIONAL);
-	dev->policy.rule = HTBS_RULE_SLACK;
-	dev->policy.rotational = !flash;
-	htbs_service_init(&dev->policy.service,
-			  flash ? HTBS_SEEK_FLASH : HTBS_SEEK_ROTATIONAL);
 	htbs_reservation_init(&dev->background, dev, &htbs_defaults);
 	htbs_idle_timer_init(dev);
 	htbs_cap_timer_init(dev);

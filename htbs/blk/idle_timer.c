@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end of a wait: by its timer, or because a tunable changed and the wait
- * may no longer be worthwhile.
+ * The end of a wait, or of holding back a request: by the timer, or because a
+ * tunable changed and the wait may no longer be worthwhile.
  */
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
 
 #include <htbs/core/policy.h>
-#include <htbs/core/run.h>
+#include <htbs/core/wait.h>
 #include <htbs/idle_timer.h>
 #include <htbs/trace.h>
 
@@ -24,7 +24,7 @@ static enum hrtimer_restart htbs_idle_timer_expired(struct hrtimer *timer)
 	active = dev->policy.active;
 	if (htbs_policy_timeout(&dev->policy, now))
 		htbs_trace_wait_end(dev, active, now, HTBS_WAIT_TIMEOUT);
-	else if (dev->policy.wait)
+	else
 		htbs_idle_timer_arm(dev);
 	htbs_device_unlock(dev, flags);
 
@@ -47,22 +47,6 @@ static void htbs_tunable_changed(struct htbs_device *dev)
 }
 
 /**
- * htbs_device_set_b_max() - set the longest run
- * @dev: the device
- * @b_max: requests, at least 1
- */
-void htbs_device_set_b_max(struct htbs_device *dev, u32 b_max)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&dev->lock, flags);
-	WRITE_ONCE(dev->policy.b_max, b_max);
-	htbs_tunable_changed(dev);
-	htbs_device_unlock(dev, flags);
-	blk_mq_run_hw_queues(dev->queue, true);
-}
-
-/**
  * htbs_device_set_t_wait() - set the longest wait
  * @dev: the device
  * @t_wait: ns; 0: never wait
@@ -73,22 +57,6 @@ void htbs_device_set_t_wait(struct htbs_device *dev, u64 t_wait)
 
 	spin_lock_irqsave(&dev->lock, flags);
 	WRITE_ONCE(dev->policy.t_wait, t_wait);
-	htbs_tunable_changed(dev);
-	htbs_device_unlock(dev, flags);
-	blk_mq_run_hw_queues(dev->queue, true);
-}
-
-/**
- * htbs_device_set_rule() - set what bounds runs and waits
- * @dev: the device
- * @rule: the rule
- */
-void htbs_device_set_rule(struct htbs_device *dev, enum htbs_rule rule)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&dev->lock, flags);
-	WRITE_ONCE(dev->policy.rule, rule);
 	htbs_tunable_changed(dev);
 	htbs_device_unlock(dev, flags);
 	blk_mq_run_hw_queues(dev->queue, true);

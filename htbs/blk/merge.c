@@ -2,14 +2,14 @@
 /*
  * Merges.
  *
- * A merge charges the reservation for the added bytes and keeps the earlier
- * tags of the two. Only requests of one reservation merge.
+ * A request that has grown by a merge is charged for all of its bytes when it is
+ * dispatched, and keeps the earlier place of the two. Only requests of one
+ * reservation merge.
  */
 #include <linux/blk-mq.h>
 
-#include <htbs/core/curve.h>
+#include <htbs/core/params.h>
 #include <htbs/core/policy.h>
-#include <htbs/core/share.h>
 #include <htbs/lookup.h>
 #include <htbs/merge.h>
 #include <htbs/queue.h>
@@ -36,7 +36,7 @@ bool htbs_allow_merge(struct request_queue *q, struct request *rq,
 		htbs_reservation_of(htbs_device_of(q), bio);
 
 	if (htbs_op_issued_as_root(bio->bi_opf) &&
-	    htbs_peek(res->flow.cap.curve.params.bw))
+	    htbs_peek(res->flow.cap.max))
 		return false;
 	return htbs_rq_reservation(rq) == res;
 }
@@ -77,7 +77,6 @@ bool htbs_bio_merge(struct request_queue *q, struct bio *bio,
 		    unsigned int nr_segs)
 {
 	struct htbs_device *dev = htbs_device_of(q);
-	u32 bytes = htbs_data_bytes(bio->bi_opf, bio->bi_iter.bi_size);
 	struct request *free = NULL;
 	unsigned long flags;
 	bool merged;
@@ -89,7 +88,7 @@ bool htbs_bio_merge(struct request_queue *q, struct bio *bio,
 	spin_lock_irqsave(&dev->lock, flags);
 	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);
 	if (merged)
-		htbs_queue_charge(dev, htbs_reservation_of(dev, bio), bytes);
+		htbs_queue_update_head(dev, htbs_reservation_of(dev, bio));
 	htbs_device_unlock(dev, flags);
 
 	if (free)
@@ -115,39 +114,13 @@ void htbs_request_merged(struct request_queue *q, struct request *rq,
 	htbs_trace_merge(htbs_device_of(q), res, rq, NULL);
 }
 
-/* Two pending requests of one reservation become one, with the earlier tags. */
-static void htbs_merge_tags(struct htbs_reservation *res, struct request *rq,
-			    struct request *next)
+/* Two pending requests of one reservation become one, in the earlier place. */
+static void htbs_merge_places(struct request *rq, struct request *next)
 {
-	struct htbs_start_tags other = htbs_rq_tags(next);
-	struct htbs_start_tags kept = htbs_rq_tags(rq);
-
-	if (!htbs_before(htbs_flow_start_tag(&res->flow, &other),
-			 htbs_flow_start_tag(&res->flow, &kept)))
+	if (!htbs_before(htbs_rq_arrived(next), htbs_rq_arrived(rq)))
 		return;
 	list_move(&rq->queuelist, &next->queuelist);
-	htbs_rq_set_tags(rq, &other);
-}
-
-/*
- * The merged request conforms if either did. True if @other has one conforming
- * request less pending.
- */
-static bool htbs_merge_due(struct htbs_reservation *res, struct request *rq,
-			   struct htbs_reservation *other, struct request *next)
-{
-	if (htbs_before(htbs_rq_due(next), htbs_rq_due(rq)))
-		htbs_rq_set_due(rq, htbs_rq_due(next));
-	if (!htbs_rq_flag(next, HTBS_RQ_CONFORMS))
-		return false;
-
-	other->stats.conforming--;
-	if (!htbs_rq_flag(rq, HTBS_RQ_CONFORMS)) {
-		res->stats.conforming++;
-		res->flow.conforming++;
-	}
-	htbs_rq_set_flag(rq, HTBS_RQ_CONFORMS);
-	return true;
+	htbs_rq_set_arrived(rq, htbs_rq_arrived(next));
 }
 
 /**
@@ -155,7 +128,6 @@ static bool htbs_merge_due(struct htbs_reservation *res, struct request *rq,
  * @q: the queue
  * @rq: the request that stays, pending
  * @next: the request that will be freed: pending too, or about to be inserted
- *	and charged now
  */
 void htbs_requests_merged(struct request_queue *q, struct request *rq,
 			  struct request *next)
@@ -163,8 +135,6 @@ void htbs_requests_merged(struct request_queue *q, struct request *rq,
 	struct htbs_device *dev = htbs_device_of(q);
 	struct htbs_reservation *res = htbs_rq_reservation(rq);
 	struct htbs_reservation *other = htbs_rq_reservation(next);
-	u32 bytes = htbs_data_bytes(next->cmd_flags, blk_rq_bytes(next));
-	bool less;
 
 	lockdep_assert_held(&dev->lock);
 
@@ -172,16 +142,15 @@ void htbs_requests_merged(struct request_queue *q, struct request *rq,
 		res->stats.inserted++;
 		res->stats.merged++;
 		htbs_trace_merge(dev, res, rq, NULL);
-		htbs_queue_charge(dev, res, bytes);
+		htbs_queue_update_head(dev, res);
 		return;
 	}
 
 	if (res == other)
-		htbs_merge_tags(res, rq, next);
-	less = htbs_merge_due(res, rq, other, next);
+		htbs_merge_places(rq, next);
 	other->stats.merged++;
 	htbs_queue_take(dev, other, next);
-	htbs_policy_remove(&dev->policy, &other->flow, less);
+	htbs_policy_remove(&dev->policy, &other->flow);
 	htbs_tags_account(dev, other);
 	htbs_queue_update_head(dev, other);
 	if (res != other)

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The pending requests of a reservation: in order of arrival, which is that of
- * their tags; by position, for sweeps and merges; and in the block layer's
- * hash, for merges.
+ * The pending requests of a reservation: in order of arrival; by position, for
+ * sweeps and merges; and in the block layer's hash, for merges.
  */
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
 
 #include <htbs/core/cap.h>
-#include <htbs/core/curve.h>
+#include <htbs/core/params.h>
 #include <htbs/core/policy.h>
-#include <htbs/core/sweep.h>
-#include <htbs/core/tagging.h>
 #include <htbs/queue.h>
 #include <htbs/request.h>
 #include <htbs/tag_depth.h>
@@ -21,7 +18,7 @@
  * htbs_queue_add() - queue a pending request
  * @dev: the device, locked
  * @res: its reservation
- * @rq: the request, with its tags
+ * @rq: the request
  */
 void htbs_queue_add(struct htbs_device *dev, struct htbs_reservation *res,
 		    struct request *rq)
@@ -81,32 +78,9 @@ struct request *htbs_queue_nearest(struct htbs_reservation *res)
 }
 
 /**
- * htbs_queue_swap_tags() - exchange tags before a request goes out of order
- * @res: its reservation
- * @rq: the request; still pending
- *
- * If neither it nor an older request conforms, it takes the oldest one's tags:
- * sweep.c.
- */
-void htbs_queue_swap_tags(struct htbs_reservation *res, struct request *rq)
-{
-	struct request *older = rq;
-	unsigned int swaps = 0;
-
-	if (htbs_rq_flag(rq, HTBS_RQ_CONFORMS))
-		return;
-	list_for_each_entry_continue_reverse(older, &res->fifo, queuelist) {
-		if (htbs_rq_flag(older, HTBS_RQ_CONFORMS) ||
-		    swaps++ == HTBS_TAG_SWAPS)
-			return;
-		htbs_rq_swap_tags(rq, older);
-	}
-}
-
-/**
- * htbs_queue_update_head() - tell the policy the tags of the oldest request
+ * htbs_queue_update_head() - tell the policy of the oldest request
  * @dev: the device, locked
- * @res: the reservation; its oldest request may have changed
+ * @res: the reservation; its oldest request may have changed, or grown
  */
 void htbs_queue_update_head(struct htbs_device *dev,
 			    struct htbs_reservation *res)
@@ -116,27 +90,10 @@ void htbs_queue_update_head(struct htbs_device *dev,
 
 	if (!rq)
 		return;
-	head.kept = htbs_rq_tags(rq);
-	head.due = htbs_rq_due(rq);
-	head.arrived = rq->start_time_ns;
-	head.conforms = htbs_rq_flag(rq, HTBS_RQ_CONFORMS);
+	head.arrived = htbs_rq_arrived(rq);
+	head.cost = htbs_rq_cost(rq);
 	head.write = op_is_write(rq->cmd_flags);
 	htbs_policy_set_head(&dev->policy, &res->flow, &head);
-}
-
-/**
- * htbs_queue_charge() - charge what a merge added to a request
- * @dev: the device, locked
- * @res: the reservation
- * @bytes: bytes added
- */
-void htbs_queue_charge(struct htbs_device *dev, struct htbs_reservation *res,
-		       u32 bytes)
-{
-	u64 now = ktime_get_ns();
-
-	htbs_policy_charge(&dev->policy, &res->flow, now, bytes);
-	htbs_trace_charge(dev, res, now, bytes);
 }
 
 /**
@@ -176,8 +133,7 @@ void htbs_queue_exempt_pending(struct htbs_device *dev,
 		if (!htbs_rq_issued_as_root(rq))
 			continue;
 		htbs_queue_take(dev, res, rq);
-		htbs_policy_remove(&dev->policy, &res->flow,
-				   htbs_rq_flag(rq, HTBS_RQ_CONFORMS));
+		htbs_policy_remove(&dev->policy, &res->flow);
 		htbs_tags_account(dev, res);
 		list_add_tail(&rq->queuelist, &dev->exempt);
 		htbs_trace_pass(dev, res, rq, now);
@@ -190,23 +146,28 @@ void htbs_queue_exempt_pending(struct htbs_device *dev,
  * @now: real time, ns
  * @late: raised to the most by which one of them is late, ns
  *
- * They are late now, and not only when they complete.
+ * They are late now, and not only when they complete. A request conforms if it
+ * would, were all before it dispatched as entitled.
  *
  * Return: requests.
  */
 u32 htbs_queue_overdue(const struct htbs_reservation *res, u64 now, u64 *late)
 {
+	struct htbs_pace pace = res->flow.pace;
 	struct request *rq;
+	u64 arrived, due;
 	u32 count = 0;
-	u64 due;
 
 	list_for_each_entry(rq, &res->fifo, queuelist) {
-		due = htbs_flow_due(&res->flow, htbs_rq_due(rq));
-		if (!htbs_rq_flag(rq, HTBS_RQ_CONFORMS) ||
-		    !htbs_before(due, now))
-			continue;
-		count++;
-		*late = max(*late, now - due);
+		arrived = htbs_cap_waits_since(&res->flow.cap,
+					       htbs_rq_arrived(rq));
+		due = arrived + pace.params.latency;
+		if (htbs_pace_start(&pace, arrived, htbs_rq_cost(rq)) == arrived &&
+		    htbs_before(due, now)) {
+			count++;
+			*late = max(*late, now - due);
+		}
+		htbs_pace_charge(&pace, arrived, htbs_rq_cost(rq));
 	}
 	return count;
 }

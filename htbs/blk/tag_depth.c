@@ -115,7 +115,7 @@ static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 	       plugged;
 	if (!held || held < share)
 		visible = htbs_share_visible(all, held);
-	else if (htbs_peek(res->flow.cap.curve.params.bw))
+	else if (htbs_peek(res->flow.cap.max))
 		visible /= 2;
 	else if (held < htbs_needed_tags(dev, res, all / 2))
 		visible = all - all / 8;

@@ -12,7 +12,6 @@
 #include <linux/ktime.h>
 #include <linux/printk.h>
 
-#include <htbs/core/cap.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/window.h>
 #include <htbs/request.h>
@@ -35,33 +34,21 @@ static u64 htbs_flow_id(const struct htbs_flow *flow)
 	return flow ? container_of(flow, struct htbs_reservation, flow)->id : 0;
 }
 
-static void htbs_trace_jump(struct htbs_device *dev, u64 now, u64 jump)
-{
-	if (!jump)
-		return;
-	trace_htbs_drift(dev->devt, now, jump, dev->policy.clock.drift);
-	blk_add_trace_msg(dev->queue, "htbs drift %llu", jump);
-}
-
-void __htbs_trace_tag(struct htbs_device *dev, struct htbs_reservation *res,
-		      struct request *rq, u64 now,
-		      const struct htbs_arrival *arrival)
+void __htbs_trace_arrive(struct htbs_device *dev, struct htbs_reservation *res,
+			 struct request *rq, u64 now,
+			 const struct htbs_arrival *arrival)
 {
 	u32 bytes = htbs_data_bytes(rq->cmd_flags, blk_rq_bytes(rq));
 
 	if (arrival->hit)
 		htbs_trace_wait_end(dev, &res->flow, now, HTBS_WAIT_HIT);
-	htbs_trace_jump(dev, now, arrival->jump);
 	if (res->flow.pending == 1 && res->flow.cap.throttled)
 		htbs_trace_stop(dev, res, now);
-	trace_htbs_tag(dev->devt, res->id, htbs_rq_id(rq), now, arrival->v,
-		       arrival->start,
-		       arrival->start + res->flow.curve.params.latency,
-		       blk_rq_pos(rq), bytes, op_is_write(rq->cmd_flags),
-		       res->flow.pending, rq->start_time_ns);
-	blk_add_trace_msg(dev->queue, "htbs tag %llu %llu start %lld",
-			  res->id, (u64)blk_rq_pos(rq),
-			  (s64)(arrival->start - arrival->v));
+	trace_htbs_arrive(dev->devt, res->id, htbs_rq_id(rq), now,
+			  blk_rq_pos(rq), bytes, op_is_write(rq->cmd_flags),
+			  res->flow.pending, op_is_sync(rq->cmd_flags));
+	blk_add_trace_msg(dev->queue, "htbs arrive %llu %llu", res->id,
+			  (u64)blk_rq_pos(rq));
 }
 
 /**
@@ -77,16 +64,15 @@ void htbs_trace_merge(struct htbs_device *dev, struct htbs_reservation *res,
 	trace_htbs_merge(dev->devt, res->id, htbs_rq_id(rq),
 			 gone ? htbs_rq_id(gone) : -1, blk_rq_pos(rq),
 			 htbs_data_bytes(rq->cmd_flags, blk_rq_bytes(rq)),
-			 res->flow.pending, res->flow.node.start);
+			 res->flow.pending);
 }
 
 /**
- * htbs_trace_charge() - bytes without a tag of their own were charged
+ * htbs_trace_charge() - a request that bypasses the policy was charged
  * @dev: the device, locked
  * @res: the reservation
  * @now: real time, ns
- * @bytes: what a merge added, or what a request that bypasses the policy is
- *	charged
+ * @bytes: what it was charged
  */
 void htbs_trace_charge(struct htbs_device *dev, struct htbs_reservation *res,
 		       u64 now, u32 bytes)
@@ -102,13 +88,13 @@ void __htbs_trace_choice(struct htbs_device *dev,
 		htbs_trace_wait_end(dev, was_active, now, HTBS_WAIT_TIMEOUT);
 	if (choice->overload_ended)
 		htbs_trace_overload(dev, now);
-	htbs_trace_jump(dev, now, choice->jump);
 	if (choice->held)
 		trace_htbs_hold(dev->devt, now,
 				htbs_policy_in_flight(&dev->policy, false),
 				htbs_policy_in_flight(&dev->policy, true),
-				htbs_window_size(&dev->policy.window[false]),
-				htbs_window_size(&dev->policy.window[true]));
+				htbs_window_size(&dev->policy.window),
+				dev->policy.quota.rate,
+				dev->policy.held_until);
 	if (choice->wait_began) {
 		trace_htbs_wait_begin(dev->devt,
 				      htbs_flow_id(dev->policy.active), now,
@@ -134,9 +120,10 @@ void __htbs_trace_dispatch(struct htbs_device *dev,
 	    res->flow.cap.throttled)
 		htbs_trace_stop(dev, res, now);
 	trace_htbs_dispatch(dev->devt, id, htbs_rq_id(rq), now,
-			    order == HTBS_ORDER_NONE ? 0 : htbs_rq_start(rq),
+			    res ? htbs_rq_due(rq) : 0,
+			    res && htbs_rq_flag(rq, HTBS_RQ_CONFORMS),
 			    blk_rq_pos(rq), blk_rq_bytes(rq),
-			    op_is_sync(rq->cmd_flags), order, dev->policy.run,
+			    order, dev->policy.run,
 			    res ? res->flow.pending : 0,
 			    res ? res->flow.in_flight : 0);
 	blk_add_trace_msg(dev->queue, "htbs dispatch %llu %llu run %u", id,
@@ -291,7 +278,7 @@ void htbs_trace_drain(struct htbs_device *dev, u64 now)
 void htbs_trace_config(struct htbs_device *dev, struct htbs_reservation *res,
 		       u64 now)
 {
-	const struct htbs_params *params = &res->flow.curve.params;
+	const struct htbs_params *params = &res->flow.pace.params;
 
 	trace_htbs_config(dev->devt, res->id, now, params->bw, params->burst,
 			  params->latency, params->iops);
@@ -310,9 +297,11 @@ void htbs_trace_config(struct htbs_device *dev, struct htbs_reservation *res,
 void htbs_trace_share(struct htbs_device *dev, struct htbs_reservation *res,
 		      u64 now)
 {
-	trace_htbs_share(dev->devt, res->id, now, res->flow.share.weight);
+	u32 weight = res->flow.pace.params.weight;
+
+	trace_htbs_share(dev->devt, res->id, now, weight);
 	blk_add_trace_msg(dev->queue, "htbs share %llu weight %u", res->id,
-			  res->flow.share.weight);
+			  weight);
 }
 
 /**
@@ -324,7 +313,7 @@ void htbs_trace_share(struct htbs_device *dev, struct htbs_reservation *res,
 void htbs_trace_cap(struct htbs_device *dev, struct htbs_reservation *res,
 		    u64 now)
 {
-	u64 max = res->flow.cap.curve.params.bw;
+	u64 max = res->flow.cap.max;
 
 	trace_htbs_cap(dev->devt, res->id, now, max);
 	blk_add_trace_msg(dev->queue, "htbs cap %llu max %llu", res->id, max);
@@ -337,7 +326,7 @@ void htbs_trace_cap(struct htbs_device *dev, struct htbs_reservation *res,
  */
 void htbs_trace_join(struct htbs_device *dev, struct htbs_reservation *res)
 {
-	const struct htbs_params *params = &res->flow.curve.params;
+	const struct htbs_params *params = &res->flow.pace.params;
 
 	trace_htbs_join(dev->devt, res->id, res->flow.idle_since, params->bw,
 			params->burst, params->latency, params->iops);
@@ -369,7 +358,7 @@ void htbs_trace_leave(struct htbs_device *dev, struct htbs_reservation *res,
  */
 void htbs_trace_tunables(struct htbs_device *dev, bool attached)
 {
-	trace_htbs_tunables(dev->devt, attached, dev->policy.rule,
-			    dev->policy.b_max, dev->policy.t_wait,
-			    dev->policy.service.seek, dev->policy.rotational);
+	trace_htbs_tunables(dev->devt, attached, dev->policy.t_wait,
+			    dev->policy.service.position,
+			    dev->policy.rotational);
 }

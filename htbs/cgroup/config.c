@@ -8,8 +8,7 @@
 #include <htbs/cap_timer.h>
 #include <htbs/config.h>
 #include <htbs/config_store.h>
-#include <htbs/core/share.h>
-#include <htbs/core/tagging.h>
+#include <htbs/core/policy.h>
 #include <htbs/core/throttle.h>
 #include <htbs/lookup.h>
 #include <htbs/queue.h>
@@ -21,41 +20,25 @@
  * @res: the reservation
  * @dev: its device, locked
  * @params: what it promises from now on; valid
- *
- * Pending requests are tagged by the new curves too, or they would wait for as
- * long as the old ones told.
  */
 void htbs_reservation_change(struct htbs_reservation *res,
 			     struct htbs_device *dev,
 			     const struct htbs_params *params)
 {
-	struct htbs_policy *policy = &dev->policy;
+	const struct htbs_params was = res->flow.pace.params;
 	u64 now = ktime_get_ns();
-	u64 max = res->flow.cap.curve.params.bw;
-	u32 weight = res->flow.share.weight;
-	struct htbs_start_tags kept;
-	struct request *rq;
-	u64 due;
 
 	lockdep_assert_held(&dev->lock);
 
-	htbs_policy_configure(policy, &res->flow, params, now);
+	htbs_policy_configure(&dev->policy, &res->flow, params, now);
 	if (params->max)
 		htbs_queue_exempt_pending(dev, res, now);
-	list_for_each_entry(rq, &res->fifo, queuelist) {
-		kept = htbs_rq_tags(rq);
-		due = htbs_rq_due(rq);
-		htbs_policy_retag(policy, &res->flow, now, htbs_rq_cost(rq),
-				  &kept, &due);
-		htbs_rq_set_tags(rq, &kept);
-		htbs_rq_set_due(rq, due);
-	}
 	htbs_queue_update_head(dev, res);
-	if (max && res->flow.pending)
+	if (was.max && res->flow.pending)
 		htbs_cap_timer_now(dev);
-	if (weight != params->weight)
+	if (was.weight != params->weight)
 		htbs_trace_share(dev, res, now);
-	if (max != params->max)
+	if (was.max != params->max)
 		htbs_trace_cap(dev, res, now);
 	htbs_trace_config(dev, res, now);
 }
@@ -68,15 +51,16 @@ void htbs_reservation_change(struct htbs_reservation *res,
 void htbs_reservation_end(struct htbs_reservation *res,
 			  struct htbs_device *dev)
 {
+	struct htbs_params *params = &res->flow.pace.params;
 	u64 now = ktime_get_ns();
 
 	lockdep_assert_held(&dev->lock);
 
-	if (res->flow.share.weight) {
-		htbs_policy_set_weight(&dev->policy, &res->flow, 0);
+	if (params->weight) {
+		params->weight = 0;
 		htbs_trace_share(dev, res, now);
 	}
-	if (res->flow.cap.curve.params.bw) {
+	if (params->max) {
 		htbs_policy_set_cap(&dev->policy, &res->flow, 0, now);
 		htbs_queue_update_head(dev, res);
 		if (res->flow.pending)
@@ -129,7 +113,7 @@ int htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
 
 	/* The same reservation again does not start with a full burst. */
 	if (group->configured &&
-	    htbs_params_equal(params, &group->reservation.flow.curve.params))
+	    htbs_params_equal(params, &group->reservation.flow.pace.params))
 		return 0;
 
 	err = htbs_group_admit(group, false, params);

@@ -30,7 +30,6 @@
 #include <htbs/config.h>
 #include <htbs/config_store.h>
 #include <htbs/core/policy.h>
-#include <htbs/core/tagging.h>
 #include <htbs/group.h>
 #include <htbs/lookup.h>
 #include <htbs/queue.h>

@@ -66,7 +66,7 @@ htbs_reservation_by_class(struct htbs_device *dev, struct blkcg_gq *blkg,
 	struct htbs_reservation *res = htbs_reservation_in_force(dev, blkg);
 
 	if (IOPRIO_PRIO_CLASS(ioprio) == IOPRIO_CLASS_IDLE && !for_all &&
-	    !htbs_peek(res->flow.cap.curve.params.bw))
+	    !htbs_peek(res->flow.cap.max))
 		return &dev->background;
 	return res;
 }

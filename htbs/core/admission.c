@@ -17,7 +17,7 @@
 #include <linux/string.h>
 
 #include <htbs/core/admission.h>
-#include <htbs/core/curve.h>
+#include <htbs/core/params.h>
 
 #define HTBS_GIGA	1000000000U
 

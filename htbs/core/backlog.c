@@ -1,31 +1,128 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The backlogged flows.
+ * The backlogged flows, and what they are owed.
  *
- * A flow with requests pending is in the tree by finish tag and, once any flow
- * has a weight, in the tree by share tag; or it is throttled, and in the tree
- * of throttled flows.
+ * A flow with requests pending is backlogged: in the tree of shares and, unless
+ * it has given up its deadlines, with its head in the tree of what is owed; or
+ * it is throttled, and in the tree of throttled flows. The background is
+ * backlogged and in no tree.
  */
+#include <linux/string.h>
+
 #include <htbs/core/backlog.h>
-#include <htbs/core/cap.h>
 #include <htbs/core/flow.h>
+#include <htbs/core/owed.h>
 #include <htbs/core/policy.h>
-#include <htbs/core/share.h>
-#include <htbs/core/tree.h>
+
+static bool htbs_cap_less(struct rb_node *a, const struct rb_node *b)
+{
+	return htbs_before(rb_entry(a, struct htbs_cap, rb)->tag,
+			   rb_entry(b, struct htbs_cap, rb)->tag);
+}
+
+/**
+ * htbs_policy_throttles() - whether a flow has to stay throttled
+ * @policy: the policy
+ * @flow: the flow
+ * @now: real time, ns
+ *
+ * Return: true if it has.
+ */
+bool htbs_policy_throttles(const struct htbs_policy *policy,
+			   const struct htbs_flow *flow, u64 now)
+{
+	return flow->cap.throttled && !policy->drains &&
+	       htbs_before(now, htbs_cap_end(&flow->cap));
+}
+
+/**
+ * htbs_policy_gives_up() - whether a flow has no deadlines, as they cannot be kept
+ * @policy: the policy
+ * @flow: the flow
+ *
+ * Return: true if its reservation is impossible and turns came too late.
+ */
+bool htbs_policy_gives_up(const struct htbs_policy *policy,
+			  const struct htbs_flow *flow)
+{
+	return policy->infeasible && htbs_flow_impossible(flow);
+}
+
+static u64 htbs_head_deadline(const struct htbs_flow *flow)
+{
+	/* A pace that cannot be kept would make all that others are owed late. */
+	if (htbs_flow_impossible(flow))
+		return flow->head.start + flow->pace.params.latency;
+	return htbs_pace_deadline(&flow->pace, flow->arrived, flow->cost);
+}
+
+/* What the device takes for the head, and for those that are due with it. */
+static void htbs_set_head_load(const struct htbs_policy *policy,
+			       struct htbs_flow *flow)
+{
+	struct htbs_owed_head *head = &flow->head;
+	u32 together = htbs_pace_due_together(&flow->pace, head->deadline,
+					      flow->cost, flow->pending);
+
+	head->last = policy->rotational && htbs_flow_sequential(flow);
+	head->load = (struct htbs_load){ };
+	htbs_load_add(&head->load, &flow->service,
+		      head->last ? 2 : 2 * together,
+		      (u64)together * flow->cost);
+}
+
+/**
+ * htbs_policy_update_head() - the head, its pace, or what is pending has changed
+ * @policy: the policy
+ * @flow: the flow
+ */
+void htbs_policy_update_head(struct htbs_policy *policy, struct htbs_flow *flow)
+{
+	struct htbs_owed_head *head = &flow->head;
+
+	if (htbs_owed_contains(head))
+		htbs_owed_remove(&policy->owed, head);
+	if (list_empty(&flow->backlogged))
+		return;
+	head->start = htbs_pace_start(&flow->pace, flow->arrived, flow->cost);
+	if (flow->background)
+		return;
+	head->deadline = htbs_head_deadline(flow);
+	htbs_set_head_load(policy, flow);
+	if (!htbs_policy_gives_up(policy, flow))
+		htbs_owed_insert(&policy->owed, head);
+}
+
+/**
+ * htbs_policy_update_heads() - the flows that give up their deadlines have changed
+ * @policy: the policy
+ */
+void htbs_policy_update_heads(struct htbs_policy *policy)
+{
+	struct htbs_flow *flow;
+
+	list_for_each_entry(flow, &policy->backlogged, backlogged)
+		htbs_policy_update_head(policy, flow);
+}
 
 /**
  * htbs_policy_link() - a flow becomes backlogged, or throttled
  * @policy: the policy
- * @flow: the flow, with the tags of its oldest request
+ * @flow: the flow, with its oldest request; neither backlogged nor throttled
  */
 void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	if (flow->cap.throttled) {
-		htbs_cap_link(policy, flow);
+		rb_add_cached(&flow->cap.rb, &policy->throttled, htbs_cap_less);
 		return;
 	}
-	htbs_tree_insert(&policy->tree, &flow->node);
-	htbs_share_link(policy, flow);
+	list_add_tail(&flow->backlogged, &policy->backlogged);
+	htbs_policy_update_head(policy, flow);
+	if (flow->background)
+		return;
+	htbs_fair_insert(&policy->shares, &flow->share);
+	if (policy->overload.now)
+		htbs_fair_insert(&policy->proportions, &flow->proportion);
 }
 
 /**
@@ -37,13 +134,70 @@ void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow)
  */
 bool htbs_policy_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
 {
-	bool linked = htbs_flow_linked(flow);
+	if (!RB_EMPTY_NODE(&flow->cap.rb)) {
+		rb_erase_cached(&flow->cap.rb, &policy->throttled);
+		RB_CLEAR_NODE(&flow->cap.rb);
+		return true;
+	}
+	if (list_empty(&flow->backlogged))
+		return false;
+	list_del_init(&flow->backlogged);
+	htbs_policy_update_head(policy, flow);
+	if (flow->background)
+		return true;
+	htbs_fair_remove(&policy->shares, &flow->share);
+	if (policy->overload.now)
+		htbs_fair_remove(&policy->proportions, &flow->proportion);
+	return true;
+}
 
-	htbs_cap_unlink(policy, flow);
-	if (RB_EMPTY_NODE(&flow->node.rb))
-		return linked;
-	htbs_tree_remove(&policy->tree, &flow->node);
-	RB_CLEAR_NODE(&flow->node.rb);
-	htbs_share_unlink(policy, flow);
-	return linked;
+/**
+ * htbs_policy_load_with() - what the device has, and the head of a flow
+ * @policy: the policy
+ * @flow: the flow
+ * @halves: the positioning for it, in halves
+ *
+ * Return: the load.
+ */
+struct htbs_load htbs_policy_load_with(const struct htbs_policy *policy,
+				       const struct htbs_flow *flow, u32 halves)
+{
+	struct htbs_load load = policy->load;
+
+	htbs_load_add(&load, &flow->service, halves, flow->cost);
+	return load;
+}
+
+/**
+ * htbs_policy_latest() - latest(Q): when the device has to begin with what is owed
+ * @policy: the policy
+ * @except: a flow that is left out, or NULL
+ * @before: what the device serves before
+ * @now: real time, ns
+ * @at_worst: with the margin; else in the mean
+ *
+ * Return: real time, ns; at most HTBS_HORIZON from now.
+ */
+u64 htbs_policy_latest(const struct htbs_policy *policy,
+		       const struct htbs_flow *except,
+		       const struct htbs_load *before, u64 now, bool at_worst)
+{
+	u64 most = now + HTBS_HORIZON, end = most;
+
+	htbs_owed_latest(&policy->owed, except ? &except->head : NULL, before,
+			 at_worst, &end);
+	return htbs_before(end, most) ? end : most;
+}
+
+/**
+ * htbs_policy_has_slack() - whether all that is owed can be in time
+ * @policy: the policy
+ * @now: real time, ns
+ *
+ * Return: true if latest(Q) is yet to come.
+ */
+bool htbs_policy_has_slack(const struct htbs_policy *policy, u64 now)
+{
+	return htbs_before(now, htbs_policy_latest(policy, NULL, &policy->load,
+						   now, true));
 }

@@ -4,22 +4,34 @@
  *
  * Sequential is judged by a short history, not one bit, so that one stray
  * request does not end anticipation for ever. The think time is the mean time
- * from a completion to the next request.
+ * from a completion to the next request. The need of a reservation is the time
+ * that the device takes for a request over the time in which the reservation
+ * entitles the flow to one.
  */
 #include <linux/math64.h>
 
-#include <htbs/core/curve.h>
 #include <htbs/core/flow.h>
 
-/*
- * With the rule of slack a wait lasts this many mean think times, as the next
- * one may be longer, but at least this part of T_wait.
- */
-#define HTBS_WAIT_THINKS	4
-#define HTBS_WAIT_LEAST		16
-
-/* The inverse weight of a new think time in the mean. */
+/* The inverse weight of a new think time in the mean, and of a new need. */
 #define HTBS_THINK_WEIGHT	8
+#define HTBS_NEED_WEIGHT	32
+
+/* Share tags count device time in units that keep small shares exact. */
+#define HTBS_SHARE_SHIFT	20
+
+/* The share tag of a weight of 1 advances as that of a bandwidth of 16 KiB/s. */
+#define HTBS_WEIGHT_RATE	16384ULL	/* bytes/s */
+
+/**
+ * htbs_flow_of_head() - the flow of a head
+ * @head: the head, or NULL
+ *
+ * Return: the flow, or NULL.
+ */
+struct htbs_flow *htbs_flow_of_head(struct htbs_owed_head *head)
+{
+	return head ? container_of(head, struct htbs_flow, head) : NULL;
+}
 
 /**
  * htbs_flow_note_dispatch() - learn from a dispatched request
@@ -43,25 +55,48 @@ bool htbs_flow_note_dispatch(struct htbs_flow *flow,
 
 /**
  * htbs_flow_note_arrival() - learn the think time from an arriving request
- * @flow: its flow
+ * @flow: its flow, which was idle
  * @now: real time, ns
  * @t_wait: longest wait, ns
- *
- * Nothing is learned if the flow had requests pending or in flight.
  */
 void htbs_flow_note_arrival(struct htbs_flow *flow, u64 now, u64 t_wait)
 {
-	u64 sample;
+	u64 sample = now - flow->idle_since;
 
-	if (!flow->known || flow->pending || flow->in_flight)
+	if (!flow->known)
 		return;
-
 	/* Any pause that is too long to wait for counts alike. */
-	sample = now - flow->idle_since;
 	if (sample > 2 * t_wait)
 		sample = 2 * t_wait;
 	flow->think = ((HTBS_THINK_WEIGHT - 1) * flow->think + sample) /
 		      HTBS_THINK_WEIGHT;
+}
+
+/**
+ * htbs_flow_note_need() - learn what the reservation takes of the device
+ * @flow: the flow
+ * @took: how long the device took for a request, ns
+ * @cost: bytes charged for it
+ */
+void htbs_flow_note_need(struct htbs_flow *flow, u64 took, u32 cost)
+{
+	u64 step = htbs_pace_step(&flow->pace, cost);
+	u64 need = div64_u64(took << 8, step ?: 1);
+
+	if (flow->need)
+		need = flow->need - flow->need / HTBS_NEED_WEIGHT +
+		       need / HTBS_NEED_WEIGHT;
+	flow->need = need;
+}
+
+/**
+ * htbs_flow_update_load() - the requests in flight, or what they take, changed
+ * @flow: the flow
+ */
+void htbs_flow_update_load(struct htbs_flow *flow)
+{
+	flow->load = (struct htbs_load){ };
+	htbs_load_add(&flow->load, &flow->service, 2 * flow->far, flow->bytes);
 }
 
 /**
@@ -80,48 +115,42 @@ bool htbs_flow_sequential(const struct htbs_flow *flow)
 }
 
 /**
- * htbs_flow_anticipates() - whether the device should be idled for a flow
- * @flow: a flow with nothing pending
- * @think: the mean think time has to be shorter, ns
- * @deep: any number of requests may be in flight, not only one
+ * htbs_flow_behind() - whether a flow is at or behind its pace
+ * @flow: the flow
+ * @now: real time, ns
  *
- * Return: true if its next request is likely to arrive soon and to be near.
+ * Return: true if it is, and the pace can be kept.
  */
-bool htbs_flow_anticipates(const struct htbs_flow *flow, u64 think, bool deep)
+bool htbs_flow_behind(const struct htbs_flow *flow, u64 now)
 {
-	return flow->think < think && flow->sync &&
-	       (deep || flow->in_flight <= 1) && htbs_flow_sequential(flow);
+	return !htbs_flow_impossible(flow) &&
+	       !htbs_before(now, htbs_pace_tag(&flow->pace));
 }
 
 /**
- * htbs_flow_max_wait() - how long to wait for a flow's next request
+ * htbs_flow_share() - how far device time advances the share tag of a flow
  * @flow: the flow
- * @t_wait: longest wait, ns
+ * @time: ns, up to 2^44
  *
- * Return: ns.
+ * Return: the time over the weight; over the bandwidth of a flow without a weight.
  */
-u64 htbs_flow_max_wait(const struct htbs_flow *flow, u64 t_wait)
+u64 htbs_flow_share(const struct htbs_flow *flow, u64 time)
 {
-	u64 patience = HTBS_WAIT_THINKS * flow->think;
-	u64 least = t_wait / HTBS_WAIT_LEAST;
+	const struct htbs_params *params = &flow->pace.params;
+	u64 weight = params->weight * HTBS_WEIGHT_RATE;
 
-	if (patience > t_wait)
-		return t_wait;
-	return patience > least ? patience : least;
+	return div64_u64(time << HTBS_SHARE_SHIFT,
+			 weight ?: htbs_params_rate(params));
 }
 
 /**
- * htbs_flow_burst() - how many of a flow's pending requests may be due at once
+ * htbs_flow_share_of_run() - how far a run of surplus advances the share tag of a flow
  * @flow: the flow
+ * @position: what one positioning takes, ns
  *
- * Return: requests, no more than the burst holds.
+ * Return: device time over the weight.
  */
-u32 htbs_flow_burst(const struct htbs_flow *flow)
+u64 htbs_flow_share_of_run(const struct htbs_flow *flow, u64 position)
 {
-	const struct htbs_params *params = &flow->curve.params;
-	u32 cost = params->bw ? flow->cost : HTBS_COST_MIN;
-
-	if ((u64)flow->pending * cost <= params->burst)
-		return flow->pending;
-	return params->burst > cost ? div64_u64(params->burst, cost) : 1;
+	return htbs_flow_share(flow, HTBS_RUN * position);
 }

@@ -1,197 +1,260 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The requests in flight, and which flow may add to them, with policy=slack.
+ * What a device that orders by itself may have in flight.
  *
- * There is a window (window.c) for writes and one for all other requests. In a
- * flash drive they delay each other in the dies, not in the queue: many writes
- * in flight fill its buffer, which takes them as fast as the dies do, whatever
- * else waits. With one window for both, reads would wait for writes to
- * complete. A conforming request that was late shrinks both windows, as it is
- * not known which requests delayed it.
+ * A device that seeks may pass a conforming request for as long as it gets
+ * others. So no request is added that could make a conforming one in flight
+ * late; nor one behind which a conforming request of a flow that had one of late
+ * would be late, if it arrived now.
+ *
+ * On a device that does not seek the reads of surplus have a window, its writes a
+ * quota, and reserved work has no limit.
  */
-#include <htbs/core/eligible.h>
+#include <htbs/core/backlog.h>
 #include <htbs/core/flow.h>
 #include <htbs/core/inflight.h>
 #include <htbs/core/policy.h>
-#include <htbs/core/slack.h>
-#include <htbs/core/tree.h>
+#include <htbs/core/quota.h>
 #include <htbs/core/window.h>
 
-/**
- * htbs_policy_inflight_add() - account a dispatched request
- * @policy: the policy
- * @flow: its flow
- * @sent: the request
- * @streaming: the request continues a run
- */
-void htbs_policy_inflight_add(struct htbs_policy *policy,
-			      struct htbs_flow *flow,
-			      const struct htbs_sent *sent, bool streaming)
+/* A flow that had a conforming request may have another one for so long. */
+#define HTBS_EXPECT		1000000000ULL	/* ns: 1 s */
+
+/* What is owed is near, on the average: half as long. */
+static bool htbs_risks_deadline(const struct htbs_policy *policy,
+				const struct htbs_flow *flow, u64 now)
 {
-	policy->busy += !htbs_flow_busy(flow);
-	if (!policy->in_flight++)
-		htbs_service_begin(&policy->service, sent->at, streaming);
-	flow->in_flight++;
-	policy->writes += sent->write;
-	if (policy->rotational && sent->conforms)
-		htbs_deadlines_add(&policy->inflight_deadlines, sent->due);
+	struct htbs_load load = htbs_policy_load_with(policy, flow, 2);
+	u64 time = htbs_load_longest(&load);
+	u32 i;
+
+	if (htbs_flow_owed(flow, now)) {
+		if (policy->overload.now)
+			return false;
+		time /= 2;
+	}
+	for (i = 0; i < policy->due_count; i++)
+		if (htbs_before(policy->due[i], now + time))
+			return true;
+	return false;
+}
+
+static bool htbs_less_latency(struct rb_node *a, const struct rb_node *b)
+{
+	return rb_entry(a, struct htbs_flow, expected)->pace.params.latency <
+	       rb_entry(b, struct htbs_flow, expected)->pace.params.latency;
 }
 
 /**
- * htbs_policy_inflight_remove() - account a request that is no longer in flight
+ * htbs_policy_expect_more() - a conforming request has arrived: others may
+ * @policy: the policy
+ * @flow: its flow
+ * @now: real time, ns
+ */
+void htbs_policy_expect_more(struct htbs_policy *policy, struct htbs_flow *flow,
+			     u64 now)
+{
+	policy->limits_until = now + HTBS_EXPECT;
+	if (htbs_flow_impossible(flow))
+		return;
+	flow->expected_until = now + HTBS_EXPECT;
+	if (RB_EMPTY_NODE(&flow->expected))
+		rb_add_cached(&flow->expected, &policy->expected,
+			      htbs_less_latency);
+}
+
+/**
+ * htbs_policy_expect_none() - no conforming request of a flow is expected any more
+ * @policy: the policy
+ * @flow: the flow
+ */
+void htbs_policy_expect_none(struct htbs_policy *policy, struct htbs_flow *flow)
+{
+	if (RB_EMPTY_NODE(&flow->expected))
+		return;
+	rb_erase_cached(&flow->expected, &policy->expected);
+	RB_CLEAR_NODE(&flow->expected);
+}
+
+/* The flow with the shortest latency of those of which one is expected. */
+static struct htbs_flow *htbs_first_expected(struct htbs_policy *policy,
+					     const struct htbs_flow *except,
+					     u64 now)
+{
+	struct rb_node *rb = rb_first_cached(&policy->expected), *next;
+	struct htbs_flow *flow;
+
+	for (; rb; rb = next) {
+		next = rb_next(rb);
+		flow = rb_entry(rb, struct htbs_flow, expected);
+		if (!htbs_before(now, flow->expected_until))
+			htbs_policy_expect_none(policy, flow);
+		else if (flow != except)
+			return flow;
+	}
+	return NULL;
+}
+
+/*
+ * A conforming request may arrive at any time, of a flow that had one of late. Is
+ * it in time, behind all that the device has and this one?
+ */
+static bool htbs_leaves_room(struct htbs_policy *policy,
+			     const struct htbs_flow *flow, u64 now)
+{
+	struct htbs_load load = htbs_policy_load_with(policy, flow, 2);
+	const struct htbs_flow *other;
+
+	/* Its own deadline is as near. */
+	if (!policy->in_flight ||
+	    (htbs_flow_owed(flow, now) &&
+	     !htbs_before(now, flow->head.deadline - htbs_load_longest(&load))))
+		return true;
+	other = htbs_first_expected(policy, flow, now);
+	if (!other)
+		return true;
+	htbs_load_add(&load, &other->service, 2, other->cost);
+	return other->pace.params.latency >= htbs_load_longest(&load);
+}
+
+static bool htbs_within_limits(struct htbs_policy *policy,
+			       const struct htbs_flow *flow, u64 now)
+{
+	if (!htbs_before(now, policy->limits_until))
+		return true;
+	return flow->write ? htbs_quota_allows(&policy->quota, now) :
+			     htbs_window_open(&policy->window,
+					      htbs_policy_in_flight(policy, false));
+}
+
+/**
+ * htbs_policy_can_dispatch() - whether the device may have the head of a flow
+ * @policy: the policy
+ * @flow: the flow; not the background
+ * @now: real time, ns
+ *
+ * Return: true if it may.
+ */
+bool htbs_policy_can_dispatch(struct htbs_policy *policy,
+			      struct htbs_flow *flow, u64 now)
+{
+	if (policy->rotational)
+		return !htbs_risks_deadline(policy, flow, now) &&
+		       htbs_leaves_room(policy, flow, now);
+	return htbs_flow_owed(flow, now) || htbs_within_limits(policy, flow, now);
+}
+
+static void htbs_update_load(struct htbs_policy *policy, struct htbs_flow *flow)
+{
+	policy->load.mean -= flow->load.mean;
+	policy->load.variance -= flow->load.variance;
+	htbs_flow_update_load(flow);
+	policy->load.mean += flow->load.mean;
+	policy->load.variance += flow->load.variance;
+}
+
+/**
+ * htbs_policy_inflight_add() - the device gets a request
  * @policy: the policy
  * @flow: its flow
  * @sent: the request
+ */
+void htbs_policy_inflight_add(struct htbs_policy *policy,
+			      struct htbs_flow *flow,
+			      const struct htbs_sent *sent)
+{
+	policy->busy += !htbs_flow_busy(flow);
+	flow->in_flight++;
+	flow->far += sent->far;
+	flow->bytes += sent->cost;
+	htbs_update_load(policy, flow);
+	if (!policy->in_flight++)
+		policy->busy_since = sent->at;
+	policy->writes += sent->write;
+	if (policy->rotational && sent->conforms &&
+	    policy->due_count < HTBS_DEADLINES_MAX)
+		policy->due[policy->due_count++] = sent->due;
+}
+
+static void htbs_forget_due(struct htbs_policy *policy, u64 due)
+{
+	u32 i;
+
+	for (i = 0; i < policy->due_count; i++)
+		if (policy->due[i] == due) {
+			policy->due[i] = policy->due[--policy->due_count];
+			break;
+		}
+	if (!policy->in_flight)
+		policy->due_count = 0;
+}
+
+/**
+ * htbs_policy_inflight_remove() - the device no longer has a request
+ * @policy: the policy
+ * @flow: its flow
+ * @sent: the request
+ *
+ * What was held back may be dispatched now.
  */
 void htbs_policy_inflight_remove(struct htbs_policy *policy,
 				 struct htbs_flow *flow,
 				 const struct htbs_sent *sent)
 {
+	policy->held = false;
 	flow->in_flight--;
-	policy->busy -= !htbs_flow_busy(flow);
+	flow->far -= sent->far;
+	flow->bytes -= sent->cost;
+	htbs_update_load(policy, flow);
 	policy->in_flight--;
 	policy->writes -= sent->write;
-	if (policy->rotational && sent->conforms)
-		htbs_deadlines_remove(&policy->inflight_deadlines, sent->due);
-	/* An idle device has none, even if a removal was missed. */
-	if (!policy->in_flight)
-		policy->inflight_deadlines.count = 0;
-	policy->held = false;
-}
-
-/**
- * htbs_policy_update_windows() - adapt the windows to a completed request
- * @policy: the policy; the request still counts as in flight
- * @now: real time, ns
- * @sent: a conforming request that was not late yet when it was dispatched
- */
-void htbs_policy_update_windows(struct htbs_policy *policy, u64 now,
-				const struct htbs_sent *sent)
-{
-	unsigned int write;
-
-	for (write = false; write <= true; write++)
-		htbs_window_update(&policy->window[write],
-				   htbs_policy_in_flight(policy, write),
-				   now - sent->at, sent->due - sent->at);
+	if (sent->conforms)
+		htbs_forget_due(policy, sent->due);
+	policy->busy -= !htbs_flow_busy(flow);
 }
 
 /*
- * A device that reorders may pass a conforming request for as long as it is
- * given others. Tell whether one more request could make a conforming one late.
- * An eligible request is taken for a near one, which such a device reaches
- * first, and counts half a seek. In an overload deadlines are lost anyway, and
- * the device is fastest with all requests.
+ * Does surplus keep a flow behind its pace, by more than this? Not if it asks for too
+ * few requests at a time to reach its bandwidth on an idle device.
  */
-static bool htbs_policy_risks_deadline(const struct htbs_policy *policy,
-				       bool eligible, u64 now)
+static bool htbs_held_up(const struct htbs_flow *flow, u64 now,
+			 const struct htbs_sent *sent, u64 by)
 {
-	u64 worst = (policy->in_flight + 1) * policy->service.seek;
+	u64 ahead = flow->in_flight * htbs_pace_step(&flow->pace, sent->cost);
+	u64 tag = htbs_pace_tag(&flow->pace) - ahead;
 
-	if (eligible && htbs_policy_overloaded(policy))
-		return false;
-	if (eligible)
-		worst = (worst + policy->service.seek) / 2;
-	return htbs_deadlines_before(&policy->inflight_deadlines, now + worst);
+	return htbs_before(tag + by, now) &&
+	       htbs_fastest_time(&flow->fastest) < ahead;
 }
 
 /**
- * htbs_policy_can_dispatch() - whether a flow's next request may be dispatched
+ * htbs_policy_judge_limits() - a request that conformed has completed
  * @policy: the policy
- * @flow: the flow
+ * @flow: its flow, which still has it in flight
  * @now: real time, ns
+ * @sent: the request
  *
- * Return: true if it may, false if it is held back.
+ * A flow that is behind takes time to catch up. So its pace lowers the limits once
+ * in a latency, if it is behind by more than that, and while it is behind by more than
+ * a request raises none.
  */
-bool htbs_policy_can_dispatch(struct htbs_policy *policy,
-			      const struct htbs_flow *flow, u64 now)
+void htbs_policy_judge_limits(struct htbs_policy *policy,
+			      struct htbs_flow *flow, u64 now,
+			      const struct htbs_sent *sent)
 {
-	bool eligible = htbs_policy_eligible(policy, flow, now);
-	bool write = flow->node.write;
+	bool slow = now - sent->at > (sent->due - sent->at) / 2;
+	u64 step = htbs_pace_step(&flow->pace, sent->cost);
+	u64 latency = flow->pace.params.latency;
+	bool late = htbs_before(sent->due, now);
 
-	if (policy->rule == HTBS_RULE_PAPER)
-		return true;
-	if (htbs_policy_risks_deadline(policy, eligible, now))
-		return false;
-	return eligible ||
-	       htbs_window_open(&policy->window[write],
-				htbs_policy_in_flight(policy, write), now);
-}
-
-/*
- * The first flow by finish tag that is not held back; with weights, nor early.
- */
-static struct htbs_flow *htbs_dispatchable_by_tag(struct htbs_policy *policy,
-						  u64 now)
-{
-	struct htbs_node *node = htbs_tree_first(&policy->tree);
-	struct htbs_flow *flow;
-	unsigned int heads;
-
-	for (heads = 0; node && heads < HTBS_SLACK_HEADS; heads++) {
-		flow = rb_entry(node, struct htbs_flow, node);
-		if (!htbs_policy_is_early(policy, flow) &&
-		    htbs_policy_can_dispatch(policy, flow, now))
-			return flow;
-		node = htbs_tree_next(node);
+	if (!late && htbs_held_up(flow, now, sent, latency) &&
+	    now - flow->judged >= latency) {
+		flow->judged = now;
+		late = true;
 	}
-	return NULL;
-}
-
-/* The first flow by share tag that is not held back. */
-static struct htbs_flow *htbs_dispatchable_by_share(struct htbs_policy *policy,
-						    u64 now)
-{
-	struct rb_node *rb = rb_first_cached(&policy->shares.root);
-	struct htbs_flow *flow;
-	unsigned int heads;
-
-	for (heads = 0; rb && heads < HTBS_SLACK_HEADS; heads++) {
-		flow = rb_entry(rb, struct htbs_flow, share.rb);
-		if (htbs_policy_can_dispatch(policy, flow, now))
-			return flow;
-		rb = rb_next(rb);
-	}
-	return NULL;
-}
-
-/*
- * The first flow by finish tag with an eligible head, which no window limits.
- */
-static struct htbs_flow *htbs_dispatchable_eligible(struct htbs_policy *policy,
-						    u64 now)
-{
-	struct htbs_node *node = htbs_tree_eligible(&policy->tree, now);
-	struct htbs_flow *flow;
-
-	if (!node)
-		return NULL;
-	/* A deadline in flight holds all eligible heads back, or none. */
-	flow = rb_entry(node, struct htbs_flow, node);
-	return htbs_policy_can_dispatch(policy, flow, now) ? flow : NULL;
-}
-
-/**
- * htbs_policy_next_dispatchable() - find a flow to go instead of a held one
- * @policy: the policy; its time is up to date
- * @now: real time, ns
- *
- * Reserved work does not wait for surplus that is held back, on any device. Nor
- * do reads wait for writes that are held back, or writes for reads, unless the
- * device is rotational: there that would end runs.
- *
- * Return: the next flow in turn that is not held back, or NULL.
- */
-struct htbs_flow *htbs_policy_next_dispatchable(struct htbs_policy *policy,
-						u64 now)
-{
-	struct htbs_flow *flow = htbs_dispatchable_eligible(policy, now);
-
-	if (flow || policy->rotational)
-		return flow;
-
-	flow = htbs_dispatchable_by_tag(policy, now);
-	if (!flow && htbs_policy_weighted(policy))
-		flow = htbs_dispatchable_by_share(policy, now);
-	return flow;
+	if (!slow && !late && htbs_held_up(flow, now, sent, step))
+		return;
+	htbs_window_update(&policy->window, htbs_policy_in_flight(policy, false),
+			   slow || late);
+	htbs_quota_judge(&policy->quota, late);
 }

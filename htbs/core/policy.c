@@ -1,147 +1,179 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The policy of the paper: earliest deadline first over arrival curves
- * (pClock), in runs and with anticipation (BFQ). It is fed with time and events
- * and holds no requests.
+ * The events that the policy is fed with.
  *
- * One flow is active: the device is granted to it. It stays active until
- *
- *  - B_max requests of it were dispatched in a row,
- *  - T_wait has passed since its last request completed, without a new one, or
- *  - its pattern is not sequential,
- *
- * and then the flow with the smallest finish tag becomes active. While the
- * active flow has nothing pending but is expected to (a synchronous sequential
- * reader thinks between two requests), the device is idled for it rather than
- * sent away and back. B_max 1 and T_wait 0 make this pClock.
- *
- * That is the paper's rule. run.c has the rule of slack, which bounds runs and
- * waits by deadlines; inflight.c holds requests back; tagging.c gives tags.
- * Once a flow has a weight, surplus is shared by weight: share.c.
- *
- * The background has no curve. It is served when nothing else is pending, and
- * has a small part of the device's time. For this, and for why no request is
- * pending for ever, see eligible.c.
- *
- * The caller keeps the requests of each flow in order of arrival, which is also
- * the order of their tags. So it only calls htbs_policy_set_head() with the
- * tags of the oldest request whenever that has changed. With the rule of slack
- * the oldest request is not always the first to go: sweep.c.
+ * The caller keeps the requests of each flow in order of arrival, and tells the
+ * policy of the oldest one. No request has a tag. A flow has one, its pace
+ * (pace.c): a dispatch that is owed moves it on, surplus does not. So nothing is
+ * refunded, and a merge or another reservation changes what the head is owed and
+ * no more.
  */
 #include <linux/string.h>
 
 #include <htbs/core/backlog.h>
-#include <htbs/core/cap.h>
-#include <htbs/core/curve.h>
-#include <htbs/core/curves.h>
-#include <htbs/core/device_share.h>
-#include <htbs/core/eligible.h>
+#include <htbs/core/expire.h>
 #include <htbs/core/flow.h>
 #include <htbs/core/inflight.h>
+#include <htbs/core/overload.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/run.h>
-#include <htbs/core/share.h>
-#include <htbs/core/slack.h>
-#include <htbs/core/sweep.h>
-#include <htbs/core/tagging.h>
-#include <htbs/core/tree.h>
-#include <htbs/core/window.h>
+#include <htbs/core/throttle.h>
+#include <htbs/core/wait.h>
+
+/* No request is charged more, so that a share fits 64 bits: 2.4 hours. */
+#define HTBS_TOOK_MAX		0x80000000000ULL	/* ns: 2^43 */
 
 /**
  * htbs_policy_init() - start with no flow backlogged and none active
  * @policy: the policy
  * @background: the flow of IOPRIO_CLASS_IDLE; the caller initialises it next,
  *	like any flow
- * @b_max: longest run, requests; at least 1
+ * @rotational: the device seeks
+ * @position: what one positioning is believed to take at most, ns
  * @t_wait: longest wait, ns; 0: never wait
  */
 void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
-		      u32 b_max, u64 t_wait)
+		      bool rotational, u64 position, u64 t_wait)
 {
 	memset(policy, 0, sizeof(*policy));
-	htbs_tree_init(&policy->tree);
-	policy->background = background;
-	policy->b_max = b_max;
+	policy->rotational = rotational;
 	policy->t_wait = t_wait;
-	htbs_window_init(&policy->window[false]);
-	htbs_window_init(&policy->window[true]);
+	policy->background = background;
+	INIT_LIST_HEAD(&policy->backlogged);
+	htbs_owed_init(&policy->owed);
+	htbs_fair_init(&policy->shares);
+	htbs_fair_init(&policy->proportions);
+	policy->expected = RB_ROOT_CACHED;
+	policy->throttled = RB_ROOT_CACHED;
+	htbs_service_time_init(&policy->service, position);
+	htbs_window_init(&policy->window);
+	htbs_quota_init(&policy->quota, 0);
+	policy->expired_at = -HTBS_EXPIRE;
 }
 
 /**
- * htbs_policy_arrive() - a request arrives: the paper's add_request()
+ * htbs_flow_init() - initialise a flow
+ * @flow: the flow
+ * @policy: the policy of its device
+ * @params: the reservation; valid
+ * @now: real time, ns
+ */
+void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
+		    const struct htbs_params *params, u64 now)
+{
+	memset(flow, 0, sizeof(*flow));
+	flow->background = flow == policy->background;
+	flow->service = policy->service;
+	flow->idle_since = now;
+	INIT_LIST_HEAD(&flow->backlogged);
+	htbs_owed_head_init(&flow->head);
+	RB_CLEAR_NODE(&flow->expected);
+	RB_CLEAR_NODE(&flow->cap.rb);
+	htbs_fair_node_init(&flow->share);
+	htbs_fair_node_init(&flow->proportion);
+	htbs_policy_configure(policy, flow, params, now);
+}
+
+/**
+ * htbs_policy_configure() - set what a flow's reservation promises
+ * @policy: the policy
+ * @flow: the flow
+ * @params: the reservation; valid
+ * @now: real time, ns
+ *
+ * The flow has all of its burst, and begins anew with its share: what it had was
+ * over another weight. If requests are pending, htbs_policy_set_head() must follow.
+ */
+void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
+			   const struct htbs_params *params, u64 now)
+{
+	htbs_policy_expect_none(policy, flow);
+	htbs_pace_init(&flow->pace, params, now);
+	htbs_fair_reset(&policy->shares, &flow->share);
+	flow->need = 0;
+	htbs_policy_set_cap(policy, flow, params->max, now);
+	policy->held = false;
+}
+
+/**
+ * htbs_policy_exit_flow() - a flow ends
+ * @policy: the policy
+ * @flow: the flow; it has no requests pending or in flight
+ *
+ * Return: true if a wait was cancelled.
+ */
+bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow)
+{
+	bool waited;
+
+	htbs_policy_expect_none(policy, flow);
+	if (policy->active != flow)
+		return false;
+
+	/*
+	 * A held request belongs to another flow: the next completion releases
+	 * it.
+	 */
+	waited = policy->wait != HTBS_WAIT_NONE;
+	policy->wait = HTBS_WAIT_NONE;
+	policy->active = NULL;
+	return waited;
+}
+
+/* What the device takes for a request of the flow if it has no other. */
+static u64 htbs_own_service(const struct htbs_policy *policy,
+			    const struct htbs_flow *flow)
+{
+	return policy->rotational ? flow->service.position :
+				    htbs_fastest_time(&flow->fastest);
+}
+
+/* A request arrives, and the flow had none. */
+static void htbs_become_busy(struct htbs_policy *policy, struct htbs_flow *flow,
+			     u64 now)
+{
+	policy->busy++;
+	htbs_flow_note_arrival(flow, now, policy->t_wait);
+	htbs_pace_busy(&flow->pace, now, now - flow->idle_since,
+		       htbs_own_service(policy, flow));
+	htbs_fair_busy(&policy->shares, &flow->share);
+	htbs_fair_busy(&policy->proportions, &flow->proportion);
+}
+
+/**
+ * htbs_policy_arrive() - a request arrives
  * @policy: the policy
  * @flow: its flow
  * @now: real time, ns
  * @in: the request
- * @arrival: how it is tagged
+ * @arrival: what it changed
  *
- * The caller puts the request at the end of the flow's queue and stores its
- * start tags.
+ * The caller puts the request at the end of the flow's queue.
  */
 void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
-			u64 now, const struct htbs_incoming *in,
+			u64 now, const struct htbs_head *in,
 			struct htbs_arrival *arrival)
 {
-	struct htbs_head head = {
-		.arrived	= in->arrived,
-		.write		= in->write,
-	};
-	struct htbs_start_tags tags;
-
+	arrival->hit = policy->active == flow && policy->wait != HTBS_WAIT_NONE;
 	policy->held = false;
-	arrival->hit = false;
-	arrival->wait_shortened = false;
-	if (policy->active == flow && policy->wait != HTBS_WAIT_NONE) {
+	if (arrival->hit)
 		policy->wait = HTBS_WAIT_NONE;
-		arrival->hit = true;
-	}
-	htbs_flow_note_arrival(flow, now, policy->t_wait);
-
-	arrival->jump = htbs_policy_advance_clock(policy, now);
-	arrival->v = htbs_clock_read(&policy->clock, now);
-	arrival->conforming = false;
-	arrival->due = 0;
-	policy->busy += !htbs_flow_busy(flow);
+	if (!htbs_flow_busy(flow))
+		htbs_become_busy(policy, flow, now);
 	policy->pending++;
-	if (flow == policy->background) {
-		arrival->start = arrival->v;
-		arrival->kept.bytes = arrival->v;
-		arrival->kept.ops = arrival->v;
-		if (!flow->pending++) {
-			htbs_policy_defer_background(policy, now);
-			htbs_policy_set_head(policy, flow, &head);
-		}
-		return;
-	}
-	arrival->start = htbs_flow_arrive(policy, flow, policy->v, in->cost,
-					  &tags);
-	htbs_flow_store_tags(flow, &tags, &arrival->kept);
-	arrival->conforming = !htbs_before(arrival->v, arrival->start);
-	arrival->due = htbs_policy_due(policy, flow, now, arrival->start);
-	if (arrival->conforming) {
-		htbs_window_hold(&policy->window[false], now);
-		htbs_window_hold(&policy->window[true], now);
-	}
-	flow->cost = in->cost;
-	flow->conforming += arrival->conforming;
-	if (flow->pending++) {
-		flow->node.count = htbs_flow_burst(flow);
-		if (arrival->conforming)
-			htbs_policy_update_eligible(flow);
+	if (!flow->pending++) {
+		flow->cap.throttled = htbs_policy_throttles(policy, flow, now);
+		htbs_policy_set_head(policy, flow, in);
 	} else {
-		flow->share.head_refunded = false;
-		htbs_device_share_wake(flow, policy->v);
-		flow->cap.throttled = htbs_cap_throttles(policy, flow, now);
-		head.kept = arrival->kept;
-		head.due = arrival->due;
-		head.conforms = arrival->conforming;
-		htbs_policy_set_head(policy, flow, &head);
+		htbs_policy_update_head(policy, flow);
 	}
-	arrival->wait_shortened = htbs_policy_limit_wait(policy);
+	if (htbs_owed_contains(&flow->head) && htbs_flow_owed(flow, now))
+		htbs_policy_expect_more(policy, flow, now);
+	arrival->wait_shortened = htbs_policy_shorten_wait(policy, now);
 }
 
 /**
- * htbs_policy_set_head() - set the tags of a flow's oldest request
+ * htbs_policy_set_head() - set the oldest pending request of a flow
  * @policy: the policy
  * @flow: a flow with requests pending
  * @head: the oldest of them
@@ -149,165 +181,118 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 			  const struct htbs_head *head)
 {
-	u64 start = htbs_flow_start_tag(flow, &head->kept), finish;
-
-	flow->node.write = head->write;
-	flow->node.arrived = htbs_flow_waits_since(flow, head->arrived);
-	if (flow == policy->background)
-		return;
-	htbs_flow_set_oldest(flow, &head->kept);
-	flow->share.head_refunded &= start == flow->share.refund_time;
-	start = htbs_device_share_start(flow, policy->v, start);
-	finish = start + flow->curve.params.latency;
-	flow->node.due = htbs_flow_due(flow, head->due);
-	flow->node.conforms = head->conforms;
-	flow->node.count = htbs_flow_burst(flow);
-	htbs_policy_update_eligible(flow);
-	if (htbs_flow_linked(flow) && flow->node.start == start &&
-	    flow->node.finish == finish)
-		return;
-
-	htbs_policy_unlink(policy, flow);
-	flow->node.start = start;
-	flow->node.finish = finish;
-	htbs_policy_link(policy, flow);
+	flow->arrived = htbs_cap_waits_since(&flow->cap, head->arrived);
+	flow->cost = head->cost;
+	flow->write = head->write;
+	if (list_empty(&flow->backlogged) && RB_EMPTY_NODE(&flow->cap.rb))
+		htbs_policy_link(policy, flow);
+	else
+		htbs_policy_update_head(policy, flow);
 }
 
-/* The flow that is next in turn, the background included. */
-static struct htbs_flow *htbs_policy_first(struct htbs_policy *policy, u64 now)
+static void htbs_describe(const struct htbs_policy *policy,
+			  const struct htbs_flow *flow, u64 now, bool near,
+			  const struct htbs_extent *extent,
+			  struct htbs_sent *sent)
 {
-	struct htbs_flow *background = policy->background;
+	u64 arrived = htbs_cap_waits_since(&flow->cap, extent->arrived);
 
-	if (background->pending &&
-	    (htbs_tree_empty(&policy->tree) ||
-	     htbs_policy_eligible(policy, background, now)))
-		return background;
-	return htbs_policy_next_flow(policy);
-}
-
-/* Make a flow active, or none if the background has the device. */
-static bool htbs_policy_set_active(struct htbs_policy *policy,
-				   struct htbs_flow *flow, u64 now)
-{
-	bool switched;
-
-	policy->shares.turn = htbs_policy_is_surplus(policy, flow);
-	if (flow == policy->background) {
-		htbs_policy_defer_background(policy, now);
-		flow = NULL;
-	}
-	switched = flow != policy->active;
-	policy->active = flow;
-	policy->run = 0;
-	policy->run_since = now;
-	htbs_policy_update_crowded(policy, now);
-	return switched;
-}
-
-/**
- * htbs_policy_choose() - what to dispatch: the paper's dispatch_request()
- * @policy: the policy
- * @now: real time, ns
- * @choice: the decision
- *
- * Call htbs_policy_unthrottle() before: a throttled flow is not chosen.
- *
- * If no flow is chosen, either nothing is pending, or the request is held back,
- * or the device is idled as policy->wait says, until policy->wait_until.
- */
-void htbs_policy_choose(struct htbs_policy *policy, u64 now,
-			struct htbs_choice *choice)
-{
-	struct htbs_flow *next;
-	bool stays = false;
-
-	memset(choice, 0, sizeof(*choice));
-	choice->timed_out = htbs_policy_timeout(policy, now);
-	if (!htbs_policy_has_work(policy))
-		return;
-
-	if (policy->overload.now && htbs_policy_in_time(policy, now))
-		choice->overload_ended = htbs_overload_end(&policy->overload);
-	choice->jump = htbs_policy_advance_clock(policy, now);
-	next = htbs_policy_expired(policy, now);
-	if (!next) {
-		stays = htbs_policy_keep_active(policy, now);
-		choice->wait_began = policy->wait != HTBS_WAIT_NONE;
-		if (choice->wait_began)
-			return;
-		next = stays ? policy->active : htbs_policy_first(policy, now);
-		if (!htbs_policy_can_dispatch(policy, next, now)) {
-			next = htbs_policy_next_dispatchable(policy, now);
-			stays = false;
-		}
-	}
-	policy->held = !next;
-	choice->held = policy->held;
-	if (choice->held)
-		return;
-
-	choice->flow = next;
-	choice->order = stays && htbs_policy_sweeps(policy, now) ?
-			HTBS_ORDER_NEAREST : HTBS_ORDER_OLDEST;
-	policy->order = choice->order;
-	if (!stays)
-		choice->switched = htbs_policy_set_active(policy, next, now);
+	*sent = (struct htbs_sent){
+		.at		= now,
+		.due		= arrived + flow->pace.params.latency,
+		.cost		= extent->cost,
+		.conforms	= !flow->background &&
+				  htbs_pace_start(&flow->pace, arrived,
+						  extent->cost) == arrived,
+		.write		= extent->write,
+		.far		= !near || policy->active != flow || !policy->run,
+	};
 }
 
 /**
  * htbs_policy_dispatch() - a request of a flow is dispatched
  * @policy: the policy
  * @flow: the flow, as chosen
+ * @now: real time, ns
  * @extent: the request, as chosen
- * @sent: the same request; for sent->due see htbs_flow_due()
+ * @sent: what to keep of it until it completes
  *
  * If more requests are pending, htbs_policy_set_head() must follow.
  *
  * Return: true if an overload began.
  */
 bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
-			  const struct htbs_extent *extent,
-			  const struct htbs_sent *sent)
+			  u64 now, const struct htbs_extent *extent,
+			  struct htbs_sent *sent)
 {
-	bool turn = flow != policy->background && !policy->run;
-	bool near = htbs_flow_note_dispatch(flow, extent);
-	bool overload = false;
+	bool near = htbs_flow_note_dispatch(flow, extent), began = false;
+	bool surplus = flow->background || !htbs_flow_owed(flow, now);
+	u64 arrived = htbs_cap_waits_since(&flow->cap, extent->arrived);
 
 	if (policy->order == HTBS_ORDER_NEAREST) {
 		flow->sweep = flow->next_pos;
 		near = true;
 	}
-	htbs_policy_inflight_add(policy, flow, sent,
-				 near && policy->active == flow && policy->run);
-	if (policy->active == flow)
-		policy->run++;
-	if (turn)
-		overload = htbs_policy_account_lateness(policy, flow, sent);
-	htbs_policy_remove(policy, flow, sent->conforms);
-	if (flow != policy->background)
-		htbs_flow_advance_pace(flow, sent->at, extent->cost);
-	htbs_policy_charge_surplus(policy, flow, extent->cost);
-	htbs_cap_charge(policy, flow, sent->at, extent->cost);
-	return overload;
+	htbs_describe(policy, flow, now, near, extent, sent);
+	htbs_policy_inflight_add(policy, flow, sent);
+	if (!policy->run && !flow->background)
+		began = htbs_policy_account_turn(policy, flow, now);
+	policy->run += policy->active == flow;
+
+	htbs_fair_serve(&policy->shares, &flow->share,
+			htbs_flow_share_of_run(flow,
+					       policy->service.position));
+	htbs_fair_serve(&policy->proportions, &flow->proportion, 0);
+	if (!surplus || policy->overload.now)
+		htbs_pace_charge(&flow->pace, arrived, extent->cost);
+	htbs_fair_charge(&policy->proportions, &flow->proportion,
+			 htbs_pace_step(&flow->pace, extent->cost));
+	if (sent->write)
+		htbs_quota_account(&policy->quota, extent->cost, surplus, now);
+	htbs_policy_remove(policy, flow);
+	htbs_policy_charge_cap(policy, flow, now, extent->cost);
+	return began;
 }
 
 /**
  * htbs_policy_remove() - a request leaves the pending ones of its flow
  * @policy: the policy
  * @flow: the flow
- * @conforming: one less of the conforming requests is pending
  *
  * The request was dispatched or merged into another. If more requests are
  * pending, htbs_policy_set_head() must follow.
  */
-void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow,
-			bool conforming)
+void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	policy->pending--;
 	flow->pending--;
-	flow->conforming -= conforming;
 	policy->busy -= !htbs_flow_busy(flow);
-	htbs_policy_unlink(policy, flow);
+	if (!flow->pending)
+		htbs_policy_unlink(policy, flow);
+}
+
+/* Learn from a completed request, and charge the device time that it took. */
+static void htbs_charge_service(struct htbs_policy *policy,
+				struct htbs_flow *flow, u64 now,
+				const struct htbs_sent *sent)
+{
+	u64 took = now - policy->busy_since;
+	u64 of = htbs_pace_step(&flow->pace, sent->cost);
+
+	if (took > HTBS_TOOK_MAX)
+		took = HTBS_TOOK_MAX;
+	policy->busy_since = now;
+	htbs_service_time_learn(&policy->service, took, sent->cost, sent->far);
+	htbs_service_time_learn(&flow->service, took, sent->cost, sent->far);
+	htbs_fastest_learn(&flow->fastest, now, now - sent->at);
+	if (policy->rotational)
+		htbs_flow_note_need(flow, took, sent->cost);
+	htbs_fair_charge(&policy->shares, &flow->share,
+			 htbs_flow_share(flow, took));
+	/* No reservation counts for more than the whole device. */
+	if (took > of)
+		htbs_fair_charge(&policy->proportions, &flow->proportion,
+				 took - of);
 }
 
 /**
@@ -322,17 +307,19 @@ void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow,
 bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_sent *sent)
 {
+	bool was = htbs_flow_impossible(flow);
+
 	if (sent->conforms && htbs_before(sent->at, sent->due))
-		htbs_policy_update_windows(policy, now, sent);
+		htbs_policy_judge_limits(policy, flow, now, sent);
+	htbs_charge_service(policy, flow, now, sent);
 	htbs_policy_inflight_remove(policy, flow, sent);
-	htbs_device_share_charge(policy, flow,
-				 htbs_service_end(&policy->service, now));
 	flow->idle_since = now;
-	htbs_policy_extend_turn(policy, flow, now);
+	if (htbs_flow_impossible(flow) != was)
+		htbs_policy_update_head(policy, flow);
 	if (policy->active != flow || policy->wait != HTBS_WAIT_SERVICE)
 		return false;
 
-	htbs_policy_begin_wait(policy, flow);
+	htbs_policy_wait_for_arrival(policy, now);
 	return true;
 }
 
@@ -365,30 +352,25 @@ bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow,
 void htbs_policy_redispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			    const struct htbs_sent *sent)
 {
-	htbs_policy_inflight_add(policy, flow, sent, false);
+	htbs_policy_inflight_add(policy, flow, sent);
 }
 
 /**
- * htbs_policy_exit_flow() - a flow ends
+ * htbs_policy_charge_bypass() - charge a request that bypasses the policy
  * @policy: the policy
- * @flow: the flow; it has no requests pending or in flight
+ * @flow: its flow
+ * @now: real time, ns
+ * @cost: bytes charged
  *
- * Return: true if a wait was cancelled.
+ * If the flow would not be entitled to it, it is surplus, which is charged as
+ * device time when it completes.
  */
-bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow)
+void htbs_policy_charge_bypass(struct htbs_policy *policy,
+			       struct htbs_flow *flow, u64 now, u32 cost)
 {
-	bool waited;
-
-	htbs_policy_set_weight(policy, flow, 0);
-	if (policy->active != flow)
-		return false;
-
-	/*
-	 * A held request belongs to another flow: the next completion releases
-	 * it.
-	 */
-	waited = policy->wait != HTBS_WAIT_NONE;
-	policy->wait = HTBS_WAIT_NONE;
-	policy->active = NULL;
-	return waited;
+	if (!flow->background &&
+	    !htbs_before(now, htbs_pace_start(&flow->pace, now, cost)))
+		htbs_pace_charge(&flow->pace, now, cost);
+	htbs_policy_update_head(policy, flow);
+	htbs_policy_charge_cap(policy, flow, now, cost);
 }

@@ -1,299 +1,177 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs and waits: how long the active flow keeps the device.
+ * Runs of the active flow, and waits for its next request.
  *
- * The paper trades latency for throughput by one number, B_max. With
- * policy=slack (slack.c) a run or a wait also ends when another flow's deadline
- * needs the device, or the run has lasted HTBS_RUN_MAX, so B_max may be large.
- * A wait is as long as the think time of the flow makes sense of, at most
- * T_wait.
+ * While nothing that is owed needs the device, the active flow keeps it if that
+ * saves positioning: it is sequential; or it is served by position, as it has
+ * several requests pending; or it is behind its pace, and then catches up in one
+ * batch. Surplus lasts for HTBS_RUN positionings if another flow had less, and
+ * so does every run in an overload.
  *
- * If more requests conform than can be in time at worst there is no slack. A
- * turn then lasts as long as has proved not to make requests late (slack.c),
- * counted from the completion of its first request, as it is not known before
- * how long that takes.
- *
- * In an overload, where turns begin late anyway, that rule would end every run
- * at once and thrash. Then a run lasts for some seeks, whatever the deadlines,
- * and ends earlier if its flow is some way ahead of the next flow. Otherwise a
- * flow with a small part of the device would have its turns seldom, each for
- * more than it can use, and its requests would wait in between.
+ * A run by position is a sweep in one direction, then again from the first
+ * sector on. The oldest request goes first, and then every HTBS_SWEEP requests,
+ * so that it is not passed for ever.
  */
-#include <htbs/core/cap.h>
-#include <htbs/core/curve.h>
-#include <htbs/core/curves.h>
-#include <htbs/core/eligible.h>
+#include <htbs/core/backlog.h>
 #include <htbs/core/flow.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/run.h>
-#include <htbs/core/share.h>
-#include <htbs/core/slack.h>
-#include <htbs/core/sweep.h>
-#include <htbs/core/tree.h>
-#include <htbs/core/window.h>
 
-/* In an overload, or with weights, a run lasts for this many seeks. */
-#define HTBS_SHORT_RUN		8
-
-/* In an overload a flow may be ahead of the next by this much, virtual ns. */
-#define HTBS_LEAD		500000000ULL
+/* A flow is waited for if that many think times, the longest wait, take one. */
+#define HTBS_THINKS		4
+/* The least part of T_wait for which a flow is waited for. */
+#define HTBS_WAIT_PART		16
+/* The oldest request goes first that often in a run by position. */
+#define HTBS_SWEEP		16
 
 /*
- * The longest think time to wait for: this part of the longest seek, or this
- * part of T_wait if that is longer.
+ * The oldest request of the active flow, and what other flows are owed, can wait for
+ * one more request. In what order the flow has its own requests makes no difference
+ * to how long all of them take.
  */
-#define HTBS_THINK_PART		8
-#define HTBS_THINK_LEAST	16
-
-/**
- * htbs_policy_update_crowded() - a turn begins: tell whether there is a crowd
- * @policy: the policy
- * @now: real time, ns
- */
-void htbs_policy_update_crowded(struct htbs_policy *policy, u64 now)
+static bool htbs_head_can_wait(const struct htbs_policy *policy, u64 now)
 {
 	const struct htbs_flow *flow = policy->active;
-	struct htbs_service *service = &policy->service;
-	u64 left = 0;
+	struct htbs_load load = htbs_policy_load_with(policy, flow, 2);
 
-	policy->crowded = policy->rule == HTBS_RULE_SLACK &&
-			  policy->rotational && flow && flow->node.conforms &&
-			  htbs_slack_crowded(service, &policy->tree,
-					     policy->inflight_deadlines.count);
-	if (!policy->crowded)
-		return;
-	if (htbs_before(now, flow->node.due))
-		left = flow->node.due - now;
-	htbs_service_begin_turn(service, left);
-	policy->turn_until = now + service->seek + service->turn;
+	if (!htbs_flow_owed(flow, now))
+		return true;
+	if (!htbs_before(now, htbs_policy_latest(policy, flow, &load, now,
+						 true)))
+		return false;
+	htbs_load_add(&load, &flow->service, 2, flow->cost);
+	return htbs_before(now, flow->head.deadline - htbs_load_longest(&load));
 }
 
 /**
- * htbs_policy_account_lateness() - the first request of a turn is dispatched
- * @policy: the policy
- * @flow: its flow
- * @sent: the request
- *
- * On a device that seeks the request is late if less than half of the longest
- * seek is left. A flow with a latency below a seek never leaves as much, and is
- * late only after its deadline.
- *
- * Return: true if an overload began.
- */
-bool htbs_policy_account_lateness(struct htbs_policy *policy,
-				  const struct htbs_flow *flow,
-				  const struct htbs_sent *sent)
-{
-	u64 seek = policy->service.seek, by = sent->at;
-
-	if (policy->rotational && flow->curve.params.latency > seek)
-		by += seek / 2;
-	return htbs_overload_account(&policy->overload,
-				     htbs_before(sent->due, by));
-}
-
-/**
- * htbs_policy_extend_turn() - a request completed: its turn in a crowd goes on
- * @policy: the policy
- * @flow: its flow
- * @now: real time, ns
- */
-void htbs_policy_extend_turn(struct htbs_policy *policy,
-			     const struct htbs_flow *flow, u64 now)
-{
-	u64 until = now + policy->service.turn;
-
-	if (flow == policy->active && htbs_before(until, policy->turn_until))
-		policy->turn_until = until;
-}
-
-/* The time before which the active flow's next request has to be dispatched. */
-static u64 htbs_policy_slack(const struct htbs_policy *policy, u64 end)
-{
-	const struct htbs_node *active = NULL;
-
-	if (policy->active)
-		active = &policy->active->node;
-	return htbs_slack_end(&policy->service, &policy->tree, active,
-			      policy->in_flight, end);
-}
-
-/**
- * htbs_policy_in_time() - whether all requests can complete in time
- * @policy: the policy
+ * htbs_policy_sweeps() - whether the active flow is served by position
+ * @policy: the policy; a flow is active
  * @now: real time, ns
  *
- * Return: true if all that are pending and in flight can.
- */
-bool htbs_policy_in_time(const struct htbs_policy *policy, u64 now)
-{
-	const struct htbs_flow *flow = policy->active;
-
-	if (flow && flow->pending && htbs_before(flow->node.due, now))
-		return false;
-	if (htbs_deadlines_before(&policy->inflight_deadlines, now))
-		return false;
-	return htbs_before(now, htbs_policy_slack(policy, now + HTBS_RUN_MAX));
-}
-
-/*
- * The longest run. In an overload it lasts for some seeks; with weights, too,
- * as a flow with a small share would make up for a long run for minutes.
- */
-static u64 htbs_policy_max_run(const struct htbs_policy *policy)
-{
-	if (htbs_policy_overloaded(policy) || htbs_policy_weighted(policy))
-		return HTBS_SHORT_RUN * policy->service.seek;
-	return HTBS_RUN_MAX;
-}
-
-/*
- * When a run ends: the active flow's next request has to be dispatched before.
- */
-static u64 htbs_policy_run_deadline(const struct htbs_policy *policy)
-{
-	const struct htbs_flow *flow = policy->active;
-	u64 end = policy->run_since + htbs_policy_max_run(policy);
-
-	if (htbs_policy_overloaded(policy))
-		return end;
-	if (policy->crowded && (!flow->pending || flow->node.conforms))
-		return policy->turn_until;
-	return htbs_policy_slack(policy, end);
-}
-
-static u64 htbs_policy_max_wait(const struct htbs_policy *policy,
-				const struct htbs_flow *flow)
-{
-	if (policy->rule == HTBS_RULE_PAPER)
-		return policy->t_wait;
-	return htbs_flow_max_wait(flow, policy->t_wait);
-}
-
-/**
- * htbs_policy_limit_wait() - end a wait before it makes other flows late
- * @policy: the policy
+ * A device with requests in flight orders them itself.
  *
- * Return: true if the wait ends earlier now.
+ * Return: true if the next request by position goes before the oldest.
  */
-bool htbs_policy_limit_wait(struct htbs_policy *policy)
+bool htbs_policy_sweeps(const struct htbs_policy *policy, u64 now)
 {
-	u64 leave;
-
-	if (policy->rule == HTBS_RULE_PAPER || policy->wait == HTBS_WAIT_NONE)
-		return false;
-	/* In a crowd a turn counts from the completion of its first request. */
-	if (policy->wait == HTBS_WAIT_SERVICE && policy->crowded)
-		return false;
-	leave = htbs_policy_run_deadline(policy);
-	/* The requests in flight complete while the device waits for them. */
-	if (policy->wait == HTBS_WAIT_SERVICE)
-		leave += (policy->in_flight + 1) * policy->service.seek;
-	if (!htbs_before(leave, policy->wait_until))
-		return false;
-	policy->wait_until = leave;
-	return true;
+	return policy->rotational && !policy->in_flight &&
+	       policy->active->pending > 1 && policy->run % HTBS_SWEEP &&
+	       (policy->overload.now || htbs_head_can_wait(policy, now));
 }
 
-/**
- * htbs_policy_begin_wait() - idle the device for the active flow
- * @policy: the policy
- * @flow: the active flow
- */
-void htbs_policy_begin_wait(struct htbs_policy *policy, struct htbs_flow *flow)
+static u64 htbs_longest_run(const struct htbs_policy *policy)
 {
-	policy->wait = HTBS_WAIT_ARRIVAL;
-	policy->wait_until = flow->idle_since +
-			     htbs_policy_max_wait(policy, flow);
-	htbs_policy_limit_wait(policy);
+	return policy->run_since + HTBS_RUN * policy->service.position;
 }
 
-/* Whether the device seeks, with the rule of slack. */
-static bool htbs_policy_slack_seeks(const struct htbs_policy *policy)
+/* Until when the active flow may keep the device. */
+static u64 htbs_run_end(const struct htbs_policy *policy, u64 now)
 {
-	return policy->rule == HTBS_RULE_SLACK && policy->rotational;
+	const struct htbs_flow *flow = policy->active;
+	u32 halves = htbs_flow_sequential(flow) ? 1 : 2;
+	struct htbs_load load = htbs_policy_load_with(policy, flow, halves);
+	u64 start = flow->head.start;
+
+	if (policy->overload.now)
+		return htbs_longest_run(policy);
+	if (!flow->pending)
+		start = htbs_pace_start(&flow->pace, now, flow->cost);
+	return htbs_policy_latest(policy, flow, &load, now,
+				  htbs_before(now, start));
 }
 
-/*
- * The mean think time from which on a flow is not waited for. By the paper that
- * is T_wait. On a device that seeks four think times, the longest wait, are to
- * be no more than a mean seek, half of the longest: otherwise seeking away and
- * back is cheaper.
- */
-static u64 htbs_policy_max_think(const struct htbs_policy *policy)
+/* It had its share: surplus of another goes first. */
+static bool htbs_share_over(const struct htbs_policy *policy, u64 now)
 {
-	u64 least = policy->t_wait / HTBS_THINK_LEAST;
-	u64 most = policy->service.seek / HTBS_THINK_PART;
+	const struct htbs_flow *flow = policy->active;
+	const struct htbs_fair_node *first = htbs_fair_first(&policy->shares);
+	u64 position = policy->service.position;
 
-	if (!htbs_policy_slack_seeks(policy) || most > policy->t_wait)
-		return policy->t_wait;
-	return most > least ? most : least;
-}
-
-/* The active flow has nothing pending: whether to idle the device for it. */
-static bool htbs_policy_should_wait(struct htbs_policy *policy, u64 now)
-{
-	struct htbs_flow *flow = policy->active;
-	u64 most;
-
-	/*
-	 * The paper's disk had one request at a time. A disk that takes many
-	 * seeks away if it is given another flow's request, however many it has
-	 * of this run.
-	 */
-	if (!htbs_flow_anticipates(flow, htbs_policy_max_think(policy),
-				   htbs_policy_slack_seeks(policy)))
+	if (htbs_flow_behind(flow, now) && policy->rotational)
 		return false;
+	if (!policy->surplus && !htbs_policy_gives_up(policy, flow) &&
+	    htbs_flow_owed(flow, now))
+		return false;
+	if (!first || !htbs_before(first->tag, flow->share.tag))
+		return false;
+	if (!htbs_before(now, htbs_longest_run(policy)))
+		return true;
+	/* Nor does what it was owed let it have more than a run over its share. */
+	return !policy->surplus &&
+	       htbs_before(first->tag + htbs_flow_share_of_run(flow, position),
+			   flow->share.tag);
+}
 
+static u64 htbs_max_wait(const struct htbs_policy *policy,
+			 const struct htbs_flow *flow)
+{
+	u64 wait = htbs_later(HTBS_THINKS * flow->think,
+			      policy->t_wait / HTBS_WAIT_PART);
+
+	return wait < policy->t_wait ? wait : policy->t_wait;
+}
+
+/* Otherwise positioning away and back is cheaper. */
+static bool htbs_worth_waiting(const struct htbs_policy *policy,
+			       const struct htbs_flow *flow)
+{
+	return flow->sync && policy->rotational &&
+	       HTBS_THINKS * flow->think < htbs_later(policy->service.position,
+						      policy->t_wait / 4);
+}
+
+static bool htbs_begin_wait(struct htbs_policy *policy, struct htbs_flow *flow,
+			    u64 end, u64 now)
+{
+	u64 most = flow->pace.params.latency, until;
+
+	if (!htbs_worth_waiting(policy, flow))
+		return false;
 	if (flow->in_flight) {
 		/* A lost request must not idle the device for ever. */
-		most = flow->curve.params.latency;
-		if (most > HTBS_RUN_MAX)
-			most = HTBS_RUN_MAX;
+		if (most > HTBS_HORIZON)
+			most = HTBS_HORIZON;
 		policy->wait = HTBS_WAIT_SERVICE;
 		policy->wait_until = now + most + policy->t_wait;
-		htbs_policy_limit_wait(policy);
 		return true;
 	}
-
-	if (!htbs_before(now, flow->idle_since +
-			      htbs_policy_max_wait(policy, flow)))
+	until = flow->idle_since + htbs_max_wait(policy, flow);
+	if (htbs_before(end, until))
+		until = end;
+	if (!htbs_before(now, until))
 		return false;
-	htbs_policy_begin_wait(policy, flow);
+	policy->wait = HTBS_WAIT_ARRIVAL;
+	policy->wait_until = until;
 	return true;
 }
 
-/* Whether the run of the active flow is as long as it may be in any case. */
-static bool htbs_policy_run_over(const struct htbs_policy *policy, u64 now)
+/**
+ * htbs_policy_background_due() - whether a request of the background goes first
+ * @policy: the policy
+ * @now: real time, ns
+ *
+ * Return: true if it does.
+ */
+bool htbs_policy_background_due(const struct htbs_policy *policy, u64 now)
 {
-	return policy->run >= policy->b_max ||
-	       (policy->rule == HTBS_RULE_SLACK &&
-		!htbs_before(now,
-			     policy->run_since + htbs_policy_max_run(policy)));
+	return policy->background->pending &&
+	       !htbs_before(now, policy->background_due);
 }
 
-/*
- * Whether the active flow is too far ahead of the next. It is judged by finish
- * tags, as the next turn would be the active flow's again otherwise.
- */
-static bool htbs_policy_is_ahead(const struct htbs_policy *policy,
-				 const struct htbs_flow *flow)
+/* Whether a device that seeks saves positioning if it stays with a flow. */
+static bool htbs_saves_positioning(const struct htbs_policy *policy,
+				   const struct htbs_flow *flow, u64 now)
 {
-	const struct htbs_node *next = htbs_tree_first(&policy->tree);
-	u64 most;
-
-	if (!next || !htbs_policy_overloaded(policy))
+	if (!policy->rotational)
 		return false;
-	most = next->finish + HTBS_LEAD;
-	if (flow->pending)
-		return htbs_before(most, flow->node.finish);
-	most -= flow->curve.params.latency;
-	return !htbs_flow_would_conform(policy, flow, most, flow->cost);
+	return htbs_flow_sequential(flow) ||
+	       (!policy->overload.now && htbs_flow_behind(flow, now)) ||
+	       htbs_policy_sweeps(policy, now);
 }
 
 /**
  * htbs_policy_keep_active() - whether the active flow keeps the device
- * @policy: the policy; its time is up to date
+ * @policy: the policy
  * @now: real time, ns
  *
  * If it does and has nothing pending, the device is idled as policy->wait says.
@@ -303,58 +181,54 @@ static bool htbs_policy_is_ahead(const struct htbs_policy *policy,
 bool htbs_policy_keep_active(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *flow = policy->active;
+	u64 end;
 
-	if (!flow || htbs_cap_throttles(policy, flow, now))
+	if (!flow || htbs_policy_background_due(policy, now) ||
+	    htbs_policy_throttles(policy, flow, now) ||
+	    !htbs_saves_positioning(policy, flow, now))
 		return false;
-	if (policy->background->pending &&
-	    htbs_policy_eligible(policy, policy->background, now))
+	end = htbs_run_end(policy, now);
+	if (!htbs_before(now, end) ||
+	    (!policy->overload.now && htbs_share_over(policy, now)))
 		return false;
-	if (htbs_policy_run_over(policy, now)) {
-		if (!htbs_policy_renews_run(policy, flow))
-			return false;
-		policy->run = 0;
-		policy->run_since = now;
-	}
-	if (policy->rule == HTBS_RULE_SLACK &&
-	    !htbs_before(now, htbs_policy_run_deadline(policy)))
-		return false;
-	if (htbs_policy_is_ahead(policy, flow))
-		return false;
-	if (!htbs_flow_sequential(flow) && !htbs_policy_sweeps(policy, now))
-		return false;
-	if (!htbs_policy_run_in_share(policy, flow))
-		return false;
-	return flow->pending || htbs_policy_should_wait(policy, now);
+	return flow->pending || htbs_begin_wait(policy, flow, end, now);
 }
 
 /**
- * htbs_policy_cancel_wait() - end a wait
+ * htbs_policy_shorten_wait() - end a wait before it makes other flows late
  * @policy: the policy
+ * @now: real time, ns
  *
- * Return: true if the device was idled; no flow is active then.
+ * Return: true if the wait ends earlier now.
  */
-bool htbs_policy_cancel_wait(struct htbs_policy *policy)
+bool htbs_policy_shorten_wait(struct htbs_policy *policy, u64 now)
 {
-	policy->held = false;
-	if (policy->wait == HTBS_WAIT_NONE)
-		return false;
+	u64 end;
 
-	policy->wait = HTBS_WAIT_NONE;
-	policy->active = NULL;
+	if (policy->wait == HTBS_WAIT_NONE || policy->overload.now)
+		return false;
+	end = htbs_policy_latest(policy, policy->active, &policy->load, now,
+				 true);
+	/* The requests in flight complete while the device waits for them. */
+	if (policy->wait == HTBS_WAIT_SERVICE)
+		end += policy->load.mean;
+	if (!htbs_before(end, policy->wait_until))
+		return false;
+	policy->wait_until = end;
 	return true;
 }
 
 /**
- * htbs_policy_timeout() - end a wait when its time is over
+ * htbs_policy_wait_for_arrival() - the request whose completion is waited for is done
  * @policy: the policy
  * @now: real time, ns
- *
- * Return: true if a wait ended; no flow is active then.
  */
-bool htbs_policy_timeout(struct htbs_policy *policy, u64 now)
+void htbs_policy_wait_for_arrival(struct htbs_policy *policy, u64 now)
 {
-	if (policy->wait == HTBS_WAIT_NONE ||
-	    htbs_before(now, policy->wait_until))
-		return false;
-	return htbs_policy_cancel_wait(policy);
+	u64 end = htbs_run_end(policy, now);
+
+	policy->wait = HTBS_WAIT_ARRIVAL;
+	policy->wait_until = now + htbs_max_wait(policy, policy->active);
+	if (htbs_before(end, policy->wait_until))
+		policy->wait_until = htbs_later(now, end);
 }

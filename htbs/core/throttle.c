@@ -3,42 +3,59 @@
  * Throttling and unthrottling flows. For the rule see cap.c.
  */
 #include <htbs/core/backlog.h>
-#include <htbs/core/cap.h>
-#include <htbs/core/eligible.h>
 #include <htbs/core/flow.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/run.h>
 #include <htbs/core/throttle.h>
 
+static struct htbs_flow *htbs_first_throttled(const struct htbs_policy *policy)
+{
+	return rb_entry_safe(rb_first_cached(&policy->throttled),
+			     struct htbs_flow, cap.rb);
+}
+
+/* Requests pending have arrived now, for all that is decided by that. */
+static void htbs_let_go(struct htbs_flow *flow, u64 now)
+{
+	flow->cap.throttled = false;
+	flow->cap.since = now;
+	flow->arrived = now;
+}
+
 /**
- * htbs_cap_charge_bypass() - charge a request that bypasses the policy
+ * htbs_policy_charge_cap() - charge a request to the cap of its flow
  * @policy: the policy
- * @flow: its flow, which may have other requests pending
+ * @flow: the flow, which may have requests pending
  * @now: real time, ns
- * @cost: bytes charged to the cap
+ * @cost: bytes charged
  */
-void htbs_cap_charge_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
+void htbs_policy_charge_cap(struct htbs_policy *policy, struct htbs_flow *flow,
 			    u64 now, u32 cost)
 {
-	bool linked = htbs_policy_unlink(policy, flow);
+	bool was = flow->cap.throttled, linked;
 
-	htbs_cap_charge(policy, flow, now, cost);
-	if (!linked)
+	if (!flow->cap.max)
 		return;
-	flow->node.due = htbs_flow_due(flow, flow->node.due);
-	flow->node.arrived = htbs_flow_waits_since(flow, flow->node.arrived);
-	htbs_policy_update_eligible(flow);
-	htbs_policy_link(policy, flow);
+	linked = htbs_policy_unlink(policy, flow);
+	htbs_cap_charge(&flow->cap, now, cost);
+	flow->cap.throttled &= !policy->drains;
+	if (was && !flow->cap.throttled)
+		htbs_let_go(flow, now);
+	else
+		flow->arrived = htbs_cap_waits_since(&flow->cap, flow->arrived);
+	if (linked)
+		htbs_policy_link(policy, flow);
 }
 
 /* A wait for another flow ends before it makes this flow late. */
-static void htbs_unthrottle(struct htbs_policy *policy, struct htbs_flow *flow)
+static void htbs_unthrottle(struct htbs_policy *policy, struct htbs_flow *flow,
+			    u64 now)
 {
-	htbs_cap_unlink(policy, flow);
-	flow->cap.throttled = false;
+	htbs_policy_unlink(policy, flow);
+	htbs_let_go(flow, now);
 	htbs_policy_link(policy, flow);
 	policy->held = false;
-	htbs_policy_limit_wait(policy);
+	htbs_policy_shorten_wait(policy, now);
 }
 
 /**
@@ -54,12 +71,10 @@ static void htbs_unthrottle(struct htbs_policy *policy, struct htbs_flow *flow)
 void htbs_policy_set_cap(struct htbs_policy *policy, struct htbs_flow *flow,
 			 u64 max, u64 now)
 {
-	flow->cap.curve.params.bw = max;
-	if (!RB_EMPTY_NODE(&flow->cap.rb))
-		htbs_unthrottle(policy, flow);
-	flow->cap.curve.tat = now;
-	flow->cap.curve.rem = 0;
-	flow->cap.throttled = false;
+	if (flow->cap.throttled && flow->pending)
+		htbs_unthrottle(policy, flow, now);
+	flow->pace.params.max = max;
+	htbs_cap_init(&flow->cap, max, now);
 }
 
 /**
@@ -71,7 +86,7 @@ void htbs_policy_set_cap(struct htbs_policy *policy, struct htbs_flow *flow,
  */
 bool htbs_policy_next_unthrottle(const struct htbs_policy *policy, u64 *at)
 {
-	const struct htbs_flow *flow = htbs_cap_first(policy);
+	const struct htbs_flow *flow = htbs_first_throttled(policy);
 
 	if (flow)
 		*at = htbs_cap_end(&flow->cap);
@@ -90,11 +105,11 @@ bool htbs_policy_next_unthrottle(const struct htbs_policy *policy, u64 *at)
  */
 struct htbs_flow *htbs_policy_unthrottle(struct htbs_policy *policy, u64 now)
 {
-	struct htbs_flow *flow = htbs_cap_first(policy);
+	struct htbs_flow *flow = htbs_first_throttled(policy);
 
-	if (!flow || htbs_cap_throttles(policy, flow, now))
+	if (!flow || htbs_policy_throttles(policy, flow, now))
 		return NULL;
-	htbs_unthrottle(policy, flow);
+	htbs_unthrottle(policy, flow, now);
 	return flow;
 }
 

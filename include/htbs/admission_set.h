@@ -9,7 +9,7 @@
 #include <linux/spinlock.h>
 
 #include <htbs/core/admission.h>
-#include <htbs/core/curve.h>
+#include <htbs/core/params.h>
 
 /**
  * struct htbs_admission_entry - a reservation in a device's admission set

@@ -8,7 +8,7 @@
 #include <linux/list.h>
 
 #include <compat/compat.h>
-#include <htbs/core/curve.h>
+#include <htbs/core/params.h>
 
 /**
  * struct htbs_stored_config - a reservation as it was written

@@ -72,7 +72,7 @@ struct htbs_stats {
 /**
  * struct htbs_reservation - a reservation and the requests charged to it
  * @flow: the policy's view of it
- * @fifo: its pending requests in order of arrival, which is that of their tags
+ * @fifo: its pending requests in order of arrival
  * @by_pos: the same requests by position, for merges and sweeps
  * @stats: its statistics
  * @reserved_tags: how many tags surplus leaves to it

@@ -24,11 +24,8 @@ void htbs_queue_add(struct htbs_device *dev, struct htbs_reservation *res,
 void htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
 		     struct request *rq);
 struct request *htbs_queue_nearest(struct htbs_reservation *res);
-void htbs_queue_swap_tags(struct htbs_reservation *res, struct request *rq);
 void htbs_queue_update_head(struct htbs_device *dev,
 			    struct htbs_reservation *res);
-void htbs_queue_charge(struct htbs_device *dev, struct htbs_reservation *res,
-		       u32 bytes);
 void htbs_queue_exempt_pending(struct htbs_device *dev,
 			       struct htbs_reservation *res, u64 now);
 u32 htbs_queue_overdue(const struct htbs_reservation *res, u64 now, u64 *late);

@@ -4,19 +4,16 @@
  * leaves to the elevator:
  *
  *	elv.priv[0]	the reservation it is charged to, and flags
- *	elv.priv[1]	while it is pending: its start tag by bytes, as stored
- *			(see htbs_flow_start_tag()), virtual ns;
+ *	elv.priv[1]	while it is pending: when it arrived, real ns;
  *			once dispatched: when it is due, real ns
- *	elv.icq		while it is pending: the same by operations;
- *			once dispatched: when it was, real ns. Only bfq has
- *			it point to an io_cq
- *	fifo_time	while it is pending: when it is due. Later 6.1 uses
- *			the place for completion by another CPU
+ *	elv.icq		once dispatched: when it was, before or after it is due,
+ *			and what it was charged; see htbs_rq_set_sent(). Only bfq
+ *			has it point to an io_cq
  *	queuelist	the reservation's FIFO, or a list of the device
  *	rb_node		the reservation's requests by position
  *
- * Nothing is allocated, so nothing can fail. Three 64-bit numbers are stored in
- * unsigned longs, which is why Kconfig's 64BIT is required.
+ * Nothing is allocated, so nothing can fail. 64-bit numbers are stored in unsigned
+ * longs, which is why Kconfig's 64BIT is required.
  *
  * A request has a reservation from its insertion until finish_request().
  * Passthrough requests, flushes and others without data never have one.
@@ -25,8 +22,8 @@
 #define HTBS_REQUEST_H
 
 #include <compat/compat.h>
-#include <htbs/core/curve.h>
-#include <htbs/core/curves.h>
+#include <htbs/core/params.h>
+#include <htbs/core/policy.h>
 
 #ifndef CONFIG_64BIT
 #error "htbs needs a 64-bit kernel"
@@ -38,7 +35,7 @@ struct htbs_reservation;
 #define HTBS_RQ_IN_FLIGHT	1UL
 /* Counted in the reservation's statistics; it may be dispatched again. */
 #define HTBS_RQ_COUNTED		2UL
-/* Conformed when it arrived. */
+/* It was entitled when it arrived. Of a dispatched request. */
 #define HTBS_RQ_CONFORMS	4UL
 
 #define HTBS_RQ_FLAGS		7UL
@@ -70,73 +67,68 @@ static inline void htbs_rq_clear_flag(struct request *rq, unsigned long flag)
 	rq->elv.priv[0] = (void *)((unsigned long)rq->elv.priv[0] & ~flag);
 }
 
-/* The start tags of a pending request, as stored. */
-static inline struct htbs_start_tags htbs_rq_tags(struct request *rq)
-{
-	return (struct htbs_start_tags){
-		.bytes	= (unsigned long)rq->elv.priv[1],
-		.ops	= (unsigned long)rq->elv.icq,
-	};
-}
-
-static inline void htbs_rq_set_tags(struct request *rq,
-				    const struct htbs_start_tags *kept)
-{
-	rq->elv.priv[1] = (void *)(unsigned long)kept->bytes;
-	rq->elv.icq = (void *)(unsigned long)kept->ops;
-}
-
-/* The start tag of a request that is being dispatched. */
-static inline u64 htbs_rq_start(struct request *rq)
+/* When a pending request arrived. */
+static inline u64 htbs_rq_arrived(struct request *rq)
 {
 	return (unsigned long)rq->elv.priv[1];
 }
 
-static inline void htbs_rq_set_start(struct request *rq, u64 start)
+static inline void htbs_rq_set_arrived(struct request *rq, u64 arrived)
 {
-	rq->elv.priv[1] = (void *)(unsigned long)start;
-}
-
-/* When a pending request is due. */
-static inline u64 htbs_rq_due(struct request *rq)
-{
-	return rq->fifo_time;
-}
-
-static inline void htbs_rq_set_due(struct request *rq, u64 due)
-{
-	rq->fifo_time = due;
-}
-
-/* Exchange the tags of two pending requests. */
-static inline void htbs_rq_swap_tags(struct request *one, struct request *other)
-{
-	swap(one->elv.priv[1], other->elv.priv[1]);
-	swap(one->elv.icq, other->elv.icq);
-	swap(one->fifo_time, other->fifo_time);
-}
-
-/* Keep when a dispatched request is due in place of its start tag. */
-static inline void htbs_rq_keep_due(struct request *rq)
-{
-	rq->elv.priv[1] = (void *)(unsigned long)rq->fifo_time;
+	rq->elv.priv[1] = (void *)(unsigned long)arrived;
 }
 
 /* When a dispatched request is due. */
-static inline u64 htbs_rq_kept_due(struct request *rq)
+static inline u64 htbs_rq_due(struct request *rq)
 {
 	return (unsigned long)rq->elv.priv[1];
 }
 
-/* When a request was dispatched. */
-static inline void htbs_rq_set_sent(struct request *rq, u64 now)
+/* The parts of elv.icq: from the lowest bit on, 31, 1 and 32 bits. */
+#define HTBS_RQ_COST_MAX	((1U << 31) - 1)	/* sectors */
+#define HTBS_RQ_FAR		0x80000000ULL
+#define HTBS_RQ_BEFORE_SHIFT	32
+
+/**
+ * htbs_rq_set_sent() - keep what the policy will have to know at the completion
+ * @rq: the request, dispatched
+ * @sent: the request
+ *
+ * The time from its dispatch until it is due is kept in units of 1024 ns, up to 36
+ * minutes; what it was charged in sectors.
+ */
+static inline void htbs_rq_set_sent(struct request *rq,
+				    const struct htbs_sent *sent)
 {
-	rq->elv.icq = (void *)(unsigned long)now;
+	s64 before = clamp_t(s64, (s64)(sent->due - sent->at) >> 10, S32_MIN,
+			     S32_MAX);
+	u64 packed = (u64)(u32)before << HTBS_RQ_BEFORE_SHIFT |
+		     (sent->far ? HTBS_RQ_FAR : 0) | sent->cost >> SECTOR_SHIFT;
+
+	rq->elv.priv[1] = (void *)(unsigned long)sent->due;
+	rq->elv.icq = (void *)(unsigned long)packed;
+	if (sent->conforms)
+		htbs_rq_set_flag(rq, HTBS_RQ_CONFORMS);
 }
 
-static inline u64 htbs_rq_sent(struct request *rq)
+/**
+ * htbs_rq_sent() - what was kept by htbs_rq_set_sent()
+ * @rq: the request
+ * @sent: the request as the policy knows it
+ */
+static inline void htbs_rq_sent(struct request *rq, struct htbs_sent *sent)
 {
-	return (unsigned long)rq->elv.icq;
+	u64 packed = (unsigned long)rq->elv.icq;
+	s32 before = packed >> HTBS_RQ_BEFORE_SHIFT;
+
+	*sent = (struct htbs_sent){
+		.at		= htbs_rq_due(rq) - before * 1024LL,
+		.due		= htbs_rq_due(rq),
+		.cost		= (packed & HTBS_RQ_COST_MAX) << SECTOR_SHIFT,
+		.conforms	= htbs_rq_flag(rq, HTBS_RQ_CONFORMS),
+		.write		= op_is_write(rq->cmd_flags),
+		.far		= packed & HTBS_RQ_FAR,
+	};
 }
 
 /**

@@ -7,7 +7,7 @@
 
 #include <linux/hrtimer.h>
 
-#include <htbs/core/curve.h>
+#include <htbs/core/params.h>
 
 /**
  * htbs_timer_by() - let a timer expire no later than a time

@@ -11,8 +11,7 @@
 
 #include <htbs/device.h>
 
-DECLARE_TRACEPOINT(htbs_tag);
-DECLARE_TRACEPOINT(htbs_drift);
+DECLARE_TRACEPOINT(htbs_arrive);
 DECLARE_TRACEPOINT(htbs_hold);
 DECLARE_TRACEPOINT(htbs_stop);
 DECLARE_TRACEPOINT(htbs_switch);
@@ -65,9 +64,9 @@ static inline bool htbs_blktraced(const struct htbs_device *dev)
 
 /* Each request passes these. They are a test while nothing is traced. */
 
-void __htbs_trace_tag(struct htbs_device *dev, struct htbs_reservation *res,
-		      struct request *rq, u64 now,
-		      const struct htbs_arrival *arrival);
+void __htbs_trace_arrive(struct htbs_device *dev, struct htbs_reservation *res,
+			 struct request *rq, u64 now,
+			 const struct htbs_arrival *arrival);
 void __htbs_trace_choice(struct htbs_device *dev,
 			 const struct htbs_choice *choice,
 			 const struct htbs_flow *was_active, u64 now);
@@ -79,22 +78,22 @@ void __htbs_trace_complete(struct htbs_device *dev,
 			   u64 now, bool waits);
 
 /**
- * htbs_trace_tag() - a request arrived and was tagged
+ * htbs_trace_arrive() - a request arrived
  * @dev: the device, locked
  * @res: its reservation
  * @rq: the request
  * @now: real time, ns
- * @arrival: how the policy tagged it
+ * @arrival: what it changed
  */
-static inline void htbs_trace_tag(struct htbs_device *dev,
-				  struct htbs_reservation *res,
-				  struct request *rq, u64 now,
-				  const struct htbs_arrival *arrival)
+static inline void htbs_trace_arrive(struct htbs_device *dev,
+				     struct htbs_reservation *res,
+				     struct request *rq, u64 now,
+				     const struct htbs_arrival *arrival)
 {
-	if (tracepoint_enabled(htbs_tag) || tracepoint_enabled(htbs_drift) ||
+	if (tracepoint_enabled(htbs_arrive) ||
 	    tracepoint_enabled(htbs_wait_end) ||
 	    tracepoint_enabled(htbs_stop) || htbs_blktraced(dev))
-		__htbs_trace_tag(dev, res, rq, now, arrival);
+		__htbs_trace_arrive(dev, res, rq, now, arrival);
 }
 
 /**
@@ -109,8 +108,7 @@ static inline void htbs_trace_choice(struct htbs_device *dev,
 				     const struct htbs_flow *was_active,
 				     u64 now)
 {
-	if (tracepoint_enabled(htbs_switch) || tracepoint_enabled(htbs_drift) ||
-	    tracepoint_enabled(htbs_hold) ||
+	if (tracepoint_enabled(htbs_switch) || tracepoint_enabled(htbs_hold) ||
 	    tracepoint_enabled(htbs_wait_begin) ||
 	    tracepoint_enabled(htbs_wait_end) || htbs_blktraced(dev))
 		__htbs_trace_choice(dev, choice, was_active, now);

@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-#include <htbs/core/curve.h>
+#include <htbs/core/params.h>
 
 /* Ranges that keep every sum in admission.c within 64 bits. */
 #define HTBS_CAPACITY_MAX	0x4000000000000ULL	/* bytes/s: 1 PiB/s */

@@ -8,10 +8,7 @@
 #include <linux/rbtree.h>
 #include <linux/types.h>
 
-#include <htbs/core/curve.h>
-
-struct htbs_flow;
-struct htbs_policy;
+#include <htbs/core/params.h>
 
 /*
  * A flow may be this far ahead of its cap, so that a late timer costs it
@@ -24,13 +21,19 @@ struct htbs_policy;
 
 /**
  * struct htbs_cap - the cap of a flow
- * @rb: place among the throttled flows with requests pending, by htbs_cap_end()
- * @curve: what was dispatched, in real time; its bw is the cap, 0: none
+ * @rb: place among the throttled flows with requests pending, by @tag
+ * @max: the cap, bytes/s; 0: none
+ * @tag: when the next request would start at the rate of the cap, real ns
+ * @rest: what @tag lacks of the exact moment, in units of 1/@max ns
+ * @since: when the flow was unthrottled last, real ns
  * @throttled: the flow was ahead of its cap after its last dispatch
  */
 struct htbs_cap {
 	struct rb_node rb;
-	struct htbs_curve curve;
+	u64 max;
+	u64 tag;
+	u64 rest;
+	u64 since;
 	bool throttled;
 };
 
@@ -42,17 +45,11 @@ struct htbs_cap {
  */
 static inline u64 htbs_cap_end(const struct htbs_cap *cap)
 {
-	return cap->curve.tat - HTBS_CAP_AHEAD;
+	return cap->tag - HTBS_CAP_AHEAD;
 }
 
-bool htbs_cap_throttles(const struct htbs_policy *policy,
-			const struct htbs_flow *flow, u64 now);
-struct htbs_flow *htbs_cap_first(const struct htbs_policy *policy);
-void htbs_cap_link(struct htbs_policy *policy, struct htbs_flow *flow);
-void htbs_cap_unlink(struct htbs_policy *policy, struct htbs_flow *flow);
-void htbs_cap_charge(const struct htbs_policy *policy, struct htbs_flow *flow,
-		     u64 now, u32 cost);
-u64 htbs_flow_due(const struct htbs_flow *flow, u64 due);
-u64 htbs_flow_waits_since(const struct htbs_flow *flow, u64 arrived);
+void htbs_cap_init(struct htbs_cap *cap, u64 max, u64 now);
+void htbs_cap_charge(struct htbs_cap *cap, u64 now, u32 cost);
+u64 htbs_cap_waits_since(const struct htbs_cap *cap, u64 arrived);
 
 #endif /* HTBS_CORE_CAP_H */

@@ -5,35 +5,49 @@
 #ifndef HTBS_CORE_FLOW_H
 #define HTBS_CORE_FLOW_H
 
+#include <linux/list.h>
+#include <linux/rbtree.h>
 #include <linux/types.h>
 
 #include <htbs/core/cap.h>
-#include <htbs/core/curve.h>
-#include <htbs/core/curves.h>
-#include <htbs/core/share.h>
-#include <htbs/core/tree.h>
+#include <htbs/core/fair.h>
+#include <htbs/core/owed.h>
+#include <htbs/core/pace.h>
+#include <htbs/core/params.h>
+#include <htbs/core/service.h>
 
-/*
- * A request that begins this far after the end of the last one is sequential.
- */
+/* A request that begins this far after the end of the last one is sequential. */
 #define HTBS_SEQ_GAP		128		/* sectors: 64 KiB */
 
 /* A flow is sequential if this many of its last 8 requests were. */
 #define HTBS_SEQ_MIN		5
 
+/* How long a run lasts that nothing else ends, positionings. */
+#define HTBS_RUN		16
+
 /**
  * struct htbs_flow - the policy's view of a reservation on a device
- * @curve: its arrival curve of bytes; curve.params is all that is promised
- * @ops: its operations
- * @node: its place in the tree while it is backlogged
- * @share: its share of surplus
+ * @pace: its reservation, and how far the flow has come
  * @cap: its cap
+ * @background: it is IOPRIO_CLASS_IDLE (constant)
  * @pending: pending requests
- * @conforming: the conforming requests among @pending
  * @in_flight: requests dispatched and not completed
- * @cost: what its last request was charged, bytes
- * @pace: when its next request is eligible at the latest, real ns
- * @device_tag: its start tag by the device's time in an overload, virtual ns
+ * @backlogged: its place among the backlogged flows, while it is one of them
+ * @head: its oldest pending request
+ * @arrived: when that arrived, or was no longer throttled; real ns
+ * @cost: what that is charged, bytes
+ * @write: that moves data to the device
+ * @expected: its place among the flows of which conforming requests are expected
+ * @expected_until: up to when they are, real ns
+ * @share: device time that it had over its weight
+ * @proportion: device time that it had over its reservation, for an overload
+ * @need: part of the device's time that its reservation takes, in 1/256
+ * @service: what the device takes for its requests
+ * @fastest: the same at best
+ * @far: its requests in flight for which the device positions
+ * @bytes: what its requests in flight were charged
+ * @load: what the device takes for them
+ * @judged: when its pace lowered the quotas last, real ns
  * @next_pos: sector after the end of the last request dispatched
  * @sweep: sector from which the next request by position is looked for
  * @idle_since: when its last request completed, or the flow began, real ns
@@ -41,20 +55,29 @@
  * @history: one bit for each of the last 8 dispatched requests, 1: sequential
  * @sync: a task waits for the last request dispatched
  * @known: a request was dispatched, so @next_pos is valid
- * @device_tagged: @device_tag is valid, and may be later than virtual time
  */
 struct htbs_flow {
-	struct htbs_curve curve;
-	struct htbs_ops ops;
-	struct htbs_node node;
-	struct htbs_share share;
+	struct htbs_pace pace;
 	struct htbs_cap cap;
+	bool background;
 	u32 pending;
-	u32 conforming;
 	u32 in_flight;
+	struct list_head backlogged;
+	struct htbs_owed_head head;
+	u64 arrived;
 	u32 cost;
-	u64 pace;
-	u64 device_tag;
+	bool write;
+	struct rb_node expected;
+	u64 expected_until;
+	struct htbs_fair_node share;
+	struct htbs_fair_node proportion;
+	u64 need;
+	struct htbs_service_time service;
+	struct htbs_fastest fastest;
+	u32 far;
+	u64 bytes;
+	struct htbs_load load;
+	u64 judged;
 	u64 next_pos;
 	u64 sweep;
 	u64 idle_since;
@@ -62,21 +85,24 @@ struct htbs_flow {
 	u8 history;
 	bool sync;
 	bool known;
-	bool device_tagged;
 };
 
 /**
- * struct htbs_extent - place and size of a dispatched request
+ * struct htbs_extent - a request that is dispatched
+ * @arrived: when it arrived, real ns
  * @pos: first sector
  * @sectors: length
  * @cost: bytes charged
  * @sync: a task waits for it: a read or REQ_SYNC
+ * @write: moves data to the device
  */
 struct htbs_extent {
+	u64 arrived;
 	u64 pos;
 	u32 sectors;
 	u32 cost;
 	bool sync;
+	bool write;
 };
 
 /**
@@ -91,23 +117,36 @@ static inline bool htbs_flow_busy(const struct htbs_flow *flow)
 }
 
 /**
- * htbs_flow_linked() - whether a flow is in a tree
- * @flow: the flow
+ * htbs_flow_owed() - whether the head of a flow is entitled
+ * @flow: the flow; it has requests pending
+ * @now: real time, ns
  *
- * Return: true if it is backlogged, or throttled with requests pending.
+ * Return: true if it is.
  */
-static inline bool htbs_flow_linked(const struct htbs_flow *flow)
+static inline bool htbs_flow_owed(const struct htbs_flow *flow, u64 now)
 {
-	return !RB_EMPTY_NODE(&flow->node.rb) || !RB_EMPTY_NODE(&flow->cap.rb);
+	return !htbs_before(now, flow->head.start);
 }
 
-bool htbs_flow_note_dispatch(struct htbs_flow *flow,
-			     const struct htbs_extent *extent);
-void htbs_flow_note_arrival(struct htbs_flow *flow, u64 now, u64 t_wait);
+/**
+ * htbs_flow_impossible() - whether a reservation alone takes more than the device has
+ * @flow: the flow
+ *
+ * Return: true if it does: its pace cannot be kept.
+ */
+static inline bool htbs_flow_impossible(const struct htbs_flow *flow)
+{
+	return flow->need >= 256;
+}
 
+bool htbs_flow_note_dispatch(struct htbs_flow *flow, const struct htbs_extent *extent);
+void htbs_flow_note_arrival(struct htbs_flow *flow, u64 now, u64 t_wait);
+void htbs_flow_note_need(struct htbs_flow *flow, u64 took, u32 cost);
+void htbs_flow_update_load(struct htbs_flow *flow);
 bool htbs_flow_sequential(const struct htbs_flow *flow);
-bool htbs_flow_anticipates(const struct htbs_flow *flow, u64 think, bool deep);
-u64 htbs_flow_max_wait(const struct htbs_flow *flow, u64 t_wait);
-u32 htbs_flow_burst(const struct htbs_flow *flow);
+bool htbs_flow_behind(const struct htbs_flow *flow, u64 now);
+u64 htbs_flow_share(const struct htbs_flow *flow, u64 time);
+u64 htbs_flow_share_of_run(const struct htbs_flow *flow, u64 position);
+struct htbs_flow *htbs_flow_of_head(struct htbs_owed_head *head);
 
 #endif /* HTBS_CORE_FLOW_H */

@@ -7,26 +7,23 @@
 #ifndef HTBS_CORE_POLICY_H
 #define HTBS_CORE_POLICY_H
 
+#include <linux/list.h>
 #include <linux/rbtree.h>
 #include <linux/types.h>
 
-#include <htbs/core/curve.h>
-#include <htbs/core/curves.h>
+#include <htbs/core/fair.h>
 #include <htbs/core/flow.h>
-#include <htbs/core/share.h>
-#include <htbs/core/slack.h>
-#include <htbs/core/tree.h>
+#include <htbs/core/owed.h>
+#include <htbs/core/params.h>
+#include <htbs/core/quota.h>
+#include <htbs/core/service.h>
 #include <htbs/core/window.h>
 
-/**
- * enum htbs_rule - what bounds a run and a wait
- * @HTBS_RULE_PAPER: B_max and T_wait, as in the paper
- * @HTBS_RULE_SLACK: the deadlines of the other flows; also B_max and T_wait
- */
-enum htbs_rule {
-	HTBS_RULE_PAPER,
-	HTBS_RULE_SLACK,
-};
+/* How many deadlines of requests in flight are kept: a SATA disk's commands. */
+#define HTBS_DEADLINES_MAX	32
+
+/* No choice looks further ahead, and no wait is longer. */
+#define HTBS_HORIZON		1000000000ULL	/* ns: 1 s */
 
 /**
  * enum htbs_wait - what the device is idled for while requests may be pending
@@ -67,124 +64,115 @@ enum htbs_order {
 };
 
 /**
+ * struct htbs_overload - whether more is reserved than the device can do
+ * @late: moving average of the part of the turns that began late, in units of
+ *	1/HTBS_OVERLOAD_ONE
+ * @now: it is
+ */
+struct htbs_overload {
+	u32 late;
+	bool now;
+};
+
+/**
  * struct htbs_policy - the policy's state for one device
- * @tree: the backlogged flows
- * @clock: the device's virtual clock
- * @v: the virtual time by which tags are given; behind @clock in an overload
+ * @rotational: the device seeks, and reorders requests by position (constant)
+ * @t_wait: longest wait, ns; 0: never wait
+ * @backlogged: flows with requests pending that are not throttled
  * @background: the flow of IOPRIO_CLASS_IDLE, dispatched after all others
  *	(constant)
- * @background_due: when its next request is eligible, real ns
- * @expired: an expired head was chosen before, at @expired_at
- * @expired_at: when the last expired head was chosen, real ns
+ * @background_due: when its next request goes before others, real ns
+ * @owed: heads by deadline, without those of flows that have given up
+ * @shares: backlogged flows by device time over weight
+ * @proportions: the same by reservations, in an overload
+ * @expected: flows of which conforming requests are expected, by latency
  * @active: the flow that the device is granted to, or NULL
  * @run: requests of @active dispatched since it became active
+ * @run_since: when @active became active, real ns
+ * @surplus: it became active without being owed anything
+ * @order: which request of its flow was chosen last
  * @wait: what the device is idled for
  * @wait_until: when the wait ends at the latest, real ns
- * @b_max: longest run, requests
- * @t_wait: longest wait, ns; 0: never wait
- * @rule: what bounds a run and a wait
- * @run_since: when @active became active, real ns
- * @crowded: more requests conformed then than the device can complete in time
- *	at worst
- * @turn_until: if @crowded, when the turn ends, real ns
- * @pending: pending requests of all flows
- * @in_flight: requests of all flows that are dispatched and not completed
- * @busy: flows with requests pending or in flight
- * @service: how long the device takes for a request
- * @overload: whether turns begin too late
- * @writes: the writes among @in_flight
- * @window: limits @in_flight: [true] for writes, [false] for all others
  * @held: the chosen request was held back; no choice is made before something
  *	changes
- * @rotational: the device seeks, and reorders requests by position (constant)
- * @inflight_deadlines: the conforming requests among @in_flight, if @rotational
- * @order: which request of its flow was chosen last
- * @shares: how surplus is shared by weight
- * @throttled: flows with requests pending that are throttled by their caps; not
- *	in @tree
+ * @held_until: when to choose again in any case, real ns; 0: after an event
+ * @pending: pending requests of all flows
+ * @in_flight: requests of all flows that are dispatched and not completed
+ * @writes: the writes among @in_flight
+ * @busy: flows with requests pending or in flight
+ * @load: what the device takes for the requests in flight
+ * @service: what the device takes for a request, of any flow
+ * @busy_since: when it completed a request last, or became busy, real ns
+ * @due: deadlines of conforming requests in flight, if @rotational; unordered
+ * @due_count: number of entries of @due
+ * @window: limits the reads of surplus in flight, if not @rotational
+ * @quota: limits the writes of surplus, if not @rotational
+ * @limits_until: up to when conforming requests are expected, real ns
+ * @infeasible: reservations that alone need more than the device have given up
+ *	their deadlines
+ * @gave_up: they had when turns came too late last
+ * @overload: all have
+ * @expired_at: when an expired head was chosen last, real ns
+ * @throttled: flows with requests pending that are throttled by their caps
  * @drains: the queue has to be emptied: caps throttle nothing
  */
 struct htbs_policy {
-	struct htbs_tree tree;
-	struct htbs_clock clock;
-	u64 v;
+	bool rotational;
+	u64 t_wait;
+	struct list_head backlogged;
 	struct htbs_flow *background;
 	u64 background_due;
-	bool expired;
-	u64 expired_at;
+	struct htbs_owed owed;
+	struct htbs_fair shares;
+	struct htbs_fair proportions;
+	struct rb_root_cached expected;
 	struct htbs_flow *active;
 	u32 run;
+	u64 run_since;
+	bool surplus;
+	enum htbs_order order;
 	enum htbs_wait wait;
 	u64 wait_until;
-	u32 b_max;
-	u64 t_wait;
-	enum htbs_rule rule;
-	u64 run_since;
-	bool crowded;
-	u64 turn_until;
+	bool held;
+	u64 held_until;
 	u32 pending;
 	u32 in_flight;
-	u32 busy;
-	struct htbs_service service;
-	struct htbs_overload overload;
 	u32 writes;
-	struct htbs_window window[2];
-	bool held;
-	bool rotational;
-	struct htbs_deadlines inflight_deadlines;
-	enum htbs_order order;
-	struct htbs_shares shares;
+	u32 busy;
+	struct htbs_load load;
+	struct htbs_service_time service;
+	u64 busy_since;
+	u64 due[HTBS_DEADLINES_MAX];
+	u32 due_count;
+	struct htbs_window window;
+	struct htbs_quota quota;
+	u64 limits_until;
+	bool infeasible;
+	bool gave_up;
+	struct htbs_overload overload;
+	u64 expired_at;
 	struct rb_root_cached throttled;
 	bool drains;
 };
 
 /**
- * struct htbs_incoming - an arriving request, as far as the policy needs it
- * @arrived: since when it waits, real ns; not after its insertion
+ * struct htbs_head - a pending request, as far as the policy needs it
+ * @arrived: when it arrived, real ns
  * @cost: bytes charged
- * @write: moves data to the device, or discards
+ * @write: moves data to the device
  */
-struct htbs_incoming {
+struct htbs_head {
 	u64 arrived;
 	u32 cost;
 	bool write;
 };
 
 /**
- * struct htbs_head - the oldest pending request of a flow
- * @kept: its start tags, as stored
- * @due: when it is due, real ns
- * @arrived: since when it waits, real ns
- * @conforms: it conformed when it arrived
- * @write: moves data to the device, or discards
- */
-struct htbs_head {
-	struct htbs_start_tags kept;
-	u64 due;
-	u64 arrived;
-	bool conforms;
-	bool write;
-};
-
-/**
- * struct htbs_arrival - how the policy tagged an arriving request
- * @start: start tag S, virtual ns
- * @kept: its start tags to store, see htbs_flow_start_tag()
- * @v: virtual time of the arrival, after the jump
- * @due: when it is due, real ns: the latency after its arrival, or after the
- *	time at which its curve entitles it, if that is later
- * @jump: how far the virtual clock jumped before, ns
- * @conforming: the curve entitles it now: S <= v
+ * struct htbs_arrival - what an arriving request changed
  * @hit: the request ended a wait
  * @wait_shortened: a wait for another flow ends earlier, see policy->wait_until
  */
 struct htbs_arrival {
-	u64 start;
-	struct htbs_start_tags kept;
-	u64 v;
-	u64 due;
-	u64 jump;
-	bool conforming;
 	bool hit;
 	bool wait_shortened;
 };
@@ -192,18 +180,16 @@ struct htbs_arrival {
 /**
  * struct htbs_choice - what to dispatch
  * @flow: dispatch a request of this flow; NULL: dispatch nothing
- * @jump: how far the virtual clock jumped before, ns
  * @order: the oldest request, or the next by position: from flow->sweep on,
  *	then from the first sector on
  * @switched: @flow has just become active
  * @wait_began: the device is idled from now on
  * @timed_out: a wait ended without a request
  * @overload_ended: an overload ended
- * @held: the request is held back until the device has fewer
+ * @held: the request is held back, see policy->held_until
  */
 struct htbs_choice {
 	struct htbs_flow *flow;
-	u64 jump;
 	enum htbs_order order;
 	bool switched;
 	bool wait_began;
@@ -213,18 +199,48 @@ struct htbs_choice {
 };
 
 /**
- * struct htbs_sent - a dispatched request, as far as the policy needs it
+ * struct htbs_sent - what the caller keeps of a dispatched request
  * @at: when it was dispatched, real ns
  * @due: when it is due, real ns
- * @conforms: it conformed when it arrived
- * @write: moves data to the device, or discards
+ * @cost: bytes charged
+ * @conforms: it was entitled when it arrived
+ * @write: moves data to the device
+ * @far: the device positions for it
  */
 struct htbs_sent {
 	u64 at;
 	u64 due;
+	u32 cost;
 	bool conforms;
 	bool write;
+	bool far;
 };
+
+void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
+		      bool rotational, u64 position, u64 t_wait);
+void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
+		    const struct htbs_params *params, u64 now);
+void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
+			   const struct htbs_params *params, u64 now);
+bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow);
+
+void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
+			u64 now, const struct htbs_head *in,
+			struct htbs_arrival *arrival);
+void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
+			  const struct htbs_head *head);
+bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
+			  u64 now, const struct htbs_extent *extent,
+			  struct htbs_sent *sent);
+void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow);
+bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
+			  u64 now, const struct htbs_sent *sent);
+bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow,
+			 const struct htbs_sent *sent);
+void htbs_policy_redispatch(struct htbs_policy *policy, struct htbs_flow *flow,
+			    const struct htbs_sent *sent);
+void htbs_policy_charge_bypass(struct htbs_policy *policy,
+			       struct htbs_flow *flow, u64 now, u32 cost);
 
 /**
  * htbs_policy_in_flight() - the number of requests of a kind in flight
@@ -240,67 +256,6 @@ static inline u32 htbs_policy_in_flight(const struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_overloaded() - whether the policy is in overload mode
- * @policy: the policy
- *
- * The paper's rule ignores overloads.
- *
- * Return: true if it is.
- */
-static inline bool htbs_policy_overloaded(const struct htbs_policy *policy)
-{
-	return policy->rule == HTBS_RULE_SLACK && policy->overload.now;
-}
-
-/**
- * htbs_policy_weighted() - whether surplus is shared by weight
- * @policy: the policy
- *
- * Return: true if a flow has a weight and there is no overload.
- */
-static inline bool htbs_policy_weighted(const struct htbs_policy *policy)
-{
-	return policy->shares.given && !htbs_policy_overloaded(policy);
-}
-
-/**
- * htbs_policy_is_early() - whether a flow's start tag is in the future
- * @policy: the policy; its time is up to date
- * @flow: a flow with requests pending
- *
- * Return: true if it is, and surplus is shared by weight.
- */
-static inline bool htbs_policy_is_early(const struct htbs_policy *policy,
-					const struct htbs_flow *flow)
-{
-	return htbs_policy_weighted(policy) &&
-	       htbs_before(policy->v, flow->node.start);
-}
-
-void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
-		      u32 b_max, u64 t_wait);
-
-void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
-			u64 now, const struct htbs_incoming *in,
-			struct htbs_arrival *arrival);
-void htbs_policy_choose(struct htbs_policy *policy, u64 now,
-			struct htbs_choice *choice);
-bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
-			  const struct htbs_extent *extent,
-			  const struct htbs_sent *sent);
-void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow,
-			bool conforming);
-void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
-			  const struct htbs_head *head);
-bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 now, const struct htbs_sent *sent);
-bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow,
-			 const struct htbs_sent *sent);
-void htbs_policy_redispatch(struct htbs_policy *policy, struct htbs_flow *flow,
-			    const struct htbs_sent *sent);
-bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow);
-
-/**
  * htbs_policy_has_work() - whether a choice would find a request to dispatch
  * @policy: the policy
  *
@@ -310,7 +265,7 @@ bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow);
 static inline bool htbs_policy_has_work(const struct htbs_policy *policy)
 {
 	return policy->wait == HTBS_WAIT_NONE && !policy->held &&
-	       (!htbs_tree_empty(&policy->tree) || policy->background->pending);
+	       !list_empty(&policy->backlogged);
 }
 
 #endif /* HTBS_CORE_POLICY_H */

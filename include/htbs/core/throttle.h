@@ -10,7 +10,7 @@
 struct htbs_flow;
 struct htbs_policy;
 
-void htbs_cap_charge_bypass(struct htbs_policy *policy, struct htbs_flow *flow,
+void htbs_policy_charge_cap(struct htbs_policy *policy, struct htbs_flow *flow,
 			    u64 now, u32 cost);
 void htbs_policy_set_cap(struct htbs_policy *policy, struct htbs_flow *flow,
 			 u64 max, u64 now);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Every decision of the scheduler. From these events the arrivals, tags,
- * choices, waits and completions can be replayed through the specification.
- * Times are in ns; start, finish and v are virtual.
+ * Every decision of the scheduler. Times are in ns.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM htbs
@@ -13,30 +11,25 @@
 #include <linux/blkdev.h>
 #include <linux/tracepoint.h>
 
-#include <htbs/core/curve.h>
+#include <htbs/core/params.h>
 
-/* A request was tagged. It conforms if start == v. */
-TRACE_EVENT(htbs_tag,
-	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u64 v, u64 start,
-		 u64 finish, u64 sector, u32 bytes, bool write, u32 pending,
-		 u64 arrived),
-	TP_ARGS(dev, group, request, now, v, start, finish, sector, bytes,
-		write, pending, arrived),
+/* A request arrived, and is pending. */
+TRACE_EVENT(htbs_arrive,
+	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u64 sector,
+		 u32 bytes, bool write, u32 pending, bool sync),
+	TP_ARGS(dev, group, request, now, sector, bytes, write, pending, sync),
 
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
 		__field(u64, group)
 		__field(int, request)
 		__field(u64, now)
-		__field(u64, v)
-		__field(u64, start)
-		__field(u64, finish)
 		__field(u64, sector)
 		__field(u32, bytes)
 		__field(bool, write)
 		__field(u32, cost)
 		__field(u32, pending)
-		__field(u64, arrived)
+		__field(bool, sync)
 	),
 
 	TP_fast_assign(
@@ -44,28 +37,25 @@ TRACE_EVENT(htbs_tag,
 		__entry->group = group;
 		__entry->request = request;
 		__entry->now = now;
-		__entry->v = v;
-		__entry->start = start;
-		__entry->finish = finish;
 		__entry->sector = sector;
 		__entry->bytes = bytes;
 		__entry->write = write;
 		__entry->cost = htbs_cost(bytes);
 		__entry->pending = pending;
-		__entry->arrived = arrived;
+		__entry->sync = sync;
 	),
 
-	TP_printk("%u:%u group=%llu request=%d now=%llu v=%llu start=%llu finish=%llu sector=%llu bytes=%u write=%d cost=%u pending=%u arrived=%llu",
+	TP_printk("%u:%u group=%llu request=%d now=%llu sector=%llu bytes=%u write=%d cost=%u pending=%u sync=%d",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
-		  __entry->request, __entry->now, __entry->v, __entry->start, __entry->finish,
-		  __entry->sector, __entry->bytes, __entry->write, __entry->cost,
-		  __entry->pending, __entry->arrived)
+		  __entry->request, __entry->now, __entry->sector,
+		  __entry->bytes, __entry->write, __entry->cost,
+		  __entry->pending, __entry->sync)
 );
 
 /*
  * A request that other groups may wait for is exempt from its group's cap. It
- * has been charged: when it was tagged, if it was pending before there was a
- * cap, or just before this event.
+ * has been charged just before this event, unless it was pending before there
+ * was a cap.
  */
 TRACE_EVENT(htbs_pass,
 	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u32 bytes,
@@ -104,8 +94,8 @@ TRACE_EVENT(htbs_pass,
  */
 TRACE_EVENT(htbs_merge,
 	TP_PROTO(dev_t dev, u64 group, int request, int gone, u64 sector,
-		 u32 bytes, u32 pending, u64 oldest),
-	TP_ARGS(dev, group, request, gone, sector, bytes, pending, oldest),
+		 u32 bytes, u32 pending),
+	TP_ARGS(dev, group, request, gone, sector, bytes, pending),
 
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
@@ -115,7 +105,6 @@ TRACE_EVENT(htbs_merge,
 		__field(u64, sector)
 		__field(u32, bytes)
 		__field(u32, pending)
-		__field(u64, oldest)
 	),
 
 	TP_fast_assign(
@@ -126,19 +115,15 @@ TRACE_EVENT(htbs_merge,
 		__entry->sector = sector;
 		__entry->bytes = bytes;
 		__entry->pending = pending;
-		__entry->oldest = oldest;
 	),
 
-	TP_printk("%u:%u group=%llu request=%d gone=%d sector=%llu bytes=%u pending=%u oldest=%llu",
+	TP_printk("%u:%u group=%llu request=%d gone=%d sector=%llu bytes=%u pending=%u",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
 		  __entry->request, __entry->gone, __entry->sector,
-		  __entry->bytes, __entry->pending, __entry->oldest)
+		  __entry->bytes, __entry->pending)
 );
 
-/*
- * Bytes without a tag were charged: merged, or of a request that bypasses the
- * policy.
- */
+/* A request that bypasses the policy was charged. */
 TRACE_EVENT(htbs_charge,
 	TP_PROTO(dev_t dev, u64 group, u64 now, u32 bytes),
 	TP_ARGS(dev, group, now, bytes),
@@ -162,12 +147,15 @@ TRACE_EVENT(htbs_charge,
 		  __entry->now, __entry->bytes)
 );
 
-/* A request is dispatched; tagged is 0 if it bypassed the policy. */
+/*
+ * A request is dispatched. It is due then, and conforms if it was entitled when
+ * it arrived; scheduled is 0 if it bypassed the policy.
+ */
 TRACE_EVENT(htbs_dispatch,
-	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u64 start,
-		 u64 sector, u32 bytes, bool sync, int order, u32 run,
+	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u64 due,
+		 bool conforms, u64 sector, u32 bytes, int order, u32 run,
 		 u32 pending, u32 in_flight),
-	TP_ARGS(dev, group, request, now, start, sector, bytes, sync, order,
+	TP_ARGS(dev, group, request, now, due, conforms, sector, bytes, order,
 		run, pending, in_flight),
 
 	TP_STRUCT__entry(
@@ -175,11 +163,11 @@ TRACE_EVENT(htbs_dispatch,
 		__field(u64, group)
 		__field(int, request)
 		__field(u64, now)
-		__field(u64, start)
+		__field(u64, due)
+		__field(bool, conforms)
 		__field(u64, sector)
 		__field(u32, bytes)
-		__field(bool, sync)
-		__field(bool, tagged)
+		__field(bool, scheduled)
 		__field(bool, nearest)
 		__field(u32, run)
 		__field(u32, pending)
@@ -191,22 +179,22 @@ TRACE_EVENT(htbs_dispatch,
 		__entry->group = group;
 		__entry->request = request;
 		__entry->now = now;
-		__entry->start = start;
+		__entry->due = due;
+		__entry->conforms = conforms;
 		__entry->sector = sector;
 		__entry->bytes = bytes;
-		__entry->sync = sync;
-		__entry->tagged = order != HTBS_ORDER_NONE;
+		__entry->scheduled = order != HTBS_ORDER_NONE;
 		__entry->nearest = order == HTBS_ORDER_NEAREST;
 		__entry->run = run;
 		__entry->pending = pending;
 		__entry->in_flight = in_flight;
 	),
 
-	TP_printk("%u:%u group=%llu request=%d now=%llu start=%llu sector=%llu bytes=%u sync=%d tagged=%d nearest=%d run=%u pending=%u in_flight=%u",
+	TP_printk("%u:%u group=%llu request=%d now=%llu due=%llu conforms=%d sector=%llu bytes=%u scheduled=%d nearest=%d run=%u pending=%u in_flight=%u",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
-		  __entry->request, __entry->now, __entry->start,
-		  __entry->sector, __entry->bytes, __entry->sync,
-		  __entry->tagged, __entry->nearest, __entry->run,
+		  __entry->request, __entry->now, __entry->due,
+		  __entry->conforms, __entry->sector, __entry->bytes,
+		  __entry->scheduled, __entry->nearest, __entry->run,
 		  __entry->pending, __entry->in_flight)
 );
 
@@ -344,30 +332,6 @@ TRACE_EVENT(htbs_wait_end,
 				   { HTBS_WAIT_CANCELLED, "cancelled" }))
 );
 
-/* No pending request conforms: the virtual clock jumped. */
-TRACE_EVENT(htbs_drift,
-	TP_PROTO(dev_t dev, u64 now, u64 jump, u64 drift),
-	TP_ARGS(dev, now, jump, drift),
-
-	TP_STRUCT__entry(
-		__field(dev_t, dev)
-		__field(u64, now)
-		__field(u64, jump)
-		__field(u64, drift)
-	),
-
-	TP_fast_assign(
-		__entry->dev = dev;
-		__entry->now = now;
-		__entry->jump = jump;
-		__entry->drift = drift;
-	),
-
-	TP_printk("%u:%u now=%llu jump=%llu drift=%llu",
-		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->now,
-		  __entry->jump, __entry->drift)
-);
-
 /* A conforming request completed late. */
 TRACE_EVENT(htbs_late,
 	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u64 late),
@@ -394,11 +358,14 @@ TRACE_EVENT(htbs_late,
 		  __entry->request, __entry->now, __entry->late)
 );
 
-/* The next request is held back until fewer are in flight. */
+/*
+ * The next request is held back: until a request completes, or until then if it
+ * is not 0. read_window is in requests, write_quota in bytes/s.
+ */
 TRACE_EVENT(htbs_hold,
 	TP_PROTO(dev_t dev, u64 now, u32 reads, u32 writes, u32 read_window,
-		 u32 write_window),
-	TP_ARGS(dev, now, reads, writes, read_window, write_window),
+		 u64 write_quota, u64 until),
+	TP_ARGS(dev, now, reads, writes, read_window, write_quota, until),
 
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
@@ -406,7 +373,8 @@ TRACE_EVENT(htbs_hold,
 		__field(u32, reads)
 		__field(u32, writes)
 		__field(u32, read_window)
-		__field(u32, write_window)
+		__field(u64, write_quota)
+		__field(u64, until)
 	),
 
 	TP_fast_assign(
@@ -415,13 +383,14 @@ TRACE_EVENT(htbs_hold,
 		__entry->reads = reads;
 		__entry->writes = writes;
 		__entry->read_window = read_window;
-		__entry->write_window = write_window;
+		__entry->write_quota = write_quota;
+		__entry->until = until;
 	),
 
-	TP_printk("%u:%u now=%llu reads=%u writes=%u read_window=%u write_window=%u",
+	TP_printk("%u:%u now=%llu reads=%u writes=%u read_window=%u write_quota=%llu until=%llu",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->now,
 		  __entry->reads, __entry->writes, __entry->read_window,
-		  __entry->write_window)
+		  __entry->write_quota, __entry->until)
 );
 
 DECLARE_EVENT_CLASS(htbs_phase,
@@ -569,45 +538,34 @@ TRACE_EVENT(htbs_leave,
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group)
 );
 
-TRACE_DEFINE_ENUM(HTBS_RULE_PAPER);
-TRACE_DEFINE_ENUM(HTBS_RULE_SLACK);
-
 /*
- * A tunable changed, or the device was attached; seek is what a request with a
- * seek is assumed to take.
+ * A tunable changed, or the device was attached; position is what one
+ * positioning takes, in the mean.
  */
 TRACE_EVENT(htbs_tunables,
-	TP_PROTO(dev_t dev, bool attached, unsigned int policy, u32 b_max,
-		 u64 t_wait, u64 seek, bool reorders),
-	TP_ARGS(dev, attached, policy, b_max, t_wait, seek, reorders),
+	TP_PROTO(dev_t dev, bool attached, u64 t_wait, u64 position,
+		 bool rotational),
+	TP_ARGS(dev, attached, t_wait, position, rotational),
 
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
 		__field(bool, attached)
-		__field(unsigned int, policy)
-		__field(u32, b_max)
 		__field(u64, t_wait)
-		__field(u64, seek)
-		__field(bool, reorders)
+		__field(u64, position)
+		__field(bool, rotational)
 	),
 
 	TP_fast_assign(
 		__entry->dev = dev;
 		__entry->attached = attached;
-		__entry->policy = policy;
-		__entry->b_max = b_max;
 		__entry->t_wait = t_wait;
-		__entry->seek = seek;
-		__entry->reorders = reorders;
+		__entry->position = position;
+		__entry->rotational = rotational;
 	),
 
-	TP_printk("%u:%u attached=%d policy=%s b_max=%u t_wait=%llu seek=%llu reorders=%d",
+	TP_printk("%u:%u attached=%d t_wait=%llu position=%llu rotational=%d",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->attached,
-		  __print_symbolic(__entry->policy,
-				   { HTBS_RULE_PAPER, "paper" },
-				   { HTBS_RULE_SLACK, "slack" }),
-		  __entry->b_max, __entry->t_wait, __entry->seek,
-		  __entry->reorders)
+		  __entry->t_wait, __entry->position, __entry->rotational)
 );
 
 #endif /* _TRACE_HTBS_H */

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which flow is dispatched next.
+ *
+ * Let Q be what is owed: the backlogged heads, each with its deadline d. Let R_k be
+ * the time that the first k of them take at worst, in the order of deadlines, after
+ * what the device has in flight. Then
+ *
+ *	latest(Q) = min over k of (d_k - R_k)
+ *
+ * Before latest(Q) the scheduler does what is best for the device. From then on it
+ * serves Q in the order of deadlines. In order:
+ *
+ *  1. an expired head (expire.c);
+ *  2. the active flow, if it keeps the device (run.c);
+ *  3. the background, if its small part of the device's time is due;
+ *  4. in an overload, the flow that had the smallest part of its reservation;
+ *  5. from latest(Q) on, the head with the earliest deadline;
+ *  6. an entitled head that is not sequential: to serve it now takes the same
+ *     positioning as later, and one switch less. Sequential flows wait until
+ *     latest(Q), as they need fewer the more they have pending;
+ *  7. surplus: the flow that had the least device time over its weight, if there is
+ *     time to position for it before latest(Q);
+ *  8. the background, if nothing else is pending.
+ *
+ * What is chosen may have to be held back (inflight.c).
+ */
+#include <linux/string.h>
+
+#include <htbs/core/backlog.h>
+#include <htbs/core/choose.h>
+#include <htbs/core/expire.h>
+#include <htbs/core/flow.h>
+#include <htbs/core/inflight.h>
+#include <htbs/core/overload.h>
+#include <htbs/core/policy.h>
+#include <htbs/core/run.h>
+#include <htbs/core/wait.h>
+
+/* The inverse of the background's part of the device's time. */
+#define HTBS_BACKGROUND_PART	16
+
+static struct htbs_flow *htbs_by_share(struct htbs_fair_node *node)
+{
+	return node ? container_of(node, struct htbs_flow, share) : NULL;
+}
+
+static struct htbs_flow *htbs_by_proportion(struct htbs_fair_node *node)
+{
+	return node ? container_of(node, struct htbs_flow, proportion) : NULL;
+}
+
+static struct htbs_flow *htbs_first_entitled(const struct htbs_policy *policy,
+					     u64 now)
+{
+	return htbs_flow_of_head(htbs_owed_entitled(&policy->owed, now));
+}
+
+/* The device has to begin with what is owed, after what it has before. */
+static bool htbs_must_begin(const struct htbs_policy *policy,
+			    const struct htbs_flow *except,
+			    const struct htbs_load *before, u64 now)
+{
+	return policy->rotational &&
+	       !htbs_before(now, htbs_policy_latest(policy, except, before, now,
+						    true));
+}
+
+static struct htbs_flow *htbs_next_surplus(struct htbs_policy *policy, u64 now)
+{
+	struct htbs_flow *flow =
+		htbs_by_share(htbs_fair_first(&policy->shares));
+	struct htbs_flow *urgent =
+		htbs_flow_of_head(htbs_owed_first(&policy->owed));
+	struct htbs_load load;
+
+	if (!flow)
+		return policy->background;
+	load = htbs_policy_load_with(policy, flow, 2);
+	if (urgent && flow != urgent &&
+	    htbs_must_begin(policy, flow, &load, now))
+		return urgent;
+	policy->surplus = true;
+	return flow;
+}
+
+static struct htbs_flow *htbs_next_flow(struct htbs_policy *policy, u64 now)
+{
+	struct htbs_flow *flow;
+
+	policy->surplus = false;
+	if (htbs_policy_background_due(policy, now))
+		return policy->background;
+	if (policy->overload.now)
+		return htbs_by_proportion(htbs_fair_first(&policy->proportions)) ?:
+		       policy->background;
+	flow = htbs_flow_of_head(htbs_owed_first(&policy->owed));
+	if (flow && htbs_must_begin(policy, NULL, &policy->load, now))
+		return flow;
+	return htbs_first_entitled(policy, now) ?:
+	       htbs_next_surplus(policy, now);
+}
+
+/* What is next may not go: reserved work, else on flash the other direction. */
+static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
+						u64 now)
+{
+	struct htbs_flow *flow = htbs_first_entitled(policy, now);
+	struct htbs_fair_node *node;
+
+	if (flow && htbs_policy_can_dispatch(policy, flow, now))
+		return flow;
+	if (policy->rotational)
+		return NULL;
+	for (node = htbs_fair_first(&policy->shares); node;
+	     node = htbs_fair_next(node)) {
+		flow = htbs_by_share(node);
+		if (htbs_policy_can_dispatch(policy, flow, now))
+			return flow;
+	}
+	return NULL;
+}
+
+/* Make a flow active, or none if the background has the device. */
+static bool htbs_set_active(struct htbs_policy *policy, struct htbs_flow *flow,
+			    u64 now)
+{
+	const struct htbs_flow *was = policy->active;
+
+	policy->active = flow->background ? NULL : flow;
+	policy->run = 0;
+	policy->run_since = now;
+	if (flow->background)
+		policy->background_due = now + HTBS_BACKGROUND_PART *
+			htbs_service_time_longest(&policy->service);
+	return was != policy->active;
+}
+
+/**
+ * htbs_policy_choose() - what to dispatch
+ * @policy: the policy
+ * @now: real time, ns
+ * @choice: the decision
+ *
+ * Call htbs_policy_unthrottle() before: a throttled flow is not chosen.
+ *
+ * If no flow is chosen, either nothing is pending, or the request is held back,
+ * or the device is idled as policy->wait says; see htbs_policy_timer().
+ */
+void htbs_policy_choose(struct htbs_policy *policy, u64 now,
+			struct htbs_choice *choice)
+{
+	struct htbs_flow *next;
+	bool stays = false;
+
+	memset(choice, 0, sizeof(*choice));
+	choice->timed_out = htbs_policy_timeout(policy, now);
+	if (!htbs_policy_has_work(policy))
+		return;
+
+	choice->overload_ended = htbs_policy_end_overload(policy, now);
+	next = htbs_policy_expired(policy, now);
+	if (!next) {
+		stays = htbs_policy_keep_active(policy, now);
+		choice->wait_began = policy->wait != HTBS_WAIT_NONE;
+		if (choice->wait_began)
+			return;
+		next = stays ? policy->active : htbs_next_flow(policy, now);
+		if (!next->background &&
+		    !htbs_policy_can_dispatch(policy, next, now)) {
+			next = htbs_next_dispatchable(policy, now);
+			stays = false;
+		}
+	}
+	choice->held = !next;
+	if (choice->held) {
+		htbs_policy_hold(policy, now);
+		return;
+	}
+	choice->flow = next;
+	choice->order = stays && htbs_policy_sweeps(policy, now) ?
+			HTBS_ORDER_NEAREST : HTBS_ORDER_OLDEST;
+	policy->order = choice->order;
+	if (!stays)
+		choice->switched = htbs_set_active(policy, next, now);
+}

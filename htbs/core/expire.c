@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Expired heads: why no request waits for ever.
+ *
+ * A head that has been pending for HTBS_EXPIRE has expired. It is dispatched next,
+ * whichever flow is active or idled for, and whatever quotas say. Then no expired
+ * head is chosen for twice the longest time R that one positioning takes. One flow
+ * is looked at for each choice, in turn; a flow with an expired head keeps its turn.
+ * With N requests in the queue and the longest wait T_wait, no request is pending
+ * for longer than
+ *
+ *	HTBS_EXPIRE + N * (2 * R + T_wait)
+ *
+ * Time throttled by a cap does not count.
+ */
+#include <htbs/core/expire.h>
+#include <htbs/core/flow.h>
+#include <htbs/core/policy.h>
+
+/**
+ * htbs_policy_expired() - find an expired head
+ * @policy: the policy; a flow is backlogged
+ * @now: real time, ns
+ *
+ * The caller has to dispatch it.
+ *
+ * Return: its flow, or NULL.
+ */
+struct htbs_flow *htbs_policy_expired(struct htbs_policy *policy, u64 now)
+{
+	struct htbs_flow *flow = list_first_entry(&policy->backlogged,
+						  struct htbs_flow, backlogged);
+	u64 pause = 2 * htbs_service_time_longest(&policy->service);
+
+	if (htbs_before(now, flow->arrived + HTBS_EXPIRE)) {
+		list_rotate_left(&policy->backlogged);
+		return NULL;
+	}
+	if (htbs_before(now, policy->expired_at + pause))
+		return NULL;
+	policy->expired_at = now;
+	return flow;
+}
+
+/**
+ * htbs_policy_oldest_arrival() - when the oldest pending request arrived
+ * @policy: the policy
+ * @arrived: real ns; for a flow that was throttled, when it was unthrottled
+ *
+ * Walks over all backlogged flows: to look at a device, not to choose.
+ *
+ * Return: true if a request is pending that is not throttled.
+ */
+bool htbs_policy_oldest_arrival(const struct htbs_policy *policy, u64 *arrived)
+{
+	const struct htbs_flow *flow;
+	bool some = false;
+
+	list_for_each_entry(flow, &policy->backlogged, backlogged) {
+		if (!some || htbs_before(flow->arrived, *arrived))
+			*arrived = flow->arrived;
+		some = true;
+	}
+	return some;
+}
+
+/**
+ * htbs_policy_bound() - the longest that a request can be pending now
+ * @policy: the policy
+ *
+ * Return: ns, see above.
+ */
+u64 htbs_policy_bound(const struct htbs_policy *policy)
+{
+	u64 each = 2 * htbs_service_time_longest(&policy->service) +
+		   policy->t_wait;
+
+	return HTBS_EXPIRE + (policy->pending + policy->in_flight + 1) * each;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Start-time fair queueing (Goyal, Vin, Cheng 1996).
+ *
+ * A flow's tag is what it had over its weight.  The flow with the smallest tag is
+ * next.  Virtual time is the largest tag that was served, less the length of a run; a
+ * flow that becomes backlogged begins there at least, so that it has saved up nothing
+ * while it was idle.  One with one request at a time is idle between any two, and keeps
+ * what it lacks: up to a run of the flow that was served meanwhile.  What a request
+ * takes is charged when that is known, at its completion.
+ */
+#include <htbs/core/fair.h>
+#include <htbs/core/params.h>
+
+/**
+ * htbs_fair_init() - no flow is backlogged
+ * @fair: the backlogged flows
+ */
+void htbs_fair_init(struct htbs_fair *fair)
+{
+	fair->root = RB_ROOT_CACHED;
+	fair->clock = 0;
+}
+
+static bool htbs_fair_less(struct rb_node *a, const struct rb_node *b)
+{
+	return htbs_before(rb_entry(a, struct htbs_fair_node, rb)->tag,
+			   rb_entry(b, struct htbs_fair_node, rb)->tag);
+}
+
+/**
+ * htbs_fair_insert() - a flow is backlogged
+ * @fair: the backlogged flows
+ * @node: the flow
+ */
+void htbs_fair_insert(struct htbs_fair *fair, struct htbs_fair_node *node)
+{
+	rb_add_cached(&node->rb, &fair->root, htbs_fair_less);
+}
+
+/**
+ * htbs_fair_remove() - a flow is no longer backlogged
+ * @fair: the backlogged flows
+ * @node: the flow
+ */
+void htbs_fair_remove(struct htbs_fair *fair, struct htbs_fair_node *node)
+{
+	rb_erase_cached(&node->rb, &fair->root);
+	RB_CLEAR_NODE(&node->rb);
+}
+
+/**
+ * htbs_fair_busy() - a flow was idle
+ * @fair: the backlogged flows
+ * @node: the flow, not backlogged yet
+ */
+void htbs_fair_busy(const struct htbs_fair *fair, struct htbs_fair_node *node)
+{
+	if (htbs_before(node->tag, fair->clock))
+		node->tag = fair->clock;
+}
+
+/**
+ * htbs_fair_serve() - a flow is served: virtual time goes on
+ * @fair: the backlogged flows
+ * @node: the flow
+ * @run: what it has in a run, over its weight
+ */
+void htbs_fair_serve(struct htbs_fair *fair, const struct htbs_fair_node *node,
+		     u64 run)
+{
+	fair->clock = htbs_later(fair->clock, node->tag - run);
+}
+
+/**
+ * htbs_fair_charge() - a flow was served
+ * @fair: the backlogged flows
+ * @node: the flow, backlogged or not
+ * @had: what it had over its weight
+ */
+void htbs_fair_charge(struct htbs_fair *fair, struct htbs_fair_node *node,
+		      u64 had)
+{
+	bool backlogged = !RB_EMPTY_NODE(&node->rb);
+
+	if (backlogged)
+		htbs_fair_remove(fair, node);
+	node->tag += had;
+	if (backlogged)
+		htbs_fair_insert(fair, node);
+}
+
+/**
+ * htbs_fair_reset() - the weight of a flow has changed: it begins anew
+ * @fair: the backlogged flows
+ * @node: the flow, backlogged or not
+ */
+void htbs_fair_reset(struct htbs_fair *fair, struct htbs_fair_node *node)
+{
+	htbs_fair_charge(fair, node, fair->clock - node->tag);
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * More is reserved than the device can do.
+ *
+ * If more than a quarter of the turns come after their latency, reservations
+ * that alone take more than the device has give up their deadlines, and have
+ * surplus. If that is not enough all reservations do: then the flow is next that
+ * had the smallest part of its reservation, until all can be in time again.
+ */
+#include <htbs/core/backlog.h>
+#include <htbs/core/flow.h>
+#include <htbs/core/overload.h>
+#include <htbs/core/policy.h>
+
+/* The unit of the part of late turns; a new turn's weight in it; too many. */
+#define HTBS_OVERLOAD_ONE	65536
+#define HTBS_OVERLOAD_WEIGHT	32
+#define HTBS_OVERLOAD_ON	(HTBS_OVERLOAD_ONE / 4)
+
+/* Flows are served by what they had of their reservations, or no longer are. */
+static void htbs_set_overload(struct htbs_policy *policy, bool overload)
+{
+	struct htbs_flow *flow;
+
+	policy->overload.now = overload;
+	policy->overload.late = 0;
+	policy->proportions.root = RB_ROOT_CACHED;
+	list_for_each_entry(flow, &policy->backlogged, backlogged) {
+		RB_CLEAR_NODE(&flow->proportion.rb);
+		if (overload && !flow->background)
+			htbs_fair_insert(&policy->proportions,
+					 &flow->proportion);
+	}
+}
+
+/* Would what has given up be in time as well? */
+static void htbs_end_infeasible(struct htbs_policy *policy, u64 now)
+{
+	policy->infeasible = false;
+	htbs_policy_update_heads(policy);
+	if (htbs_policy_has_slack(policy, now))
+		return;
+	policy->infeasible = true;
+	htbs_policy_update_heads(policy);
+}
+
+/**
+ * htbs_policy_end_overload() - no flow gives up its deadlines once all can be in time
+ * @policy: the policy
+ * @now: real time, ns
+ *
+ * Return: true if an overload ended.
+ */
+bool htbs_policy_end_overload(struct htbs_policy *policy, u64 now)
+{
+	bool ended = policy->overload.now && htbs_policy_has_slack(policy, now);
+
+	if (ended)
+		htbs_set_overload(policy, false);
+	if (policy->infeasible && !policy->overload.now)
+		htbs_end_infeasible(policy, now);
+	return ended;
+}
+
+/* Whether turns come too late too often, with this one. */
+static bool htbs_too_late(struct htbs_overload *overload, bool late)
+{
+	u32 sample = late ? HTBS_OVERLOAD_ONE : 0;
+
+	overload->late = ((HTBS_OVERLOAD_WEIGHT - 1) * overload->late + sample) /
+			 HTBS_OVERLOAD_WEIGHT;
+	return overload->late > HTBS_OVERLOAD_ON;
+}
+
+static bool htbs_some_impossible(const struct htbs_policy *policy)
+{
+	const struct htbs_flow *flow;
+
+	list_for_each_entry(flow, &policy->backlogged, backlogged)
+		if (htbs_flow_impossible(flow))
+			return true;
+	return false;
+}
+
+/**
+ * htbs_policy_account_turn() - the device was granted to a flow
+ * @policy: the policy
+ * @flow: the flow; not the background
+ * @now: real time, ns
+ *
+ * Return: true if an overload began.
+ */
+bool htbs_policy_account_turn(struct htbs_policy *policy,
+			      const struct htbs_flow *flow, u64 now)
+{
+	u64 position = flow->service.position;
+	u64 latency = flow->pace.params.latency;
+	bool enough = policy->gave_up;
+
+	if (htbs_policy_gives_up(policy, flow))
+		return false;
+	if (policy->rotational && latency > 2 * position)
+		now += position;
+	if (!htbs_too_late(&policy->overload,
+			   htbs_before(flow->head.start + latency, now)) ||
+	    policy->overload.now)
+		return false;
+	if (!policy->infeasible && htbs_some_impossible(policy)) {
+		policy->infeasible = true;
+		htbs_policy_update_heads(policy);
+	}
+	policy->gave_up = policy->infeasible;
+	if (policy->infeasible && !enough) {
+		policy->overload.late = 0;
+		return false;
+	}
+	htbs_set_overload(policy, true);
+	return true;
+}

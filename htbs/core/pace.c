@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Arrival curves in virtual scheduling form (the generic cell rate algorithm), but
+ * for what is dispatched, not for what arrives.
+ *
+ * A flow has one tag, whatever it has pending.  A request that was reserved moves it
+ * on by its cost over the bandwidth; surplus does not.  With a burst of sigma, a
+ * request of c bytes is entitled from
+ *
+ *	max(arrival, tag - (sigma - c) / bandwidth)
+ *
+ * and is due the latency later.  That is the arrival curve sigma + bandwidth * t.
+ *
+ * Time that a flow waits for the device does not move the tag.  A flow that is
+ * behind its tag, as a reader with one request at a time is that was answered late,
+ * has as much less time for its next request, down to none.  So what it lost it gets
+ * back, up to HTBS_PACE_DEBT latencies' worth.
+ *
+ * A flow that was idle does not save up: when it becomes busy again the tag is raised
+ * to now.  But one that reads with one request at a time is idle between any two
+ * requests.  If the tag were raised each time, the time that the device took would be
+ * lost.  It is raised only if the flow would have fallen behind by itself: if it was
+ * idle, and its own service takes, for as long as the tag was moved on while it was
+ * busy.
+ *
+ * A reservation may promise operations, beside bytes or instead of them.  They have a
+ * curve of their own, on which a request of any size counts as HTBS_COST_MIN bytes, at
+ * a rate of iops * HTBS_COST_MIN.  So the burst is burst / HTBS_COST_MIN operations.
+ * A request is entitled when both curves say so.
+ */
+#include <linux/math64.h>
+
+#include <htbs/core/pace.h>
+
+#define HTBS_SECOND		1000000000ULL	/* ns */
+/*
+ * How far a flow may be behind its tag, latencies.  One in-time request puts it behind
+ * by up to one; that more is due is only seen with the next.
+ */
+#define HTBS_PACE_DEBT		2
+
+static u64 htbs_one_step(const struct htbs_pace_curve *curve, u32 cost)
+{
+	return curve->rate ? div64_u64(cost * HTBS_SECOND, curve->rate) : 0;
+}
+
+/* When a request is entitled by one curve: before the tag, by its burst. */
+static u64 htbs_one_start(const struct htbs_pace_curve *curve, u64 burst,
+			  u64 arrived, u32 cost)
+{
+	u64 early = burst > cost ? burst - cost : 0;
+
+	if (!curve->rate)
+		return arrived;
+	return htbs_later(arrived, curve->tag - div64_u64(early * HTBS_SECOND,
+							  curve->rate));
+}
+
+/* How many of @pending are entitled by one curve up to a moment; 1 at least. */
+static u32 htbs_one_together(const struct htbs_pace_curve *curve, u64 burst,
+			     u64 until, u32 cost, u32 pending)
+{
+	u64 early = burst > cost ? burst - cost : 0, first, step, more;
+
+	if (!curve->rate)
+		return pending;
+	first = curve->tag - div64_u64(early * HTBS_SECOND, curve->rate);
+	step = htbs_one_step(curve, cost);
+	if (htbs_before(until, first))
+		return 1;
+	more = step ? div64_u64(until - first, step) : pending;
+	return more < pending ? more + 1 : pending;
+}
+
+static void htbs_one_raise(struct htbs_pace_curve *curve, u64 least)
+{
+	if (htbs_before(curve->tag, least)) {
+		curve->tag = least;
+		curve->rest = 0;
+	}
+}
+
+static void htbs_one_busy(struct htbs_pace_curve *curve, u64 now, u64 idle,
+			  u64 service, u64 debt)
+{
+	bool behind_by_itself = idle + service >= curve->tag - curve->busy_tag;
+
+	htbs_one_raise(curve, behind_by_itself ? now : now - debt);
+	curve->busy_tag = curve->tag;
+}
+
+static void htbs_one_charge(struct htbs_pace_curve *curve, u64 least, u32 cost)
+{
+	u64 exact, step;
+
+	if (!curve->rate)
+		return;
+	htbs_one_raise(curve, least);
+	exact = cost * HTBS_SECOND + curve->rest;
+	step = div64_u64(exact, curve->rate);
+	curve->tag += step;
+	curve->rest = exact - step * curve->rate;
+}
+
+/**
+ * htbs_pace_init() - a flow has all of its burst
+ * @pace: the pace
+ * @params: the reservation; valid
+ * @now: real time, ns
+ */
+void htbs_pace_init(struct htbs_pace *pace, const struct htbs_params *params,
+		    u64 now)
+{
+	*pace = (struct htbs_pace){
+		.params	= *params,
+		.bytes	= { .rate = params->bw, .tag = now, .busy_tag = now },
+		.ops	= {
+			.rate		= (u64)params->iops * HTBS_COST_MIN,
+			.tag		= now,
+			.busy_tag	= now,
+		},
+	};
+}
+
+/**
+ * htbs_pace_tag() - when the next request would start if all came at the rate
+ * @pace: the pace
+ *
+ * Return: ns; by the curve that is further ahead.
+ */
+u64 htbs_pace_tag(const struct htbs_pace *pace)
+{
+	if (!pace->ops.rate)
+		return pace->bytes.tag;
+	if (!pace->bytes.rate)
+		return pace->ops.tag;
+	return htbs_later(pace->bytes.tag, pace->ops.tag);
+}
+
+/**
+ * htbs_pace_step() - how long the reservation takes for a request
+ * @pace: the pace
+ * @cost: what the request is charged, bytes
+ *
+ * Return: ns; by the slower curve.
+ */
+u64 htbs_pace_step(const struct htbs_pace *pace, u32 cost)
+{
+	u64 bytes = htbs_one_step(&pace->bytes, cost);
+	u64 ops = htbs_one_step(&pace->ops, HTBS_COST_MIN);
+
+	return bytes > ops ? bytes : ops;
+}
+
+/**
+ * htbs_pace_start() - when a request is entitled
+ * @pace: the pace
+ * @arrived: when the request arrived, ns
+ * @cost: what it is charged, bytes
+ *
+ * Return: ns.
+ */
+u64 htbs_pace_start(const struct htbs_pace *pace, u64 arrived, u32 cost)
+{
+	u64 burst = pace->params.burst;
+
+	return htbs_later(htbs_one_start(&pace->bytes, burst, arrived, cost),
+			  htbs_one_start(&pace->ops, burst, arrived,
+					 HTBS_COST_MIN));
+}
+
+/**
+ * htbs_pace_deadline() - until when a request has to be served
+ * @pace: the pace
+ * @arrived: when the request arrived, ns
+ * @cost: what it is charged, bytes
+ *
+ * Return: the latency after it is entitled; earlier by as much as the flow is behind
+ * its tag, though not before it arrived; ns.
+ */
+u64 htbs_pace_deadline(const struct htbs_pace *pace, u64 arrived, u32 cost)
+{
+	u64 latency = pace->params.latency, tag = htbs_pace_tag(pace);
+
+	if (htbs_before(tag, arrived))
+		return htbs_later(tag + latency, arrived);
+	return htbs_pace_start(pace, arrived, cost) + latency;
+}
+
+/**
+ * htbs_pace_due_together() - how many requests may have the head's deadline
+ * @pace: the pace
+ * @deadline: the head's, ns
+ * @cost: what the head is charged, bytes; the others are taken for as large
+ * @pending: how many are pending, with the head
+ *
+ * Return: the requests of @pending that are entitled with the head; at least 1.
+ */
+u32 htbs_pace_due_together(const struct htbs_pace *pace, u64 deadline, u32 cost,
+			   u32 pending)
+{
+	u64 until = deadline - pace->params.latency, burst = pace->params.burst;
+	u32 bytes = htbs_one_together(&pace->bytes, burst, until, cost, pending);
+	u32 ops = htbs_one_together(&pace->ops, burst, until, HTBS_COST_MIN,
+				    pending);
+
+	return bytes < ops ? bytes : ops;
+}
+
+/**
+ * htbs_pace_busy() - a request arrives, and the flow had none
+ * @pace: the pace
+ * @now: real time, ns
+ * @idle: how long the flow had none, ns
+ * @service: what the device takes for a request of the flow, ns
+ */
+void htbs_pace_busy(struct htbs_pace *pace, u64 now, u64 idle, u64 service)
+{
+	u64 debt = HTBS_PACE_DEBT * pace->params.latency;
+
+	htbs_one_busy(&pace->bytes, now, idle, service, debt);
+	htbs_one_busy(&pace->ops, now, idle, service, debt);
+}
+
+/**
+ * htbs_pace_charge() - a request is dispatched that was entitled
+ * @pace: the pace
+ * @arrived: when the request arrived, ns
+ * @cost: what it is charged, bytes
+ *
+ * What a tag is behind by more than HTBS_PACE_DEBT latencies is lost.
+ */
+void htbs_pace_charge(struct htbs_pace *pace, u64 arrived, u32 cost)
+{
+	u64 least = arrived - HTBS_PACE_DEBT * pace->params.latency;
+
+	htbs_one_charge(&pace->bytes, least, cost);
+	htbs_one_charge(&pace->ops, least, HTBS_COST_MIN);
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a reservation promises.
+ */
+#include <htbs/core/params.h>
+
+/**
+ * htbs_params_rate() - the bandwidth that is promised at least
+ * @params: the reservation
+ *
+ * Where only operations are reserved, each counts as the smallest request.
+ *
+ * Return: bytes/s.
+ */
+u64 htbs_params_rate(const struct htbs_params *params)
+{
+	return params->bw ? params->bw : (u64)params->iops * HTBS_COST_MIN;
+}
+
+/**
+ * htbs_params_valid() - whether a reservation is within the ranges of params.h
+ * @params: the reservation
+ *
+ * Return: true if each number is within its HTBS_*_MIN and HTBS_*_MAX, and
+ * bytes or operations are reserved.
+ */
+bool htbs_params_valid(const struct htbs_params *params)
+{
+	u64 rate = htbs_params_rate(params);
+
+	return rate >= HTBS_BW_MIN && rate <= HTBS_BW_MAX &&
+	       params->iops <= HTBS_IOPS_MAX &&
+	       params->burst >= HTBS_BURST_MIN &&
+	       params->burst <= HTBS_BURST_MAX &&
+	       params->latency >= HTBS_LATENCY_MIN &&
+	       params->latency <= HTBS_LATENCY_MAX &&
+	       params->max <= HTBS_BW_MAX &&
+	       (!params->max || params->max >= rate) &&
+	       params->weight <= HTBS_WEIGHT_MAX;
+}

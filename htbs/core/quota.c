@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A quota of the writes of surplus, in bytes/s.
+ *
+ * A device that does not seek serves many requests at a time, in an order of its
+ * own, and no model tells how long one takes beside others: it depends on buffers,
+ * on dies, on what the drive collects.  What can be seen is whether conforming
+ * requests are in time.  So the rate at which surplus is dispatched follows from
+ * that, as TCP's window follows from loss: a late one lowers the rate by
+ * 1 / HTBS_QUOTA_STEP, one in time raises it by HTBS_QUOTA_LATE times less if
+ * surplus was held back.  The two are in balance with one late request in
+ * HTBS_QUOTA_LATE.
+ *
+ * Bytes and not requests are counted, as a drive's buffer takes small writes in no
+ * time until it is full, and erasing, which is what delays reads, is in proportion
+ * to bytes.  For reads see window.c.
+ */
+#include <linux/math64.h>
+
+#include <htbs/core/quota.h>
+
+#define HTBS_SECOND		1000000000ULL	/* ns */
+/* No device is faster, and its bytes times a second's ns are less than 2^64. */
+#define HTBS_QUOTA_FIRST	16000000000ULL
+/* The least that is left to surplus: 1 MiB/s. */
+#define HTBS_QUOTA_LEAST	1048576ULL
+#define HTBS_QUOTA_STEP		16
+#define HTBS_QUOTA_LATE		100
+/* Tokens for so long may be saved up, and as many bytes as a large request has. */
+#define HTBS_QUOTA_BURST	1000000ULL	/* ns */
+#define HTBS_QUOTA_REQUEST	131072
+/* What was used is measured over this. */
+#define HTBS_QUOTA_INTERVAL	100000000ULL	/* ns */
+
+/**
+ * htbs_quota_init() - nothing is known of the device: all may go
+ * @quota: the quota
+ * @now: real time, ns
+ */
+void htbs_quota_init(struct htbs_quota *quota, u64 now)
+{
+	*quota = (struct htbs_quota){
+		.rate	= HTBS_QUOTA_FIRST,
+		.tokens	= HTBS_QUOTA_REQUEST,
+		.filled	= now,
+		.since	= now,
+	};
+}
+
+static u64 htbs_quota_bytes(const struct htbs_quota *quota, u64 ns)
+{
+	return div64_u64(ns * quota->rate, HTBS_SECOND);
+}
+
+static void htbs_quota_fill(struct htbs_quota *quota, u64 now)
+{
+	s64 most = htbs_quota_bytes(quota, HTBS_QUOTA_BURST) +
+		   HTBS_QUOTA_REQUEST;
+	u64 passed = now - quota->filled;
+
+	if (passed > HTBS_SECOND)
+		passed = HTBS_SECOND;
+	quota->tokens += htbs_quota_bytes(quota, passed);
+	if (quota->tokens > most)
+		quota->tokens = most;
+	quota->filled = now;
+}
+
+/**
+ * htbs_quota_allows() - whether a request may be dispatched as surplus
+ * @quota: the quota
+ * @now: real time, ns
+ *
+ * A request larger than what is left is paid for afterwards.
+ *
+ * Return: true if it may.
+ */
+bool htbs_quota_allows(struct htbs_quota *quota, u64 now)
+{
+	htbs_quota_fill(quota, now);
+	if (quota->tokens >= 0)
+		return true;
+	quota->full = true;
+	return false;
+}
+
+/* The rate by which a late request lowers the quota is what was used, if less. */
+static void htbs_quota_measure(struct htbs_quota *quota, u64 now)
+{
+	u64 passed = now - quota->since;
+
+	if (passed < HTBS_QUOTA_INTERVAL)
+		return;
+	quota->used = div64_u64(quota->bytes * 1000, passed / 1000000);
+	quota->bytes = 0;
+	quota->since = now;
+}
+
+/**
+ * htbs_quota_account() - a request is dispatched
+ * @quota: the quota
+ * @cost: what it is charged, bytes
+ * @surplus: it was not entitled
+ * @now: real time, ns
+ */
+void htbs_quota_account(struct htbs_quota *quota, u32 cost, bool surplus,
+			u64 now)
+{
+	if (surplus) {
+		htbs_quota_fill(quota, now);
+		quota->tokens -= cost;
+	}
+	quota->bytes += cost;
+	htbs_quota_measure(quota, now);
+}
+
+/**
+ * htbs_quota_judge() - a conforming request has completed
+ * @quota: the quota
+ * @late: after its deadline
+ */
+void htbs_quota_judge(struct htbs_quota *quota, bool late)
+{
+	if (late) {
+		if (quota->used && quota->used < quota->rate)
+			quota->rate = quota->used;
+		quota->rate -= quota->rate / HTBS_QUOTA_STEP;
+		if (quota->rate < HTBS_QUOTA_LEAST)
+			quota->rate = HTBS_QUOTA_LEAST;
+	} else if (quota->full) {
+		quota->rate += quota->rate / (HTBS_QUOTA_STEP * HTBS_QUOTA_LATE);
+		if (quota->rate > HTBS_QUOTA_FIRST)
+			quota->rate = HTBS_QUOTA_FIRST;
+		quota->full = false;
+	}
+}
+
+/**
+ * htbs_quota_wait() - how long surplus is held back
+ * @quota: the quota
+ * @now: real time, ns
+ *
+ * Return: ns; 0: it may go.
+ */
+u64 htbs_quota_wait(struct htbs_quota *quota, u64 now)
+{
+	htbs_quota_fill(quota, now);
+	if (quota->tokens >= 0)
+		return 0;
+	return div64_u64(-quota->tokens * HTBS_SECOND, quota->rate) + 1;
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Service times.
+ *
+ * Deadlines need to know how long the device takes at worst for one request and
+ * for many.  A maximum of what was seen is no answer for many: the maximum of one,
+ * times n, is several times what n requests ever take.  So mean and deviation are
+ * estimated, as TCP does for the round-trip time (RFC 6298), and the deviations of
+ * n requests are taken for independent: the variance of a sum is the sum of the
+ * variances.  That makes n requests take
+ *
+ *	n * mean + HTBS_MARGIN * sqrt(n) * deviation
+ *
+ * at worst.  HTBS_MARGIN mean deviations are four standard deviations of a normal
+ * distribution (sqrt(pi / 2) * 4 = 5.01).  The positioning time of a drive that
+ * seeks at random has no tail, so that is more than the longest ever seen.
+ *
+ * The caller tells positioning and transfer apart: a request that begins where the
+ * last one ended takes no positioning.  A drive that orders by itself makes both
+ * shorter, and the estimates follow.
+ */
+#include <linux/math64.h>
+
+#include <htbs/core/service.h>
+
+#define HTBS_MARGIN		5
+/* A new time changes an estimate by 1/64 of the difference. */
+#define HTBS_FADE		64
+/* What a device that was never seen is believed to take for 1024 bytes, ns. */
+#define HTBS_STREAM_FIRST	10240
+/* The fastest request is forgotten after one or two of these, as by BBR. */
+#define HTBS_FASTEST_INTERVAL	10000000000ULL	/* ns */
+/* Deviations are squared in units of 1024 ns. */
+#define HTBS_VARIANCE_SHIFT	10
+
+/* The root of @n, rounded down. */
+static u64 htbs_root(u64 n)
+{
+	u64 root = 0, bit = 1ULL << 31;
+
+	for (; bit; bit >>= 1)
+		if ((root + bit) * (root + bit) <= n)
+			root += bit;
+	return root;
+}
+
+/* Move an estimate towards a new value. */
+static void htbs_fade(u64 *estimate, u64 value)
+{
+	*estimate += ((s64)value - (s64)*estimate) / HTBS_FADE;
+}
+
+/**
+ * htbs_service_time_init() - nothing is known of the device yet
+ * @time: the estimate
+ * @position: what it is believed to take to position at most, ns
+ */
+void htbs_service_time_init(struct htbs_service_time *time, u64 position)
+{
+	time->position = position / 2;
+	time->deviation = position / (2 * HTBS_MARGIN);
+	time->stream = HTBS_STREAM_FIRST;
+}
+
+/**
+ * htbs_service_time_longest() - the longest that one positioning takes
+ * @time: the estimate
+ *
+ * Return: ns.
+ */
+u64 htbs_service_time_longest(const struct htbs_service_time *time)
+{
+	return time->position + HTBS_MARGIN * time->deviation;
+}
+
+/* One time, however long, says little: the drive may have had to spin up. */
+static u64 htbs_believable(const struct htbs_service_time *time, u64 took)
+{
+	u64 most = 2 * htbs_service_time_longest(time) + 1000000;
+
+	if (most > HTBS_POSITION_MAX)
+		most = HTBS_POSITION_MAX;
+	return took < most ? took : most;
+}
+
+/**
+ * htbs_service_time_learn() - a request has completed
+ * @time: the estimate
+ * @took: how long the device took for it, ns
+ * @bytes: its data; not 0
+ * @positioned: the device had to position for it
+ */
+void htbs_service_time_learn(struct htbs_service_time *time, u64 took, u32 bytes,
+			     bool positioned)
+{
+	u64 transfer = bytes * time->stream >> 10, error;
+
+	if (!positioned) {
+		took = htbs_believable(time, took);
+		htbs_fade(&time->stream, div64_u64(took << 10, bytes));
+		return;
+	}
+	took = htbs_believable(time, took > transfer ? took - transfer : 0);
+	error = took > time->position ? took - time->position :
+					time->position - took;
+	htbs_fade(&time->position, took);
+	htbs_fade(&time->deviation, error);
+}
+
+/**
+ * htbs_fastest_learn() - a request has completed
+ * @fastest: that of its flow
+ * @now: real time, ns
+ * @took: from its dispatch on, ns
+ */
+void htbs_fastest_learn(struct htbs_fastest *fastest, u64 now, u64 took)
+{
+	if (!fastest->latest || now - fastest->since > HTBS_FASTEST_INTERVAL) {
+		fastest->before = fastest->latest ?: took;
+		fastest->latest = took;
+		fastest->since = now;
+	}
+	if (took < fastest->latest)
+		fastest->latest = took;
+}
+
+/**
+ * htbs_fastest_time() - what a request takes if nothing is in its way
+ * @fastest: that of its flow
+ *
+ * Return: the shortest time of the last 10 to 20 seconds, ns; 0: none is known.
+ */
+u64 htbs_fastest_time(const struct htbs_fastest *fastest)
+{
+	return fastest->latest < fastest->before ? fastest->latest :
+						   fastest->before;
+}
+
+/**
+ * htbs_load_add() - add requests to a load
+ * @load: the load
+ * @time: what the device takes for one
+ * @halves: how many halves of a positioning they need
+ * @bytes: their data
+ *
+ * A sequential flow positions once for many requests, and one that has the device
+ * may not have to position: so halves.
+ */
+void htbs_load_add(struct htbs_load *load, const struct htbs_service_time *time,
+		   u32 halves, u64 bytes)
+{
+	u64 deviation = time->deviation >> HTBS_VARIANCE_SHIFT;
+
+	load->mean += halves * time->position / 2 + (bytes * time->stream >> 10);
+	load->variance += halves * deviation * deviation / 2;
+}
+
+/**
+ * htbs_load_margin() - how much longer than the mean a load takes at worst
+ * @variance: of the load, in (1024 ns)^2
+ *
+ * Return: ns.
+ */
+u64 htbs_load_margin(u64 variance)
+{
+	return HTBS_MARGIN * (htbs_root(variance) << HTBS_VARIANCE_SHIFT);
+}

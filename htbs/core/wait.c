@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Waits, and requests held back: until when no choice is made.
+ */
+#include <htbs/core/policy.h>
+#include <htbs/core/quota.h>
+#include <htbs/core/wait.h>
+
+/**
+ * htbs_policy_hold_for_tag() - no request is chosen, as the driver has no tag for it
+ * @policy: the policy
+ *
+ * Until a request completes or arrives.
+ */
+void htbs_policy_hold_for_tag(struct htbs_policy *policy)
+{
+	policy->held = true;
+	policy->held_until = 0;
+}
+
+/**
+ * htbs_policy_hold() - the request chosen is held back
+ * @policy: the policy
+ * @now: real time, ns
+ *
+ * Until a request completes or arrives, or until a quota has filled.
+ */
+void htbs_policy_hold(struct htbs_policy *policy, u64 now)
+{
+	u64 wait = htbs_quota_wait(&policy->quota, now);
+
+	htbs_policy_hold_for_tag(policy);
+	if (policy->rotational)
+		return;
+	/* What is held back is a read if the quota has tokens. */
+	if (!wait || wait > HTBS_HORIZON)
+		wait = HTBS_HORIZON;
+	policy->held_until = now + wait;
+}
+
+/**
+ * htbs_policy_timer() - when to choose again if nothing happens before
+ * @policy: the policy
+ * @at: real ns
+ *
+ * Return: false if there is no such time.
+ */
+bool htbs_policy_timer(const struct htbs_policy *policy, u64 *at)
+{
+	if (policy->wait != HTBS_WAIT_NONE)
+		*at = policy->wait_until;
+	else if (policy->held && policy->held_until)
+		*at = policy->held_until;
+	else
+		return false;
+	return true;
+}
+
+/**
+ * htbs_policy_cancel_wait() - end a wait
+ * @policy: the policy
+ *
+ * A request that is held back may be chosen again.
+ *
+ * Return: true if the device was idled; no flow is active then.
+ */
+bool htbs_policy_cancel_wait(struct htbs_policy *policy)
+{
+	policy->held = false;
+	if (policy->wait == HTBS_WAIT_NONE)
+		return false;
+
+	policy->wait = HTBS_WAIT_NONE;
+	policy->active = NULL;
+	return true;
+}
+
+/**
+ * htbs_policy_timeout() - end a wait, or release what is held back, if it is time
+ * @policy: the policy
+ * @now: real time, ns
+ *
+ * Return: true if a wait ended; no flow is active then.
+ */
+bool htbs_policy_timeout(struct htbs_policy *policy, u64 now)
+{
+	u64 at;
+
+	if (!htbs_policy_timer(policy, &at) || htbs_before(now, at))
+		return false;
+	return htbs_policy_cancel_wait(policy);
+}

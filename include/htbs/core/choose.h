@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Which flow is dispatched next.
+ */
+#ifndef HTBS_CORE_CHOOSE_H
+#define HTBS_CORE_CHOOSE_H
+
+#include <linux/types.h>
+
+struct htbs_choice;
+struct htbs_policy;
+
+void htbs_policy_choose(struct htbs_policy *policy, u64 now,
+			struct htbs_choice *choice);
+
+#endif /* HTBS_CORE_CHOOSE_H */

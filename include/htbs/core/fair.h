@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Fair queueing: flows by what they had over their weight.
+ */
+#ifndef HTBS_CORE_FAIR_H
+#define HTBS_CORE_FAIR_H
+
+#include <linux/rbtree.h>
+#include <linux/types.h>
+
+/**
+ * struct htbs_fair_node - a flow
+ * @rb: its place, if it is backlogged
+ * @tag: what it had over its weight
+ */
+struct htbs_fair_node {
+	struct rb_node rb;
+	u64 tag;
+};
+
+/**
+ * struct htbs_fair - the backlogged flows
+ * @root: struct htbs_fair_node by tag, equal ones in order of insertion
+ * @clock: virtual time: the largest tag that was served, less a run
+ */
+struct htbs_fair {
+	struct rb_root_cached root;
+	u64 clock;
+};
+
+void htbs_fair_init(struct htbs_fair *fair);
+void htbs_fair_insert(struct htbs_fair *fair, struct htbs_fair_node *node);
+void htbs_fair_remove(struct htbs_fair *fair, struct htbs_fair_node *node);
+void htbs_fair_serve(struct htbs_fair *fair, const struct htbs_fair_node *node,
+		     u64 run);
+void htbs_fair_charge(struct htbs_fair *fair, struct htbs_fair_node *node,
+		      u64 had);
+void htbs_fair_reset(struct htbs_fair *fair, struct htbs_fair_node *node);
+void htbs_fair_busy(const struct htbs_fair *fair, struct htbs_fair_node *node);
+
+/**
+ * htbs_fair_node_init() - a flow is not backlogged and had nothing
+ * @node: the flow
+ */
+static inline void htbs_fair_node_init(struct htbs_fair_node *node)
+{
+	RB_CLEAR_NODE(&node->rb);
+	node->tag = 0;
+}
+
+/**
+ * htbs_fair_first() - the flow that had the least
+ * @fair: the backlogged flows
+ *
+ * Return: the flow, or NULL if none is backlogged.  O(1).
+ */
+static inline struct htbs_fair_node *
+htbs_fair_first(const struct htbs_fair *fair)
+{
+	return rb_entry_safe(rb_first_cached(&fair->root),
+			     struct htbs_fair_node, rb);
+}
+
+/**
+ * htbs_fair_next() - the flow that had the least more
+ * @node: a backlogged flow
+ *
+ * Return: the flow, or NULL.
+ */
+static inline struct htbs_fair_node *
+htbs_fair_next(const struct htbs_fair_node *node)
+{
+	return rb_entry_safe(rb_next(&node->rb), struct htbs_fair_node, rb);
+}
+
+#endif /* HTBS_CORE_FAIR_H */

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is owed: the heads of backlogged flows by deadline.
+ */
+#ifndef HTBS_CORE_OWED_H
+#define HTBS_CORE_OWED_H
+
+#include <linux/rbtree.h>
+#include <linux/types.h>
+
+#include <htbs/core/service.h>
+
+/* No deadline is further away than this: 73 years, a quarter of the clock's range. */
+#define HTBS_FAR		0x2000000000000000ULL
+
+/**
+ * struct htbs_owed_sum - some heads, in the order of their deadlines
+ * @load: what the device takes for all of them
+ * @slack_end: minimum of the deadlines, each less the mean load up to it, ns
+ * @start: when the first of them is entitled, without those that are @last; ns
+ */
+struct htbs_owed_sum {
+	struct htbs_load load;
+	u64 slack_end;
+	u64 start;
+};
+
+/**
+ * struct htbs_owed_head - the oldest request of a backlogged flow
+ * @rb: its place by deadline
+ * @deadline: when it has to be served, ns
+ * @start: when it is entitled, ns
+ * @last: on a device that seeks, other owed heads go first
+ * @load: what the device takes for it, and for those due with it
+ * @sum: all heads of the subtree
+ */
+struct htbs_owed_head {
+	struct rb_node rb;
+	u64 deadline;
+	u64 start;
+	bool last;
+	struct htbs_load load;
+	struct htbs_owed_sum sum;
+};
+
+/**
+ * struct htbs_owed - the heads that are owed or will be
+ * @root: struct htbs_owed_head by deadline, equal ones in order of insertion
+ */
+struct htbs_owed {
+	struct rb_root_cached root;
+};
+
+void htbs_owed_init(struct htbs_owed *owed);
+void htbs_owed_insert(struct htbs_owed *owed, struct htbs_owed_head *head);
+void htbs_owed_remove(struct htbs_owed *owed, struct htbs_owed_head *head);
+void htbs_owed_update(struct htbs_owed_head *head);
+struct htbs_owed_head *htbs_owed_entitled(const struct htbs_owed *owed,
+					  u64 now);
+bool htbs_owed_latest(const struct htbs_owed *owed,
+		      const struct htbs_owed_head *except,
+		      const struct htbs_load *before, bool at_worst,
+		      u64 *latest);
+
+/**
+ * htbs_owed_contains() - whether a head is among those that are owed
+ * @head: the head, initialised by htbs_owed_head_init()
+ *
+ * Return: true if it is.
+ */
+static inline bool htbs_owed_contains(const struct htbs_owed_head *head)
+{
+	return !RB_EMPTY_NODE(&head->rb);
+}
+
+/**
+ * htbs_owed_head_init() - a flow has no head
+ * @head: the head
+ */
+static inline void htbs_owed_head_init(struct htbs_owed_head *head)
+{
+	RB_CLEAR_NODE(&head->rb);
+}
+
+/**
+ * htbs_owed_first() - the head with the earliest deadline
+ * @owed: the heads
+ *
+ * Return: the head, or NULL if there is none.  O(1).
+ */
+static inline struct htbs_owed_head *
+htbs_owed_first(const struct htbs_owed *owed)
+{
+	return rb_entry_safe(rb_first_cached(&owed->root),
+			     struct htbs_owed_head, rb);
+}
+
+#endif /* HTBS_CORE_OWED_H */

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Service times: what the device is seen to take for a request, and what it will
+ * take for several.
+ */
+#ifndef HTBS_CORE_SERVICE_H
+#define HTBS_CORE_SERVICE_H
+
+#include <linux/types.h>
+
+/* One positioning takes no longer, however long the device was seen to take. */
+#define HTBS_POSITION_MAX	1000000000ULL	/* ns: 1 s */
+
+/**
+ * struct htbs_service_time - what the device takes for a request
+ * @position: to position, if the request is not next to the one before; mean, ns
+ * @deviation: mean absolute deviation of @position, ns
+ * @stream: to transfer 1024 bytes; mean, ns
+ */
+struct htbs_service_time {
+	u64 position;
+	u64 deviation;
+	u64 stream;
+};
+
+/**
+ * struct htbs_fastest - the shortest time that a request of a flow took of late
+ * @latest: since @since, ns; 0: none was seen
+ * @before: in the interval before, ns
+ * @since: begin of the interval, ns
+ */
+struct htbs_fastest {
+	u64 latest;
+	u64 before;
+	u64 since;
+};
+
+/**
+ * struct htbs_load - what the device takes for some requests
+ * @mean: the sum of the means, ns
+ * @variance: the sum of the squared deviations, in (1024 ns)^2
+ */
+struct htbs_load {
+	u64 mean;
+	u64 variance;
+};
+
+void htbs_service_time_init(struct htbs_service_time *time, u64 position);
+void htbs_service_time_learn(struct htbs_service_time *time, u64 took, u32 bytes,
+			     bool positioned);
+u64 htbs_service_time_longest(const struct htbs_service_time *time);
+
+void htbs_fastest_learn(struct htbs_fastest *fastest, u64 now, u64 took);
+u64 htbs_fastest_time(const struct htbs_fastest *fastest);
+
+void htbs_load_add(struct htbs_load *load, const struct htbs_service_time *time,
+		   u32 halves, u64 bytes);
+u64 htbs_load_margin(u64 variance);
+
+/**
+ * htbs_load_longest() - how long the device takes at worst
+ * @load: the requests
+ *
+ * Return: ns.
+ */
+static inline u64 htbs_load_longest(const struct htbs_load *load)
+{
+	return load->mean + htbs_load_margin(load->variance);
+}
+
+#endif /* HTBS_CORE_SERVICE_H */
