@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Shared by the fuzz targets: numbers out of the fuzzer's bytes, assertions,
- * and the arrival curve in exact arithmetic, with times in 128 bits, which do
- * not wrap.
- */
+/* Shared by the fuzz targets: numbers out of the fuzzer's bytes, and assertions. */
 #ifndef HTBS_FUZZ_H
 #define HTBS_FUZZ_H
 
@@ -12,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <htbs/core/curve.h>
+#include <htbs/core/params.h>
 
 #define u128	unsigned __int128
 
@@ -93,43 +89,6 @@ static inline struct htbs_params input_params(struct input *in)
 	params.burst = input_within(in, HTBS_BURST_MIN, HTBS_BURST_MAX);
 	params.latency = input_within(in, HTBS_LATENCY_MIN, HTBS_LATENCY_MAX);
 	return params;
-}
-
-/**
- * struct reference - an arrival curve, exact
- * @params: what is promised
- * @ticks: theoretical arrival time, in units of 1/bw ns
- */
-struct reference {
-	struct htbs_params params;
-	u128 ticks;
-};
-
-static inline void reference_init(struct reference *curve,
-				  const struct htbs_params *params, u128 v)
-{
-	curve->params = *params;
-	curve->ticks = v * params->bw;
-}
-
-static inline u128 reference_tat(const struct reference *curve)
-{
-	return curve->ticks / curve->params.bw;
-}
-
-/* S of a request of this cost that arrives at v. */
-static inline u128 reference_arrive(struct reference *curve, u128 v, u32 cost)
-{
-	u64 burst = curve->params.burst;
-	u128 tau = 0, tat;
-
-	if (curve->ticks < v * curve->params.bw)
-		curve->ticks = v * curve->params.bw;
-	if (burst > cost)
-		tau = (u128)(burst - cost) * NSEC / curve->params.bw;
-	tat = reference_tat(curve);
-	curve->ticks += (u128)cost * NSEC;
-	return tat > v + tau ? tat - tau : v;
 }
 
 /* libFuzzer calls it by this name. */

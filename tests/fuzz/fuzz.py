@@ -22,10 +22,7 @@ BUILD = ROOT / "build/fuzz"
 CORPUS = HERE / "corpus"
 TARGETS = {
     "admission": ("admission.c",),
-    "curve": ("curve.c",),
-    "policy": ("policy.c", "ops.c", "flight.c", "cap.c", "share.c", "eligible.c",
-               "judge.c"),
-    "tree": ("tree.c",),
+    "policy": ("policy.c", "structure.c", "choice.c"),
 }
 KEPT = 40  # inputs of a corpus
 LONGEST = 1024  # bytes of an input

@@ -12,7 +12,7 @@ from random import randrange
 
 from tests.unit.host import ROOT
 
-TESTS = ("tests/unit", "tests/model", "tests/sim")
+TESTS = ("tests/unit", "tests/sim")
 OPTIONS = ("-q", "-x", "-m", "hypothesis", "-p", "no:cacheprovider")
 
 

@@ -1,1 +1,1 @@
-"""The algorithm as an executable specification."""
+"""Admission as the design states it, and what a reservation promises."""

@@ -18,11 +18,10 @@ from tests.sim.loads import (
     scattered_writer,
     unlimited,
 )
-from tests.sim.sim import MS, NEXT, PAPER, SECOND, SLACK, Client, Knobs, Run, run
+from tests.sim.sim import HTBS, MS, PAPER, PCLOCK, SECOND, Client, Knobs, Run, run
 
-RULES = {"pClock": Knobs("paper", 1, 0), "paper, B_max 20": PAPER,
-         "paper, B_max 4096": Knobs("paper", 4096), "slack, by age": Knobs(seeks=False),
-         "slack": SLACK, "next": Knobs(NEXT)}
+RULES = {"pClock": PCLOCK, "paper, B_max 20": PAPER, "paper, B_max 4096": Knobs(4096),
+         "HTBS, by age": Knobs(seeks=False), "HTBS": HTBS}
 HEAD = ("load", "rule", "MB/s", "late", "conforming", "longest ms", "overload", "got/reserved")
 ROW = "{:29}{:18}{:>7}{:>7}{:>12}{:>12}{:>10}{:>14}"
 

@@ -13,11 +13,11 @@ from statistics import median
 from tests.model.reservation import Params
 from tests.sim.drives import Disk, Flash, draw, draw_flash
 from tests.sim.loads import FLASH_READ, FLASH_WRITE, MIXED, PAIR, queueing_disk, unlimited
-from tests.sim.sim import MS, NEXT, PAPER, SLACK, Client, Knobs, Run, run
+from tests.sim.sim import HTBS, MS, PAPER, Client, Knobs, Run, run
 
 SECONDS = 30
 FLASH_SECONDS = 12  # of which a second or two is learned
-POLICIES = {"paper": PAPER, "slack": SLACK, "next": Knobs(NEXT)}
+POLICIES = {"paper": PAPER, "HTBS": HTBS}
 HEAD = ("load", "policy", "median MB/s", "worst", "kept", "late", "of", "worst part")
 ROW = "{:26}{:8}{:>12}{:>8}{:>7}{:>7}{:>9}{:>12}"
 

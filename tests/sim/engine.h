@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The policy that is simulated: what the scheduler has, or with SIM_RULE the model of
- * the next one.  sim.c knows of neither more than this.
- */
+/* The policy that is simulated.  sim.c knows no more of it than this. */
 #ifndef HTBS_SIM_ENGINE_H
 #define HTBS_SIM_ENGINE_H
 
@@ -17,8 +14,7 @@
  */
 struct sim_setup {
 	u32 drive;
-	u32 rule;
-	u32 b_max;
+	u32 b_max;		/* of the paper's rule */
 	u64 t_wait;
 	u64 seek;		/* what it is believed to take at first, ns */
 	u64 seconds;
@@ -48,10 +44,6 @@ struct sim_choice {
 	bool wait_began;
 };
 
-#ifdef SIM_RULE
-#include "rule/engine.h"
-#else
 #include "htbs.h"
-#endif
 
 #endif /* HTBS_SIM_ENGINE_H */

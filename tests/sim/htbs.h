@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The scheduler's core, for sim.c. */
+/* The scheduler's core, for sim.c; with SIM_PAPER tests/paper/paper.c chooses. */
 #ifndef HTBS_SIM_HTBS_H
 #define HTBS_SIM_HTBS_H
 
-#include <htbs/core/run.h>
-#include <htbs/core/sweep.h>
-#include <htbs/core/tagging.h>
+#include <htbs/core/choose.h>
+#include <htbs/core/policy.h>
+#include <htbs/core/wait.h>
 
 struct engine_flow {
 	struct htbs_flow flow;
@@ -13,10 +13,15 @@ struct engine_flow {
 
 struct engine_request {
 	u64 arrived, due;
-	struct htbs_start_tags kept;
 	struct htbs_sent sent;
 	bool conforming;
 };
+
+#ifdef SIM_PAPER
+extern unsigned int b_max;
+#else
+static unsigned int b_max;
+#endif
 
 static struct htbs_policy policy;
 static struct engine_flow unused;
@@ -30,14 +35,12 @@ static void engine_init(const struct sim_setup *setup, bool rotational,
 		.latency = HTBS_LATENCY_MIN,
 	};
 
+	b_max = setup->b_max;
 	if (!background)
 		background = &unused;
-	htbs_policy_init(&policy, &background->flow, setup->b_max,
+	htbs_policy_init(&policy, &background->flow, rotational, setup->seek,
 			 setup->t_wait);
 	htbs_flow_init(&background->flow, &policy, &least, 0);
-	htbs_service_init(&policy.service, setup->seek);
-	policy.rule = setup->rule;
-	policy.rotational = rotational;
 }
 
 static void engine_add_flow(struct engine_flow *flow,
@@ -50,18 +53,17 @@ static bool engine_arrive(struct engine_flow *flow, u64 now,
 			  const struct sim_what *what,
 			  struct engine_request *request)
 {
-	const struct htbs_incoming in = {
+	const struct htbs_head in = {
 		.arrived	= now,
 		.cost		= htbs_cost(what->size),
 		.write		= what->write,
 	};
 	struct htbs_arrival arrival;
 
-	htbs_policy_arrive(&policy, &flow->flow, now, &in, &arrival);
 	request->arrived = now;
-	request->kept = arrival.kept;
-	request->due = arrival.due;
-	request->conforming = arrival.conforming;
+	request->due = now + flow->flow.pace.params.latency;
+	request->conforming = false;
+	htbs_policy_arrive(&policy, &flow->flow, now, &in, &arrival);
 	return arrival.hit;
 }
 
@@ -76,40 +78,23 @@ static struct engine_flow *engine_choose(u64 now, struct sim_choice *choice)
 	return (struct engine_flow *)chosen.flow;
 }
 
-/* A request goes before an older one that doesn't conform: with that one's tags. */
-static bool engine_passes(struct engine_request *request,
-			  struct engine_request *older, u32 swaps)
-{
-	struct htbs_start_tags kept = request->kept;
-	u64 due = request->due;
-
-	if (request->conforming || older->conforming || swaps >= HTBS_TAG_SWAPS)
-		return false;
-	request->kept = older->kept;
-	request->due = older->due;
-	older->kept = kept;
-	older->due = due;
-	return true;
-}
-
 static void engine_dispatch(struct engine_flow *flow, u64 now,
 			    const struct sim_what *what,
 			    struct engine_request *request)
 {
 	const struct htbs_extent extent = {
+		.arrived	= request->arrived,
 		.pos		= what->sector,
 		.sectors	= what->size / 512,
 		.cost		= htbs_cost(what->size),
 		.sync		= !what->write,
-	};
-
-	request->sent = (struct htbs_sent){
-		.at		= now,
-		.due		= request->due,
-		.conforms	= request->conforming,
 		.write		= what->write,
 	};
-	htbs_policy_dispatch(&policy, &flow->flow, &extent, &request->sent);
+
+	htbs_policy_dispatch(&policy, &flow->flow, now, &extent,
+			     &request->sent);
+	request->due = request->sent.due;
+	request->conforming = request->sent.conforms;
 }
 
 static void engine_set_head(struct engine_flow *flow,
@@ -117,10 +102,8 @@ static void engine_set_head(struct engine_flow *flow,
 			    const struct engine_request *request)
 {
 	htbs_policy_set_head(&policy, &flow->flow, &(struct htbs_head){
-		.kept		= request->kept,
-		.due		= request->due,
 		.arrived	= request->arrived,
-		.conforms	= request->conforming,
+		.cost		= htbs_cost(what->size),
 		.write		= what->write,
 	});
 }
@@ -135,7 +118,9 @@ static void engine_complete(struct engine_flow *flow, u64 now,
 /* When the policy has to be asked again, if nothing happens before. */
 static u64 engine_timer(u64 now)
 {
-	return policy.wait != HTBS_WAIT_NONE ? policy.wait_until : NEVER;
+	u64 at;
+
+	return htbs_policy_timer(&policy, &at) ? at : NEVER;
 }
 
 static void engine_timeout(u64 now)
@@ -150,7 +135,7 @@ static bool engine_overloaded(void)
 
 static u64 engine_seek(void)
 {
-	return policy.service.seek;
+	return htbs_service_time_longest(&policy.service);
 }
 
 static u64 engine_sweep(const struct engine_flow *flow)

@@ -230,15 +230,9 @@ static u32 nearest(struct sim_flow *of)
 static struct sim_request take(struct sim_flow *of, u32 place)
 {
 	struct sim_request request = *pending(of, place);
-	bool passes = true;
-	u32 swaps = 0;
 
-	for (; place; place--) {
-		passes = passes && engine_passes(&request.engine,
-						 &pending(of, place - 1)->engine,
-						 swaps++);
+	for (; place; place--)
 		*pending(of, place) = *pending(of, place - 1);
-	}
 	of->head = (of->head + 1) % SIM_QUEUE;
 	of->pending--;
 	return request;

@@ -14,13 +14,15 @@ from functools import cache
 
 from tests.model.reservation import SECOND, Params
 from tests.sim.drives import Disk, Flash, install
-from tests.unit.host import ROOT, RULES, CParams, compile_library
+from tests.unit.host import CORE, ROOT, CParams, compile_library
 
 MS = 10**6
 SIM = ROOT / "tests/sim"
 SIMDISK = ROOT / "tests/simdisk"
 LIBRARIES = ROOT / "build/host"
-NEXT = "next"  # the model of the next policy, in tests/sim/rule
+# What chooses: by the paper's rule, or the scheduler.
+PAPER_RULE = ROOT / "tests/paper/paper.c"
+RULE = tuple(ROOT / "htbs/core" / name for name in ("choose.c", "run.c"))
 DRIVES = ("hd080hj", "nearline", "tlc", "plain", "drawn", "drawn flash")  # enum sim_drive
 REGION = 2 << 30  # bytes of the disk for each client
 EVER = (1 << 64) - 1
@@ -48,7 +50,7 @@ class CPlain(Structure):
 class CSetup(Structure):
     """struct sim_setup."""
 
-    _fields_ = [("drive", c_uint32), ("rule", c_uint32), ("b_max", c_uint32), ("t_wait", c_uint64),
+    _fields_ = [("drive", c_uint32), ("b_max", c_uint32), ("t_wait", c_uint64),
                 ("seek", c_uint64), ("seconds", c_uint64), ("seed", c_uint64), ("seeks", c_bool),
                 ("plain", CPlain)]
 
@@ -86,13 +88,13 @@ class Client:
 
 @dataclass(frozen=True)
 class Knobs:
-    """The policy's tunables and the first estimate of a seek.
+    """The policy's tunables and the first estimate of a positioning.
 
-    Without `seeks` a disk is not taken for a rotational device.
+    With `b_max` the paper's rule chooses. Without `seeks` a disk is not taken for a rotational
+    device.
     """
 
-    rule: str = "slack"
-    b_max: int = 4096
+    b_max: int = 0
     t_wait: int = 10 * MS
     seek: int = 20 * MS
     seeks: bool = True
@@ -107,8 +109,9 @@ class Plain:
     most: int
 
 
-PAPER = Knobs("paper", 20)
-SLACK = Knobs()
+PAPER = Knobs(20)
+PCLOCK = Knobs(1, 0)
+HTBS = Knobs()
 
 
 @dataclass(frozen=True)
@@ -134,18 +137,17 @@ class Run:
 
 
 @cache
-def library(rule: str = "slack") -> ctypes.CDLL:
-    """Build the library of the scheduler's policy, or of the next one, once."""
+def library(paper: bool = False) -> ctypes.CDLL:
+    """Build the library of the scheduler's policy, or of the paper's rule, once."""
     LIBRARIES.mkdir(parents=True, exist_ok=True)
-    is_next = rule == NEXT
-    path = LIBRARIES / ("libsim-next.so" if is_next else "libsim.so")
+    path = LIBRARIES / ("libsim-paper.so" if paper else "libsim.so")
     # Compiled on its own, as it has other headers in place of the kernel's.
     drive = path.with_name(f"drive-{os.getpid()}.o")
     subprocess.run(["gcc", "-r", "-fPIC", "-std=gnu11", "-O2", "-Wall", "-Werror", f"-I{SIMDISK}",
                     f"-I{SIMDISK / 'host'}", SIM / "drive.c", SIMDISK / "disk.c",
                     SIMDISK / "flash.c", SIMDISK / "blocks.c", "-o", drive], check=True)
-    policy = sorted((SIM / "rule").glob("*.c")) if is_next else []
-    compile_library(path, [SIM / "sim.c", *policy, drive], [SIM], ["SIM_RULE"] if is_next else [])
+    core = [PAPER_RULE, *(file for file in CORE if file not in RULE)] if paper else CORE
+    compile_library(path, [SIM / "sim.c", drive], [SIM], ["SIM_PAPER"] if paper else [], core)
     drive.unlink()
     lib = ctypes.CDLL(str(path))
     lib.sim_run.argtypes = [POINTER(CSetup), POINTER(CClient), c_uint32, POINTER(COutcome)]
@@ -172,10 +174,10 @@ def worst_read() -> int:
     return worst
 
 
-def run(clients: Sequence[Client], knobs: Knobs = SLACK, seconds: int = 60, seed: int = 1,
+def run(clients: Sequence[Client], knobs: Knobs = HTBS, seconds: int = 60, seed: int = 1,
         drive: str | Plain | Disk | Flash = "hd080hj") -> Run:
     """Run some clients on a drive for some seconds."""
-    lib = library(NEXT) if knobs.rule == NEXT else library()
+    lib = library(paper=bool(knobs.b_max))
     plain = CPlain()
     if isinstance(drive, Plain):
         plain, drive = CPlain(drive.depth, drive.least, drive.most), "plain"
@@ -183,8 +185,7 @@ def run(clients: Sequence[Client], knobs: Knobs = SLACK, seconds: int = 60, seed
         install(lib, drive)
         drive = "drawn" if isinstance(drive, Disk) else "drawn flash"
     inside = (CClient * len(clients))(*(c_client(client, i) for i, client in enumerate(clients)))
-    rule = 0 if knobs.rule == NEXT else RULES.index(knobs.rule)
-    setup = CSetup(DRIVES.index(drive), rule, knobs.b_max, knobs.t_wait, knobs.seek, seconds, seed,
+    setup = CSetup(DRIVES.index(drive), knobs.b_max, knobs.t_wait, knobs.seek, seconds, seed,
                    knobs.seeks, plain)
     outcome = COutcome()
     if lib.sim_run(byref(setup), inside, len(clients), byref(outcome)):

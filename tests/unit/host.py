@@ -1,9 +1,8 @@
 """The core library on the host: the module's own sources, compiled for ctypes.
 
 `build()` compiles and loads the library. `Device` calls `htbs/core/policy.c` and queues the
-requests of each flow in the order of arrival, as the elevator does. It has the same methods as the
-specification in `tests/model/htbs.py`, so one script of events drives both; the methods of both
-have the names of the functions in `include/htbs/core/policy.h`.
+requests of each flow in the order of arrival, as the elevator does. Its methods have the names of
+the functions in `include/htbs/core`.
 """
 
 import ctypes
@@ -16,16 +15,18 @@ from ctypes import (
     byref,
     c_bool,
     c_int,
+    c_int64,
     c_size_t,
     c_uint32,
     c_uint64,
     c_void_p,
 )
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
+from typing import NamedTuple
 
-from tests.model.htbs import Arrival, Choice
-from tests.model.reservation import Params, Request, Tag, nearest, take
+from tests.model.reservation import COST_MIN, Params
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build/linux-source/tools"
@@ -37,8 +38,8 @@ FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wn
 
 WRAP = 1 << 64
 WAITS = (None, "service", "arrival")
-RULES = ("paper", "slack")
 NEAREST = 2  # enum htbs_order
+DEFAULTS = Params(1 << 20, 1 << 20, 10**9)  # of groups without a reservation, and the background
 
 
 class CParams(Structure):
@@ -48,45 +49,16 @@ class CParams(Structure):
                 ("weight", c_uint32), ("max", c_uint64), ("iops", c_uint32)]
 
 
-class CClock(Structure):
-    """struct htbs_clock."""
-
-    _fields_ = [("drift", c_uint64), ("era", c_uint64)]
-
-
-class CCurve(Structure):
-    """struct htbs_curve."""
-
-    _fields_ = [("params", CParams), ("tat", c_uint64), ("rem", c_uint64), ("era", c_uint64)]
-
-
-class CStartTags(Structure):
-    """struct htbs_start_tags."""
-
-    _fields_ = [("bytes", c_uint64), ("ops", c_uint64)]
-
-    @classmethod
-    def of(cls, request: Request) -> "CStartTags":
-        """The tags kept with a pending request."""
-        return cls(*(tag.start for tag in request.tags))
-
-    def keep(self, request: Request) -> None:
-        """Keep the tags with a request."""
-        request.tags = (Tag(self.bytes), Tag(self.ops))
-
-
 class CArrival(Structure):
     """struct htbs_arrival."""
 
-    _fields_ = [("start", c_uint64), ("kept", CStartTags), ("v", c_uint64), ("due", c_uint64),
-                ("jump", c_uint64), ("conforming", c_bool), ("hit", c_bool),
-                ("wait_shortened", c_bool)]
+    _fields_ = [("hit", c_bool), ("wait_shortened", c_bool)]
 
 
 class CChoice(Structure):
     """struct htbs_choice."""
 
-    _fields_ = [("flow", c_void_p), ("jump", c_uint64), ("order", c_int), ("switched", c_bool),
+    _fields_ = [("flow", c_void_p), ("order", c_int), ("switched", c_bool),
                 ("wait_began", c_bool), ("timed_out", c_bool), ("overload_ended", c_bool),
                 ("held", c_bool)]
 
@@ -94,51 +66,40 @@ class CChoice(Structure):
 class CExtent(Structure):
     """struct htbs_extent."""
 
-    _fields_ = [("pos", c_uint64), ("sectors", c_uint32), ("cost", c_uint32), ("sync", c_bool)]
-
-
-class CIncoming(Structure):
-    """struct htbs_incoming."""
-
-    _fields_ = [("arrived", c_uint64), ("cost", c_uint32), ("write", c_bool)]
+    _fields_ = [("arrived", c_uint64), ("pos", c_uint64), ("sectors", c_uint32),
+                ("cost", c_uint32), ("sync", c_bool), ("write", c_bool)]
 
 
 class CHead(Structure):
     """struct htbs_head."""
 
-    _fields_ = [("kept", CStartTags), ("due", c_uint64), ("arrived", c_uint64),
-                ("conforms", c_bool), ("write", c_bool)]
-
-    @classmethod
-    def of(cls, request: Request) -> "CHead":
-        """The head of a flow with this as its oldest pending request."""
-        return cls(CStartTags.of(request), request.due, request.arrived % WRAP, request.conforming,
-                   request.write)
+    _fields_ = [("arrived", c_uint64), ("cost", c_uint32), ("write", c_bool)]
 
 
 class CSent(Structure):
     """struct htbs_sent."""
 
-    _fields_ = [("at", c_uint64), ("due", c_uint64), ("conforms", c_bool), ("write", c_bool)]
+    _fields_ = [("at", c_uint64), ("due", c_uint64), ("cost", c_uint32), ("conforms", c_bool),
+                ("write", c_bool), ("far", c_bool)]
+
+
+class CServiceTime(Structure):
+    """struct htbs_service_time."""
+
+    _fields_ = [("position", c_uint64), ("deviation", c_uint64), ("stream", c_uint64)]
+
+
+class CQuota(Structure):
+    """struct htbs_quota."""
+
+    _fields_ = [("rate", c_uint64), ("tokens", c_int64), ("filled", c_uint64), ("full", c_bool),
+                ("bytes", c_uint64), ("since", c_uint64), ("used", c_uint64)]
 
 
 class CWindow(Structure):
     """struct htbs_window."""
 
-    _fields_ = [("limit", c_uint32), ("until", c_uint64), ("full", c_bool)]
-
-
-class CService(Structure):
-    """struct htbs_service."""
-
-    _fields_ = [("seek", c_uint64), ("turn", c_uint64), ("since", c_uint64),
-                ("streaming", c_bool)]
-
-
-class COverload(Structure):
-    """struct htbs_overload."""
-
-    _fields_ = [("late", c_uint32), ("now", c_bool)]
+    _fields_ = [("limit", c_uint32), ("full", c_bool)]
 
 
 class CShortfall(Structure):
@@ -163,80 +124,50 @@ class CAdmission(Structure):
 class PolicyView(Structure):
     """struct host_policy_view."""
 
-    _fields_ = [("active", c_void_p), ("run", c_uint64), ("wait", c_uint64),
-                ("wait_until", c_uint64), ("has_work", c_uint64), ("shared", c_uint64),
-                ("busy", c_uint64), ("v", c_uint64), ("background_due", c_uint64)]
+    _fields_ = [("active", c_void_p), *((name, c_uint64) for name in (
+        "run", "wait", "wait_until", "held", "held_until", "has_work", "pending", "in_flight",
+        "busy", "overload", "infeasible", "surplus", "load", "due_count", "background_due",
+        "bound"))]
 
 
 class FlowView(Structure):
     """struct host_flow_view."""
 
-    _fields_ = [("pending", c_uint64), ("in_flight", c_uint64), ("think", c_uint64),
-                ("burst", c_uint64), ("sweep", c_uint64), ("share", c_uint64),
-                ("cap_end", c_uint64), ("throttled", c_uint64), ("finish", c_uint64),
-                ("pace", c_uint64), ("eligible", c_uint64)]
+    _fields_ = [(name, c_uint64) for name in (
+        "pending", "in_flight", "think", "sweep", "share", "need", "start", "deadline", "tag",
+        "cap_end", "throttled", "backlogged", "sequential")]
 
 
-MIRRORS = {"params": CParams, "start_tags": CStartTags, "clock": CClock, "curve": CCurve,
-           "arrival": CArrival, "choice": CChoice, "extent": CExtent, "incoming": CIncoming,
-           "head": CHead, "sent": CSent, "window": CWindow, "service": CService,
-           "overload": COverload, "admission": CAdmission}
+MIRRORS = {"params": CParams, "arrival": CArrival, "choice": CChoice, "extent": CExtent,
+           "head": CHead, "sent": CSent, "service_time": CServiceTime, "quota": CQuota,
+           "window": CWindow,
+           "admission": CAdmission}
 
 PROTOTYPES = {
     "htbs_params_valid": (c_bool, POINTER(CParams)),
-    "htbs_clock_read": (c_uint64, c_void_p, c_uint64),
-    "htbs_clock_advance": (c_uint64, c_void_p, c_uint64, c_uint64),
-    "htbs_curve_init": (None, POINTER(CCurve), POINTER(CParams), c_void_p, c_uint64),
-    "htbs_curve_arrive": (c_uint64, c_void_p, c_void_p, c_uint64, c_uint32),
-    "htbs_curve_charge_untagged": (None, c_void_p, c_void_p, c_uint64, c_uint32),
-    "htbs_curve_refund": (c_uint64, c_void_p, c_uint32),
-    "htbs_curve_charge": (None, c_void_p, c_uint32),
-    "htbs_service_init": (None, POINTER(CService), c_uint64),
-    "htbs_service_begin": (None, POINTER(CService), c_uint64, c_bool),
-    "htbs_service_end": (c_uint64, POINTER(CService), c_uint64),
-    "htbs_service_begin_turn": (None, POINTER(CService), c_uint64),
-    "htbs_slack_crowded": (c_bool, POINTER(CService), c_void_p, c_uint32),
-    "htbs_overload_account": (c_bool, POINTER(COverload), c_bool),
-    "htbs_overload_end": (c_bool, POINTER(COverload)),
-    "htbs_slack_end": (c_uint64, POINTER(CService), c_void_p, c_void_p, c_uint32, c_uint64),
-    "htbs_tree_init": (None, c_void_p),
-    "htbs_tree_insert": (None, c_void_p, c_void_p),
-    "htbs_tree_remove": (None, c_void_p, c_void_p),
-    "htbs_tree_update": (None, c_void_p),
-    "htbs_tree_entitled": (c_void_p, c_void_p, c_uint64),
-    "htbs_tree_eligible": (c_void_p, c_void_p, c_uint64),
-    "htbs_tree_oldest": (c_void_p, c_void_p),
-    "htbs_policy_init": (None, c_void_p, c_void_p, c_uint32, c_uint64),
+    "htbs_policy_init": (None, c_void_p, c_void_p, c_bool, c_uint64, c_uint64),
     "htbs_flow_init": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
-    "htbs_policy_arrive": (None, c_void_p, c_void_p, c_uint64, POINTER(CIncoming),
-                           POINTER(CArrival)),
-    "htbs_policy_choose": (None, c_void_p, c_uint64, POINTER(CChoice)),
-    "htbs_policy_dispatch": (c_bool, c_void_p, c_void_p, POINTER(CExtent), POINTER(CSent)),
-    "htbs_policy_remove": (None, c_void_p, c_void_p, c_bool),
+    "htbs_policy_configure": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
+    "htbs_policy_exit_flow": (c_bool, c_void_p, c_void_p),
+    "htbs_policy_arrive": (None, c_void_p, c_void_p, c_uint64, POINTER(CHead), POINTER(CArrival)),
     "htbs_policy_set_head": (None, c_void_p, c_void_p, POINTER(CHead)),
-    "htbs_policy_oldest_arrival": (c_bool, c_void_p, POINTER(c_uint64)),
+    "htbs_policy_choose": (None, c_void_p, c_uint64, POINTER(CChoice)),
+    "htbs_policy_dispatch": (c_bool, c_void_p, c_void_p, c_uint64, POINTER(CExtent),
+                             POINTER(CSent)),
+    "htbs_policy_remove": (None, c_void_p, c_void_p),
     "htbs_policy_complete": (c_bool, c_void_p, c_void_p, c_uint64, POINTER(CSent)),
     "htbs_policy_requeue": (c_bool, c_void_p, c_void_p, POINTER(CSent)),
     "htbs_policy_redispatch": (None, c_void_p, c_void_p, POINTER(CSent)),
-    "htbs_policy_charge": (None, c_void_p, c_void_p, c_uint64, c_uint32),
     "htbs_policy_charge_bypass": (None, c_void_p, c_void_p, c_uint64, c_uint32),
-    "htbs_window_init": (None, POINTER(CWindow)),
-    "htbs_window_hold": (None, POINTER(CWindow), c_uint64),
-    "htbs_window_open": (c_bool, POINTER(CWindow), c_uint32, c_uint64),
-    "htbs_window_update": (None, POINTER(CWindow), c_uint32, c_uint64, c_uint64),
-    "htbs_policy_configure": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
-    "htbs_policy_retag": (None, c_void_p, c_void_p, c_uint64, c_uint32, POINTER(CStartTags),
-                          POINTER(c_uint64)),
-    "htbs_policy_set_weight": (None, c_void_p, c_void_p, c_uint32),
-    "htbs_flow_start_tag": (c_uint64, c_void_p, POINTER(CStartTags)),
-    "htbs_flow_due": (c_uint64, c_void_p, c_uint64),
     "htbs_policy_set_cap": (None, c_void_p, c_void_p, c_uint64, c_uint64),
     "htbs_policy_drain": (c_bool, c_void_p, c_bool),
     "htbs_policy_unthrottle": (c_void_p, c_void_p, c_uint64),
     "htbs_policy_next_unthrottle": (c_bool, c_void_p, POINTER(c_uint64)),
+    "htbs_policy_timer": (c_bool, c_void_p, POINTER(c_uint64)),
     "htbs_policy_timeout": (c_bool, c_void_p, c_uint64),
     "htbs_policy_cancel_wait": (c_bool, c_void_p),
-    "htbs_policy_exit_flow": (c_bool, c_void_p, c_void_p),
+    "htbs_policy_oldest_arrival": (c_bool, c_void_p, POINTER(c_uint64)),
+    "htbs_policy_has_slack": (c_bool, c_void_p, c_uint64),
     "htbs_admission_begin": (None, POINTER(CAdmission), c_uint64, c_uint32),
     "htbs_admission_add": (None, POINTER(CAdmission), POINTER(CParams)),
     "htbs_admission_requests": (c_uint32, POINTER(CParams), c_uint32),
@@ -244,28 +175,20 @@ PROTOTYPES = {
     "htbs_admission_end": (c_bool, POINTER(CAdmission)),
     "host_policy_view": (None, c_void_p, POINTER(PolicyView)),
     "host_flow_view": (None, c_void_p, POINTER(FlowView)),
-    "host_policy_clock": (POINTER(CClock), c_void_p),
-    "host_flow_curve": (POINTER(CCurve), c_void_p),
-    "host_policy_service": (POINTER(CService), c_void_p),
-    "host_policy_overload": (POINTER(COverload), c_void_p),
+    "host_policy_service": (POINTER(CServiceTime), c_void_p),
+    "host_policy_quota": (POINTER(CQuota), c_void_p),
     "host_policy_window": (POINTER(CWindow), c_void_p),
-    "host_policy_set_rule": (None, c_void_p, c_int),
-    "host_policy_set_rotational": (None, c_void_p, c_bool),
-    "host_node_set": (None, c_void_p, c_uint64, c_uint64),
-    "host_node_set_due": (None, c_void_p, c_uint64, c_uint32),
-    "host_node_set_moments": (None, c_void_p, c_uint64, c_uint64),
-    "host_node_set_conforms": (None, c_void_p, c_bool),
-    "host_tree_first": (c_void_p, c_void_p),
-    "host_tree_next": (c_void_p, c_void_p),
-    "host_tree_min_start": (c_uint64, c_void_p),
-    "host_tree_consistent": (c_bool, c_void_p),
-    "host_curve_charge_many": (None, POINTER(CCurve), c_uint32, c_uint32, c_uint32),
+    "htbs_window_init": (None, POINTER(CWindow)),
+    "htbs_window_open": (c_bool, POINTER(CWindow), c_uint32),
+    "htbs_window_update": (None, POINTER(CWindow), c_uint32, c_bool),
+    "host_policy_set_t_wait": (None, c_void_p, c_uint64),
+    "host_flow_set_weight": (None, c_void_p, c_uint32),
 }
 
 
 def compile_library(library: Path, sources: Sequence[Path], includes: Sequence[Path],
-                    defines: Sequence[str] = ()) -> None:
-    """Compile the core library with more sources."""
+                    defines: Sequence[str] = (), core: Sequence[Path] = CORE) -> None:
+    """Compile the core library, or another `core`, with more sources."""
     rbtree = TOOLS / "lib/rbtree.c"
     if not rbtree.exists():
         raise FileNotFoundError(f"{rbtree.relative_to(ROOT)} is missing: run scripts/setup")
@@ -275,7 +198,7 @@ def compile_library(library: Path, sources: Sequence[Path], includes: Sequence[P
     new = library.with_suffix(f".{os.getpid()}")
     subprocess.run(["gcc", *FLAGS, *(f"-D{name}" for name in defines),
                     *(f"-I{path}" for path in includes),
-                    *map(str, [*CORE, *sources, rbtree]), "-o", str(new)], check=True)
+                    *map(str, [*core, *sources, rbtree]), "-o", str(new)], check=True)
     new.replace(library)
 
 
@@ -303,17 +226,64 @@ def memory(lib: ctypes.CDLL, name: str) -> ctypes.Array:
     return ctypes.create_string_buffer(size_of(lib, name))
 
 
+@dataclass(eq=False)
+class Request:
+    """A request, and what is kept of it from its dispatch on."""
+
+    size: int
+    pos: int = 0
+    sync: bool = True
+    write: bool = False
+    placed: int = 0  # order of insertion, for requests with the same position
+    arrived: int = 0
+    data: bool = True  # it moves data; else it costs COST_MIN, whatever its length
+    sent: CSent | None = None
+
+    @property
+    def sectors(self) -> int:
+        """Length in sectors."""
+        return self.size // 512
+
+    @property
+    def cost(self) -> int:
+        """Bytes charged."""
+        return max(self.size, COST_MIN) if self.data else COST_MIN
+
+    @property
+    def conforms(self) -> bool:
+        """Was it entitled when it arrived. Of a dispatched request."""
+        return self.sent.conforms
+
+    @property
+    def due(self) -> int:
+        """When it is due. Of a dispatched request."""
+        return self.sent.due
+
+    def head(self) -> CHead:
+        """What the policy has to know of it while it is pending."""
+        return CHead(self.arrived % WRAP, self.cost, self.write)
+
+
+class Choice(NamedTuple):
+    """The flow to dispatch a request of; None: of none."""
+
+    flow: "Flow | None"
+    switched: bool
+    wait_began: bool
+    timed_out: bool
+    overload_ended: bool
+    held: bool
+    nearest: bool
+
+
 class Flow:
     """A flow of a `Device`: its `struct htbs_flow` and its pending requests, oldest first."""
 
-    def __init__(self, lib: ctypes.CDLL, address: int, keep: ctypes.Array | None = None):
-        self.lib, self.address, self.keep = lib, address, keep
-        self.curve = lib.host_flow_curve(address).contents
+    def __init__(self, lib: ctypes.CDLL, params: Params):
+        self.lib, self.params = lib, params
+        self.keep = memory(lib, "flow")
+        self.address = ctypes.addressof(self.keep)
         self.queue: list[Request] = []
-
-    def start_tag(self, request: Request) -> int:
-        """The present start tag of a pending request."""
-        return self.lib.htbs_flow_start_tag(self.address, byref(CStartTags.of(request)))
 
     def view(self) -> FlowView:
         """The policy's state of the flow."""
@@ -321,145 +291,137 @@ class Flow:
         self.lib.host_flow_view(self.address, byref(view))
         return view
 
+    def nearest(self) -> Request:
+        """The first pending request from where its sweep is, else the first of all."""
+        sweep = self.view().sweep
+        return min(self.queue, key=lambda each: (each.pos < sweep, each.pos, each.placed))
+
 
 class Device:
-    """`htbs/core/policy.c` with its requests; see `tests.model.htbs.Policy` for the methods."""
+    """`htbs/core` with its requests. `now` is real time and never falls."""
 
-    def __init__(self, lib: ctypes.CDLL, b_max: int, t_wait: int, rule: str = "paper",
-                 seek: int = 0):
+    def __init__(self, lib: ctypes.CDLL, rotational: bool = True, position: int = 20 * 10**6,
+                 t_wait: int = 10**7):
         self.lib = lib
         self.policy = memory(lib, "policy")
-        keep = memory(lib, "flow")
-        lib.htbs_policy_init(self.policy, keep, b_max, t_wait)
-        lib.htbs_flow_init(keep, self.policy, CParams(4096, 4096, 1000), 0)
-        self.background = Flow(lib, ctypes.addressof(keep), keep)
+        self.background = Flow(lib, DEFAULTS)
         self.flows = {self.background.address: self.background}
-        self.clock = lib.host_policy_clock(self.policy).contents
+        lib.htbs_policy_init(self.policy, self.background.address, rotational, position, t_wait)
+        lib.htbs_flow_init(self.background.address, self.policy, CParams(*DEFAULTS), 0)
         self.service = lib.host_policy_service(self.policy).contents
-        self.overload = lib.host_policy_overload(self.policy).contents
-        lib.htbs_service_init(byref(self.service), seek)
-        windows = lib.host_policy_window(self.policy)
-        self.windows = (windows[False], windows[True])
-        self.by_position = False
+        self.window = lib.host_policy_window(self.policy).contents
+        self.quota = lib.host_policy_quota(self.policy).contents
+        self.nearest = False
         self.places = 0
-        self.set_rule(rule)
 
-    def set_rotational(self, reorders: bool) -> None:
-        """Set whether the device is rotational, so that it reorders requests."""
-        self.lib.host_policy_set_rotational(self.policy, reorders)
-
-    def set_rule(self, rule: str) -> None:
-        """Set the rule that bounds runs and waits: "paper" or "slack"."""
-        self.lib.host_policy_set_rule(self.policy, RULES.index(rule))
-
-    def init_flow(self, params: Params, now: int) -> Flow:
+    def init_flow(self, params: Params, now: int = 0) -> Flow:
         """Create a flow."""
-        keep = memory(self.lib, "flow")
-        flow = Flow(self.lib, ctypes.addressof(keep), keep)
-        self.lib.htbs_flow_init(keep, self.policy, CParams(*params), now % WRAP)
+        flow = Flow(self.lib, params)
+        self.lib.htbs_flow_init(flow.address, self.policy, CParams(*params), now % WRAP)
         self.flows[flow.address] = flow
         return flow
 
-    def arrive(self, flow: Flow, request: Request, now: int) -> Arrival:
-        """A request arrives. Its start tags are kept; see `Flow.start_tag()`."""
-        out = CArrival()
+    def arrive(self, flow: Flow, request: Request, now: int) -> CArrival:
+        """A request arrives."""
+        arrival = CArrival()
         request.arrived = now
-        incoming = CIncoming(now % WRAP, request.cost, request.write)
-        self.lib.htbs_policy_arrive(self.policy, flow.address, now % WRAP, byref(incoming),
-                                    byref(out))
-        out.kept.keep(request)
-        request.due, request.conforming = out.due, out.conforming
+        self.lib.htbs_policy_arrive(self.policy, flow.address, now % WRAP, byref(request.head()),
+                                    byref(arrival))
         self.places += 1
         request.placed = self.places
         flow.queue.append(request)
-        return Arrival(out.start, out.v, out.due, out.jump, out.conforming, out.hit,
-                       out.wait_shortened)
+        return arrival
 
     def choose(self, now: int) -> Choice:
         """Choose the flow to dispatch a request of."""
         out = CChoice()
         self.lib.htbs_policy_choose(self.policy, now % WRAP, byref(out))
-        flow = self.flows[out.flow] if out.flow else None
-        self.by_position = out.order == NEAREST
-        return Choice(flow, out.jump, out.switched, out.wait_began, out.timed_out,
-                      out.overload_ended, out.held, self.by_position)
+        self.nearest = out.order == NEAREST
+        return Choice(self.flows[out.flow] if out.flow else None, out.switched, out.wait_began,
+                      out.timed_out, out.overload_ended, out.held, self.nearest)
 
     def dispatch(self, flow: Flow, now: int) -> tuple[Request, bool]:
         """Dispatch the request that was chosen; also, did an overload begin."""
-        request = nearest(flow.queue, flow.view().sweep) if self.by_position else flow.queue[0]
-        take(flow.queue, request)
-        request.sent, request.tags = now, (Tag(flow.start_tag(request)),)
-        request.due = self.lib.htbs_flow_due(flow.address, request.due % WRAP)
-        extent = CExtent(request.pos, request.sectors, request.cost, request.sync)
-        changed = self.lib.htbs_policy_dispatch(self.policy, flow.address, byref(extent),
-                                                byref(self._sent(request)))
+        request = flow.nearest() if self.nearest else flow.queue[0]
+        flow.queue.remove(request)
+        request.sent = CSent()
+        extent = CExtent(request.arrived % WRAP, request.pos, request.sectors, request.cost,
+                         request.sync, request.write)
+        began = self.lib.htbs_policy_dispatch(self.policy, flow.address, now % WRAP,
+                                              byref(extent), byref(request.sent))
         self._set_head(flow)
-        return request, changed
+        return request, began
 
     def merge(self, flow: Flow, kept: Request, gone: Request) -> None:
-        """Merge the pending request `gone` into `kept`, which takes the earlier of both tags."""
-        queue, start = flow.queue, flow.start_tag(gone)
-        if start != flow.start_tag(kept) and self._earlier(start, flow.start_tag(kept)) == start:
+        """Merge the pending request `gone` into `kept`, which takes the earlier place of both."""
+        queue = flow.queue
+        if queue.index(gone) < queue.index(kept):
             queue.remove(kept)
             queue[queue.index(gone)] = kept
-            kept.tags = gone.tags
         else:
             queue.remove(gone)
-        kept.due = self._earlier(kept.due, gone.due)
         kept.arrived = min(kept.arrived, gone.arrived)
-        less = kept.conforming and gone.conforming
-        kept.conforming |= gone.conforming
-        self.lib.htbs_policy_remove(self.policy, flow.address, less)
+        kept.size += gone.size
+        self.lib.htbs_policy_remove(self.policy, flow.address)
         self._set_head(flow)
 
-    def charge(self, flow: Flow, size: int, now: int) -> None:
-        """Charge bytes that a bio added to a pending request."""
-        self.lib.htbs_policy_charge(self.policy, flow.address, now % WRAP, size)
+    def remove(self, flow: Flow, request: Request) -> None:
+        """A pending request is merged into one of another flow, or passes a cap."""
+        flow.queue.remove(request)
+        self.lib.htbs_policy_remove(self.policy, flow.address)
+        self._set_head(flow)
+
+    def place(self, request: Request) -> None:
+        """The position of a pending request has changed."""
+        self.places += 1
+        request.placed = self.places
+
+    def set_weight(self, flow: Flow, weight: int) -> None:
+        """Set the weight of a flow, 0: none."""
+        flow.params = flow.params._replace(weight=weight)
+        self.lib.host_flow_set_weight(flow.address, weight)
+
+    def set_t_wait(self, t_wait: int) -> None:
+        """Set the longest wait, ns."""
+        self.lib.host_policy_set_t_wait(self.policy, t_wait)
+
+    def grow(self, flow: Flow, request: Request, size: int) -> None:
+        """A bio of `size` bytes is merged into a pending request."""
+        request.size += size
+        self._set_head(flow)
 
     def charge_bypass(self, flow: Flow, size: int, now: int) -> None:
         """Charge a request that bypasses the policy."""
         self.lib.htbs_policy_charge_bypass(self.policy, flow.address, now % WRAP, size)
 
     def complete(self, flow: Flow, request: Request, now: int) -> bool:
-        """A dispatched request completed."""
+        """A dispatched request completed. True if the device is idled from now on."""
         return self.lib.htbs_policy_complete(self.policy, flow.address, now % WRAP,
-                                             self._sent(request))
+                                             byref(request.sent))
 
     def requeue(self, flow: Flow, request: Request) -> bool:
-        """The driver gave a dispatched request back."""
-        return self.lib.htbs_policy_requeue(self.policy, flow.address, self._sent(request))
+        """The driver gave a dispatched request back. True if a wait ended."""
+        return self.lib.htbs_policy_requeue(self.policy, flow.address, byref(request.sent))
 
     def redispatch(self, flow: Flow, request: Request, now: int) -> None:
         """A request that was requeued, or inserted at the head, bypasses the policy."""
-        request.sent = now
-        self.lib.htbs_policy_redispatch(self.policy, flow.address, self._sent(request))
-
-    @staticmethod
-    def _sent(request: Request) -> CSent:
-        return CSent(request.sent % WRAP, request.due % WRAP, request.conforming, request.write)
+        request.sent = request.sent or CSent(0, 0, request.cost, False, request.write, True)
+        request.sent.at = now % WRAP
+        self.lib.htbs_policy_redispatch(self.policy, flow.address, byref(request.sent))
 
     def configure(self, flow: Flow, params: Params, now: int,
                   passing: Sequence[Request] = ()) -> None:
         """Change a reservation; some pending requests pass its cap."""
-        lib = self.lib
-        lib.htbs_policy_configure(self.policy, flow.address, CParams(*params), now % WRAP)
+        flow.params = params
+        self.lib.htbs_policy_configure(self.policy, flow.address, CParams(*params), now % WRAP)
         for request in passing:
             flow.queue.remove(request)
-            lib.htbs_policy_remove(self.policy, flow.address, request.conforming)
-        for request in flow.queue:
-            tags, due = CStartTags.of(request), c_uint64(request.due)
-            lib.htbs_policy_retag(self.policy, flow.address, now % WRAP, request.cost,
-                                  byref(tags), byref(due))
-            tags.keep(request)
-            request.due = due.value
+            self.lib.htbs_policy_remove(self.policy, flow.address)
         self._set_head(flow)
-
-    def set_weight(self, flow: Flow, weight: int) -> None:
-        """Set the weight of a flow, 0: none."""
-        self.lib.htbs_policy_set_weight(self.policy, flow.address, weight)
 
     def set_cap(self, flow: Flow, most: int, now: int) -> None:
         """Set the cap of a flow, 0: none."""
+        flow.params = flow.params._replace(max=most)
         self.lib.htbs_policy_set_cap(self.policy, flow.address, most, now % WRAP)
         self._set_head(flow)
 
@@ -477,8 +439,13 @@ class Device:
         at = c_uint64()
         return at.value if self.lib.htbs_policy_next_unthrottle(self.policy, byref(at)) else None
 
+    def timer(self) -> int | None:
+        """When to choose again, if nothing happens before."""
+        at = c_uint64()
+        return at.value if self.lib.htbs_policy_timer(self.policy, byref(at)) else None
+
     def timeout(self, now: int) -> bool:
-        """End a wait whose time is over. True if one ends now."""
+        """The timer expired. True if a wait ends now."""
         return self.lib.htbs_policy_timeout(self.policy, now % WRAP)
 
     def cancel_wait(self) -> bool:
@@ -490,24 +457,20 @@ class Device:
         del self.flows[flow.address]
         return self.lib.htbs_policy_exit_flow(self.policy, flow.address)
 
-    def clock_advance(self, to: int, now: int) -> None:
-        """Let the virtual clock jump while no flow is backlogged, as floods of others would."""
-        self.lib.htbs_clock_advance(byref(self.clock), now % WRAP, to % WRAP)
+    def has_slack(self, now: int) -> bool:
+        """Can all that is owed be in time."""
+        return self.lib.htbs_policy_has_slack(self.policy, now % WRAP)
 
     def view(self) -> SimpleNamespace:
         """The policy's state."""
         view = PolicyView()
         self.lib.host_policy_view(self.policy, byref(view))
-        return SimpleNamespace(active=self.flows[view.active] if view.active else None,
-                               run=view.run, wait=WAITS[view.wait], wait_until=view.wait_until,
-                               has_work=bool(view.has_work), shared=view.shared, busy=view.busy,
-                               v=view.v, background_due=view.background_due)
+        numbers = {name: getattr(view, name) for name, _ in PolicyView._fields_}
+        return SimpleNamespace(**numbers | {
+            "active": self.flows[view.active] if view.active else None, "wait": WAITS[view.wait],
+            "has_work": bool(view.has_work)})
 
     def _set_head(self, flow: Flow) -> None:
         if flow.queue:
             self.lib.htbs_policy_set_head(self.policy, flow.address,
-                                          byref(CHead.of(flow.queue[0])))
-
-    @staticmethod
-    def _earlier(a: int, b: int) -> int:
-        return a if (b - a) % WRAP < WRAP // 2 else b
+                                          byref(flow.queue[0].head()))

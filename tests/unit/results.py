@@ -14,7 +14,7 @@ from tests.vm.kernels import Kernel
 
 MACHINE = Machine(
     Kernel("6.12.0-amd64", Path("/")),
-    {"htbs.ko": b"htbs", "simdisk.ko": b"simdisk"},
+    {"htbs.ko": b"htbs", "htbs-paper.ko": b"paper", "simdisk.ko": b"simdisk"},
     {"fio": "fio-3.33", "qemu": "7.2.0"},
 )
 

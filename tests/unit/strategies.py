@@ -47,12 +47,6 @@ def within(low: int, high: int, *usual: int) -> st.SearchStrategy[int]:
     return st.one_of(st.sampled_from([*usual, low, high]), st.integers(low, high))
 
 
-def lists(elements: st.SearchStrategy, longest: int) -> st.SearchStrategy[list]:
-    """Lists of all lengths, equally likely; those of hypothesis are mostly short."""
-    return st.integers(1, longest).flatmap(
-        lambda n: st.lists(elements, min_size=n, max_size=n))
-
-
 params = st.builds(Params, within(*BW, 200_000, 800_000, 10**9, 3 * 10**8 + 7),
                    within(*BURST, 4097, 65536), within(*LATENCY, 50 * 10**6, 100 * 10**6),
                    st.sampled_from([0, 0, *WEIGHT, 200]), st.sampled_from(CAP), iops=st.just(0))
@@ -68,12 +62,3 @@ def with_operations(promises: st.SearchStrategy[Params], iops: st.SearchStrategy
 
 
 any_promise = with_operations(params, st.one_of(st.just(0), within(*IOPS, 7, 50, 10**6)))
-
-# Real time and the virtual clock's drift; the specification's real time starts below 2^64.
-clocks = st.tuples(within(0, (1 << 64) - 1, 1 << 62, (1 << 64) - 10**7, (1 << 63) - 1),
-                   within(0, (1 << 64) - 1, 1 << 62, (1 << 63) - 1))
-
-b_maxs = st.sampled_from([1, 2, 5, 20, (1 << 32) - 1])
-rules = st.sampled_from(["paper", "slack"])
-seeks = st.sampled_from([0, 10**6, 2 * 10**7])  # believed to take, ns
-t_waits = st.sampled_from([0, 1, 10**7, 10**9])

@@ -1,64 +1,92 @@
-"""The policy's rules one by one, worked out by hand."""
+"""The policy's decisions one by one, worked out by hand."""
 
 import pytest
 
-from tests.model.htbs import SEQ_GAP
-from tests.model.reservation import COST_MIN, SECOND, Params, Request
-from tests.model.slack import BACKGROUND_PART, EXPIRE
-from tests.unit.host import Device
+from tests.model.reservation import COST_MIN, SECOND, Params
+from tests.unit.host import Device, Request
 
 MS = 10**6
 T_WAIT = 10 * MS
 PAGE = 8  # sectors of 4096 bytes
+SEQ_GAP = 128  # sectors that a sequential request may leave out
+EXPIRE = 30 * SECOND
+BACKGROUND_PART = 16
+RUN = 16  # positionings
+SWEEP = 16
 
-# 4096 bytes take 1 ms, two requests of 4096 bytes are a burst; due within 20 ms or 50 ms.
-SOON = Params(4_096_000, 8192, 20 * MS)
-LATER = Params(4_096_000, 8192, 50 * MS)
+# 4096 bytes take 1 ms, two requests of 4096 bytes are a burst.
+SOON = Params(4_096_000, 8192, 200 * MS)
+LATER = Params(4_096_000, 8192, 500 * MS)
+# One block each second is reserved, the rest is surplus.
+SPARE = Params(4096, 4096, SECOND)
 
 
 class Desk:
     """A device, and shorthands for what the elevator does with it."""
 
-    def __init__(self, lib, b_max=20, t_wait=T_WAIT, rule="paper", seek=0):
-        self.device = Device(lib, b_max, t_wait, rule, seek)
-        self.now = 0
+    def __init__(self, lib, position=10 * MS, t_wait=T_WAIT, rotational=True):
+        self.device = Device(lib, rotational, position, t_wait)
+        self.now = SECOND
 
     def init_flow(self, promise):
         """Create a flow."""
         return self.device.init_flow(promise, self.now)
 
-    def arrive(self, flow, pos=0, sync=True, size=COST_MIN):
+    def arrive(self, flow, pos=0, sync=True, size=COST_MIN, write=False):
         """A request arrives, by default of 4096 bytes."""
-        return self.device.arrive(flow, Request(size, pos, sync), self.now)
+        return self.device.arrive(flow, Request(size, pos, sync, write), self.now)
+
+    def dispatch(self):
+        """Choose a flow and dispatch a request of it; both, or None."""
+        while self.device.unthrottle(self.now):
+            pass
+        flow = self.device.choose(self.now).flow
+        return flow and (flow, self.device.dispatch(flow, self.now)[0])
 
     def serve(self, took=0):
         """Choose a flow, dispatch a request, which completes `took` later; the flow."""
-        flow = self.device.choose(self.now).flow
-        if flow is not None:
-            request, _ = self.device.dispatch(flow, self.now)
-            self.now += took
-            self.device.complete(flow, request, self.now)
-        return flow
+        served = self.dispatch()
+        if not served:
+            return None
+        self.now += took
+        self.device.complete(*served, self.now)
+        return served[0]
 
-    def read(self, flow, count, pos=0):
+    def read(self, flow, count, pos=0, took=0):
         """Serve sequential synchronous reads, one at a time; where the last one ends."""
         for _ in range(count):
             self.arrive(flow, pos)
-            assert self.serve() is flow
+            assert self.serve(took) is flow
             pos += PAGE
         return pos
 
 
 @pytest.fixture
 def desk(lib):
-    """As in the paper: B_max 20, T_wait 10 ms."""
+    """A device that seeks, for 10 ms at most as it is believed, and a T_wait of 10 ms."""
     return Desk(lib)
 
 
-# Turns.
+@pytest.fixture
+def flash(lib):
+    """A device that does not seek."""
+    return Desk(lib, position=MS, t_wait=0, rotational=False)
 
 
-def test_smallest_finish_tag_first(desk):
+# What is owed.
+
+
+def test_reserved_work_before_surplus(desk):
+    """A flow that has had its burst waits for one that has not."""
+    greedy, modest = desk.init_flow(SPARE), desk.init_flow(LATER)
+    desk.arrive(greedy)
+    assert desk.serve() is greedy
+    desk.arrive(greedy, 1 << 20)
+    desk.arrive(modest)
+    assert [desk.serve(), desk.serve()] == [modest, greedy]
+
+
+def test_the_earliest_deadline_of_reserved_work_first(desk):
     """A request that arrived later may be due earlier."""
     later, soon = desk.init_flow(LATER), desk.init_flow(SOON)
     desk.arrive(later)
@@ -66,23 +94,145 @@ def test_smallest_finish_tag_first(desk):
     assert [desk.serve(), desk.serve(), desk.serve()] == [soon, later, None]
 
 
-def test_equals_take_turns(desk):
-    """Of equal finish tags the one inserted first; a flow that was served is inserted again."""
-    one, two = desk.init_flow(SOON), desk.init_flow(SOON)
-    for flow in (one, one, two, two):
-        desk.arrive(flow, pos=1 << 20)
-    assert [desk.serve() for _ in range(4)] == [one, two, one, two]
+def test_surplus_is_not_charged(desk):
+    """A flow that read alone far beyond its reservation is entitled to its burst afterwards."""
+    flow = desk.init_flow(SOON)
+    desk.read(flow, 1000)
+    desk.now += 3 * MS
+    desk.arrive(flow)
+    assert desk.device.choose(desk.now).flow is flow
+    request, _ = desk.device.dispatch(flow, desk.now)
+    assert request.conforms
 
 
-def test_conforming_before_owing(desk):
-    """The requests of a flood are due at its rate, so another request goes between them."""
-    flood, modest = desk.init_flow(SOON), desk.init_flow(LATER)
-    tags = [desk.arrive(flood).start for _ in range(40)]
-    assert tags[:4] == [0, 0, 1 * MS, 2 * MS]
-    assert desk.arrive(modest).start == 0
-    served = [desk.serve() for _ in range(41)]
-    # The modest flow's F is 50 ms. The flood's are 20, 20, 21, 22, ...: 31 are smaller.
-    assert served.index(modest) == 31
+def test_a_request_conforms_if_it_is_entitled_when_it_arrives(desk):
+    """Two blocks are a burst; the third is entitled a millisecond after them."""
+    flow = desk.init_flow(SOON)
+    for i in range(4):
+        desk.arrive(flow, i << 20)
+    requests = []
+    for _ in range(4):
+        requests.append(desk.dispatch()[1])
+        desk.now += MS
+        desk.device.complete(flow, requests[-1], desk.now)
+    assert [request.conforms for request in requests] == [True, True, False, False]
+    assert all(request.due == SECOND + SOON.latency for request in requests)
+
+
+def test_a_sequential_flow_waits_until_it_is_due(desk):
+    """It needs fewer seeks the more it has, so surplus goes before what it is owed."""
+    reader = desk.init_flow(LATER._replace(weight=1))
+    other = desk.init_flow(SPARE._replace(weight=1000))
+    pos = desk.read(reader, 9, took=MS)
+    desk.now += T_WAIT
+    for i in range(3):
+        desk.arrive(other, i << 30)
+    assert [desk.serve(MS), desk.serve(MS)] == [other, other]
+    desk.arrive(reader, pos)
+    assert desk.serve(MS) is other
+    desk.arrive(other, 1 << 40)
+    desk.now += LATER.latency - 5 * MS
+    assert desk.serve() is reader
+
+
+def test_a_flow_behind_its_pace_keeps_the_device(desk):
+    """A random reader that was answered late catches up in one batch."""
+    late, other = desk.init_flow(LATER._replace(bw=204_800)), desk.init_flow(SOON)
+    for took in (10 * MS, 90 * MS):
+        desk.arrive(late)
+        desk.serve(took)
+    desk.arrive(other)
+    served = []
+    for i in range(1, 4):
+        desk.arrive(late, i << 20)
+        served.append(desk.serve(5 * MS))
+    assert served == [late, late, late]
+
+
+# Runs.
+
+
+def test_run(desk):
+    """A sequential flow keeps the device from surplus of another for 16 positionings."""
+    reader, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
+    pos = desk.read(reader, 9)
+    position = desk.device.service.position
+    begin = desk.now
+    for i in range(4):
+        desk.arrive(other, i << 30)
+    while True:
+        desk.arrive(reader, pos)
+        if desk.serve(MS) is not reader:
+            break
+        pos += PAGE
+    assert desk.now - begin <= RUN * position + 2 * MS
+
+
+@pytest.mark.parametrize(("gap", "sequential"), [(0, True), (SEQ_GAP, True), (SEQ_GAP + 1, False),
+                                                 (-PAGE, False)])
+def test_gap(desk, gap, sequential):
+    """A forward gap of 64 KiB is sequential, one more sector is not, nor is a step back."""
+    reader = desk.init_flow(LATER)
+    pos = 1 << 20
+    for _ in range(9):
+        desk.arrive(reader, pos)
+        desk.serve()
+        pos += PAGE + gap
+    assert bool(reader.view().sequential) is sequential
+
+
+@pytest.mark.parametrize(("strays", "sequential"), [(3, True), (4, False)])
+def test_history(desk, strays, sequential):
+    """Five of the last eight are enough: three strays do not end anticipation, a fourth does."""
+    reader = desk.init_flow(LATER)
+    desk.read(reader, 9)
+    for i in range(strays):
+        desk.read(reader, 1, pos=(i + 1) << 30)
+    assert bool(reader.view().sequential) is sequential
+
+
+def test_sweep(desk):
+    """A flow with several requests pending is served by position; the oldest goes first.
+
+    After it the sweep goes on where it was.
+    """
+    flow = desk.init_flow(LATER)
+    places = [50, 10, 90, 30, 70, 20]
+    for place in places:
+        desk.arrive(flow, place << 20)
+    served = []
+    while served := [*served, desk.dispatch()]:
+        if served[-1] is None:
+            break
+        desk.device.complete(*served[-1], desk.now)
+    assert [request.pos >> 20 for _, request in served[:-1]] == [50, 10, 20, 30, 70, 90]
+
+
+def test_a_sweep_passes_the_oldest_request_sixteen_times_at_most(desk):
+    """Then that goes, wherever it is."""
+    flow = desk.init_flow(LATER)
+    for place in (10, 20, 30):
+        desk.arrive(flow, place << 20)
+    for _ in range(2):
+        desk.serve()
+    desk.arrive(flow, 1)
+    desk.serve()
+    for i in range(40):
+        desk.arrive(flow, (1 << 50) + (i << 20))
+    order = []
+    for _ in range(SWEEP):
+        served = desk.dispatch()
+        order.append(served[1].pos)
+        desk.device.complete(*served, desk.now)
+    assert 1 in order
+
+
+def test_a_device_that_queues_orders_by_itself(desk):
+    """With a request in flight the oldest is next."""
+    flow = desk.init_flow(LATER)
+    for place in (50, 90, 10):
+        desk.arrive(flow, place << 20)
+    assert [desk.dispatch()[1].pos >> 20 for _ in range(3)] == [50, 90, 10]
 
 
 def test_switch_is_reported_once(desk):
@@ -90,64 +240,10 @@ def test_switch_is_reported_once(desk):
     one = desk.init_flow(SOON)
     desk.arrive(one)
     desk.arrive(one, pos=1 << 20)
-    choice = desk.device.choose(0)
+    choice = desk.device.choose(desk.now)
     assert choice.switched
-    desk.device.dispatch(one, 0)
-    assert not desk.device.choose(0).switched
-
-
-# Runs.
-
-
-@pytest.mark.parametrize("b_max", [1, 2, 20])
-def test_run(lib, b_max):
-    """Sequential requests are served in a row, B_max of them."""
-    desk = Desk(lib, b_max)
-    reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
-    pos = desk.read(reader, 8)
-    for i in range(25):
-        desk.arrive(reader, pos + i * PAGE)
-    desk.arrive(other)
-    before = desk.device.view().run
-    served = [desk.serve() for _ in range(26)]
-    assert served.index(other) == max(0, b_max - before)
-
-
-def test_random_requests_make_no_run(desk):
-    """A flow that is not sequential loses the device to a smaller finish tag at once."""
-    scattered, other = desk.init_flow(LATER), desk.init_flow(SOON)
-    for pos in (0, 1 << 20, 1 << 30):
-        desk.arrive(scattered, pos)
-    assert desk.serve() is scattered
-    desk.arrive(other)
-    assert [desk.serve() for _ in range(3)] == [other, scattered, scattered]
-
-
-@pytest.mark.parametrize(("gap", "sequential"), [(0, True), (SEQ_GAP, True), (SEQ_GAP + 1, False),
-                                                 (-PAGE, False)])
-def test_gap(desk, gap, sequential):
-    """A forward gap of 64 KiB is sequential, one more sector is not, nor is a step back."""
-    reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
-    pos = 1 << 20
-    for _ in range(6):
-        desk.arrive(reader, pos)
-        desk.serve()
-        pos += PAGE + gap
-    desk.arrive(reader, pos)
-    desk.arrive(other)
-    assert desk.serve() is (reader if sequential else other)
-
-
-@pytest.mark.parametrize(("strays", "sequential"), [(3, True), (4, False)])
-def test_history(desk, strays, sequential):
-    """Five of the last eight are enough: three strays do not end anticipation, a fourth does."""
-    reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
-    pos = desk.read(reader, 9)
-    for i in range(strays):
-        desk.read(reader, 1, pos=(i + 1) << 30)
-    desk.arrive(reader, pos)
-    desk.arrive(other)
-    assert desk.serve() is (reader if sequential else other)
+    desk.device.dispatch(one, desk.now)
+    assert not desk.device.choose(desk.now).switched
 
 
 # Waiting.
@@ -155,35 +251,34 @@ def test_history(desk, strays, sequential):
 
 def waiting(desk):
     """A sequential read has just completed while another flow is backlogged: the device waits."""
-    reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
-    pos = desk.read(reader, 8)
+    reader, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
+    pos = desk.read(reader, 9)
     desk.arrive(reader, pos)
-    assert desk.device.choose(desk.now).flow is reader
-    request, _ = desk.device.dispatch(reader, desk.now)
+    served = desk.dispatch()
     desk.arrive(other)
     choice = desk.device.choose(desk.now)
     assert choice.wait_began
     assert choice.flow is None
     assert desk.device.view().wait == "service"
     desk.now += 2 * MS
-    assert desk.device.complete(reader, request, desk.now)
-    assert desk.device.view().wait_until == desk.now + T_WAIT
+    assert desk.device.complete(*served, desk.now)
     return reader, other, pos + PAGE
 
 
 def test_wait_hit(desk):
-    """The next request arrives within T_wait: it is served at once, and the run goes on."""
+    """The next request arrives in time: it is served at once, and the run goes on."""
     reader, _, pos = waiting(desk)
-    desk.now += T_WAIT - 1
+    desk.now += T_WAIT // 16 - 1
     assert desk.serve() is None
     assert desk.arrive(reader, pos).hit
     assert desk.serve() is reader
 
 
 def test_wait_ends(desk):
-    """Without that request, the other flow is served T_wait after the completion, to the ns."""
+    """Without that request, the other flow is served when the wait is over, to the nanosecond."""
     _, other, _ = waiting(desk)
-    desk.now += T_WAIT - 1
+    assert desk.device.view().wait_until == desk.now + T_WAIT // 16
+    desk.now += T_WAIT // 16 - 1
     assert not desk.device.timeout(desk.now)
     assert desk.serve() is None
     desk.now += 1
@@ -195,7 +290,7 @@ def test_wait_ends(desk):
 def test_the_timer_ends_a_wait(desk):
     """Then no flow is active: a request that arrives too late has no preference."""
     reader, other, pos = waiting(desk)
-    desk.now += T_WAIT
+    desk.now += T_WAIT // 16
     assert desk.device.timeout(desk.now)
     assert desk.device.view().active is None
     assert not desk.arrive(reader, pos).hit
@@ -209,8 +304,18 @@ def test_another_arrival_does_not_end_a_wait(desk):
     assert desk.device.view().wait == "arrival"
 
 
+def test_a_wait_makes_no_other_flow_late(desk):
+    """It ends earlier if a request arrives that would be late otherwise."""
+    waiting(desk)
+    until = desk.device.view().wait_until
+    tight = desk.init_flow(SOON._replace(latency=10 * MS))
+    assert desk.arrive(tight, 1 << 40).wait_shortened
+    assert desk.device.view().wait_until < until
+    assert desk.serve() is tight
+
+
 def test_wait_is_cancelled(desk):
-    """By a change of a tunable, for example: the smallest finish tag is next."""
+    """By a change of a tunable, for example."""
     _, other, _ = waiting(desk)
     assert desk.device.cancel_wait()
     assert desk.serve() is other
@@ -226,11 +331,10 @@ def test_wait_ends_with_its_reservation(desk):
 
 def test_no_wait_for_a_request_that_was_given_back(desk):
     """A requeued request may bypass the policy, so the wait for its completion ends."""
-    reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
-    pos = desk.read(reader, 8)
+    reader, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
+    pos = desk.read(reader, 9)
     desk.arrive(reader, pos)
-    desk.device.choose(desk.now)
-    request, _ = desk.device.dispatch(reader, desk.now)
+    _, request = desk.dispatch()
     desk.arrive(other)
     assert desk.device.choose(desk.now).wait_began
     assert desk.device.requeue(reader, request)
@@ -239,32 +343,20 @@ def test_no_wait_for_a_request_that_was_given_back(desk):
 
 def test_a_lost_request_is_not_waited_for_for_ever(desk):
     """A wait for a completion ends T_wait after the request would be late."""
-    reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
-    pos = desk.read(reader, 8)
+    reader, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
+    pos = desk.read(reader, 9)
     desk.arrive(reader, pos)
-    desk.device.dispatch(desk.device.choose(desk.now).flow, desk.now)
+    desk.dispatch()
     desk.arrive(other)
     assert desk.device.choose(desk.now).wait_began
-    desk.now += LATER.latency + T_WAIT - 1
-    assert desk.serve() is None
-    desk.now += 1
-    assert desk.serve() is other
+    assert desk.device.view().wait_until <= desk.now + SPARE.latency + T_WAIT
+    desk.now = desk.device.view().wait_until
+    assert desk.dispatch()[0] is other
 
 
-def test_late_choice_waits_no_longer(desk):
-    """T_wait runs from the completion, not from the choice."""
-    reader, other = desk.init_flow(LATER), desk.init_flow(SOON)
-    desk.read(reader, 8)
-    done = desk.now
-    desk.now += 4 * MS
-    desk.arrive(other)
-    assert desk.device.choose(desk.now).wait_began
-    assert desk.device.view().wait_until == done + T_WAIT
-
-
-def never_waits(desk, reader):
+def never_waits(desk):
     """Is another request served while the active flow has nothing pending."""
-    other = desk.init_flow(SOON)
+    other = desk.init_flow(SPARE)
     desk.arrive(other)
     return desk.serve() is other
 
@@ -272,287 +364,275 @@ def never_waits(desk, reader):
 def test_no_wait_without_t_wait(lib):
     """T_wait 0: the device is never idle."""
     desk = Desk(lib, t_wait=0)
-    reader = desk.init_flow(LATER)
-    desk.read(reader, 8)
-    assert never_waits(desk, reader)
-
-
-def test_no_wait_after_b_max(lib):
-    """No wait when the run is over. The sixth read is the first that is known to be sequential."""
-    desk = Desk(lib, b_max=8)
-    reader = desk.init_flow(LATER)
-    desk.read(reader, 5 + 8)
-    assert desk.device.view().run == 8
-    assert never_waits(desk, reader)
+    desk.read(desk.init_flow(SPARE), 9)
+    assert never_waits(desk)
 
 
 def test_no_wait_for_random_readers(desk):
     """The next request needs a seek anyway."""
-    reader = desk.init_flow(LATER)
+    reader = desk.init_flow(SPARE)
     for i in range(8):
         desk.read(reader, 1, pos=i << 30)
-    assert never_waits(desk, reader)
+    assert never_waits(desk)
 
 
 def test_no_wait_for_writers(desk):
     """No task waits for an asynchronous write, so the next one does not depend on it."""
-    writer = desk.init_flow(LATER)
-    for i in range(8):
+    writer = desk.init_flow(SPARE)
+    for i in range(9):
         desk.arrive(writer, i * PAGE, sync=False)
         desk.serve()
-    assert never_waits(desk, writer)
+    assert never_waits(desk)
 
 
-def test_no_wait_while_more_is_in_flight(desk):
-    """The next request of a flow with two in flight does not depend on one completion."""
-    reader = desk.init_flow(LATER)
-    pos = desk.read(reader, 8)
-    for i in range(2):
-        desk.arrive(reader, pos + i * PAGE)
-        desk.device.dispatch(desk.device.choose(desk.now).flow, desk.now)
-    assert never_waits(desk, reader)
-
-
-@pytest.mark.parametrize(("pauses", "waits"), [(6, True), (7, False)])
-def test_think_time(lib, pauses, waits):
-    """The device does not wait for a flow whose mean think time is T_wait or longer.
-
-    A new pause counts for 1/8, and for 2 T_wait at most. With T_wait 8 ns, long pauses bring the
-    mean to 2, 3, 4, 5, 6, 7, 8 ns.
-    """
-    desk = Desk(lib, t_wait=8)
-    reader = desk.init_flow(LATER)
-    pos = desk.read(reader, 8)
-    for _ in range(pauses):
-        desk.now += SECOND
-        pos = desk.read(reader, 1, pos)
-    assert reader.view().think == pauses + 1
-    assert never_waits(desk, reader) != waits
-
-
-# The virtual clock.
-
-
-def test_time_jumps_on_arrival(desk):
-    """When all start tags are in the future, the clock jumps to the smallest one."""
-    flood, other = desk.init_flow(SOON), desk.init_flow(LATER)
-    for _ in range(4):
-        desk.arrive(flood)
-    assert [desk.serve(), desk.serve()] == [flood, flood]
-    # The flood's third request has S = 1 ms; nothing conforms at 0.
-    arrival = desk.arrive(other)
-    assert (arrival.jump, arrival.v, arrival.start) == (MS, MS, MS)
-
-
-def test_no_jump_while_a_conforming_request_waits(desk):
-    """The deadline of a pending conforming request does not move."""
-    flood, other = desk.init_flow(SOON), desk.init_flow(LATER)
-    desk.arrive(other)
+@pytest.mark.parametrize(("pause", "waits"), [(MS, True), (3 * MS, False)])
+def test_think_time(desk, pause, waits):
+    """Four think times, the longest wait, must not take longer than to position."""
+    reader = desk.init_flow(SPARE)
+    pos = 0
     for _ in range(20):
-        assert desk.arrive(flood).jump == 0
-    assert desk.device.clock.drift == 0
+        desk.now += pause
+        pos = desk.read(reader, 1, pos, took=MS // 10)
+    assert never_waits(desk) is not waits
 
 
-def test_no_jump_past_a_conforming_head(desk):
-    """Not even when the next request in turn does not conform and is due before that head."""
-    flood, other = desk.init_flow(SOON), desk.init_flow(LATER)
-    for _ in range(4):
-        desk.arrive(flood)
-    assert [desk.serve(), desk.serve()] == [flood, flood]
-    # The clock jumps to the flood's third request; the other's conforms. The fourth has S = 2 ms.
-    assert desk.arrive(other).start == MS
-    assert desk.serve() is flood
-    choice = desk.device.choose(desk.now)
-    assert (choice.flow, choice.jump) == (flood, 0)
-    assert desk.device.clock.drift == MS
-
-
-def test_a_reader_alone_is_not_charged_for_spare_capacity(desk):
-    """A synchronous reader has nothing pending at an arrival, so the clock jumps at the choice.
-
-    1000 reads in no time take 1000 ms at the reserved rate. Without the jump the next tag would be
-    a second ahead; with it, the tag is 1 ms ahead, as after a burst.
-    """
-    reader = desk.init_flow(LATER)
-    desk.read(reader, 1000)
-    assert desk.now == 0
-    assert desk.device.clock.drift == 998 * MS
-    arrival = desk.arrive(reader)
-    assert arrival.start - arrival.v == MS
-
-
-def test_an_idle_reservation_gains_by_a_jump(desk):
-    """The flood of another flow moves virtual time, so a used burst is full again."""
-    idle, flood = desk.init_flow(SOON), desk.init_flow(SOON)
-    desk.arrive(idle)
-    desk.arrive(idle)
-    assert [desk.serve(), desk.serve()] == [idle, idle]
-    desk.read(flood, 10)
-    arrivals = [desk.arrive(idle), desk.arrive(idle)]
-    assert all(arrival.start == arrival.v for arrival in arrivals)
+def test_a_long_pause_counts_for_twice_t_wait(desk):
+    """It says no more than one that was too long to wait for."""
+    reader = desk.init_flow(SPARE)
+    pos = desk.read(reader, 9)
+    desk.now += 100 * SECOND
+    desk.read(reader, 1, pos)
+    assert reader.view().think == 2 * T_WAIT // 8
 
 
 # The background.
 
 
 def test_background_goes_last(desk):
-    """Behind conforming requests, even if those arrived later."""
+    """Behind all others, even if those arrived later."""
     flow = desk.init_flow(LATER)
     desk.arrive(desk.device.background)
+    desk.device.choose(desk.now)
+    desk.device.dispatch(desk.device.background, desk.now)
+    desk.arrive(desk.device.background)
     desk.arrive(flow)
-    assert [desk.serve(), desk.serve()] == [flow, desk.device.background]
-
-
-# The estimate of a seek, and how long the background waits for its part then.
-SEEK = 10 * MS
-PART = BACKGROUND_PART * (SEEK + 1)
+    assert [desk.dispatch()[0] for _ in range(2)] == [flow, desk.device.background]
 
 
 @pytest.mark.parametrize(("early", "first"), [(1, "flow"), (0, "background")])
-def test_background_has_its_part(lib, early, first):
-    """The background has a small part of the device's time, whatever the tags of others."""
-    desk = Desk(lib, seek=SEEK)
-    flow = desk.init_flow(SOON)
-    desk.arrive(desk.device.background)
-    desk.now = PART - early
+def test_background_has_its_part(desk, early, first):
+    """The background has a small part of the device's time, whatever others are owed."""
+    flow, background = desk.init_flow(SOON), desk.device.background
+    desk.arrive(background)
+    assert desk.serve() is background
+    desk.arrive(background)
+    desk.now = desk.device.view().background_due - early
     desk.arrive(flow)
-    assert desk.serve() is (flow if first == "flow" else desk.device.background)
+    assert desk.serve() is (flow if first == "flow" else background)
 
 
-def test_background_goes_one_by_one(lib):
-    """However many requests have waited, one is eligible for each part of the time."""
-    desk = Desk(lib, seek=SEEK)
-    flow = desk.init_flow(SOON)
-    for _ in range(3):
-        desk.arrive(desk.device.background)
-    desk.now = 5 * PART
-    for _ in range(3):
-        desk.arrive(flow)
-    assert [desk.serve() for _ in range(3)] == [desk.device.background, flow, flow]
-    desk.now += PART
-    assert [desk.serve(), desk.serve(), desk.serve()] == [desk.device.background, flow,
-                                                          desk.device.background]
-
-
-@pytest.mark.parametrize("rule", ["paper", "slack"])
-def test_background_ends_the_run_of_another(lib, rule):
-    """The background has its part of the time during a long run, too."""
-    desk = Desk(lib, b_max=4096, rule=rule, seek=SEEK)
-    flow = desk.init_flow(LATER._replace(latency=SECOND))
-    desk.arrive(desk.device.background)
+def test_background_ends_the_run_of_another(desk):
+    """The background has its part of the time during a long run, too; then no flow is active."""
+    flow, background = desk.init_flow(LATER), desk.device.background
+    desk.arrive(background)
+    desk.serve()
+    desk.arrive(background)
     pos = 0
-    while desk.now < PART:
-        pos = desk.read(flow, 1, pos)
-        desk.now += MS
+    while desk.now < desk.device.view().background_due:
+        pos = desk.read(flow, 1, pos, MS)
     desk.arrive(flow, pos)
-    assert [desk.serve(), desk.serve()] == [desk.device.background, flow]
+    assert desk.serve() is background
+    assert desk.device.view().active is None
 
 
 # Heads that have expired.
 
 
-@pytest.mark.parametrize("rule", ["paper", "slack"])
 @pytest.mark.parametrize(("early", "first"), [(1, "soon"), (0, "slow")])
-def test_an_expired_head_goes_first(lib, rule, early, first):
-    """However large its finish tag is."""
-    desk = Desk(lib, rule=rule)
+def test_an_expired_head_goes_first(desk, early, first):
+    """However late it is due."""
     slow, soon = desk.init_flow(Params(4096, 4096, 100 * SECOND)), desk.init_flow(SOON)
     desk.arrive(slow)
-    desk.now = EXPIRE - early
+    desk.now += EXPIRE - early
     desk.arrive(soon)
     assert desk.serve() is {"soon": soon, "slow": slow}[first]
 
 
-def test_an_expired_background_goes_first(lib):
-    """Also when its part of the time is not due yet."""
-    desk = Desk(lib, seek=SECOND)
-    flow = desk.init_flow(SOON)
-    for _ in range(2):
-        desk.arrive(desk.device.background)
-    desk.now = BACKGROUND_PART * (SECOND + 1)
-    desk.arrive(flow)
-    assert [desk.serve(), desk.serve()] == [desk.device.background, flow]
-    desk.now = EXPIRE
-    desk.arrive(flow)
-    assert desk.serve() is desk.device.background
+def test_between_expired_heads_the_rest_has_its_time(desk):
+    """After each expired head the others have the device for two positionings."""
+    slow = Params(4096, 4096, 100 * SECOND)
+    one, two, soon = desk.init_flow(slow), desk.init_flow(slow), desk.init_flow(SOON)
+    desk.arrive(one, sync=False)
+    desk.arrive(two, sync=False)
+    desk.now += EXPIRE
+    for i in range(2):
+        desk.arrive(soon, i << 30)
+    assert [desk.serve(), desk.serve()] == [one, soon]
+    desk.now += 30 * MS
+    assert desk.serve() is two
 
 
-def test_between_expired_heads_the_rest_has_its_time(lib):
-    """After each expired head, oldest first, the others have the device for two seeks."""
-    desk = Desk(lib, seek=SEEK)
-    slow = LATER._replace(latency=100 * SECOND)
-    late, later, soon = desk.init_flow(slow), desk.init_flow(slow), desk.init_flow(SOON)
-    desk.arrive(later)
-    desk.now = 1
-    desk.arrive(late)
-    desk.now = EXPIRE + 1
-    for _ in range(2):
-        desk.arrive(soon)
-    assert [desk.serve(), desk.serve()] == [later, soon]
-    desk.now += 2 * SEEK
-    assert [desk.serve(), desk.serve()] == [late, soon]
+# What a device may have in flight.
 
 
-def test_background_does_not_stop_time(desk):
-    """A request of the background neither holds the virtual clock nor lets it jump."""
-    flow = desk.init_flow(SOON)
-    desk.arrive(desk.device.background)
-    assert desk.device.choose(0).jump == 0
-    desk.read(flow, 3)
-    assert desk.device.clock.drift == MS
+def test_a_request_that_would_make_a_conforming_one_late_is_held(desk):
+    """Until that completes."""
+    tight, greedy = desk.init_flow(SOON._replace(latency=30 * MS)), desk.init_flow(SPARE)
+    desk.arrive(tight)
+    served = desk.dispatch()
+    for i in range(5):
+        desk.arrive(greedy, i << 30)
+    sent = 0
+    while desk.dispatch():
+        sent += 1
+    assert sent < 4
+    assert desk.device.view().held
+    assert desk.device.timer() is None
+    desk.device.complete(*served, desk.now + MS)
+    assert not desk.device.view().held
 
 
-def test_background_ends_a_run(desk):
-    """The background is never active, so no flow is active afterwards."""
-    flow = desk.init_flow(LATER)
-    desk.read(flow, 8)
-    desk.now = SECOND
-    desk.arrive(desk.device.background)
-    assert desk.serve() is desk.device.background
-    assert desk.device.view().active is None
+def test_a_conforming_request_in_flight_is_not_made_late(desk):
+    """Though no other is expected any more, a second after it."""
+    tight, greedy = desk.init_flow(SOON._replace(latency=SECOND + 20 * MS)), desk.init_flow(SPARE)
+    desk.arrive(tight, sync=False)
+    desk.dispatch()
+    desk.now += SECOND + 15 * MS
+    desk.arrive(greedy)
+    assert not desk.dispatch()
+    assert desk.device.view().held
+
+
+def flood(flash, write):
+    """A reader that conforms, and a flood that is held back."""
+    tight, greedy = flash.init_flow(SOON._replace(latency=MS)), flash.init_flow(SPARE)
+    flash.device.quota.rate, flash.device.window.limit = 1 << 20, 4 * 256
+    flash.arrive(tight)
+    flash.serve()
+    for _ in range(60):
+        flash.arrive(greedy, size=65536, write=write)
+    while flash.dispatch():
+        pass
+    assert flash.device.view().held
+    return tight, greedy
+
+
+def test_writes_beyond_their_quota_are_held(flash):
+    """Until the quota has filled; reserved work goes on."""
+    tight, greedy = flood(flash, write=True)
+    at = flash.device.timer()
+    assert flash.now < at <= flash.now + SECOND
+    flash.arrive(tight)
+    assert flash.dispatch()[0] is tight
+    assert not flash.dispatch()
+    flash.now = flash.device.timer()
+    assert not flash.device.timeout(flash.now)
+    assert flash.dispatch()[0] is greedy
+
+
+def test_reads_beyond_their_window_are_held(flash):
+    """Until one completes; reserved work goes on."""
+    tight, _ = flood(flash, write=False)
+    assert flash.device.view().in_flight == 4
+    assert flash.device.timer() > flash.now
+    flash.arrive(tight)
+    served = flash.dispatch()
+    assert served[0] is tight
+    assert not flash.dispatch()
+    flash.device.complete(*served, flash.now)
+    assert not flash.device.view().held
+
+
+def test_a_stale_timer_does_not_release_a_held_request(flash):
+    """The timer may have been set for an earlier time."""
+    flood(flash, write=True)
+    assert not flash.device.timeout(flash.device.timer() - 1)
+    assert flash.device.view().held
+
+
+def test_a_late_request_lowers_the_limits(flash):
+    """A conforming request that completes after it is due; one in half of its time does not."""
+    tight = flash.init_flow(SOON._replace(latency=MS))
+    quota, window = flash.device.quota, flash.device.window
+    before = quota.rate, window.limit
+    flash.arrive(tight)
+    flash.serve(took=MS // 2)
+    assert (quota.rate, window.limit) == before
+    flash.now += SECOND
+    flash.arrive(tight)
+    flash.serve(took=MS + 1)
+    assert quota.rate < before[0]
+    assert window.limit < before[1]
 
 
 # Changes.
 
 
-def test_merge_keeps_the_earlier_tag(desk):
-    """Whichever of the two requests is kept has the smaller tag, and its place."""
+def test_merge_keeps_the_earlier_place(desk):
+    """Whichever of the two requests is kept, and what both cost."""
     flow = desk.init_flow(SOON)
     for i in range(4):
         desk.arrive(flow, pos=i << 20)
     first, _, _, last = flow.queue
     desk.device.merge(flow, last, first)
-    assert [request.start for request in flow.queue] == [0, 0, MS]
     assert flow.queue[0] is last
     assert flow.view().pending == 3
+    assert desk.dispatch()[1] is last
+    assert last.sent.cost == 2 * COST_MIN
 
 
-def test_a_new_promise_is_no_loss(desk):
-    """Pending requests get tags by the fresh curve; a tag only moves back."""
+def test_a_request_that_has_grown_is_entitled_later(desk):
+    """A bio was merged into it: it needs more of the burst."""
     flow = desk.init_flow(SOON)
-    for _ in range(5):
-        desk.arrive(flow)
-    assert [request.start for request in flow.queue] == [0, 0, MS, 2 * MS, 3 * MS]
-    desk.device.configure(flow, Params(SOON.bw * 2, 8192, MS), 0)
-    assert [request.start for request in flow.queue] == [0, 0, MS // 2, MS, 3 * MS // 2]
-    desk.device.configure(flow, Params(4096, 8192, MS), 0)
-    assert [request.start for request in flow.queue] == [0, 0, MS // 2, MS, 3 * MS // 2]
+    for i in range(2):
+        desk.arrive(flow, pos=i << 20)
+    desk.serve()
+    start = flow.view().start
+    desk.device.grow(flow, flow.queue[0], 8192)
+    assert flow.view().start > start
 
 
-def test_a_new_deadline_counts_at_once(desk):
-    """The new latency also counts for requests that are pending."""
-    one, two = desk.init_flow(SOON), desk.init_flow(LATER)
-    desk.arrive(one)
-    desk.arrive(two)
-    desk.device.configure(two, SOON._replace(latency=MS), 0)
-    assert desk.serve() is two
+def test_a_new_promise_begins_with_a_full_burst(desk):
+    """And counts for pending requests at once."""
+    flow = desk.init_flow(SPARE)
+    for i in range(3):
+        desk.arrive(flow, i << 20)
+    desk.serve()
+    assert flow.view().start > desk.now
+    desk.device.configure(flow, Params(1 << 20, 1 << 20, MS), desk.now)
+    assert flow.view().start <= desk.now
+    assert flow.view().deadline <= desk.now + MS
+
+
+def test_a_new_weight_begins_with_a_new_share(desk):
+    """What a flow had over a small weight would keep it back for long over a large one."""
+    flow, other = desk.init_flow(SPARE._replace(weight=1)), desk.init_flow(SPARE)
+    for i in range(20):
+        desk.arrive(flow, i << 30)
+        desk.serve(10 * MS)
+    assert flow.view().share > other.view().share
+    for each in (flow, other):
+        desk.device.configure(each, SPARE._replace(weight=100), desk.now)
+    assert flow.view().share == other.view().share
 
 
 def test_a_request_past_the_policy_counts_as_in_flight(desk):
     """So the number in flight is right after its completion."""
     flow = desk.init_flow(SOON)
     request = Request(COST_MIN)
-    desk.device.redispatch(flow, request, 0)
+    desk.device.redispatch(flow, request, desk.now)
     assert flow.view().in_flight == 1
-    assert not desk.device.complete(flow, request, 5)
+    assert not desk.device.complete(flow, request, desk.now + 5)
     assert flow.view().in_flight == 0
+    assert desk.device.view().load == 0
+
+
+@pytest.mark.parametrize("reserved", [True, False])
+def test_a_request_that_bypasses_the_policy_is_charged_if_it_is_entitled(desk, reserved):
+    """Else it is surplus, which is charged as device time."""
+    flow = desk.init_flow(SOON if reserved else SPARE)
+    if not reserved:
+        desk.device.charge_bypass(flow, COST_MIN, desk.now)
+    before = flow.view().tag
+    desk.device.charge_bypass(flow, COST_MIN, desk.now)
+    assert (flow.view().tag > before) is reserved

@@ -36,9 +36,10 @@ def test_scripts_set_what_the_titles_say() -> None:
         assert [line for line in script.splitlines() if line.startswith(("runtime", "startd"))] == [
             *("runtime=60000ms", "startdelay=1000ms", "runtime=59000ms")
         ]
-    assert "expect_put OK 1 /sys/block/sim0/queue/iosched/b_max" in scripts["pclock"]
-    assert "expect_put OK 20 /sys/block/sim0/queue/iosched/b_max" in scripts["htbs-paper"]
-    assert "expect_put OK paper /sys/block/sim0/queue/iosched/policy" in scripts["pclock"]
+    assert "load htbs-paper b_max=1\n" in scripts["pclock"]
+    assert "load htbs-paper b_max=20\n" in scripts["htbs-paper"]
+    assert "expect_put OK 0 /sys/block/sim0/queue/iosched/t_wait_us" in scripts["pclock"]
+    assert "load htbs\n" in scripts["htbs"]
     assert "iosched" not in scripts["htbs"], "HTBS is the module as it is loaded"
     assert "bw=819200 burst=8192 latency=100000" in scripts["htbs"]
     assert "scheduler sim0 bfq" in scripts["bfq"]

@@ -10,7 +10,7 @@ import pytest
 
 from results.experiments import STUDIES, bandwidth, drives, neighbour, schedulers, total
 from results.experiments.guarantee import boundary, flash
-from results.lab import conformance, guest, raw, run
+from results.lab import guest, raw, run
 
 
 def test_every_run_has_a_name_and_a_file_of_its_own() -> None:
@@ -22,13 +22,18 @@ def test_every_run_has_a_name_and_a_file_of_its_own() -> None:
     assert len(guests) == len(runs)
 
 
-def test_title_of_htbs_has_all_tunables_as_they_are_written() -> None:
+def test_title_of_htbs_has_all_that_is_set() -> None:
     """pClock alone has a name of its own; HTBS alone is as it is loaded."""
     every = [each for study in STUDIES for each in study.schedulers if each.reserves]
+    names = {"htbs": "HTBS", "htbs-paper": "paper"}
     for way in (each for each in every if each != schedulers.PCLOCK):
-        written = re.match(r"HTBS((?: \S+=\S+)*)(?: \(.*\))?$", way.title)[1].split()
-        assert written == [f"{name}={value}" for name, value in way.tunables.items()], way
-    assert schedulers.PCLOCK.tunables == {"policy": "paper", "b_max": 1, "t_wait_us": 0}
+        first, *written = re.match(r"(\S+(?: \S+=\S+)*)(?: \(.*\))?$", way.title)[1].split()
+        settings = {**way.parameters, **way.tunables}
+        assert first == names[way.module], way
+        assert written == [f"{name}={value}" for name, value in settings.items()], way
+    assert (schedulers.PCLOCK.parameters, schedulers.PCLOCK.tunables) == (
+        {"b_max": 1}, {"t_wait_us": 0}
+    )  # fmt: skip
 
 
 def test_jobs_lie_on_their_drive() -> None:
@@ -82,16 +87,6 @@ def test_what_operators_use_is_written_to_the_cgroups() -> None:
     assert f'"$dev bw=204800 burst=8192 latency=50000" {cgroups}/app1/io.htbs' in scripts["htbs"]
 
 
-def test_a_recording_begins_when_the_drive_has_no_scheduler_yet() -> None:
-    """And what is recorded is the same experiment."""
-    experiment = bandwidth.STUDY.cases[0].first
-    lines = guest.script(experiment, schedulers.HTBS, recorded=True).splitlines()
-    assert lines.index("load htbs") < lines.index("record") < lines.index("scheduler sim0 htbs")
-    lines.remove("record")
-    assert lines.pop() == "recorded"
-    assert lines == guest.script(experiment, schedulers.HTBS).splitlines()
-
-
 @pytest.mark.parametrize("overdue", [True, False])
 def test_a_request_that_starves_fails_a_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overdue: bool
@@ -118,16 +113,6 @@ def test_a_request_that_starves_fails_a_run(
     assert done.returncode == overdue, done
     assert ("FAIL: a request starves: oldest" in done.stderr) == overdue
     assert "overdue" not in guest.script(experiment, schedulers.BFQ)
-
-
-def test_runs_of_htbs_are_recorded_from_every_study() -> None:
-    """The runs of HTBS and no others, and for no longer than was asked for."""
-    some = conformance.known()
-    assert list(some) == ["demo", *(study.name for study in STUDIES)]
-    for name, experiments in some.items():
-        found = conformance.runs(experiments, 2).values()
-        assert {scheduler.elevator for _, scheduler in found} == {"htbs"}, name
-        assert max(experiment.seconds for experiment, _ in found) <= 2, name
 
 
 def test_seeds_move_the_sequential_readers_and_nothing_else() -> None:

@@ -33,7 +33,7 @@ def test_saved_run_is_done(tmp_path: Path) -> None:
     "machine",
     [
         replace(MACHINE, kernel=Kernel("6.12.1-amd64", Path("/"))),
-        replace(MACHINE, files=MACHINE.files | {"htbs.ko": b"another"}),
+        replace(MACHINE, files=MACHINE.files | {"htbs-paper.ko": b"another"}),
         replace(MACHINE, versions=MACHINE.versions | {"fio": "fio-3.34"}),
     ],
 )
@@ -55,7 +55,7 @@ def test_raw_data_have_the_settings_of_their_run(tmp_path: Path) -> None:
     saved = first_run().load(tmp_path)
     assert saved["kernel"] == "6.12.0-amd64"
     assert (saved["seed"], saved["seconds"]) == (1, 300)
-    assert saved["tunables"]["b_max"] == 1
+    assert saved["parameters"]["b_max"] == 1
     job = saved["jobs"][1]
     assert job["files"] == {"io.htbs": "$dev bw=819200 burst=8192 latency=100000"}
     assert job["stat"] == "8:0 conforming=9 met=9 missed=0 late_max_us=0"

@@ -1,4 +1,4 @@
-"""The parts of the next policy, in tests/sim/rule, each by itself."""
+"""The parts of the policy, each by itself: service.c, owed.c, pace.c and quota.c."""
 
 from ctypes import (
     POINTER,
@@ -6,7 +6,6 @@ from ctypes import (
     addressof,
     byref,
     c_bool,
-    c_int64,
     c_size_t,
     c_uint32,
     c_uint64,
@@ -21,10 +20,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.model.reservation import SECOND, Params
-from tests.sim.sim import MS, NEXT, library
-from tests.unit.host import CParams
+from tests.unit import host
+from tests.unit.host import CParams, CQuota
+from tests.unit.host import CServiceTime as CService
 
 WRAP = 1 << 64
+MS = 10**6
 MARGIN = 5
 LATENCY = 50 * MS
 
@@ -66,19 +67,6 @@ class CPace(Structure):
     _fields_ = [("params", CParams), ("bytes", CPaceCurve), ("ops", CPaceCurve)]
 
 
-class CQuota(Structure):
-    """struct htbs_quota."""
-
-    _fields_ = [("rate", c_uint64), ("tokens", c_int64), ("filled", c_uint64), ("full", c_bool),
-                ("bytes", c_uint64), ("since", c_uint64), ("used", c_uint64)]
-
-
-class CService(Structure):
-    """struct htbs_service_time."""
-
-    _fields_ = [("position", c_uint64), ("deviation", c_uint64), ("stream", c_uint64)]
-
-
 class CFastest(Structure):
     """struct htbs_fastest."""
 
@@ -86,9 +74,9 @@ class CFastest(Structure):
 
 
 @cache
-def rule():
-    """The library of the next policy, with the prototypes of its parts."""
-    lib = library(NEXT)
+def parts():
+    """The core library, with the prototypes of its parts."""
+    lib = host.build()
     prototypes = {
         "htbs_owed_init": (None, POINTER(COwed)),
         "htbs_owed_insert": (None, POINTER(COwed), POINTER(CHead)),
@@ -104,11 +92,14 @@ def rule():
         "htbs_pace_due_together": (c_uint32, POINTER(CPace), c_uint64, c_uint32, c_uint32),
         "htbs_pace_busy": (None, POINTER(CPace), c_uint64, c_uint64, c_uint64),
         "htbs_pace_charge": (None, POINTER(CPace), c_uint64, c_uint32),
+        "htbs_fair_init": (None, POINTER(CFair)),
+        "htbs_fair_serve": (None, POINTER(CFair), POINTER(CFairNode), c_uint64),
+        "htbs_fair_busy": (None, POINTER(CFair), POINTER(CFairNode)),
         "htbs_quota_init": (None, POINTER(CQuota), c_uint64),
         "htbs_quota_allows": (c_bool, POINTER(CQuota), c_uint64),
         "htbs_quota_account": (None, POINTER(CQuota), c_uint32, c_bool, c_uint64),
         "htbs_quota_judge": (None, POINTER(CQuota), c_bool),
-        "htbs_quota_wait": (c_uint64, POINTER(CQuota)),
+        "htbs_quota_wait": (c_uint64, POINTER(CQuota), c_uint64),
         "htbs_service_time_init": (None, POINTER(CService), c_uint64),
         "htbs_service_time_learn": (None, POINTER(CService), c_uint64, c_uint32, c_bool),
         "htbs_service_time_longest": (c_uint64, POINTER(CService)),
@@ -146,7 +137,7 @@ def latest_of(owed: list[dict], before: tuple[int, int], at_worst: bool) -> int:
        before=st.tuples(times, st.integers(0, 1 << 30)), at_worst=st.booleans())
 def test_owed_heads_as_summed_up_one_by_one(steps, zero, now, before, at_worst):
     """The tree finds what a walk finds, with and without each head, and when the clock wraps."""
-    lib, tree = rule(), COwed()
+    lib, tree = parts(), COwed()
     lib.htbs_owed_init(byref(tree))
     nodes, known, order = [CHead() for _ in range(8)], {}, []
     for which, head in steps:
@@ -199,7 +190,7 @@ def promises(most_bw: int):
 def pace_of(promise: Params) -> CPace:
     """A pace at time 0, a second after which the flow has all of its burst."""
     pace = CPace()
-    rule().htbs_pace_init(byref(pace), byref(CParams(*promise)), 0)
+    parts().htbs_pace_init(byref(pace), byref(CParams(*promise)), 0)
     return pace
 
 
@@ -209,7 +200,7 @@ costs_of_requests = st.lists(st.integers(4096, 1 << 20), min_size=1, max_size=40
 @given(promise=promises(1 << 30), costs=costs_of_requests)
 def test_no_more_is_entitled_than_the_arrival_curve_has(promise, costs):
     """Of a backlog, never more than the burst and the bandwidth times the time; and no less."""
-    lib, pace, begin = rule(), pace_of(promise), SECOND
+    lib, pace, begin = parts(), pace_of(promise), SECOND
     lib.htbs_pace_busy(byref(pace), begin, SECOND, 0)
     sent = 0
     for cost in costs:
@@ -230,7 +221,7 @@ def test_no_more_operations_are_entitled_than_are_reserved(promise, costs, iops,
     bandwidth = promise if bytes_too else promise._replace(bw=0)
     both, begin = pace_of(bandwidth._replace(iops=iops)), SECOND
     by_bytes, by_ops = pace_of(promise), pace_of(promise._replace(bw=iops * 4096))
-    lib = rule()
+    lib = parts()
     for pace in (both, by_bytes, by_ops):
         lib.htbs_pace_busy(byref(pace), begin, SECOND, 0)
     for cost in costs:
@@ -246,7 +237,7 @@ def test_no_more_operations_are_entitled_than_are_reserved(promise, costs, iops,
 @given(promise=promises(1 << 40), costs=costs_of_requests)
 def test_a_tag_is_exact(promise, costs):
     """However fast the reservation: what a step is rounded by does not add up."""
-    lib, pace = rule(), pace_of(promise)
+    lib, pace = parts(), pace_of(promise)
     for cost in costs:
         lib.htbs_pace_charge(byref(pace), 0, cost)
     assert lib.htbs_pace_tag(byref(pace)) == sum(costs) * SECOND // promise.bw
@@ -255,7 +246,7 @@ def test_a_tag_is_exact(promise, costs):
 @pytest.mark.parametrize("service", [0, 10 * MS])
 def test_a_closed_loop_loses_no_bandwidth(service):
     """A reader with one request at a time, answered after 35 ms instead of 20, is owed the rest."""
-    lib, pace, cost = rule(), pace_of(Params(204_800, 4096, LATENCY)), 4096
+    lib, pace, cost = parts(), pace_of(Params(204_800, 4096, LATENCY)), 4096
     now = SECOND
     lib.htbs_pace_busy(byref(pace), now, SECOND, service)
     for _ in range(3):
@@ -269,7 +260,7 @@ def test_a_closed_loop_loses_no_bandwidth(service):
 
 
 def test_what_is_behind_by_more_than_two_latencies_is_lost():
-    lib, pace = rule(), pace_of(Params(204_800, 4096, LATENCY))
+    lib, pace = parts(), pace_of(Params(204_800, 4096, LATENCY))
     lib.htbs_pace_busy(byref(pace), SECOND, SECOND, 0)
     lib.htbs_pace_charge(byref(pace), SECOND, 4096)
     lib.htbs_pace_busy(byref(pace), 2 * SECOND, 0, 0)
@@ -278,7 +269,7 @@ def test_what_is_behind_by_more_than_two_latencies_is_lost():
 
 
 def test_an_idle_flow_saves_nothing_up():
-    lib, pace = rule(), pace_of(Params(204_800, 4096, LATENCY))
+    lib, pace = parts(), pace_of(Params(204_800, 4096, LATENCY))
     lib.htbs_pace_busy(byref(pace), SECOND, SECOND, 0)
     lib.htbs_pace_charge(byref(pace), SECOND, 4096)
     lib.htbs_pace_busy(byref(pace), 2 * SECOND, SECOND - 10 * MS, 0)
@@ -287,7 +278,7 @@ def test_an_idle_flow_saves_nothing_up():
 
 @pytest.mark.parametrize(("pending", "together"), [(1, 1), (3, 3), (4, 4), (9, 4)])
 def test_requests_of_a_burst_are_due_together(pending, together):
-    lib, pace = rule(), pace_of(Params(204_800, 16384, LATENCY))
+    lib, pace = parts(), pace_of(Params(204_800, 16384, LATENCY))
     lib.htbs_pace_busy(byref(pace), SECOND, SECOND, 0)
     deadline = lib.htbs_pace_deadline(byref(pace), SECOND, 4096)
     assert lib.htbs_pace_due_together(byref(pace), deadline, 4096, pending) == together
@@ -296,7 +287,7 @@ def test_requests_of_a_burst_are_due_together(pending, together):
 # The quota.
 
 def test_a_new_quota_holds_nothing_back():
-    lib, quota = rule(), CQuota()
+    lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), 0)
     for i in range(1000):
         assert lib.htbs_quota_allows(byref(quota), i * MS // 10)
@@ -307,14 +298,14 @@ def test_a_new_quota_holds_nothing_back():
 @given(late=st.integers(1, 1000), cost=st.integers(4096, 1 << 25))
 def test_no_quota_holds_surplus_back_for_ever(late, cost):
     """However many were late: a request goes when all before it are paid for."""
-    lib, quota, now = rule(), CQuota(), 0
+    lib, quota, now = parts(), CQuota(), 0
     lib.htbs_quota_init(byref(quota), 0)
     for _ in range(late):
         lib.htbs_quota_judge(byref(quota), True)
     assert 1 << 20 <= quota.rate < 20 * SECOND
     for _ in range(4):
         if not lib.htbs_quota_allows(byref(quota), now):
-            wait = lib.htbs_quota_wait(byref(quota))
+            wait = lib.htbs_quota_wait(byref(quota), now)
             assert wait <= cost * SECOND // quota.rate + 1
             # A second's worth is filled up at a time.
             while wait > 0:
@@ -327,7 +318,7 @@ def test_no_quota_holds_surplus_back_for_ever(late, cost):
 
 
 def test_reserved_work_uses_up_no_quota():
-    lib, quota = rule(), CQuota()
+    lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), 0)
     before = quota.tokens
     lib.htbs_quota_account(byref(quota), 1 << 30, False, 0)
@@ -336,7 +327,7 @@ def test_reserved_work_uses_up_no_quota():
 
 @pytest.mark.parametrize(("every", "grows"), [(80, False), (125, True)])
 def test_one_late_in_a_hundred_is_in_balance(every, grows):
-    lib, quota = rule(), CQuota()
+    lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), 0)
     quota.rate = begin = SECOND // 10
     for i in range(100 * every):
@@ -347,12 +338,39 @@ def test_one_late_in_a_hundred_is_in_balance(every, grows):
 
 def test_a_late_request_lowers_what_was_used():
     """And not a rate that was never reached."""
-    lib, quota = rule(), CQuota()
+    lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), 0)
     lib.htbs_quota_account(byref(quota), 10_000_000, True, 50 * MS)
     lib.htbs_quota_account(byref(quota), 10_000_000, True, 100 * MS)
     lib.htbs_quota_judge(byref(quota), True)
     assert quota.rate == 200_000_000 - 200_000_000 // 16
+
+
+# Shares.
+
+class CFair(Structure):
+    """struct htbs_fair."""
+
+    _fields_ = [("root", c_void_p * 2), ("clock", c_uint64)]
+
+
+class CFairNode(Structure):
+    """struct htbs_fair_node."""
+
+    _fields_ = [("rb", c_size_t * 3), ("tag", c_uint64)]
+
+
+def test_an_idle_flow_has_saved_no_share():
+    """It begins where another flow is that was served, less a run."""
+    lib, fair, node, other = parts(), CFair(), CFairNode(), CFairNode()
+    lib.htbs_fair_init(byref(fair))
+    other.tag = 1000
+    lib.htbs_fair_serve(byref(fair), byref(other), 100)
+    lib.htbs_fair_busy(byref(fair), byref(node))
+    assert node.tag == 900
+    node.tag = 5000
+    lib.htbs_fair_busy(byref(fair), byref(node))
+    assert node.tag == 5000
 
 
 # Service times.
@@ -361,7 +379,7 @@ def test_a_late_request_lowers_what_was_used():
                 max_size=300))
 def test_an_estimate_stays_within_what_a_device_may_take(requests):
     """No time, however long, makes it more than a second; estimates never become negative."""
-    lib, time = rule(), CService()
+    lib, time = parts(), CService()
     lib.htbs_service_time_init(byref(time), 20 * MS)
     for took, size, positioned in requests:
         lib.htbs_service_time_learn(byref(time), took, size, positioned)
@@ -371,7 +389,7 @@ def test_an_estimate_stays_within_what_a_device_may_take(requests):
 
 
 def test_a_spin_up_is_not_believed():
-    lib, time = rule(), CService()
+    lib, time = parts(), CService()
     lib.htbs_service_time_init(byref(time), 20 * MS)
     longest = lib.htbs_service_time_longest(byref(time))
     lib.htbs_service_time_learn(byref(time), 10 * SECOND, 4096, True)
@@ -379,7 +397,7 @@ def test_a_spin_up_is_not_believed():
 
 
 def test_a_constant_time_is_learned():
-    lib, time = rule(), CService()
+    lib, time = parts(), CService()
     lib.htbs_service_time_init(byref(time), 20 * MS)
     for _ in range(1000):
         lib.htbs_service_time_learn(byref(time), 5 * MS, 4096, True)
@@ -391,13 +409,13 @@ def test_a_constant_time_is_learned():
 
 @given(st.integers(0, (1 << 62) - 1))
 def test_the_margin_is_a_root(variance):
-    assert rule().htbs_load_margin(variance) == MARGIN * (isqrt(variance) << 10)
+    assert parts().htbs_load_margin(variance) == MARGIN * (isqrt(variance) << 10)
 
 
 @given(st.lists(st.tuples(st.integers(1, 3 * SECOND), st.integers(1, SECOND)), min_size=1))
 def test_the_fastest_of_the_last_seconds(steps):
     """No slower than any request of the last 10 s, no faster than all of the last 20 s."""
-    lib, fastest, now, seen = rule(), CFastest(), SECOND, []
+    lib, fastest, now, seen = parts(), CFastest(), SECOND, []
     for passed, took in steps:
         now += passed
         seen.append((now, took))

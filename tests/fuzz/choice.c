@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What holds of every choice: the rule, by a walk over all flows.
+ */
+#include <htbs/core/expire.h>
+
+#include "bench.h"
+
+#define HEADS_MAX	FLOWS
+
+/* The heads that are owed, by deadline. */
+static int heads_of(const struct bench *bench, const struct htbs_owed_head **heads)
+{
+	const struct rb_node *rb;
+	int count = 0;
+
+	for (rb = rb_first_cached(&bench->policy.owed.root); rb; rb = rb_next(rb))
+		heads[count++] = rb_entry(rb, struct htbs_owed_head, rb);
+	return count;
+}
+
+/* Has latest(Q) passed, with the margin of all, after what the device has? */
+bool must_begin(const struct bench *bench)
+{
+	const struct htbs_owed_head *heads[HEADS_MAX];
+	int count = heads_of(bench, heads), i;
+	struct htbs_load load = bench->policy.load;
+	u64 margin;
+
+	for (i = 0; i < count; i++)
+		load.variance += heads[i]->load.variance;
+	margin = htbs_load_margin(load.variance);
+	for (i = 0; i < count; i++) {
+		load.mean += heads[i]->load.mean;
+		if (!htbs_before(bench->now, heads[i]->deadline - load.mean - margin))
+			return true;
+	}
+	return false;
+}
+
+/* The flow that became active after latest(Q) is one that is owed. */
+static void check_turn(const struct bench *bench, const struct htbs_flow *flow)
+{
+	const struct htbs_policy *policy = &bench->policy;
+	const struct htbs_owed_head *heads[HEADS_MAX];
+
+	if (!policy->rotational || policy->overload.now || policy->run ||
+	    policy->in_flight || flow->background ||
+	    policy->expired_at == bench->now || !must_begin(bench))
+		return;
+	heads_of(bench, heads);
+	must(&flow->head == heads[0]);
+}
+
+void check_choice(const struct bench *bench, const struct htbs_choice *choice)
+{
+	const struct htbs_policy *policy = &bench->policy;
+	const struct htbs_flow *flow = choice->flow;
+
+	must(flow->pending && RB_EMPTY_NODE(&flow->cap.rb));
+	must(!choice->wait_began && !choice->held);
+	must(policy->active == (flow->background ? NULL : flow));
+	must(choice->order == policy->order);
+	if (choice->order == HTBS_ORDER_NEAREST)
+		must(policy->rotational && !policy->in_flight &&
+		     flow->pending > 1 && policy->run % 16);
+	if (choice->switched)
+		must(!policy->run);
+	check_turn(bench, flow);
+}
+
+void check_wait(const struct bench *bench)
+{
+	const struct htbs_policy *policy = &bench->policy;
+	const struct htbs_flow *flow = policy->active;
+	u64 left = policy->wait_until - bench->now;
+
+	must(policy->rotational && flow && !flow->pending && flow->sync);
+	must(htbs_before(bench->now, policy->wait_until));
+	if (policy->wait == HTBS_WAIT_ARRIVAL)
+		must(left <= policy->t_wait && !flow->in_flight);
+	else
+		must(left <= HTBS_HORIZON + policy->t_wait && flow->in_flight);
+}
+
+/* A device that seeks is not idle then; on another no reserved work is held back. */
+void check_hold(const struct bench *bench)
+{
+	const struct htbs_policy *policy = &bench->policy;
+	int i;
+
+	if (policy->rotational) {
+		must(policy->in_flight && !policy->held_until);
+		return;
+	}
+	must(htbs_before(bench->now, policy->held_until));
+	must(policy->held_until - bench->now <= HTBS_HORIZON);
+	for (i = 0; i < FLOWS - 1; i++)
+		if (htbs_owed_contains(&bench->flow[i].c.head))
+			must(!htbs_flow_owed(&bench->flow[i].c, bench->now));
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What holds of the policy's structure between any two events: every flow is where it
+ * belongs, trees are in order, and what is summed up is what a walk sums up.
+ */
+#include <htbs/core/backlog.h>
+#include <htbs/core/expire.h>
+
+#include "bench.h"
+
+static bool in_list(const struct bench *bench, const struct flow *flow)
+{
+	const struct list_head *at;
+
+	for (at = bench->policy.backlogged.next; at != &bench->policy.backlogged;
+	     at = at->next)
+		if (at == &flow->c.backlogged)
+			return true;
+	return false;
+}
+
+static void check_place(const struct bench *bench, const struct flow *flow)
+{
+	const struct htbs_policy *policy = &bench->policy;
+	const struct htbs_flow *c = &flow->c;
+	bool backlogged = c->pending && RB_EMPTY_NODE(&c->cap.rb);
+	bool shares = backlogged && !c->background;
+
+	must(c->pending == (u32)flow->pending);
+	must(c->in_flight == flow->in_flight);
+	must(c->background == is_background(bench, flow));
+	must(in_list(bench, flow) == backlogged);
+	must(c->pending || RB_EMPTY_NODE(&c->cap.rb));
+	must(RB_EMPTY_NODE(&c->cap.rb) || c->cap.throttled);
+	must(!RB_EMPTY_NODE(&c->share.rb) == shares);
+	must(!RB_EMPTY_NODE(&c->proportion.rb) ==
+	     (shares && policy->overload.now));
+	must(htbs_owed_contains(&c->head) ==
+	     (shares && !htbs_policy_gives_up(policy, c)));
+}
+
+/* The head is as its pace and its queue say. */
+static void check_head(const struct bench *bench, const struct flow *flow)
+{
+	const struct htbs_flow *c = &flow->c;
+	const struct htbs_extent *oldest = &flow->queue[0];
+	u64 arrived = oldest->arrived;
+
+	if (!flow->pending)
+		return;
+	must(c->cost == oldest->cost);
+	must(c->write == oldest->write);
+	if (c->cap.max)
+		arrived = htbs_cap_waits_since(&c->cap, arrived);
+	if (RB_EMPTY_NODE(&c->cap.rb)) {
+		must(c->arrived == arrived);
+		must(!htbs_before(bench->now, c->arrived));
+	}
+	if (htbs_owed_contains(&c->head))
+		must(c->head.start == htbs_pace_start(&c->pace, c->arrived, c->cost));
+}
+
+static void check_load(const struct bench *bench)
+{
+	struct htbs_load load = {};
+	u32 in_flight = 0, busy = 0, pending = 0;
+	int i;
+
+	for (i = 0; i < FLOWS; i++) {
+		load.mean += bench->flow[i].c.load.mean;
+		load.variance += bench->flow[i].c.load.variance;
+		in_flight += bench->flow[i].in_flight;
+		pending += bench->flow[i].pending;
+		busy += bench->flow[i].in_flight || bench->flow[i].pending;
+	}
+	must(bench->policy.load.mean == load.mean);
+	must(bench->policy.load.variance == load.variance);
+	must(bench->policy.in_flight == in_flight);
+	must(bench->policy.pending == pending);
+	must(bench->policy.busy == busy);
+	must(in_flight || !load.mean);
+	must(bench->policy.due_count <= in_flight);
+}
+
+/* Trees are in order, whatever was charged. */
+static void check_order(const struct bench *bench)
+{
+	const struct rb_node *rb, *next;
+
+	for (rb = rb_first_cached(&bench->policy.owed.root); rb; rb = next) {
+		next = rb_next(rb);
+		if (next)
+			must(!htbs_before(rb_entry(next, struct htbs_owed_head, rb)->deadline,
+					  rb_entry(rb, struct htbs_owed_head, rb)->deadline));
+	}
+	for (rb = rb_first_cached(&bench->policy.shares.root); rb; rb = next) {
+		next = rb_next(rb);
+		if (next)
+			must(!htbs_before(rb_entry(next, struct htbs_fair_node, rb)->tag,
+					  rb_entry(rb, struct htbs_fair_node, rb)->tag));
+	}
+	for (rb = rb_first_cached(&bench->policy.expected); rb; rb = next) {
+		next = rb_next(rb);
+		if (next)
+			must(rb_entry(next, struct htbs_flow, expected)->pace.params.latency >=
+			     rb_entry(rb, struct htbs_flow, expected)->pace.params.latency);
+	}
+}
+
+void check_structure(const struct bench *bench)
+{
+	int i;
+
+	for (i = 0; i < FLOWS; i++) {
+		check_place(bench, &bench->flow[i]);
+		check_head(bench, &bench->flow[i]);
+	}
+	check_load(bench);
+	check_order(bench);
+	must(htbs_policy_has_work(&bench->policy) ==
+	     (!bench->policy.wait && !bench->policy.held &&
+	      !list_empty(&bench->policy.backlogged)));
+	must(!bench->policy.wait || bench->policy.active);
+}
