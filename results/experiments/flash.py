@@ -18,7 +18,7 @@ APP1 = Job("app1", "randread", 0, 2048 * MIB, Reservation(4 * MIB, 64 * KIB, 5_0
 APP2 = Job("app2", "read", 2048 * MIB, 2048 * MIB, Reservation(8 * MIB, 64 * KIB, 10_000))
 
 # The paper's T_wait is for disks: on flash, HTBS does not wait by default.
-WAITING = schedulers.htbs("htbs-wait", **schedulers.HTBS_PAPER.tunables, t_wait_us=10_000)
+WAITING = schedulers.paper("htbs-wait", 20, t_wait_us=10_000)
 WAYS = (
     schedulers.PCLOCK,
     schedulers.HTBS_PAPER,

@@ -13,7 +13,7 @@ from results.lab.study import Case, Claim, Runs, Study
 from results.lab.words import ms, time
 
 B_MAX = (1, 20)
-WAYS = tuple(schedulers.htbs(f"htbs-{b_max}", policy="paper", b_max=b_max) for b_max in B_MAX)
+WAYS = tuple(schedulers.paper(f"htbs-{b_max}", b_max) for b_max in B_MAX)
 
 
 def study(name: str, title: str, asked: str, setting: Setting) -> Study:

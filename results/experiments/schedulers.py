@@ -1,7 +1,8 @@
 """The schedulers that the experiments compare, as their authors mean them to be used.
 
 One title, one meaning: HTBS is the module as it is loaded. Every other title of HTBS has all
-tunables that are written. pClock is HTBS with `policy=paper b_max=1 t_wait_us=0`.
+tunables that are written. The paper's rule is the same elevator with another choice of what is
+dispatched (tests/paper); pClock is that with `b_max=1 t_wait_us=0`.
 """
 
 from dataclasses import replace
@@ -14,14 +15,19 @@ def htbs(name: str, *besides: str, **tunables: int | str) -> Scheduler:
     title = " ".join(["HTBS", *(f"{key}={value}" for key, value in tunables.items())])
     if besides:
         title += f" ({', '.join(besides)})"
-    return Scheduler(name, title, "htbs", tunables)
+    return Scheduler(name, title, "htbs", tunables, "htbs")
+
+
+def paper(name: str, b_max: int, **tunables: int | str) -> Scheduler:
+    """The paper's rule: runs and waits last as long as b_max and t_wait_us say, whatever is due."""
+    title = " ".join([f"paper b_max={b_max}", *(f"{key}={its}" for key, its in tunables.items())])
+    return Scheduler(name, title, "htbs", tunables, "htbs-paper", {"b_max": b_max})
 
 
 HTBS = htbs("htbs")
-# The paper's rule: runs and waits last as long as b_max and t_wait_us say, whatever is due.
-HTBS_PAPER = htbs("htbs-paper", policy="paper", b_max=20)
-# What HTBS is with these tunables, and what the paper compares HTBS with.
-PCLOCK = replace(htbs("pclock", policy="paper", b_max=1, t_wait_us=0), title="pClock")
+HTBS_PAPER = paper("htbs-paper", 20)
+# What the paper's rule is with these, and what the paper compares it with.
+PCLOCK = replace(paper("pclock", 1, t_wait_us=0), title="pClock")
 BFQ = Scheduler("bfq", "BFQ", "bfq")
 # The paper's B_max of 20 requests for BFQ as well: its budget, in sectors.
 BFQ_20 = Scheduler(
@@ -39,7 +45,8 @@ ALL = (PCLOCK, HTBS_PAPER, HTBS, BFQ, BFQ_20, MQ_DEADLINE, KYBER, NONE)
 def htbs_with_rest(scheduler: Scheduler, bw: int) -> Scheduler:
     """HTBS, where groups without a reservation share one of so many bytes/s."""
     rest = {"default_bw": bw, "default_burst": 64 * KIB}
-    return htbs(scheduler.name, **scheduler.tunables, **rest)
+    title = " ".join([scheduler.title, *(f"{key}={value}" for key, value in rest.items())])
+    return replace(scheduler, title=title, tunables={**scheduler.tunables, **rest})
 
 
 def bfq_weights(unit: int) -> Scheduler:

@@ -50,16 +50,18 @@ def io_htbs(job: Job) -> dict[str, str]:
 class Scheduler:
     """One way to run the experiment.
 
-    name: in the summary; title: on the page; elevator: what queue/scheduler is set to; tunables:
-    in queue/iosched; root: files of the root cgroup with what is written to them; control: the
-    same of a job's cgroup (without it, io.htbs if the elevator is htbs). $dev stands for the
-    drive's number.
+    name: in the summary; title: on the page; elevator: what queue/scheduler is set to; module: that
+    is loaded for it, with parameters; tunables: in queue/iosched; root: files of the root cgroup
+    with what is written to them; control: the same of a job's cgroup (without it, io.htbs if the
+    elevator is htbs). $dev stands for the drive's number.
     """
 
     name: str
     title: str
     elevator: str
     tunables: Mapping[str, int | str] = field(default_factory=dict)
+    module: str = ""
+    parameters: Mapping[str, int | str] = field(default_factory=dict)
     root: Mapping[str, str] = field(default_factory=dict)
     control: Callable[[Job], dict[str, str]] | None = None
 

@@ -19,16 +19,14 @@ _NOT_OVERDUE = '[ ! -e overdue ] || fail "a request starves: $(cat overdue)"'
 _BEGIN = 1
 
 
-def script(experiment: Experiment, scheduler: Scheduler, *, recorded: bool = False) -> str:
+def script(experiment: Experiment, scheduler: Scheduler) -> str:
     """The script: it leaves fio's reports() and per job JOB.log, a line for every request.
 
-    With htbs it also leaves the job's io.htbs.stat as JOB.stat and, recorded, its tracepoints for
-    tests.model.replay; that takes the functions of tests/vm/scripts/lib.sh. It fails if a request
-    was pending for longer than its bound.
+    With htbs it also leaves the job's io.htbs.stat as JOB.stat. It fails if a request was pending
+    for longer than its bound.
     """
     lines = [_load("simdisk", experiment.drive.parameters)]
-    lines += ["load htbs"] if scheduler.reserves else []
-    lines += ["record"] if recorded else []
+    lines += [_load(scheduler.module, scheduler.parameters)] if scheduler.module else []
     lines += [f"scheduler {DISK} {scheduler.elevator}", f"dev=$(cat /sys/block/{DISK}/dev)"]
     queue = dict(experiment.drive.queue)
     queue |= experiment.drive.scheduled if scheduler.elevator != "none" else {}
@@ -54,7 +52,6 @@ def script(experiment: Experiment, scheduler: Scheduler, *, recorded: bool = Fal
         lines += [f"mv {job.name}_lat.log {job.name}.log"]
         if scheduler.reserves:
             lines += [f"cat {CGROUPS}/{job.name}/io.htbs.stat >{job.name}.stat"]
-    lines += ["recorded"] if recorded else []
     return "\n".join(lines) + "\n"
 
 

@@ -23,8 +23,8 @@ machine, to the digit. What HTBS loses is shown like what it wins.
     make lab PAGE=1             # page and figures from the summary, without a run
 
 *HTBS* is the scheduler as it is loaded. Any other form of it is named by all tunables that are
-written: `HTBS policy=paper b_max=20` has the paper's rule and the paper's B_max, and the paper's
-claims are about it. *pClock* is `HTBS policy=paper b_max=1 t_wait_us=0`. BFQ, mq-deadline and kyber
+written. *paper b_max=20* is the same elevator with the paper's rule and its B_max, and the paper's
+claims are about it. *pClock* is *paper b_max=1 t_wait_us=0*. BFQ, mq-deadline and kyber
 are as they are loaded, unless tunables are named. *The paper* is P. E. Rocha and L. C. E. de Bona,
 "Sistemas de Armazenamento Compartilhado com Qualidade de Serviço e Alto Desempenho".
 

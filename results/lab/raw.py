@@ -88,6 +88,8 @@ class Run:
             "drive": dict(experiment.drive.parameters),
             "seconds": experiment.seconds,
             "elevator": scheduler.elevator,
+            "module": scheduler.module,
+            "parameters": dict(scheduler.parameters),
             "tunables": dict(scheduler.tunables),
             "root": dict(scheduler.root),
         }

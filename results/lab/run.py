@@ -138,7 +138,8 @@ def side_by_side(tasks: Mapping[str, Callable[[Advance], T]], progress: Progress
 def stripped_modules(kernel: Kernel) -> dict[str, bytes]:
     """The modules without the parts that differ between builds, so that runs repeat exactly."""
     stripped = {}
-    for name, path in modules.build(kernel).items():
+    built = modules.build(kernel) | {"htbs-paper.ko": modules.build_paper(kernel)}
+    for name, path in built.items():
         with tempfile.NamedTemporaryFile() as file:
             subprocess.run(["objcopy", *_STRIP, path, file.name], check=True)
             module = Path(file.name).read_bytes()
@@ -164,8 +165,9 @@ def run_name(experiment: Experiment, scheduler: Scheduler) -> str:
 
 
 def files_for(scheduler: Scheduler, files: Mapping[str, T]) -> dict[str, T]:
-    """The modules of a run. A run without htbs.ko does not depend on it."""
-    return {name: file for name, file in files.items() if scheduler.reserves or name != "htbs.ko"}
+    """The modules of a run: the drive's, and the scheduler's if that is one."""
+    needed = {"simdisk.ko", f"{scheduler.module}.ko"}
+    return {name: file for name, file in files.items() if name in needed}
 
 
 def jobs_took(calls: Iterable[tuple[float, float]]) -> float:

@@ -26,6 +26,16 @@ def build(kernel: Kernel) -> dict[str, Path]:
     return {name: BUILD / kernel.version / name for name in ("htbs.ko", "simdisk.ko")}
 
 
+@cache
+def build_paper(kernel: Kernel) -> Path:
+    """Build htbs-paper.ko, the elevator with the paper's rule."""
+    good = build(kernel)["htbs.ko"].parent
+    with (BUILD / ".modules.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _make("paper", f"KVER={kernel.version}")
+    return good / "htbs-paper.ko"
+
+
 def build_miscounting(kernel: Kernel) -> Path:
     """Build htbs.ko as if this kernel counted tags the other way: it must not be loaded."""
     good = build(kernel)["htbs.ko"].parent

@@ -32,7 +32,7 @@ STUDY = Study(
     title="Slack on a disk",
     asked="""
 The pair of 5.1 once more, and the same runs. With the paper's rule, b_max trades latency for
-throughput. With `policy=slack`, the default, runs and waits last as long as the others' deadlines
+throughput. With HTBS runs and waits last as long as the others' deadlines
 allow.
 """,
     cases=(CASE,),
