@@ -17,8 +17,8 @@ define links
 endef
 kbuild = $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(1) W=$(W)
 
-.PHONY: all private-types simdisk modules_install matrix style setup demo lab bench test test-debug \
-	soak fuzz fuzz-writes test-host test-mutants conformance clean help
+.PHONY: all private-types simdisk paper modules_install matrix style setup demo lab bench test test-debug \
+	soak fuzz fuzz-writes test-host test-mutants conformance census clean help
 
 all: private-types
 	$(call links,Kbuild htbs include sysfs,$(OUT))
@@ -33,6 +33,14 @@ simdisk: private-types
 	@+$(call kbuild,build/simdisk/$(KVER)) modules
 	@cp build/simdisk/$(KVER)/simdisk.ko $(OUT)/
 
+# The baseline of the experiments: the same elevator with the rule of the paper.
+paper: private-types
+	$(call links,htbs include sysfs tests/paper/.,build/paper/$(KVER))
+	@mkdir -p build/paper/$(KVER)/include/generated
+	@cp $(OUT)/include/generated/htbs-private.h build/paper/$(KVER)/include/generated/
+	@+$(call kbuild,build/paper/$(KVER)) modules
+	@cp build/paper/$(KVER)/htbs-paper.ko $(OUT)/
+
 # Header packages hold no key to sign with, and no System.map, without which depmod is left out.
 modules_install: all
 	@+$(call kbuild,$(OUT)) CONFIG_MODULE_SIG_ALL= modules_install
@@ -44,10 +52,10 @@ matrix:
 	@mkdir -p build
 	@for kver in $(FLAVOURS); do \
 		echo "== $$kver"; log=build/$$kver.log; \
-		if ! $(MAKE) -j$$(nproc) --no-print-directory KVER=$$kver W=1 C=2 all simdisk \
+		if ! $(MAKE) -j$$(nproc) --no-print-directory KVER=$$kver W=1 C=2 all simdisk paper \
 			>$$log 2>&1; then cat $$log; \
 		elif ! grep -E 'warning:|error:' $$log; then continue; fi; \
-		rm -rf build/$$kver build/simdisk/$$kver; exit 1; \
+		rm -rf build/$$kver build/simdisk/$$kver build/paper/$$kver; exit 1; \
 	done
 
 style:
@@ -72,7 +80,7 @@ test: setup
 # What needs neither a kernel nor its headers.
 test-host:
 	@scripts/setup host
-	@$(PYTHON) -m pytest -n auto -m 'not guest' --hypothesis-profile=quick tests/fuzz tests/sim tests/model tests/unit
+	@$(PYTHON) -m pytest -n auto -m 'not guest' --hypothesis-profile=quick tests/fuzz tests/sim tests/unit
 
 test-debug: CONFIG ?= debug
 test-debug:
@@ -100,16 +108,17 @@ test-mutants:
 
 conformance: SEED ?= 1
 conformance: setup
-ifdef EXPERIMENT
-	@$(PYTHON) -m results.lab.conformance $(EXPERIMENT) \
-		$(if $(LAB_SECONDS),--seconds $(LAB_SECONDS))
-else
 	@$(PYTHON) -m tests.vm.conformance --seed $(SEED) \
 		$(if $(KERNEL),--kernel $(KERNEL)) $(if $(CLOCK),--clock $(CLOCK))
-endif
+
+census: SEED ?= 1
+census: DRIVES ?= 30
+census:
+	@scripts/setup host
+	@$(PYTHON) -m tests.sim.census --drives $(DRIVES) --seed $(SEED) $(if $(FLASH),--flash)
 
 clean:
-	rm -rf $(patsubst %,build/%,$(FLAVOURS)) build/simdisk build/*.log
+	rm -rf $(patsubst %,build/%,$(FLAVOURS)) build/simdisk build/paper build/*.log
 
 help:
 	@echo 'make                     build htbs.ko for the running kernel, in build/<kernel>/'
@@ -117,6 +126,7 @@ help:
 	@echo 'make VMLINUZ=<file>      take the kernel'"'"'s types from this vmlinuz or vmlinux'
 	@echo 'make modules_install     install it for that kernel (as root)'
 	@echo 'make simdisk             build the simulated disk for the guest'
+	@echo 'make paper               build the scheduler with the rule of the paper, to compare'
 	@echo 'make demo                install what is missing, run the demonstration'
 	@echo 'make bench               measure what scheduling costs the CPU'
 	@echo 'make lab                 run the experiments that have no raw data in build/results/'
@@ -136,10 +146,9 @@ help:
 	@echo 'make test-mutants        make deliberate mistakes and show that each is caught;'
 	@echo '                         MUTANTS="<name> ..." some of them, MUTANTS=--host those on the host'
 	@echo 'make conformance SEED=<n>'
-	@echo '                         record random I/O in a guest and replay it through the'
-	@echo '                         specification; CLOCK=virtual|real, KERNEL=6.1|6.12'
-	@echo 'make conformance EXPERIMENT=x'
-	@echo '                         the same with demo or an experiment of the lab; LAB_SECONDS=n'
+	@echo '                         record random I/O in a guest and replay it by the core on the'
+	@echo '                         host; CLOCK=virtual|real, KERNEL=6.1|6.12'
+	@echo 'make census SEED=<n>     drives drawn at random, in the simulation; DRIVES=<n>, FLASH=1'
 	@echo 'make matrix              build for every kernel whose headers are installed'
 	@echo 'make style               checkpatch, sparse and ruff'
 	@echo 'make setup               install what is missing'

@@ -77,7 +77,7 @@ ROWS = (
     ),
     Row(
         "starvation",
-        "conforming readers close the window, two groups want more than they reserved",
+        "conforming readers keep the quotas low, two groups want more than they reserved",
         "each gets its reservation, every second",
         short=True,
         bounds=True,

@@ -12,8 +12,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 
-from tests.model import replay
-from tests.vm import GuestError, SetupError, boot
+from tests.vm import GuestError, SetupError, boot, replay
 from tests.vm.functional import SERIES, Boot
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -21,8 +20,6 @@ KIB, MIB = 1 << 10, 1 << 20
 # The demonstration's pair (results/demo.py), some seconds of it.
 DEMO = """
 scheduler sim0 htbs
-tune sim0 policy paper
-tune sim0 b_max 20
 cg random sequential
 reserve random sim0 bw=200K burst=8K latency=50000
 reserve sequential sim0 bw=800K burst=8K latency=100000
@@ -78,10 +75,6 @@ for n in 1 2 3 4 5 6 7; do
 	job read$n sim0 --rw=read --bs=64k --offset=$((512 * n))m --size=256m --ioengine=libaio \\
 		--iodepth=$depth --runtime=1
 done
-for n in 1 2 3; do
-	sleep 0.25
-	cat /sys/kernel/debug/block/sim0/sched/state
-done >crowd
 ended
 left read1 read2 read3 read4 read5 read6 read7
 scheduler sim0 none
@@ -250,12 +243,9 @@ def _shared(seed: int, line: str) -> str:
 def _tune(rng: random.Random, disk: str) -> str:
     name, value = rng.choice(
         [
-            ("b_max", rng.choice([1, 2, 20, 65536])),
             ("t_wait_us", rng.choice([0, 1, 3_000, 10_000, 50_000])),
             ("t_wait_us", rng.choice([10_000, 30_000])),
             ("default_bw", rng.choice([4096, 3_000_000])),
-            ("policy", "slack"),
-            ("policy", rng.choice(["paper", "slack"])),
         ]
     )
     return f"tune {disk} {name} {value}"

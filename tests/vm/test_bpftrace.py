@@ -21,8 +21,8 @@ def _map(result: Result, pattern: str) -> dict[str, int]:
 def test_every_event_is_counted(result: Result) -> None:
     count = _map(result, r"@\[tracepoint:htbs:htbs_(\w+)\]")
     assert set(count) == {
-        "tag", "merge", "dispatch", "complete", "switch",
-        "wait_begin", "wait_end", "drift", "late", "config", "charge", "join", "overload",
+        "arrive", "merge", "dispatch", "complete", "switch",
+        "wait_begin", "wait_end", "late", "config", "join", "overload",
     }  # fmt: skip
     stats = [htbs_stat(result.text(f"{group}.stat")) for group in ("random", "sequential")]
     assert count["complete"] == sum(stat["completed"] for stat in stats)

@@ -12,7 +12,6 @@ TOO_LONG = (str(2**64), str(2**70), "9" * 400, str(-(2**63)))
 
 # What is out of range, smallest and largest good value.
 TUNABLES = {
-    "b_max": (("0", "65537", str(2**32 + 1)), "1", "65536"),
     "t_wait_us": (("1000001", str(2**32)), "0", "1000000"),
     "default_bw": (("0", "4095", str(2**40 + 1)), "4096", str(2**40)),
     "default_burst": (("0", "4095", str(2**32 + 1)), "4096", str(2**32)),

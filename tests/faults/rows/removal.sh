@@ -19,7 +19,7 @@ all_ended()
 			split($3, entries, "/")
 			gaps = entries[1] != entries[2]
 		}
-		match($0, / htbs_(tag|merge|complete): /) {
+		match($0, / htbs_(arrive|merge|complete): /) {
 			for (at = 1; $at !~ /^htbs_.*:$/; at++)
 				;
 			if ($(at + 1) != disk)
@@ -29,7 +29,7 @@ all_ended()
 				is[pair[1]] = pair[2]
 			}
 			request = $at == "htbs_merge:" ? is["gone"] : is["request"]
-			if ($at == "htbs_tag:") {
+			if ($at == "htbs_arrive:") {
 				arrived++
 				twice += request in under_way
 				under_way[request]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Readers that conform close the window, as each request takes more than half of their latency. Two
+# Readers that conform, with a latency that the device hardly keeps, lower the quotas. Two
 # groups that want more than they have reserved get their reservation every second.
 
 # readers GROUP COUNT DEPTH OPTION…: they read blocks of 4k, started 3 ms apart.

@@ -29,8 +29,6 @@ queue=/sys/block/nullb0/queue
 while more 1; do
 	for value in 4 128 17 64; do
 		tune nr_requests $value
-		tune iosched/policy $([ $value = 17 ] && echo slack || echo paper)
-		tune iosched/b_max $value
 		tune iosched/t_wait_us $((value * 100))
 		tune iosched/default_bw $((value * 4096))
 		tune iosched/default_burst $((value * 4096))

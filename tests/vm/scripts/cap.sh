@@ -23,8 +23,6 @@ in_cg app timeout 5 fio --name=flushes --filename=/dev/sim0 --rw=write --bs=64k 
 	--sync=dsync --ioengine=psync --eta=never >flushes.log || fail "the cap holds up flushes"
 sleep 9
 # ... beside a group that takes the rest, ...
-expect_put OK paper /sys/block/sim0/queue/iosched/policy
-expect_put OK 20 /sys/block/sim0/queue/iosched/b_max
 run=without
 job greedy 3 --rw=randread --iodepth=32 --offset=2g
 run=beside
@@ -35,8 +33,6 @@ job greedy 5 --rw=randread --iodepth=32 --offset=2g &
 job app 5 --rw=randread --iodepth=1
 wait
 stats app .
-
-expect_put OK slack /sys/block/sim0/queue/iosched/policy
 
 # served CGROUP: requests so far.
 served()

@@ -41,10 +41,8 @@ wait
 stats app
 echo $(($(stat_of app sim0 conforming) - begin)) >bytes.conforming
 
-# Surplus is divided by operations, 1 : 3, whatever their size; with runs of one.
+# Surplus is divided by the operations reserved, 1 : 3.
 run=shares
-expect_put OK paper /sys/block/sim0/queue/iosched/policy
-expect_put OK 1 /sys/block/sim0/queue/iosched/b_max
 reserve app sim0 none
 reserve large sim0 iops=5 burst=8K latency=100000
 reserve small sim0 iops=15 burst=8K latency=100000

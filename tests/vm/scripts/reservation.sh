@@ -41,11 +41,11 @@ job rest 10 --rw=randread --iodepth=16 --offset=4g &
 wait
 stats flood1 flood3
 
-# The same three with as much reserved each, and weights 1 : 3 : 1, of which the last is the default.
+# The same three with as much reserved each, and weights 1 : 3 : 1.
 run=weights
 reserve flood1 sim0 bw=20K weight=100
 reserve flood3 sim0 bw=20K weight=300
-expect_put OK 20480 /sys/block/sim0/queue/iosched/default_bw
+reserve rest sim0 bw=20K burst=8K latency=100000 weight=100
 job flood1 10 --rw=randread --iodepth=16 &
 job flood3 10 --rw=randread --iodepth=16 --offset=2g &
 job rest 10 --rw=randread --iodepth=16 --offset=4g &
@@ -53,7 +53,7 @@ wait
 reserve flood1 sim0 weight=default
 reserve flood3 sim0 weight=default
 expect "bw=20480 burst=8192 latency=100000" "$(in_force flood1 sim0)"
-expect_put OK 40960 /sys/block/sim0/queue/iosched/default_bw
+reserve rest sim0 none
 
 # The idle class alone, ...
 run=idle-alone

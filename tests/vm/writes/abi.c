@@ -11,7 +11,6 @@
 #define DIGITS_MAX	23	/* longer numbers are refused, whatever they say */
 
 const struct number_file number_files[NUMBERS] = {
-	{ "b_max",		1,	65536 },
 	{ "t_wait_us",		0,	1000000 },
 	{ "default_bw",		4096,	1ULL << 40 },
 	{ "default_burst",	4096,	1ULL << 32 },
@@ -210,10 +209,6 @@ bool take(struct state *next, int file, char *text)
 {
 	if (file == RESERVATION)
 		return take_reservation(next, text);
-	if (file == POLICY) {
-		next->slack = is_word(text, "slack");
-		return next->slack || is_word(text, "paper");
-	}
 	return take_number(next, file, text);
 }
 
@@ -222,9 +217,7 @@ void expected(const struct state *state, int file, char *text)
 	unsigned long long promised = state->number[DEFAULT_BW];
 
 	text[0] = '\0';
-	if (file == POLICY) {
-		add(text, state->slack ? "slack\n" : "paper\n");
-	} else if (file == PROMISED) {
+	if (file == PROMISED) {
 		if (state->own)
 			promised += state->bw ? state->bw :
 				    state->iops * state->number[REQUEST];

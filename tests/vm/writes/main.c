@@ -32,8 +32,7 @@ static int trace;
 
 static void path_of(int file, char *path)
 {
-	const char *name = file == POLICY ? "policy" :
-			   file == PROMISED ? "promised_bw" :
+	const char *name = file == PROMISED ? "promised_bw" :
 			   file == RESERVATION ? "io.htbs" :
 			   number_files[file].name;
 
@@ -145,7 +144,7 @@ static bool check_all(void)
 static bool begin(void)
 {
 	static const unsigned long long first[NUMBERS] = {
-		20, 10000, 1048576, 1048576, 1000000, 0, 4096,
+		10000, 1048576, 1048576, 1000000, 0, 4096,
 	};
 	char path[TEXT_MAX], text[TEXT_MAX];
 	int file, fd;
@@ -195,7 +194,7 @@ int main(int argc, char **argv)
 		return 1;
 
 	while (writes < count) {
-		int file = one_in(2) ? RESERVATION : (int)rnd(POLICY + 1);
+		int file = one_in(2) ? RESERVATION : (int)rnd(NUMBERS);
 
 		if (!try(file) || (writes % ALL_EVERY == 0 && !check_all())) {
 			printf("write %lu of seed %s\n", writes, argv[1]);

@@ -188,8 +188,6 @@ size_t make(int file, char *text)
 	if (file == RESERVATION) {
 		add_reservation(text);
 		from = strlen(device);
-	} else if (file == POLICY) {
-		add(text, one_in(2) ? "paper" : "slack");
 	} else if (file == CAPACITY && one_in(2)) {
 		add(text, "0");
 	} else {

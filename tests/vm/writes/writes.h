@@ -16,7 +16,6 @@
 
 /* The numbers in force, in the order of number_files[]. */
 enum {
-	B_MAX,
 	T_WAIT,
 	DEFAULT_BW,
 	DEFAULT_BURST,
@@ -42,8 +41,7 @@ extern const struct number_file number_files[NUMBERS];
 
 /* The files: those of the numbers, and these. */
 enum {
-	POLICY = NUMBERS,
-	PROMISED,
+	PROMISED = NUMBERS,
 	RESERVATION,
 	FILES,
 };
@@ -51,13 +49,11 @@ enum {
 /**
  * struct state - all that can be read
  * @number: of number_files[]
- * @slack: policy
  * @own: the group has a reservation
  * @bw: its numbers, as written; 0: bytes don't count
  */
 struct state {
 	unsigned long long number[NUMBERS];
-	bool slack;
 	bool own;
 	unsigned long long bw;
 	unsigned long long burst;
