@@ -260,9 +260,9 @@ def _hesitant(group: str, disk: str, seconds: int) -> str:
 
 
 def _buffered(group: str, disk: str, seconds: int) -> str:
-    """A buffered writer: to the kernel all other I/O is synchronous."""
+    """A buffered writer: to the kernel all other I/O is synchronous. Where no other job is."""
     return (
-        f"job {group} {disk} --rw=randwrite --bs=4k --offset=32m --size=16m --ioengine=psync"
+        f"job {group} {disk} --rw=randwrite --bs=4k --offset=48m --size=16m --ioengine=psync"
         f" --direct=0 --sync_file_range=write:8 --rate_iops=200 --runtime={seconds}"
     )
 
