@@ -14,8 +14,8 @@ static struct htbs_flow *htbs_first_throttled(const struct htbs_policy *policy)
 			     struct htbs_flow, cap.rb);
 }
 
-/* Requests pending have arrived now, for all that is decided by that. */
-static void htbs_let_go(struct htbs_flow *flow, u64 now)
+/* From now on the requests pending count as arrived. */
+static void htbs_flow_unthrottled(struct htbs_flow *flow, u64 now)
 {
 	flow->cap.throttled = false;
 	flow->cap.since = now;
@@ -40,7 +40,7 @@ void htbs_policy_charge_cap(struct htbs_policy *policy, struct htbs_flow *flow,
 	htbs_cap_charge(&flow->cap, now, cost);
 	flow->cap.throttled &= !policy->drains;
 	if (was && !flow->cap.throttled)
-		htbs_let_go(flow, now);
+		htbs_flow_unthrottled(flow, now);
 	else
 		flow->arrived = htbs_cap_waits_since(&flow->cap, flow->arrived);
 	if (linked)
@@ -52,7 +52,7 @@ static void htbs_unthrottle(struct htbs_policy *policy, struct htbs_flow *flow,
 			    u64 now)
 {
 	htbs_policy_unlink(policy, flow);
-	htbs_let_go(flow, now);
+	htbs_flow_unthrottled(flow, now);
 	htbs_policy_link(policy, flow);
 	policy->held = false;
 	htbs_policy_shorten_wait(policy, now);

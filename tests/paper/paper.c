@@ -189,7 +189,7 @@ bool htbs_policy_shorten_wait(struct htbs_policy *policy, u64 now)
 }
 
 /**
- * htbs_policy_wait_for_arrival() - the request whose completion is waited for is done
+ * htbs_policy_wait_for_arrival() - idle the device for the next request
  * @policy: the policy
  * @now: real time, ns
  */

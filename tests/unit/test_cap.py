@@ -195,8 +195,8 @@ def test_a_draining_queue_is_not_throttled(lib):
     assert desk.unthrottled() == 600 * MS - CAP_AHEAD
 
 
-def test_what_a_draining_queue_lets_go_has_waited(lib):
-    """It is not owed for later, when its cap would let it go, and it can expire."""
+def test_a_request_unthrottled_by_a_drain_has_waited(lib):
+    """It is owed now, not when its cap would unthrottle it, and it can expire."""
     desk = Capped(lib, pending=5, promise=HELD._replace(burst=65536))
     assert desk.served_at(0)
     desk.device.charge_bypass(desk.flow, 100 * BLOCK, desk.now)
