@@ -76,9 +76,7 @@ static void htbs_show_load(struct seq_file *sf,
 	const struct htbs_service_time *service = &policy->service;
 
 	seq_printf(sf, "overload        %s\n",
-		   policy->overload.now ? "yes" :
-		   policy->infeasible ? "some reservations cannot be kept" :
-		   "no");
+		   policy->overload.now ? "yes" : "no");
 	seq_printf(sf, "positioning     %llu us, up to %llu us; %llu us for 1 MiB\n",
 		   service->position / NSEC_PER_USEC,
 		   htbs_service_time_longest(service) / NSEC_PER_USEC,
@@ -123,10 +121,16 @@ static int htbs_state_show(void *data, struct seq_file *sf)
 static void htbs_backlog_line(struct seq_file *sf, struct htbs_flow *flow,
 			      u64 now)
 {
-	seq_printf(sf, "group %llu: %u pending, %u in flight, entitled in %lld us, due in %lld us\n",
-		   htbs_flow_owner(flow)->id, flow->pending, flow->in_flight,
-		   (s64)(flow->head.start - now) / NSEC_PER_USEC,
-		   (s64)(flow->head.deadline - now) / NSEC_PER_USEC);
+	if (flow->surplus_only)
+		seq_printf(sf, "group %llu: %u pending, %u in flight, reserves and asks for more than the device: surplus only\n",
+			   htbs_flow_owner(flow)->id, flow->pending,
+			   flow->in_flight);
+	else
+		seq_printf(sf, "group %llu: %u pending, %u in flight, entitled in %lld us, due in %lld us\n",
+			   htbs_flow_owner(flow)->id, flow->pending,
+			   flow->in_flight,
+			   (s64)(flow->start - now) / NSEC_PER_USEC,
+			   (s64)(flow->head.deadline - now) / NSEC_PER_USEC);
 }
 
 static void htbs_throttled_line(struct seq_file *sf, struct htbs_flow *flow)

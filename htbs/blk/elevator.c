@@ -73,6 +73,7 @@ static void htbs_insert_pending(struct htbs_device *dev,
 		.arrived	= now,
 		.cost		= htbs_rq_cost(rq),
 		.write		= op_is_write(rq->cmd_flags),
+		.pos		= blk_rq_pos(rq),
 	};
 	struct htbs_arrival arrival;
 

@@ -93,6 +93,7 @@ void htbs_queue_update_head(struct htbs_device *dev,
 	head.arrived = htbs_rq_arrived(rq);
 	head.cost = htbs_rq_cost(rq);
 	head.write = op_is_write(rq->cmd_flags);
+	head.pos = blk_rq_pos(rq);
 	htbs_policy_set_head(&dev->policy, &res->flow, &head);
 }
 

@@ -35,25 +35,19 @@ bool htbs_policy_throttles(const struct htbs_policy *policy,
 	       htbs_before(now, htbs_cap_end(&flow->cap));
 }
 
-/**
- * htbs_policy_gives_up() - whether a flow has no deadlines, as they cannot be kept
- * @policy: the policy
- * @flow: the flow
- *
- * Return: true if its reservation is impossible and turns came too late.
- */
-bool htbs_policy_gives_up(const struct htbs_policy *policy,
-			  const struct htbs_flow *flow)
-{
-	return policy->infeasible && htbs_flow_impossible(flow);
-}
-
 static u64 htbs_head_deadline(const struct htbs_flow *flow)
 {
 	/* A pace that cannot be kept would make all that others are owed late. */
-	if (htbs_flow_impossible(flow))
-		return flow->head.start + flow->pace.params.latency;
+	if (flow->impossible)
+		return flow->start + flow->pace.params.latency;
 	return htbs_pace_deadline(&flow->pace, flow->arrived, flow->cost);
+}
+
+/* On a device that seeks a sequential flow needs fewer positionings the later it is. */
+static bool htbs_waits_for_deadline(const struct htbs_policy *policy,
+				    const struct htbs_flow *flow)
+{
+	return policy->rotational && htbs_flow_sequential(flow);
 }
 
 /* What the device takes for the head, and for those that are due with it. */
@@ -64,10 +58,9 @@ static void htbs_set_head_load(const struct htbs_policy *policy,
 	u32 together = htbs_pace_due_together(&flow->pace, head->deadline,
 					      flow->cost, flow->pending);
 
-	head->last = policy->rotational && htbs_flow_sequential(flow);
 	head->load = (struct htbs_load){ };
 	htbs_load_add(&head->load, &flow->service,
-		      head->last ? 2 : 2 * together,
+		      htbs_waits_for_deadline(policy, flow) ? 2 : 2 * together,
 		      (u64)together * flow->cost);
 }
 
@@ -82,27 +75,23 @@ void htbs_policy_update_head(struct htbs_policy *policy, struct htbs_flow *flow)
 
 	if (htbs_owed_contains(head))
 		htbs_owed_remove(&policy->owed, head);
+	htbs_ready_remove(&policy->ready, &flow->ready);
 	if (list_empty(&flow->backlogged))
 		return;
-	head->start = htbs_pace_start(&flow->pace, flow->arrived, flow->cost);
+	flow->start = htbs_pace_start(&flow->pace, flow->arrived, flow->cost);
 	if (flow->background)
 		return;
 	head->deadline = htbs_head_deadline(flow);
 	htbs_set_head_load(policy, flow);
-	if (!htbs_policy_gives_up(policy, flow))
-		htbs_owed_insert(&policy->owed, head);
-}
-
-/**
- * htbs_policy_update_heads() - the flows that give up their deadlines have changed
- * @policy: the policy
- */
-void htbs_policy_update_heads(struct htbs_policy *policy)
-{
-	struct htbs_flow *flow;
-
-	list_for_each_entry(flow, &policy->backlogged, backlogged)
-		htbs_policy_update_head(policy, flow);
+	flow->surplus_only = flow->impossible && htbs_flow_greedy(flow);
+	if (flow->surplus_only)
+		return;
+	htbs_owed_insert(&policy->owed, head);
+	if (htbs_waits_for_deadline(policy, flow))
+		return;
+	flow->ready.key = policy->rotational ? flow->pos : head->deadline;
+	flow->ready.start = flow->start;
+	htbs_ready_insert(&policy->ready, &flow->ready);
 }
 
 /**

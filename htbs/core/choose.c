@@ -50,10 +50,13 @@ static struct htbs_flow *htbs_by_proportion(struct htbs_fair_node *node)
 	return node ? container_of(node, struct htbs_flow, proportion) : NULL;
 }
 
-static struct htbs_flow *htbs_first_entitled(const struct htbs_policy *policy,
-					     u64 now)
+static struct htbs_flow *htbs_next_entitled(const struct htbs_policy *policy,
+					    u64 now)
 {
-	return htbs_flow_of_head(htbs_owed_entitled(&policy->owed, now));
+	u64 from = policy->rotational ? policy->next_pos : now - HTBS_FAR;
+	struct htbs_ready_node *node = htbs_ready_from(&policy->ready, from, now);
+
+	return node ? container_of(node, struct htbs_flow, ready) : NULL;
 }
 
 /* The device has to begin with what is owed, after what it has before. */
@@ -97,7 +100,7 @@ static struct htbs_flow *htbs_next_flow(struct htbs_policy *policy, u64 now)
 	flow = htbs_flow_of_head(htbs_owed_first(&policy->owed));
 	if (flow && htbs_must_begin(policy, NULL, &policy->load, now))
 		return flow;
-	return htbs_first_entitled(policy, now) ?:
+	return htbs_next_entitled(policy, now) ?:
 	       htbs_next_surplus(policy, now);
 }
 
@@ -105,7 +108,7 @@ static struct htbs_flow *htbs_next_flow(struct htbs_policy *policy, u64 now)
 static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
 						u64 now)
 {
-	struct htbs_flow *flow = htbs_first_entitled(policy, now);
+	struct htbs_flow *flow = htbs_next_entitled(policy, now);
 	struct htbs_fair_node *node;
 
 	if (flow && htbs_policy_can_dispatch(policy, flow, now))

@@ -12,9 +12,8 @@
 
 #include <htbs/core/flow.h>
 
-/* The inverse weight of a new think time in the mean, and of a new need. */
+/* The inverse weight of a new think time in the mean. */
 #define HTBS_THINK_WEIGHT	8
-#define HTBS_NEED_WEIGHT	32
 
 /* Share tags count device time in units that keep small shares exact. */
 #define HTBS_SHARE_SHIFT	20
@@ -72,21 +71,25 @@ void htbs_flow_note_arrival(struct htbs_flow *flow, u64 now, u64 t_wait)
 		      HTBS_THINK_WEIGHT;
 }
 
-/**
- * htbs_flow_note_need() - learn what the reservation takes of the device
- * @flow: the flow
- * @took: how long the device took for a request, ns
- * @cost: bytes charged for it
- */
-void htbs_flow_note_need(struct htbs_flow *flow, u64 took, u32 cost)
+/* What the device takes for a request of the flow if it serves no other. */
+static u64 htbs_flow_alone(const struct htbs_flow *flow, u32 cost)
 {
-	u64 step = htbs_pace_step(&flow->pace, cost);
-	u64 need = div64_u64(took << 8, step ?: 1);
+	struct htbs_load load = { };
 
-	if (flow->need)
-		need = flow->need - flow->need / HTBS_NEED_WEIGHT +
-		       need / HTBS_NEED_WEIGHT;
-	flow->need = need;
+	htbs_load_add(&load, &flow->service, htbs_flow_sequential(flow) ? 0 : 2,
+		      cost);
+	return load.mean;
+}
+
+/**
+ * htbs_flow_note_service() - what the device takes for the flow has changed
+ * @flow: the flow
+ * @cost: bytes charged for its last request
+ */
+void htbs_flow_note_service(struct htbs_flow *flow, u32 cost)
+{
+	flow->alone = htbs_flow_alone(flow, cost);
+	flow->impossible = flow->alone >= htbs_pace_step(&flow->pace, cost);
 }
 
 /**
@@ -123,7 +126,7 @@ bool htbs_flow_sequential(const struct htbs_flow *flow)
  */
 bool htbs_flow_behind(const struct htbs_flow *flow, u64 now)
 {
-	return !htbs_flow_impossible(flow) &&
+	return !flow->impossible &&
 	       !htbs_before(now, htbs_pace_tag(&flow->pace));
 }
 

@@ -55,7 +55,7 @@ void htbs_policy_expect_more(struct htbs_policy *policy, struct htbs_flow *flow,
 			     u64 now)
 {
 	policy->limits_until = now + HTBS_EXPECT;
-	if (htbs_flow_impossible(flow))
+	if (flow->impossible)
 		return;
 	flow->expected_until = now + HTBS_EXPECT;
 	if (RB_EMPTY_NODE(&flow->expected))

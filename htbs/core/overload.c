@@ -33,17 +33,6 @@ static void htbs_set_overload(struct htbs_policy *policy, bool overload)
 	}
 }
 
-/* Would what has given up be in time as well? */
-static void htbs_end_infeasible(struct htbs_policy *policy, u64 now)
-{
-	policy->infeasible = false;
-	htbs_policy_update_heads(policy);
-	if (htbs_policy_has_slack(policy, now))
-		return;
-	policy->infeasible = true;
-	htbs_policy_update_heads(policy);
-}
-
 /**
  * htbs_policy_end_overload() - no flow gives up its deadlines once all can be in time
  * @policy: the policy
@@ -57,8 +46,6 @@ bool htbs_policy_end_overload(struct htbs_policy *policy, u64 now)
 
 	if (ended)
 		htbs_set_overload(policy, false);
-	if (policy->infeasible && !policy->overload.now)
-		htbs_end_infeasible(policy, now);
 	return ended;
 }
 
@@ -70,16 +57,6 @@ static bool htbs_too_late(struct htbs_overload *overload, bool late)
 	overload->late = ((HTBS_OVERLOAD_WEIGHT - 1) * overload->late + sample) /
 			 HTBS_OVERLOAD_WEIGHT;
 	return overload->late > HTBS_OVERLOAD_ON;
-}
-
-static bool htbs_some_impossible(const struct htbs_policy *policy)
-{
-	const struct htbs_flow *flow;
-
-	list_for_each_entry(flow, &policy->backlogged, backlogged)
-		if (htbs_flow_impossible(flow))
-			return true;
-	return false;
 }
 
 /**
@@ -95,25 +72,15 @@ bool htbs_policy_account_turn(struct htbs_policy *policy,
 {
 	u64 position = flow->service.position;
 	u64 latency = flow->pace.params.latency;
-	bool enough = policy->gave_up;
 
-	if (htbs_policy_gives_up(policy, flow))
+	if (flow->surplus_only)
 		return false;
 	if (policy->rotational && latency > 2 * position)
 		now += position;
 	if (!htbs_too_late(&policy->overload,
-			   htbs_before(flow->head.start + latency, now)) ||
+			   htbs_before(flow->start + latency, now)) ||
 	    policy->overload.now)
 		return false;
-	if (!policy->infeasible && htbs_some_impossible(policy)) {
-		policy->infeasible = true;
-		htbs_policy_update_heads(policy);
-	}
-	policy->gave_up = policy->infeasible;
-	if (policy->infeasible && !enough) {
-		policy->overload.late = 0;
-		return false;
-	}
 	htbs_set_overload(policy, true);
 	return true;
 }

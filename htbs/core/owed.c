@@ -31,8 +31,6 @@ static struct htbs_owed_sum htbs_sum_own(const struct htbs_owed_head *head)
 	return (struct htbs_owed_sum){
 		.load		= head->load,
 		.slack_end	= head->deadline - head->load.mean,
-		.start		= head->last ? head->deadline + HTBS_FAR :
-					       head->start,
 	};
 }
 
@@ -45,8 +43,6 @@ static struct htbs_owed_sum htbs_sum_join(const struct htbs_owed_sum *a,
 
 	if (htbs_before(slack_end, both.slack_end))
 		both.slack_end = slack_end;
-	if (htbs_before(b->start, both.start))
-		both.start = b->start;
 	both.load.mean += b->load.mean;
 	both.load.variance += b->load.variance;
 	return both;
@@ -76,7 +72,6 @@ static bool htbs_sum_update(struct htbs_owed_head *head, bool exit)
 	struct htbs_owed_sum sum = htbs_sum_with(head, true, true);
 
 	if (exit && head->sum.slack_end == sum.slack_end &&
-	    head->sum.start == sum.start &&
 	    head->sum.load.mean == sum.load.mean &&
 	    head->sum.load.variance == sum.load.variance)
 		return true;
@@ -143,34 +138,6 @@ void htbs_owed_remove(struct htbs_owed *owed, struct htbs_owed_head *head)
 void htbs_owed_update(struct htbs_owed_head *head)
 {
 	htbs_owed_callbacks.propagate(&head->rb, NULL);
-}
-
-/**
- * htbs_owed_entitled() - the first head by deadline that is entitled
- * @owed: the heads
- * @now: real time, ns
- *
- * Return: the head, or NULL: none is, but for those that are @last.  O(log n).
- */
-struct htbs_owed_head *htbs_owed_entitled(const struct htbs_owed *owed, u64 now)
-{
-	const struct rb_node *rb = owed->root.rb_root.rb_node;
-	struct htbs_owed_head *head;
-
-	if (!rb || htbs_before(now, htbs_sum_below(rb)->start))
-		return NULL;
-	/* The first such head is at or below rb. */
-	for (;;) {
-		head = rb_entry(rb, struct htbs_owed_head, rb);
-		if (rb->rb_left &&
-		    !htbs_before(now, htbs_sum_below(rb->rb_left)->start)) {
-			rb = rb->rb_left;
-			continue;
-		}
-		if (!head->last && !htbs_before(now, head->start))
-			return head;
-		rb = rb->rb_right;
-	}
 }
 
 /*

@@ -67,6 +67,7 @@ void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 	flow->idle_since = now;
 	INIT_LIST_HEAD(&flow->backlogged);
 	htbs_owed_head_init(&flow->head);
+	htbs_ready_node_init(&flow->ready);
 	RB_CLEAR_NODE(&flow->expected);
 	RB_CLEAR_NODE(&flow->cap.rb);
 	htbs_fair_node_init(&flow->share);
@@ -90,7 +91,7 @@ void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 	htbs_policy_expect_none(policy, flow);
 	htbs_pace_init(&flow->pace, params, now);
 	htbs_fair_reset(&policy->shares, &flow->share);
-	flow->need = 0;
+	flow->impossible = false;
 	htbs_policy_set_cap(policy, flow, params->max, now);
 	policy->held = false;
 }
@@ -184,6 +185,7 @@ void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 	flow->arrived = htbs_cap_waits_since(&flow->cap, head->arrived);
 	flow->cost = head->cost;
 	flow->write = head->write;
+	flow->pos = head->pos;
 	if (list_empty(&flow->backlogged) && RB_EMPTY_NODE(&flow->cap.rb))
 		htbs_policy_link(policy, flow);
 	else
@@ -233,6 +235,7 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 		flow->sweep = flow->next_pos;
 		near = true;
 	}
+	policy->next_pos = flow->next_pos;
 	htbs_describe(policy, flow, now, near, extent, sent);
 	htbs_policy_inflight_add(policy, flow, sent);
 	if (!policy->run && !flow->background)
@@ -286,7 +289,7 @@ static void htbs_charge_service(struct htbs_policy *policy,
 	htbs_service_time_learn(&flow->service, took, sent->cost, sent->far);
 	htbs_fastest_learn(&flow->fastest, now, now - sent->at);
 	if (policy->rotational)
-		htbs_flow_note_need(flow, took, sent->cost);
+		htbs_flow_note_service(flow, sent->cost);
 	htbs_fair_charge(&policy->shares, &flow->share,
 			 htbs_flow_share(flow, took));
 	/* No reservation counts for more than the whole device. */
@@ -307,14 +310,14 @@ static void htbs_charge_service(struct htbs_policy *policy,
 bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_sent *sent)
 {
-	bool was = htbs_flow_impossible(flow);
+	bool was = flow->impossible;
 
 	if (sent->conforms && htbs_before(sent->at, sent->due))
 		htbs_policy_judge_limits(policy, flow, now, sent);
 	htbs_charge_service(policy, flow, now, sent);
 	htbs_policy_inflight_remove(policy, flow, sent);
 	flow->idle_since = now;
-	if (htbs_flow_impossible(flow) != was)
+	if (flow->impossible != was)
 		htbs_policy_update_head(policy, flow);
 	if (policy->active != flow || policy->wait != HTBS_WAIT_SERVICE)
 		return false;

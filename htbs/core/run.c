@@ -61,7 +61,7 @@ bool htbs_policy_sweeps(const struct htbs_policy *policy, u64 now)
 
 static u64 htbs_longest_run(const struct htbs_policy *policy)
 {
-	return policy->run_since + HTBS_RUN * policy->service.position;
+	return policy->run_since + HTBS_RUN * htbs_service_time_longest(&policy->service);
 }
 
 /* Until when the active flow may keep the device. */
@@ -70,7 +70,7 @@ static u64 htbs_run_end(const struct htbs_policy *policy, u64 now)
 	const struct htbs_flow *flow = policy->active;
 	u32 halves = htbs_flow_sequential(flow) ? 1 : 2;
 	struct htbs_load load = htbs_policy_load_with(policy, flow, halves);
-	u64 start = flow->head.start;
+	u64 start = flow->start;
 
 	if (policy->overload.now)
 		return htbs_longest_run(policy);
@@ -89,7 +89,7 @@ static bool htbs_share_over(const struct htbs_policy *policy, u64 now)
 
 	if (htbs_flow_behind(flow, now) && policy->rotational)
 		return false;
-	if (!policy->surplus && !htbs_policy_gives_up(policy, flow) &&
+	if (!policy->surplus && !flow->surplus_only &&
 	    htbs_flow_owed(flow, now))
 		return false;
 	if (!first || !htbs_before(first->tag, flow->share.tag))

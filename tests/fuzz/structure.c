@@ -57,7 +57,7 @@ static void check_head(const struct bench *bench, const struct flow *flow)
 		must(!htbs_before(bench->now, c->arrived));
 	}
 	if (htbs_owed_contains(&c->head))
-		must(c->head.start == htbs_pace_start(&c->pace, c->arrived, c->cost));
+		must(c->start == htbs_pace_start(&c->pace, c->arrived, c->cost));
 }
 
 static void check_load(const struct bench *bench)

@@ -64,8 +64,8 @@ static u64 paper_first_start(const struct htbs_policy *policy, u64 now)
 	const struct htbs_flow *flow;
 
 	list_for_each_entry(flow, &policy->backlogged, backlogged)
-		if (!flow->background && htbs_before(flow->head.start, first))
-			first = flow->head.start;
+		if (!flow->background && htbs_before(flow->start, first))
+			first = flow->start;
 	return first;
 }
 
@@ -95,7 +95,7 @@ static void paper_advance_clock(struct htbs_policy *policy, u64 now)
 
 static u64 paper_finish(const struct htbs_flow *flow)
 {
-	return flow->head.start + flow->pace.params.latency;
+	return flow->start + flow->pace.params.latency;
 }
 
 static struct htbs_flow *paper_first(struct htbs_policy *policy)

@@ -57,6 +57,7 @@ static bool engine_arrive(struct engine_flow *flow, u64 now,
 		.arrived	= now,
 		.cost		= htbs_cost(what->size),
 		.write		= what->write,
+		.pos		= what->sector,
 	};
 	struct htbs_arrival arrival;
 
@@ -105,6 +106,7 @@ static void engine_set_head(struct engine_flow *flow,
 		.arrived	= request->arrived,
 		.cost		= htbs_cost(what->size),
 		.write		= what->write,
+		.pos		= what->sector,
 	});
 }
 

@@ -94,7 +94,7 @@ void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)
 		.sweep		= flow->sweep,
 		.share		= flow->share.tag,
 		.need		= flow->need,
-		.start		= flow->head.start,
+		.start		= flow->start,
 		.deadline	= flow->head.deadline,
 		.tag		= htbs_pace_tag(&flow->pace),
 		.cap_end	= htbs_cap_end(&flow->cap),

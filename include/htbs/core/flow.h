@@ -14,6 +14,7 @@
 #include <htbs/core/owed.h>
 #include <htbs/core/pace.h>
 #include <htbs/core/params.h>
+#include <htbs/core/ready.h>
 #include <htbs/core/service.h>
 
 /* A request that begins this far after the end of the last one is sequential. */
@@ -34,14 +35,19 @@
  * @in_flight: requests dispatched and not completed
  * @backlogged: its place among the backlogged flows, while it is one of them
  * @head: its oldest pending request
+ * @start: when that is entitled, ns
+ * @ready: the same among those that are served as soon as they are entitled
  * @arrived: when that arrived, or was no longer throttled; real ns
  * @cost: what that is charged, bytes
  * @write: that moves data to the device
+ * @pos: the first sector of that
  * @expected: its place among the flows of which conforming requests are expected
  * @expected_until: up to when they are, real ns
  * @share: device time that it had over its weight
  * @proportion: device time that it had over its reservation, for an overload
- * @need: part of the device's time that its reservation takes, in 1/256
+ * @alone: what the device takes for its last request if it serves no other, ns
+ * @impossible: its reservation takes all of the device's time, or more
+ * @surplus_only: and so does what it asks for: it has no deadlines
  * @service: what the device takes for its requests
  * @fastest: the same at best
  * @far: its requests in flight for which the device positions
@@ -64,14 +70,19 @@ struct htbs_flow {
 	u32 in_flight;
 	struct list_head backlogged;
 	struct htbs_owed_head head;
+	u64 start;
+	struct htbs_ready_node ready;
 	u64 arrived;
 	u32 cost;
 	bool write;
+	u64 pos;
 	struct rb_node expected;
 	u64 expected_until;
 	struct htbs_fair_node share;
 	struct htbs_fair_node proportion;
-	u64 need;
+	u64 alone;
+	bool impossible;
+	bool surplus_only;
 	struct htbs_service_time service;
 	struct htbs_fastest fastest;
 	u32 far;
@@ -125,23 +136,23 @@ static inline bool htbs_flow_busy(const struct htbs_flow *flow)
  */
 static inline bool htbs_flow_owed(const struct htbs_flow *flow, u64 now)
 {
-	return !htbs_before(now, flow->head.start);
+	return !htbs_before(now, flow->start);
 }
 
 /**
- * htbs_flow_impossible() - whether a reservation alone takes more than the device has
- * @flow: the flow
+ * htbs_flow_greedy() - whether a flow asks for most of the device's time
+ * @flow: the flow; it has requests pending
  *
- * Return: true if it does: its pace cannot be kept.
+ * Return: true if it has others pending, or thinks for less than it is served.
  */
-static inline bool htbs_flow_impossible(const struct htbs_flow *flow)
+static inline bool htbs_flow_greedy(const struct htbs_flow *flow)
 {
-	return flow->need >= 256;
+	return flow->pending > 1 || flow->think < flow->alone;
 }
 
 bool htbs_flow_note_dispatch(struct htbs_flow *flow, const struct htbs_extent *extent);
 void htbs_flow_note_arrival(struct htbs_flow *flow, u64 now, u64 t_wait);
-void htbs_flow_note_need(struct htbs_flow *flow, u64 took, u32 cost);
+void htbs_flow_note_service(struct htbs_flow *flow, u32 cost);
 void htbs_flow_update_load(struct htbs_flow *flow);
 bool htbs_flow_sequential(const struct htbs_flow *flow);
 bool htbs_flow_behind(const struct htbs_flow *flow, u64 now);

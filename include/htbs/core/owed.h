@@ -17,28 +17,22 @@
  * struct htbs_owed_sum - some heads, in the order of their deadlines
  * @load: what the device takes for all of them
  * @slack_end: minimum of the deadlines, each less the mean load up to it, ns
- * @start: when the first of them is entitled, without those that are @last; ns
  */
 struct htbs_owed_sum {
 	struct htbs_load load;
 	u64 slack_end;
-	u64 start;
 };
 
 /**
  * struct htbs_owed_head - the oldest request of a backlogged flow
  * @rb: its place by deadline
  * @deadline: when it has to be served, ns
- * @start: when it is entitled, ns
- * @last: on a device that seeks, other owed heads go first
  * @load: what the device takes for it, and for those due with it
  * @sum: all heads of the subtree
  */
 struct htbs_owed_head {
 	struct rb_node rb;
 	u64 deadline;
-	u64 start;
-	bool last;
 	struct htbs_load load;
 	struct htbs_owed_sum sum;
 };
@@ -55,8 +49,6 @@ void htbs_owed_init(struct htbs_owed *owed);
 void htbs_owed_insert(struct htbs_owed *owed, struct htbs_owed_head *head);
 void htbs_owed_remove(struct htbs_owed *owed, struct htbs_owed_head *head);
 void htbs_owed_update(struct htbs_owed_head *head);
-struct htbs_owed_head *htbs_owed_entitled(const struct htbs_owed *owed,
-					  u64 now);
 bool htbs_owed_latest(const struct htbs_owed *owed,
 		      const struct htbs_owed_head *except,
 		      const struct htbs_load *before, bool at_worst,

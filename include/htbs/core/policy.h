@@ -16,6 +16,7 @@
 #include <htbs/core/owed.h>
 #include <htbs/core/params.h>
 #include <htbs/core/quota.h>
+#include <htbs/core/ready.h>
 #include <htbs/core/service.h>
 #include <htbs/core/window.h>
 
@@ -83,6 +84,9 @@ struct htbs_overload {
  *	(constant)
  * @background_due: when its next request goes before others, real ns
  * @owed: heads by deadline, without those of flows that have given up
+ * @ready: those of them that are served as soon as they are entitled: by position if
+ *	@rotational, else by deadline
+ * @next_pos: sector after the end of the last request dispatched
  * @shares: backlogged flows by device time over weight
  * @proportions: the same by reservations, in an overload
  * @expected: flows of which conforming requests are expected, by latency
@@ -108,9 +112,6 @@ struct htbs_overload {
  * @window: limits the reads of surplus in flight, if not @rotational
  * @quota: limits the writes of surplus, if not @rotational
  * @limits_until: up to when conforming requests are expected, real ns
- * @infeasible: reservations that alone need more than the device have given up
- *	their deadlines
- * @gave_up: they had when turns came too late last
  * @overload: all have
  * @expired_at: when an expired head was chosen last, real ns
  * @throttled: flows with requests pending that are throttled by their caps
@@ -123,6 +124,8 @@ struct htbs_policy {
 	struct htbs_flow *background;
 	u64 background_due;
 	struct htbs_owed owed;
+	struct htbs_ready ready;
+	u64 next_pos;
 	struct htbs_fair shares;
 	struct htbs_fair proportions;
 	struct rb_root_cached expected;
@@ -147,8 +150,6 @@ struct htbs_policy {
 	struct htbs_window window;
 	struct htbs_quota quota;
 	u64 limits_until;
-	bool infeasible;
-	bool gave_up;
 	struct htbs_overload overload;
 	u64 expired_at;
 	struct rb_root_cached throttled;
@@ -160,9 +161,11 @@ struct htbs_policy {
  * @arrived: when it arrived, real ns
  * @cost: bytes charged
  * @write: moves data to the device
+ * @pos: first sector
  */
 struct htbs_head {
 	u64 arrived;
+	u64 pos;
 	u32 cost;
 	bool write;
 };
