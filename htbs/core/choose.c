@@ -53,8 +53,9 @@ static struct htbs_flow *htbs_by_proportion(struct htbs_fair_node *node)
 static struct htbs_flow *htbs_next_entitled(const struct htbs_policy *policy,
 					    u64 now)
 {
-	u64 from = policy->rotational ? policy->next_pos : now - HTBS_FAR;
-	struct htbs_ready_node *node = htbs_ready_from(&policy->ready, from, now);
+	struct htbs_ready_node *node = policy->rotational ?
+		htbs_ready_nearest(&policy->ready, policy->next_pos, now) :
+		htbs_ready_first(&policy->ready, now);
 
 	return node ? container_of(node, struct htbs_flow, ready) : NULL;
 }

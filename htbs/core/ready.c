@@ -2,8 +2,8 @@
 /*
  * Entitled heads in the order that suits the device.
  *
- * A device that seeks is given entitled heads by position, in one direction, then
- * again from the first sector on. On any other device the order is that of deadlines.
+ * On a device that seeks the nearest head by position is next, on any other device the
+ * one with the earliest deadline.
  * Each node of the tree knows when the first head below it is entitled, so a head that
  * is not entitled yet is not looked at.
  */
@@ -74,51 +74,82 @@ static bool htbs_ready_below(const struct rb_node *rb, u64 now)
 	return rb && !htbs_before(now, htbs_ready_entry(rb)->first);
 }
 
-/* The first entitled head of a subtree. */
-static struct htbs_ready_node *htbs_ready_first(const struct rb_node *rb, u64 now)
+/* The entitled head of a subtree with the smallest key, or with the largest. */
+static struct htbs_ready_node *htbs_ready_end(const struct rb_node *rb, u64 now,
+					      bool largest)
 {
+	const struct rb_node *outer;
+
 	if (!htbs_ready_below(rb, now))
 		return NULL;
-	while (htbs_ready_below(rb->rb_left, now) ||
-	       htbs_before(now, htbs_ready_entry(rb)->start))
-		rb = htbs_ready_below(rb->rb_left, now) ? rb->rb_left :
-							  rb->rb_right;
-	return htbs_ready_entry(rb);
+	for (;;) {
+		outer = largest ? rb->rb_right : rb->rb_left;
+		if (htbs_ready_below(outer, now))
+			rb = outer;
+		else if (!htbs_before(now, htbs_ready_entry(rb)->start))
+			return htbs_ready_entry(rb);
+		else
+			rb = largest ? rb->rb_left : rb->rb_right;
+	}
 }
 
-/**
- * htbs_ready_from() - the next entitled head
- * @ready: the heads
- * @key: the first head from here on, else the first of all
- * @now: real time, ns
- *
- * The nearest subtree that begins at or after @key and has an entitled head is looked
- * for on the way down; what is passed on the right are larger keys.
- *
- * Return: the head, or NULL if none is entitled.  O(log n).
+/*
+ * The entitled head with the nearest key at or after @key, or before it. On the way
+ * down to @key what was passed last is nearest: a head, or the subtree behind it.
  */
-struct htbs_ready_node *htbs_ready_from(const struct htbs_ready *ready, u64 key,
-					u64 now)
+static struct htbs_ready_node *htbs_ready_beside(const struct htbs_ready *ready,
+						 u64 key, u64 now, bool before)
 {
-	const struct rb_node *rb = ready->root.rb_node;
+	const struct rb_node *rb = ready->root.rb_node, *inner, *behind = NULL;
 	struct htbs_ready_node *found = NULL, *node;
-	const struct rb_node *after = NULL;
 
 	while (rb) {
 		node = htbs_ready_entry(rb);
-		if (htbs_before(node->key, key)) {
-			rb = rb->rb_right;
+		inner = before ? rb->rb_right : rb->rb_left;
+		if (htbs_before(node->key, key) != before) {
+			rb = before ? rb->rb_left : rb->rb_right;
 			continue;
 		}
 		if (!htbs_before(now, node->start)) {
 			found = node;
-			after = NULL;
-		} else if (htbs_ready_below(rb->rb_right, now)) {
+			behind = NULL;
+		} else if (htbs_ready_below(before ? rb->rb_left : rb->rb_right,
+					    now)) {
 			found = NULL;
-			after = rb->rb_right;
+			behind = before ? rb->rb_left : rb->rb_right;
 		}
-		rb = rb->rb_left;
+		rb = inner;
 	}
-	return found ?: htbs_ready_first(after, now) ?:
-	       htbs_ready_first(ready->root.rb_node, now);
+	return found ?: htbs_ready_end(behind, now, before);
+}
+
+/**
+ * htbs_ready_first() - the entitled head with the smallest key
+ * @ready: the heads
+ * @now: real time, ns
+ *
+ * Return: the head, or NULL if none is entitled.  O(log n).
+ */
+struct htbs_ready_node *htbs_ready_first(const struct htbs_ready *ready, u64 now)
+{
+	return htbs_ready_end(ready->root.rb_node, now, false);
+}
+
+/**
+ * htbs_ready_nearest() - the entitled head with the nearest key
+ * @ready: the heads
+ * @key: where the device is
+ * @now: real time, ns
+ *
+ * Return: the head, or NULL if none is entitled.  O(log n).
+ */
+struct htbs_ready_node *htbs_ready_nearest(const struct htbs_ready *ready,
+					   u64 key, u64 now)
+{
+	struct htbs_ready_node *before = htbs_ready_beside(ready, key, now, true);
+	struct htbs_ready_node *after = htbs_ready_beside(ready, key, now, false);
+
+	if (!before || !after)
+		return before ?: after;
+	return key - before->key < after->key - key ? before : after;
 }
