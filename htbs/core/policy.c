@@ -137,6 +137,9 @@ static void htbs_become_busy(struct htbs_policy *policy, struct htbs_flow *flow,
 	htbs_flow_note_arrival(flow, now, policy->t_wait);
 	htbs_pace_busy(&flow->pace, now, now - flow->idle_since,
 		       htbs_own_service(policy, flow));
+	/* Between two requests for which the device is kept it was not idle. */
+	if (policy->active == flow)
+		return;
 	htbs_fair_busy(&policy->shares, &flow->share);
 	htbs_fair_busy(&policy->proportions, &flow->proportion);
 }
@@ -231,10 +234,8 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 	bool surplus = flow->background || !htbs_flow_owed(flow, now);
 	u64 arrived = htbs_cap_waits_since(&flow->cap, extent->arrived);
 
-	if (policy->order == HTBS_ORDER_NEAREST) {
+	if (policy->order == HTBS_ORDER_NEAREST)
 		flow->sweep = flow->next_pos;
-		near = true;
-	}
 	policy->next_pos = flow->next_pos;
 	htbs_describe(policy, flow, now, near, extent, sent);
 	htbs_policy_inflight_add(policy, flow, sent);
