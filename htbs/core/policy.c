@@ -245,7 +245,7 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 
 	htbs_fair_serve(&policy->shares, &flow->share,
 			htbs_flow_share_of_run(flow,
-					       policy->service.position));
+					       htbs_service_time_longest(&policy->service)));
 	htbs_fair_serve(&policy->proportions, &flow->proportion, 0);
 	if (!surplus || policy->overload.now)
 		htbs_pace_charge(&flow->pace, arrived, extent->cost);
@@ -275,6 +275,25 @@ void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow)
 		htbs_policy_unlink(policy, flow);
 }
 
+/*
+ * If the drive had the first request of a run in its buffer, it positions for a later
+ * one. So the device learns from a request that is near, but took as long as to
+ * position. The flow does not: it is no time of its transfer.
+ */
+static void htbs_learn_service(struct htbs_policy *policy,
+			       struct htbs_flow *flow, u64 took,
+			       const struct htbs_sent *sent)
+{
+	bool slow = !sent->far && took > policy->service.position +
+			(sent->cost * policy->service.stream >> 10);
+
+	htbs_service_time_learn(&policy->service, took, sent->cost,
+				sent->far || slow);
+	if (!slow)
+		htbs_service_time_learn(&flow->service, took, sent->cost,
+					sent->far);
+}
+
 /* Learn from a completed request, and charge the device time that it took. */
 static void htbs_charge_service(struct htbs_policy *policy,
 				struct htbs_flow *flow, u64 now,
@@ -286,8 +305,7 @@ static void htbs_charge_service(struct htbs_policy *policy,
 	if (took > HTBS_TOOK_MAX)
 		took = HTBS_TOOK_MAX;
 	policy->busy_since = now;
-	htbs_service_time_learn(&policy->service, took, sent->cost, sent->far);
-	htbs_service_time_learn(&flow->service, took, sent->cost, sent->far);
+	htbs_learn_service(policy, flow, took, sent);
 	htbs_fastest_learn(&flow->fastest, now, now - sent->at);
 	if (policy->rotational)
 		htbs_flow_note_service(flow, sent->cost);

@@ -85,7 +85,7 @@ static bool htbs_share_over(const struct htbs_policy *policy, u64 now)
 {
 	const struct htbs_flow *flow = policy->active;
 	const struct htbs_fair_node *first = htbs_fair_first(&policy->shares);
-	u64 position = policy->service.position;
+	u64 position = htbs_service_time_longest(&policy->service);
 
 	if (htbs_flow_behind(flow, now) && policy->rotational)
 		return false;

@@ -24,7 +24,7 @@
 #define HTBS_SEQ_MIN		5
 
 /* How long a run lasts that nothing else ends, positionings. */
-#define HTBS_RUN		16
+#define HTBS_RUN		8
 
 /**
  * struct htbs_flow - the policy's view of a reservation on a device
