@@ -310,7 +310,7 @@ static void htbs_charge_service(struct htbs_policy *policy,
 	if (policy->rotational)
 		htbs_flow_note_service(flow, sent->cost);
 	htbs_fair_charge(&policy->shares, &flow->share,
-			 htbs_flow_share(flow, took));
+			 htbs_flow_share(flow, sent->write ? 3 * took : took));
 	/* No reservation counts for more than the whole device. */
 	if (took > of)
 		htbs_fair_charge(&policy->proportions, &flow->proportion,
