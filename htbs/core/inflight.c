@@ -242,7 +242,7 @@ void htbs_policy_judge_limits(struct htbs_policy *policy,
 			      struct htbs_flow *flow, u64 now,
 			      const struct htbs_sent *sent)
 {
-	bool slow = now - sent->at > (sent->due - sent->at) / 2;
+	bool slow = now - sent->at > 3 * (sent->due - sent->at) / 4;
 	u64 step = htbs_pace_step(&flow->pace, sent->cost);
 	u64 latency = flow->pace.params.latency;
 	bool late = htbs_before(sent->due, now);
@@ -252,7 +252,9 @@ void htbs_policy_judge_limits(struct htbs_policy *policy,
 		flow->judged = now;
 		late = true;
 	}
-	if (!slow && !late && htbs_held_up(flow, now, sent, step))
+	if (!slow && !late &&
+	    (htbs_held_up(flow, now, sent, step) ||
+	     flow != htbs_first_expected(policy, NULL, now)))
 		return;
 	htbs_window_update(&policy->window, htbs_policy_in_flight(policy, false),
 			   slow || late);

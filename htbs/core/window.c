@@ -5,32 +5,31 @@
  * A device that takes many requests serves them in an order of its own. How long a
  * read waits there is not up to the scheduler, but how many reads it waits with is.
  * So these are limited while requests conform, by what is seen of conforming
- * requests. When one completes, the time it took is compared with the time that it
- * had when it was dispatched:
+ * requests: whether one took more than three quarters of the time that it had when it
+ * was dispatched. A slow one lowers the limit by a part, one in time raises it by a
+ * small part of that, if the window held a request back.
  *
- *	it took more than half	too many were in flight: allow an eighth less than
- *				that from now on
- *	else			allow a small step more, if the window held a
- *				request back
- *
- * A step up is 1/32 of a request. With a window of w it takes 4 * w requests in time
- * to make up for one that was not. So about one in 4 * w takes more than half of its
- * time, and those that take all of it are much fewer. Reserved work is not limited.
+ * Few requests are late, and to count those would take too long. The time in a queue
+ * has an exponential tail or a shorter one, in which a time t is exceeded by the
+ * fourth power of the third root of the part that exceeds 3/4 t. So for one late
+ * request in 1000, one in 178 may be slow. Reserved work is not limited.
  */
 #include <htbs/core/window.h>
 
-/* The inverses of the steps: down, of the limit; up, of a request. */
-#define HTBS_WINDOW_DOWN	8
-#define HTBS_WINDOW_UP		32
+/* A step down, as a part of the limit; a step up, as a part of that. */
+#define HTBS_WINDOW_DOWN	16
+#define HTBS_WINDOW_SLOW	178
 
 /**
- * htbs_window_init() - start with a window that limits nothing
+ * htbs_window_init() - nothing is known of the device: begin with one read
  * @window: the window
  */
 void htbs_window_init(struct htbs_window *window)
 {
-	window->limit = HTBS_WINDOW_MAX * HTBS_WINDOW_ONE;
-	window->full = false;
+	*window = (struct htbs_window){
+		.limit	= HTBS_WINDOW_ONE,
+		.probes	= true,
+	};
 }
 
 /**
@@ -48,26 +47,46 @@ bool htbs_window_open(struct htbs_window *window, u32 in_flight)
 	return false;
 }
 
+static void htbs_window_shrink(struct htbs_window *window, u32 used)
+{
+	u32 part = window->probes ? 2 : HTBS_WINDOW_DOWN;
+
+	if (used < window->limit)
+		window->limit = used;
+	window->limit -= window->limit / part;
+	if (window->limit < HTBS_WINDOW_ONE)
+		window->limit = HTBS_WINDOW_ONE;
+	window->probes = false;
+}
+
+static void htbs_window_grow(struct htbs_window *window)
+{
+	u32 step = window->limit / (HTBS_WINDOW_DOWN * HTBS_WINDOW_SLOW) + 1;
+
+	window->limit += window->probes ? HTBS_WINDOW_ONE : step;
+	if (window->limit > HTBS_WINDOW_MAX * HTBS_WINDOW_ONE)
+		window->limit = HTBS_WINDOW_MAX * HTBS_WINDOW_ONE;
+}
+
 /**
  * htbs_window_update() - adapt a window to a completed conforming request
  * @window: the window
  * @in_flight: reads in flight with it
- * @slow: it took more than half of its time, or its flow is behind its pace
+ * @slow: it took most of its time, or its flow is behind its pace
+ *
+ * At first each request in time raises the limit by one; the slow one that ends that
+ * halves it. A slow one tells nothing of the limit if many more are in flight, from
+ * before the limit was in force.
  */
 void htbs_window_update(struct htbs_window *window, u32 in_flight, bool slow)
 {
 	u32 used = in_flight * HTBS_WINDOW_ONE;
 
-	if (slow) {
-		if (used < window->limit)
-			window->limit = used;
-		window->limit -= window->limit / HTBS_WINDOW_DOWN;
-		if (window->limit < HTBS_WINDOW_ONE)
-			window->limit = HTBS_WINDOW_ONE;
-	} else if (window->full) {
-		window->limit += HTBS_WINDOW_ONE / HTBS_WINDOW_UP;
-		if (window->limit > HTBS_WINDOW_MAX * HTBS_WINDOW_ONE)
-			window->limit = HTBS_WINDOW_MAX * HTBS_WINDOW_ONE;
-	}
+	if (slow && used > 2 * window->limit)
+		return;
+	if (slow)
+		htbs_window_shrink(window, used);
+	else if (window->full)
+		htbs_window_grow(window);
 	window->full = false;
 }

@@ -24,6 +24,13 @@ static unsigned int b_max;
 #endif
 
 static struct htbs_policy policy;
+static u32 fixed_window;
+
+static void engine_fix_window(void)
+{
+	if (fixed_window)
+		policy.window.limit = fixed_window * HTBS_WINDOW_ONE;
+}
 static struct engine_flow unused;
 
 static void engine_init(const struct sim_setup *setup, bool rotational,
@@ -36,11 +43,13 @@ static void engine_init(const struct sim_setup *setup, bool rotational,
 	};
 
 	b_max = setup->b_max;
+	fixed_window = setup->window;
 	if (!background)
 		background = &unused;
 	htbs_policy_init(&policy, &background->flow, rotational, setup->seek,
 			 setup->t_wait);
 	htbs_flow_init(&background->flow, &policy, &least, 0);
+	engine_fix_window();
 }
 
 static void engine_add_flow(struct engine_flow *flow,
@@ -115,6 +124,7 @@ static void engine_complete(struct engine_flow *flow, u64 now,
 			    const struct engine_request *request)
 {
 	htbs_policy_complete(&policy, &flow->flow, now, &request->sent);
+	engine_fix_window();
 }
 
 /* When the policy has to be asked again, if nothing happens before. */

@@ -51,7 +51,7 @@ class CSetup(Structure):
     """struct sim_setup."""
 
     _fields_ = [("drive", c_uint32), ("b_max", c_uint32), ("t_wait", c_uint64),
-                ("seek", c_uint64), ("seconds", c_uint64), ("seed", c_uint64), ("seeks", c_bool),
+                ("seek", c_uint64), ("seconds", c_uint64), ("seed", c_uint64), ("seeks", c_bool), ("window", c_uint32),
                 ("plain", CPlain)]
 
 
@@ -91,13 +91,14 @@ class Knobs:
     """The policy's tunables and the first estimate of a positioning.
 
     With `b_max` the paper's rule chooses. Without `seeks` a disk is not taken for a rotational
-    device.
+    device. With `window` so many reads are in flight, whatever is late.
     """
 
     b_max: int = 0
     t_wait: int = 10 * MS
     seek: int = 20 * MS
     seeks: bool = True
+    window: int = 0
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,7 @@ def run(clients: Sequence[Client], knobs: Knobs = HTBS, seconds: int = 60, seed:
         drive = "drawn" if isinstance(drive, Disk) else "drawn flash"
     inside = (CClient * len(clients))(*(c_client(client, i) for i, client in enumerate(clients)))
     setup = CSetup(DRIVES.index(drive), knobs.b_max, knobs.t_wait, knobs.seek, seconds, seed,
-                   knobs.seeks, plain)
+                   knobs.seeks, knobs.window, plain)
     outcome = COutcome()
     if lib.sim_run(byref(setup), inside, len(clients), byref(outcome)):
         raise OverflowError("more requests are under way than the simulation has room for: "

@@ -18,10 +18,12 @@
  * struct htbs_window - limits the reads in flight
  * @limit: requests, in units of 1/HTBS_WINDOW_ONE
  * @full: a request was held back since the last update
+ * @probes: no request was slow yet: the limit is raised by one for each
  */
 struct htbs_window {
 	u32 limit;
 	bool full;
+	bool probes;
 };
 
 /**
