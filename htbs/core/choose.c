@@ -70,6 +70,25 @@ static bool htbs_must_begin(const struct htbs_policy *policy,
 						    true));
 }
 
+/*
+ * The nearest entitled head; the one with the earliest deadline if the others cannot
+ * wait for that.
+ */
+static struct htbs_flow *htbs_next_owed(const struct htbs_policy *policy, u64 now)
+{
+	struct htbs_flow *urgent =
+		htbs_flow_of_head(htbs_owed_first(&policy->owed));
+	struct htbs_flow *next = htbs_next_entitled(policy, now);
+	struct htbs_load load;
+
+	if (!urgent || htbs_must_begin(policy, NULL, &policy->load, now))
+		return urgent;
+	if (!next || next == urgent)
+		return next;
+	load = htbs_policy_load_with(policy, next, 2);
+	return htbs_must_begin(policy, next, &load, now) ? urgent : next;
+}
+
 static struct htbs_flow *htbs_next_surplus(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *flow =
@@ -98,11 +117,8 @@ static struct htbs_flow *htbs_next_flow(struct htbs_policy *policy, u64 now)
 	if (policy->overload.now)
 		return htbs_by_proportion(htbs_fair_first(&policy->proportions)) ?:
 		       policy->background;
-	flow = htbs_flow_of_head(htbs_owed_first(&policy->owed));
-	if (flow && htbs_must_begin(policy, NULL, &policy->load, now))
-		return flow;
-	return htbs_next_entitled(policy, now) ?:
-	       htbs_next_surplus(policy, now);
+	flow = htbs_next_owed(policy, now);
+	return flow ?: htbs_next_surplus(policy, now);
 }
 
 /* What is next may not go: reserved work, else on flash the other direction. */

@@ -23,6 +23,7 @@ static void set_head(struct bench *bench, struct flow *flow)
 			.arrived	= oldest->arrived,
 			.cost		= oldest->cost,
 			.write		= oldest->write,
+			.pos		= oldest->pos,
 		});
 }
 
@@ -67,6 +68,7 @@ static void arrive(struct bench *bench, struct flow *flow, struct input *in)
 		.arrived	= request.arrived,
 		.cost		= request.cost,
 		.write		= request.write,
+		.pos		= request.pos,
 	};
 	u64 until = bench->policy.wait_until;
 	struct htbs_arrival arrival;

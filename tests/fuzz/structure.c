@@ -36,7 +36,8 @@ static void check_place(const struct bench *bench, const struct flow *flow)
 	must(!RB_EMPTY_NODE(&c->proportion.rb) ==
 	     (shares && policy->overload.now));
 	must(htbs_owed_contains(&c->head) ==
-	     (shares && !htbs_policy_gives_up(policy, c)));
+	     (shares && !c->surplus_only));
+	must(RB_EMPTY_NODE(&c->ready.rb) || htbs_owed_contains(&c->head));
 }
 
 /* The head is as its pace and its queue say. */
@@ -50,6 +51,7 @@ static void check_head(const struct bench *bench, const struct flow *flow)
 		return;
 	must(c->cost == oldest->cost);
 	must(c->write == oldest->write);
+	must(c->pos == oldest->pos);
 	if (c->cap.max)
 		arrived = htbs_cap_waits_since(&c->cap, arrived);
 	if (RB_EMPTY_NODE(&c->cap.rb)) {
@@ -92,6 +94,12 @@ static void check_order(const struct bench *bench)
 		if (next)
 			must(!htbs_before(rb_entry(next, struct htbs_owed_head, rb)->deadline,
 					  rb_entry(rb, struct htbs_owed_head, rb)->deadline));
+	}
+	for (rb = rb_first(&bench->policy.ready.root); rb; rb = next) {
+		next = rb_next(rb);
+		if (next)
+			must(!htbs_before(rb_entry(next, struct htbs_ready_node, rb)->key,
+					  rb_entry(rb, struct htbs_ready_node, rb)->key));
 	}
 	for (rb = rb_first_cached(&bench->policy.shares.root); rb; rb = next) {
 		next = rb_next(rb);

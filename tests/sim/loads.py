@@ -124,8 +124,9 @@ def boundary(seed: int, seconds: int, bunch: int, greedy: int) -> list[Client]:
     return clients
 
 
-def crowd(readers: int, depth: int = 1, size: int = 4096, latency: int = 100 * MS) -> list[Client]:
-    """Sequential readers far from each other, which reserve the whole disk with this latency."""
-    promise, gap = Params(1 << 30, 1 << 30, latency), NEARLINE_REGIONS // readers
+def crowd(readers: int, depth: int = 1, size: int = 4096, latency: int = 100 * MS,
+          bw: int = 1 << 30) -> list[Client]:
+    """Sequential readers far from each other, which by default reserve more than any disk does."""
+    promise, gap = Params(bw, bw, latency), NEARLINE_REGIONS // readers
     return [Client(promise, sequential=True, depth=depth, size=size, region=gap * place)
             for place in range(readers)]

@@ -37,7 +37,6 @@ struct host_policy_view {
 	u64 in_flight;
 	u64 busy;
 	u64 overload;
-	u64 infeasible;
 	u64 surplus;
 	u64 load;
 	u64 due_count;
@@ -51,7 +50,7 @@ struct host_flow_view {
 	u64 think;
 	u64 sweep;
 	u64 share;
-	u64 need;
+	u64 surplus_only;
 	u64 start;
 	u64 deadline;
 	u64 tag;
@@ -76,7 +75,6 @@ void host_policy_view(const struct htbs_policy *policy,
 		.in_flight	= policy->in_flight,
 		.busy		= policy->busy,
 		.overload	= policy->overload.now,
-		.infeasible	= policy->infeasible,
 		.surplus	= policy->surplus,
 		.load		= policy->load.mean,
 		.due_count	= policy->due_count,
@@ -93,7 +91,7 @@ void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)
 		.think		= flow->think,
 		.sweep		= flow->sweep,
 		.share		= flow->share.tag,
-		.need		= flow->need,
+		.surplus_only	= flow->surplus_only,
 		.start		= flow->start,
 		.deadline	= flow->head.deadline,
 		.tag		= htbs_pace_tag(&flow->pace),

@@ -73,7 +73,7 @@ class CExtent(Structure):
 class CHead(Structure):
     """struct htbs_head."""
 
-    _fields_ = [("arrived", c_uint64), ("cost", c_uint32), ("write", c_bool)]
+    _fields_ = [("arrived", c_uint64), ("pos", c_uint64), ("cost", c_uint32), ("write", c_bool)]
 
 
 class CSent(Structure):
@@ -99,7 +99,7 @@ class CQuota(Structure):
 class CWindow(Structure):
     """struct htbs_window."""
 
-    _fields_ = [("limit", c_uint32), ("full", c_bool)]
+    _fields_ = [("limit", c_uint32), ("full", c_bool), ("probes", c_bool)]
 
 
 class CShortfall(Structure):
@@ -126,7 +126,7 @@ class PolicyView(Structure):
 
     _fields_ = [("active", c_void_p), *((name, c_uint64) for name in (
         "run", "wait", "wait_until", "held", "held_until", "has_work", "pending", "in_flight",
-        "busy", "overload", "infeasible", "surplus", "load", "due_count", "background_due",
+        "busy", "overload", "surplus", "load", "due_count", "background_due",
         "bound"))]
 
 
@@ -134,7 +134,7 @@ class FlowView(Structure):
     """struct host_flow_view."""
 
     _fields_ = [(name, c_uint64) for name in (
-        "pending", "in_flight", "think", "sweep", "share", "need", "start", "deadline", "tag",
+        "pending", "in_flight", "think", "sweep", "share", "surplus_only", "start", "deadline", "tag",
         "cap_end", "throttled", "backlogged", "sequential")]
 
 
@@ -261,7 +261,7 @@ class Request:
 
     def head(self) -> CHead:
         """What the policy has to know of it while it is pending."""
-        return CHead(self.arrived % WRAP, self.cost, self.write)
+        return CHead(self.arrived % WRAP, self.pos, self.cost, self.write)
 
 
 class Choice(NamedTuple):

@@ -39,20 +39,31 @@ class CLoad(Structure):
 class CSum(Structure):
     """struct htbs_owed_sum."""
 
-    _fields_ = [("load", CLoad), ("slack_end", c_uint64), ("start", c_uint64)]
+    _fields_ = [("load", CLoad), ("slack_end", c_uint64)]
 
 
 class CHead(Structure):
     """struct htbs_owed_head."""
 
-    _fields_ = [("rb", c_size_t * 3), ("deadline", c_uint64), ("start", c_uint64),
-                ("last", c_bool), ("load", CLoad), ("sum", CSum)]
+    _fields_ = [("rb", c_size_t * 3), ("deadline", c_uint64), ("load", CLoad), ("sum", CSum)]
 
 
 class COwed(Structure):
     """struct htbs_owed."""
 
     _fields_ = [("root", c_void_p * 2)]
+
+
+class CReadyNode(Structure):
+    """struct htbs_ready_node."""
+
+    _fields_ = [("rb", c_size_t * 3), ("key", c_uint64), ("start", c_uint64), ("first", c_uint64)]
+
+
+class CReady(Structure):
+    """struct htbs_ready."""
+
+    _fields_ = [("root", c_void_p)]
 
 
 class CPaceCurve(Structure):
@@ -82,7 +93,10 @@ def parts():
         "htbs_owed_insert": (None, POINTER(COwed), POINTER(CHead)),
         "htbs_owed_remove": (None, POINTER(COwed), POINTER(CHead)),
         "htbs_owed_update": (None, POINTER(CHead)),
-        "htbs_owed_entitled": (c_void_p, POINTER(COwed), c_uint64),
+        "htbs_ready_insert": (None, POINTER(CReady), POINTER(CReadyNode)),
+        "htbs_ready_remove": (None, POINTER(CReady), POINTER(CReadyNode)),
+        "htbs_ready_first": (c_void_p, POINTER(CReady), c_uint64),
+        "htbs_ready_nearest": (c_void_p, POINTER(CReady), c_uint64, c_uint64),
         "htbs_owed_latest": (c_bool, POINTER(COwed), POINTER(CHead), POINTER(CLoad), c_bool,
                              POINTER(c_uint64)),
         "htbs_pace_init": (None, POINTER(CPace), POINTER(CParams), c_uint64),
@@ -117,7 +131,7 @@ def parts():
 
 times = st.integers(0, SECOND)
 heads = st.builds(
-    dict, deadline=times, start=times, last=st.booleans(), mean=st.integers(0, 100 * MS),
+    dict, deadline=times, mean=st.integers(0, 100 * MS),
     variance=st.integers(0, 1 << 30),
 )
 # Which of eight heads is put among the others, changed, or taken out.
@@ -133,9 +147,9 @@ def latest_of(owed: list[dict], before: tuple[int, int], at_worst: bool) -> int:
     return slack - load - (margin if at_worst else 0)
 
 
-@given(steps=steps, zero=st.sampled_from([0, WRAP - SECOND // 2]), now=times,
+@given(steps=steps, zero=st.sampled_from([0, WRAP - SECOND // 2]),
        before=st.tuples(times, st.integers(0, 1 << 30)), at_worst=st.booleans())
-def test_owed_heads_as_summed_up_one_by_one(steps, zero, now, before, at_worst):
+def test_owed_heads_as_summed_up_one_by_one(steps, zero, before, at_worst):
     """The tree finds what a walk finds, with and without each head, and when the clock wraps."""
     lib, tree = parts(), COwed()
     lib.htbs_owed_init(byref(tree))
@@ -150,8 +164,6 @@ def test_owed_heads_as_summed_up_one_by_one(steps, zero, now, before, at_worst):
             order.remove(which)
         if not head:
             continue
-        node.start = (head["start"] + zero) % WRAP
-        node.last = head["last"]
         node.load = CLoad(head["mean"], head["variance"])
         if which in known:
             lib.htbs_owed_update(byref(node))
@@ -163,11 +175,6 @@ def test_owed_heads_as_summed_up_one_by_one(steps, zero, now, before, at_worst):
 
     # Equal deadlines are in the order of insertion.
     order.sort(key=lambda which: known[which]["deadline"])
-    entitled = [which for which in order
-                if not known[which]["last"] and known[which]["start"] <= now]
-    found = lib.htbs_owed_entitled(byref(tree), (now + zero) % WRAP)
-    assert found == (addressof(nodes[entitled[0]]) if entitled else None)
-
     end, load = c_uint64(), CLoad(*before)
     for without in [None, *order]:
         rest = [known[which] for which in order if which != without]
@@ -177,6 +184,38 @@ def test_owed_heads_as_summed_up_one_by_one(steps, zero, now, before, at_worst):
         assert there == bool(rest)
         if rest:
             assert end.value == (latest_of(rest, before, at_worst) + zero) % WRAP
+
+
+# Entitled heads.
+
+places = st.integers(0, 30)
+ready_steps = st.lists(st.tuples(st.integers(0, 7), st.one_of(st.none(), st.tuples(places, times))),
+                       max_size=60)
+
+
+@given(steps=ready_steps, zero=st.sampled_from([0, WRAP - SECOND // 2]), now=times, key=places)
+def test_entitled_heads_as_found_by_a_walk(steps, zero, now, key):
+    """The first one and the nearest one, also when the clock wraps; the one behind of two."""
+    lib, tree, known = parts(), CReady(), {}
+    nodes = [CReadyNode() for _ in range(8)]
+    for which, node in enumerate(nodes):
+        node.rb[0] = addressof(nodes[which])  # in no tree
+    for which, head in steps:
+        node = nodes[which]
+        lib.htbs_ready_remove(byref(tree), byref(node))
+        known.pop(which, None)
+        if head:
+            node.key, node.start = head[0], (head[1] + zero) % WRAP
+            lib.htbs_ready_insert(byref(tree), byref(node))
+            known[which] = head
+    by_address = {addressof(node): node for node in nodes}
+    keys = sorted(place for place, start in known.values() if start <= now)
+    time = (now + zero) % WRAP
+    first = lib.htbs_ready_first(byref(tree), time)
+    nearest = lib.htbs_ready_nearest(byref(tree), key, time)
+    assert (by_address[first].key if first else None) == (keys[0] if keys else None)
+    assert (by_address[nearest].key if nearest else None) == min(
+        keys, key=lambda each: (abs(each - key), each < key), default=None)
 
 
 # The pace.
