@@ -21,6 +21,7 @@ struct sim_setup {
 	u64 seed;
 	bool seeks;		/* known of the drive, if it does */
 	u32 window;		/* reads in flight, whatever is late; 0: as it adapts */
+	u64 quota;		/* writes of surplus, bytes/s; 0: as it adapts */
 	struct sim_plain plain;
 };
 

@@ -25,11 +25,14 @@ static unsigned int b_max;
 
 static struct htbs_policy policy;
 static u32 fixed_window;
+static u64 fixed_quota;
 
-static void engine_fix_window(void)
+static void engine_fix_limits(void)
 {
 	if (fixed_window)
 		policy.window.limit = fixed_window * HTBS_WINDOW_ONE;
+	if (fixed_quota)
+		policy.quota.rate = fixed_quota;
 }
 static struct engine_flow unused;
 
@@ -44,12 +47,13 @@ static void engine_init(const struct sim_setup *setup, bool rotational,
 
 	b_max = setup->b_max;
 	fixed_window = setup->window;
+	fixed_quota = setup->quota;
 	if (!background)
 		background = &unused;
 	htbs_policy_init(&policy, &background->flow, rotational, setup->seek,
 			 setup->t_wait);
 	htbs_flow_init(&background->flow, &policy, &least, 0);
-	engine_fix_window();
+	engine_fix_limits();
 }
 
 static void engine_add_flow(struct engine_flow *flow,
@@ -124,7 +128,7 @@ static void engine_complete(struct engine_flow *flow, u64 now,
 			    const struct engine_request *request)
 {
 	htbs_policy_complete(&policy, &flow->flow, now, &request->sent);
-	engine_fix_window();
+	engine_fix_limits();
 }
 
 /* When the policy has to be asked again, if nothing happens before. */

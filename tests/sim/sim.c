@@ -12,6 +12,8 @@
 #define SIM_CLIENTS	32
 #define SIM_DEPTH	256
 #define SIM_QUEUE	4096
+#define SIM_WAITS	512	/* counters of latencies, and what each is wide, ns */
+#define SIM_WAIT_NS	20000
 
 /* Mirrored in sim.py: a client that reads or writes, and its results. */
 struct sim_client {
@@ -32,6 +34,7 @@ struct sim_client {
 	u64 bytes, ios;
 	u64 conforming, late;
 	u64 late_max, wait_max;	/* ns */
+	u32 waits[SIM_WAITS];	/* completed requests by latency; the last: all longer */
 };
 
 struct sim_outcome {
@@ -162,6 +165,13 @@ static void note_wait(struct sim_client *client,
 		client->late_max = now - request->due;
 }
 
+static void count_wait(struct sim_client *client, u64 wait)
+{
+	u64 which = wait / SIM_WAIT_NS;
+
+	client->waits[which < SIM_WAITS ? which : SIM_WAITS - 1]++;
+}
+
 static void complete(u32 nr, u64 now)
 {
 	struct sim_flow *of = service[nr].of;
@@ -171,6 +181,7 @@ static void complete(u32 nr, u64 now)
 	engine_complete(&of->flow, now, &request->what, &request->engine);
 	client->bytes += client->size;
 	client->ios++;
+	count_wait(client, now - request->engine.arrived);
 	note_wait(client, &request->engine, now);
 	if (!client->times)
 		think(of, now);

@@ -26,6 +26,7 @@ RULE = tuple(ROOT / "htbs/core" / name for name in ("choose.c", "run.c"))
 DRIVES = ("hd080hj", "nearline", "tlc", "plain", "drawn", "drawn flash")  # enum sim_drive
 REGION = 2 << 30  # bytes of the disk for each client
 EVER = (1 << 64) - 1
+WAIT_NS = 20_000  # resolution of percentiles
 
 
 class CClient(Structure):
@@ -38,7 +39,17 @@ class CClient(Structure):
                 ("depth", c_uint32), ("sequential", c_bool), ("write", c_bool),
                 ("idle", c_bool),
                 *((name, c_uint64)
-                  for name in ("bytes", "ios", "conforming", "late", "late_max", "wait_max"))]
+                  for name in ("bytes", "ios", "conforming", "late", "late_max", "wait_max")),
+                ("waits", c_uint32 * 512)]
+
+    def percentile(self, percent: float) -> int:
+        """The latency that this share of its requests does not exceed, ns; 10 ms: or more."""
+        rank, seen = self.ios * percent / 100, 0
+        for which, count in enumerate(self.waits, start=1):
+            seen += count
+            if seen >= rank:
+                return which * WAIT_NS
+        return len(self.waits) * WAIT_NS
 
 
 class CPlain(Structure):
@@ -51,7 +62,7 @@ class CSetup(Structure):
     """struct sim_setup."""
 
     _fields_ = [("drive", c_uint32), ("b_max", c_uint32), ("t_wait", c_uint64),
-                ("seek", c_uint64), ("seconds", c_uint64), ("seed", c_uint64), ("seeks", c_bool), ("window", c_uint32),
+                ("seek", c_uint64), ("seconds", c_uint64), ("seed", c_uint64), ("seeks", c_bool), ("window", c_uint32), ("quota", c_uint64),
                 ("plain", CPlain)]
 
 
@@ -91,7 +102,8 @@ class Knobs:
     """The policy's tunables and the first estimate of a positioning.
 
     With `b_max` the paper's rule chooses. Without `seeks` a disk is not taken for a rotational
-    device. With `window` so many reads are in flight, whatever is late.
+    device. With `window` so many reads are in flight, with `quota` so many bytes/s are written as
+    surplus, whatever is late.
     """
 
     b_max: int = 0
@@ -99,6 +111,7 @@ class Knobs:
     seek: int = 20 * MS
     seeks: bool = True
     window: int = 0
+    quota: int = 0
 
 
 @dataclass(frozen=True)
@@ -187,7 +200,7 @@ def run(clients: Sequence[Client], knobs: Knobs = HTBS, seconds: int = 60, seed:
         drive = "drawn" if isinstance(drive, Disk) else "drawn flash"
     inside = (CClient * len(clients))(*(c_client(client, i) for i, client in enumerate(clients)))
     setup = CSetup(DRIVES.index(drive), knobs.b_max, knobs.t_wait, knobs.seek, seconds, seed,
-                   knobs.seeks, knobs.window, plain)
+                   knobs.seeks, knobs.window, knobs.quota, plain)
     outcome = COutcome()
     if lib.sim_run(byref(setup), inside, len(clients), byref(outcome)):
         raise OverflowError("more requests are under way than the simulation has room for: "

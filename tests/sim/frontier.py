@@ -1,0 +1,109 @@
+"""What a limit of fixed size does on a flash drive, beside the scheduler's: python -m tests.sim.frontier.
+
+A reader with one request at a time is beside deep readers, or beside a deep writer. The more the
+others may have in flight, or write, the more the drive does, and the longer the reader waits. Each
+fixed limit is a point of that frontier; the scheduler finds one by itself.
+"""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from matplotlib.figure import Figure
+
+from tests.model.reservation import Params
+from tests.sim.loads import FLASH_READ, FLASH_WRITE
+from tests.sim.sim import MS, Client, Knobs, Run, run
+
+SECONDS = 10  # of which the scheduler learns for a tenth of one
+DRIVE = "tlc"
+FREE = 1 << 40  # no limit
+WINDOWS = (4, 8, 12, 16, 18, 20, 24, 32, 48, 64)
+QUOTAS = (5, 10, 15, 20, 25, 30, 35, 40, 50)  # MB/s
+READER = Client(Params(64 << 20, 4096, MS))  # reserves more than it can ask for
+HEAD = ("limit", "part of the drive", "p99 ms", "p99.9 ms", "later than 1 ms")
+ROW = "{:>12}{:>19}{:>9}{:>10}{:>17}"
+
+
+class Point(NamedTuple):
+    """One limit: what the others do of what they do without one, and how the reader fares."""
+
+    limit: str
+    part: float
+    p99: int
+    p999: int
+    late: float
+
+    def __str__(self) -> str:
+        return ROW.format(self.limit, f"{self.part:.2f}", f"{self.p99 / MS:.2f}",
+                          f"{self.p999 / MS:.2f}", f"{self.late:.2%}")
+
+
+class Frontier(NamedTuple):
+    """A load, its limits, and what counts: bytes/s of all, or of the others."""
+
+    title: str
+    clients: list[Client]
+    limits: dict[str, Knobs]
+    all_count: bool
+
+    def amount(self, outcome: Run) -> float:
+        """Bytes/s of those that count."""
+        return sum(outcome.rates()[0 if self.all_count else 1:])
+
+    def points(self) -> Iterator[Point]:
+        """Run each limit, the scheduler's last."""
+        free = self.amount(run(self.clients, Knobs(t_wait=0, window=1024, quota=FREE), SECONDS, 1,
+                               DRIVE))
+        for name, knobs in (self.limits | {"HTBS": Knobs(t_wait=0)}).items():
+            outcome = run(self.clients, knobs, SECONDS, 1, DRIVE)
+            reader = outcome.clients[0]
+            yield Point(name, self.amount(outcome) / free, reader.percentile(99),
+                        reader.percentile(99.9), reader.late / max(1, reader.conforming))
+
+
+FRONTIERS = {
+    "reads": Frontier("beside four readers, 64 deep each", [READER, *FLASH_READ[1:]], {
+        f"{each} reads": Knobs(t_wait=0, window=each) for each in WINDOWS}, all_count=True),
+    "writes": Frontier("beside a writer of 128 KiB, 64 deep", [READER, *FLASH_WRITE[1:]], {
+        f"{each} MB/s": Knobs(t_wait=0, quota=each * 10**6) for each in QUOTAS}, all_count=False),
+}
+
+
+def draw(found: dict[str, list[Point]], path: Path) -> None:
+    """Both frontiers, the reader's latency over the part of the drive."""
+    figure = Figure((10, 4), layout="constrained")
+    for axes, (name, points) in zip(figure.subplots(1, 2), found.items(), strict=True):
+        fixed, htbs = points[:-1], points[-1]
+        for label, colour in (("p99", "tab:blue"), ("p99.9", "tab:red")):
+            field = "p99" if label == "p99" else "p999"
+            axes.plot([each.part for each in fixed], [getattr(each, field) / MS for each in fixed],
+                      "o-", color=colour, label=f"{label}, fixed limits", markersize=4)
+            axes.plot([htbs.part], [getattr(htbs, field) / MS], "*", color=colour, markersize=14,
+                      label=f"{label}, HTBS")
+        axes.set(title=f"A reader {FRONTIERS[name].title}", ylabel="reader's latency, ms",
+                 xlabel="done, as a part of what the drive does without limits", ylim=(0, None))
+        axes.grid(alpha=0.3)
+        axes.legend()
+    figure.savefig(path, dpi=110)
+
+
+def main() -> None:
+    """Print the points of each frontier, and draw them if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--figure", type=Path, metavar="FILE", help="draw the frontiers")
+    args = parser.parse_args()
+    found = {}
+    for name, frontier in FRONTIERS.items():
+        print(f"A reader {frontier.title}:", ROW.format(*HEAD), sep="\n")
+        found[name] = []
+        for point in frontier.points():
+            print(point, flush=True)
+            found[name].append(point)
+    if args.figure:
+        draw(found, args.figure)
+
+
+if __name__ == "__main__":
+    main()
