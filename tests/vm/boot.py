@@ -168,7 +168,12 @@ def _initrd(guest: "Guest") -> Path:
     if guest.clock == "real":
         base = initramfs.base(guest.kernel, _9P_MODULES, (), quick=("fio",))
     else:
-        base = initramfs.base(guest.kernel, tuple(guest.modules), tuple(guest.programs))
+        base = initramfs.base(
+            guest.kernel,
+            tuple(guest.modules),
+            tuple(guest.programs),
+            shared=tuple(guest.shared),
+        )
     inside = {
         f"run/{path.relative_to(guest.directory)}": path
         for path in (guest.directory / "in").rglob("*")

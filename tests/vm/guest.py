@@ -60,6 +60,7 @@ class Guest:
     test wants to see; cpus, parallel, drives: real clock only, parallel giving each CPU a thread of
     the host (else they take turns), drives being disks of QEMU by their drivers;
     modules, programs: of the host and kernel, virtual clock only (on the real clock all are there);
+    shared: files and directories of the host, the same;
     arguments: for the kernel, virtual clock only; calibrates: the kernel has to measure its timer,
     virtual clock only; speed: instructions that its CPU does in a nanosecond, virtual clock only.
     """
@@ -76,6 +77,7 @@ class Guest:
     drives: Iterable[str] = ()
     modules: Iterable[str] = STOCK_MODULES
     programs: Iterable[str] = PROGRAMS
+    shared: Iterable[Path] = ()
     arguments: str = ""
     calibrates: bool = False
     speed: int = 1

@@ -57,16 +57,20 @@ def base(
     modules: tuple[str, ...],
     programs: tuple[str, ...],
     quick: tuple[str, ...] = (),
+    shared: tuple[Path, ...] = (),
 ) -> bytes:
     """The part that guests share: busybox, programs with their libraries, stock modules.
 
-    quick: programs for a guest that has the host's, but is to find these, and some of busybox, in
-    its memory, in /run/bin.
+    shared: files and directories of the host that the guest finds at the same place; quick:
+    programs for a guest that has the host's, but is to find these, and some of busybox, in its
+    memory, in /run/bin.
     """
     tree: Tree = {"init": Path(__file__).parent / "init"}
     tree |= _busybox() | _modules(kernel, (*modules, *_RESULT_MODULES))
     for program in programs:
         tree |= _program(program)
+    for path in shared:
+        tree |= _shared(path)
     for program in quick:
         tree |= _quick(program)
     if quick:
@@ -118,10 +122,20 @@ def _busybox() -> Tree:
 
 
 def _program(name: str) -> Tree:
-    """A program of the host and the libraries it is linked with, where the loader finds them."""
+    """A program of the host and the libraries it is linked with, where the loader finds them.
+
+    name: or its path, which the guest finds it at, if it is in no directory of programs.
+    """
     binary = host_program(name)
     libraries = stubs.libraries(binary).items()
-    return {f"bin/{name}": binary} | {str(path).lstrip("/"): own for path, own in libraries}
+    place = name.lstrip("/") if "/" in name else f"bin/{name}"
+    return {place: binary} | {str(path).lstrip("/"): own for path, own in libraries}
+
+
+def _shared(path: Path) -> Tree:
+    """A file of the host, or all below a directory."""
+    files = (each for each in path.rglob("*") if each.is_file()) if path.is_dir() else (path,)
+    return {str(each).lstrip("/"): each for each in files}
 
 
 def _quick(name: str) -> Tree:
