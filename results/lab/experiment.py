@@ -27,7 +27,8 @@ class Job:
     rw: fio's pattern; offset, size: its region of the drive, bytes; reservation: None for a job
     without one; block: of one request, bytes; options: more of fio's, by name; stage: jobs of a
     stage run at once, one stage after the other; ahead: it has the guest's only CPU before the
-    others, so that its latency is the drive's time without the wait for the CPU.
+    others, so that its latency is the drive's time without the wait for the CPU; memory: what its
+    cgroup may have, bytes, by the name of the limit ("max" is memory.max).
     """
 
     name: str
@@ -39,6 +40,38 @@ class Job:
     options: Mapping[str, object] = field(default_factory=dict)
     stage: int = 0
     ahead: bool = False
+    memory: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def buffered(self) -> bool:
+        """Does the drive get its I/O from the page cache, so that fio can't tell how much?"""
+        return not self.options.get("direct", 1)
+
+
+@dataclass(frozen=True)
+class Database(Job):
+    """PostgreSQL in the job's cgroup, used by pgbench; its region is a file system of its own.
+
+    scale: of pgbench's tables; clients: that pgbench is; settings: of the server, by name.
+    """
+
+    scale: int = 1
+    clients: int = 1
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def buffered(self) -> bool:
+        """It is."""
+        return True
+
+
+@dataclass(frozen=True)
+class Volume:
+    """A part of the drive with ext4 on it, which the guest has on /volumes/NAME; in bytes."""
+
+    name: str
+    offset: int
+    size: int
 
 
 def io_htbs(job: Job) -> dict[str, str]:
@@ -100,7 +133,8 @@ class Experiment:
     series: what is kept over time besides the numbers: "bandwidth", "latency" or nothing; drawn:
     the names of the schedulers for which the figure shows it. tail: the latency that one request
     of a thousand exceeds is kept, too. apart: seconds from one job's start to the next; they end
-    together. runs_of: the name of another experiment, if the runs are that one's.
+    together. runs_of: the name of another experiment, if the runs are that one's. volumes: the
+    first one is the database's, if there is a database.
     """
 
     name: str
@@ -114,6 +148,12 @@ class Experiment:
     tail: bool = False
     apart: float = 0
     runs_of: str = ""
+    volumes: tuple[Volume, ...] = ()
+
+    @property
+    def database(self) -> Database | None:
+        """The job that is no fio, if there is one."""
+        return next((job for job in self.jobs if isinstance(job, Database)), None)
 
     @property
     def run_as(self) -> str:

@@ -285,6 +285,70 @@ def promises(study: Study, runs: Runs, series: Series) -> Figure:
     return figure
 
 
+# What a database's figure has of its latencies, and how each is marked.
+_MARKS = {"p50": "o", "p99": "s", "p999": "D", "max": "|"}
+
+
+def database(study: Study, runs: Runs, series: Series) -> Figure:
+    """Transactions, their latency and that of the syncs, and bandwidths, by scheduler."""
+    [case] = study.cases
+    ways, job = case.first.schedulers, case.first.database
+    figure, panels = pyplot.subplots(
+        1,
+        3,
+        sharey=True,
+        figsize=(12, 2 + 0.6 * len(ways)),
+        layout="constrained",
+        width_ratios=(2, 3, 3),
+    )
+    found = [runs[case.name][each.name] for each in ways]
+    places = range(len(ways))
+    panels[0].barh(places, [each[job.name]["tps"] for each in found], 0.6, color=_COLOURS[0])
+    panels[0].set_xlabel("transactions/s")
+    _tails(panels[1], [each[job.name] for each in found])
+    panels[1].axvline(job.reservation.latency_us / 1000, color="0.3", lw=0.9, ls="--")
+    panels[1].set_xlabel("latency, ms (dashed: reserved for a request)")
+    _moved(panels[2], case, found)
+    panels[2].set_xlabel("moved, KB/s (dashed: reserved)")
+    panels[0].set_yticks(places, [_wrapped(each.title) for each in ways])
+    panels[0].invert_yaxis()
+    for panel in panels:
+        _grid(panel, "x")
+    for panel in panels[1:]:
+        panel.set_xscale("log")
+        panel.xaxis.set_minor_locator(NullLocator())
+        panel.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+        panel.legend(
+            loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False, ncols=4, fontsize=8
+        )
+    return figure
+
+
+def _tails(panel: Axes, found: list[dict]) -> None:
+    """A line from the median to the longest of transactions and, below it, of syncs."""
+    for index, (key, name) in enumerate((("tx", "transaction"), ("sync", "sync"))):
+        places = [row + (index - 0.5) * 0.36 for row in range(len(found))]
+        colour = _COLOURS[index]
+        ends = ([each[f"{key}_{end}_us"] / 1000 for each in found] for end in ("p50", "max"))
+        panel.hlines(places, *ends, color=colour, lw=1.2)
+        for share, mark in _MARKS.items():
+            values = [each[f"{key}_{share}_us"] / 1000 for each in found]
+            label = f"{name} {share.replace('p999', 'p99.9')}"
+            panel.plot(values, places, mark, color=colour, ms=8 if mark == "|" else 4, label=label)
+
+
+def _moved(panel: Axes, case: Case, found: list[dict]) -> None:
+    """What the drive moved for each job, with what is reserved."""
+    jobs = case.first.jobs
+    height = 0.86 / len(jobs)
+    for index, job in enumerate(jobs):
+        places = [row + (index - (len(jobs) - 1) / 2) * height for row in range(len(found))]
+        values = [each[job.name]["bw"] / KIB for each in found]
+        panel.barh(places, values, height * 0.92, color=_COLOURS[index], label=job.name)
+        if job.reservation:
+            panel.axvline(job.reservation.bw / KIB, color=_COLOURS[index], lw=1, ls="--")
+
+
 def margins(study: Study, runs: Runs, series: Series) -> Figure:
     """The longest latency of each job of the only case against what it reserved, in rising order.
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from results.lab.experiment import Experiment, Job, Scheduler
+from results.lab import postgres
+from results.lab.experiment import Database, Experiment, Job, Scheduler
 
 DISK = "sim0"
 QUEUE = f"/sys/block/{DISK}/queue"
@@ -22,37 +23,67 @@ _BEGIN = 1
 def script(experiment: Experiment, scheduler: Scheduler) -> str:
     """The script: it leaves fio's reports() and per job JOB.log, a line for every request.
 
-    With htbs it also leaves the job's io.htbs.stat as JOB.stat. It fails if a request was pending
-    for longer than its bound.
+    With htbs it also leaves the job's io.htbs.stat as JOB.stat; of buffered jobs io.stat before and
+    after as JOB.begin and JOB.end; of a database what postgres.end() says. It fails if a request
+    was pending for longer than its bound.
     """
+    database = experiment.database
     lines = [_load("simdisk", experiment.drive.parameters)]
-    lines += [_load(scheduler.module, scheduler.parameters)] if scheduler.module else []
+    lines += postgres.prepare(experiment)
+    lines += _scheduler(experiment, scheduler)
+    for job in experiment.jobs:
+        lines += _cgroup(job, scheduler)
+    lines += postgres.start(database) if database else []
+    lines += _io_stat(experiment, "begin")
+    for number, stage in enumerate(_stages(experiment)):
+        lines += _stage(experiment, scheduler, number, stage)
+    lines += postgres.end(database) if database else []
+    lines += _io_stat(experiment, "end")
+    lines += ["kill $ticker"]
+    lines += [_NOT_OVERDUE] if scheduler.reserves else []
+    for job in experiment.jobs:
+        lines += [f"mv {job.name}_lat.log {job.name}.log"] if job != database else []
+        if scheduler.reserves:
+            lines += [f"cat {CGROUPS}/{job.name}/io.htbs.stat >{job.name}.stat"]
+    return "\n".join(lines) + "\n"
+
+
+def _scheduler(experiment: Experiment, scheduler: Scheduler) -> list[str]:
+    """Set the scheduler and what goes with it for the whole drive."""
+    lines = [_load(scheduler.module, scheduler.parameters)] if scheduler.module else []
     lines += [f"scheduler {DISK} {scheduler.elevator}", f"dev=$(cat /sys/block/{DISK}/dev)"]
     queue = dict(experiment.drive.queue)
     queue |= experiment.drive.scheduled if scheduler.elevator != "none" else {}
     lines += [_put(value, f"{QUEUE}/{name}") for name, value in queue.items()]
     lines += [_put(value, f"{QUEUE}/iosched/{name}") for name, value in scheduler.tunables.items()]
     lines += [_put(value, f"{CGROUPS}/{name}") for name, value in scheduler.root.items()]
-    for job in experiment.jobs:
-        lines += [f"cg {job.name}"]
-        files = scheduler.files(job)
-        lines += [_put(value, f"{CGROUPS}/{job.name}/{name}") for name, value in files.items()]
-    for number, stage in enumerate(_stages(experiment)):
-        lines += ["jobs="]
-        for name, jobs in _processes(number, stage).items():
-            first = "chrt --fifo 1 " if jobs[0].ahead else ""
-            lines += [f"cat >{name}.fio <<'END'", *_job_file(experiment, jobs), "END"]
-            lines += [f'{first}fio {_OPTIONS} --output={name}.json {name}.fio & jobs="$jobs $!"']
-        lines += [] if number else [_ticker(experiment.seconds, scheduler)]
-        lines += _rest(experiment, stage)
-        lines += ["for job in $jobs; do wait $job; done"]
-    lines += ["kill $ticker"]
-    lines += [_NOT_OVERDUE] if scheduler.reserves else []
-    for job in experiment.jobs:
-        lines += [f"mv {job.name}_lat.log {job.name}.log"]
-        if scheduler.reserves:
-            lines += [f"cat {CGROUPS}/{job.name}/io.htbs.stat >{job.name}.stat"]
-    return "\n".join(lines) + "\n"
+    if any(job.memory for job in experiment.jobs):
+        lines += [_put("+memory", f"{CGROUPS}/cgroup.subtree_control")]
+    return lines
+
+
+def _cgroup(job: Job, scheduler: Scheduler) -> list[str]:
+    """Make a job's cgroup, with what is written to its files."""
+    files = dict(scheduler.files(job))
+    files |= {f"memory.{name}": value for name, value in job.memory.items()}
+    puts = (_put(value, f"{CGROUPS}/{job.name}/{name}") for name, value in files.items())
+    return [f"cg {job.name}", *puts]
+
+
+def _stage(
+    experiment: Experiment, scheduler: Scheduler, number: int, stage: list[Job]
+) -> list[str]:
+    """Start the jobs of a stage and wait for those of fio; the first also starts the ticker."""
+    lines = ["jobs="]
+    for name, jobs in _processes(number, stage).items():
+        first = "chrt --fifo 1 " if jobs[0].ahead else ""
+        lines += [f"cat >{name}.fio <<'END'", *_job_file(experiment, jobs), "END"]
+        lines += [f'{first}fio {_OPTIONS} --output={name}.json {name}.fio & jobs="$jobs $!"']
+    if experiment.database in stage:
+        lines += postgres.run(experiment.database, experiment)
+    lines += [] if number else [_ticker(experiment.seconds, scheduler)]
+    lines += _rest(experiment, stage)
+    return [*lines, "for job in $jobs; do wait $job; done"]
 
 
 def late(experiment: Experiment, job: Job) -> float:
@@ -79,8 +110,15 @@ def _processes(number: int, stage: list[Job]) -> dict[str, list[Job]]:
     another for the jobs that are ahead.
     """
     names = {False: f"stage{number}", True: f"ahead{number}"}
-    parts = {name: [job for job in stage if job.ahead is key] for key, name in names.items()}
+    fios = [job for job in stage if not isinstance(job, Database)]
+    parts = {name: [job for job in fios if job.ahead is key] for key, name in names.items()}
     return {name: jobs for name, jobs in parts.items() if jobs}
+
+
+def _io_stat(experiment: Experiment, suffix: str) -> list[str]:
+    """Keep io.stat of the jobs of which fio does not know what the drive did."""
+    names = [job.name for job in experiment.jobs if job.buffered]
+    return [f"cat {CGROUPS}/{name}/io.stat >{name}.{suffix}" for name in names]
 
 
 def _load(module: str, parameters: Mapping[str, int | str]) -> str:
@@ -100,8 +138,10 @@ _OPTIONS = "--eta=never --output-format=json"
 
 def _job_file(experiment: Experiment, jobs: list[Job]) -> list[str]:
     """The lines of fio's job file; all jobs end together."""
-    common = {
-        "filename": f"/dev/{DISK}",
+    # fio would take the file of all jobs beside that of a job.
+    disk = {"filename": f"/dev/{DISK}"}
+    alike = not any("filename" in job.options for job in jobs)
+    common = (disk if alike else {}) | {
         "ioengine": "psync",
         "direct": 1,
         "time_based": 1,
@@ -119,6 +159,7 @@ def _job_file(experiment: Experiment, jobs: list[Job]) -> list[str]:
         delay = round(1000 * late(experiment, job))
         its = {"cgroup": job.name, "rw": job.rw, "bs": job.block}
         its |= {"offset": job.offset, "size": job.size}
+        its |= {} if alike else disk
         its |= {"startdelay": f"{delay}ms"} if delay else {}
         its |= {"runtime": f"{1000 * experiment.seconds - delay}ms", "write_lat_log": job.name}
         lines += _section(job.name, its | job.options)

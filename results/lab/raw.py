@@ -9,7 +9,7 @@ from pathlib import Path
 
 from results.lab import guest, reduce
 from results.lab.experiment import Experiment, Job, Scheduler
-from results.lab.run import ARGUMENTS, SPEED, JobResult, files_for
+from results.lab.run import ARGUMENTS, SPEED, JobResult, files_for, versions_for
 from results.lab.study import Study
 from tests.vm.kernels import Kernel
 
@@ -62,7 +62,7 @@ class Run:
             ARGUMENTS,
             SPEED,
             sorted(files_for(self.scheduler, machine.hashes).items()),
-            sorted(machine.versions.items()),
+            sorted(versions_for(self.experiment, machine.versions).items()),
             self.experiment.series,
             *(["tail"] if self.experiment.tail else []),
             *(["since the first"] if self.experiment.apart else []),
@@ -84,7 +84,7 @@ class Run:
             "seed": experiment.seed,
             "inputs": self.inputs(machine),
             "kernel": machine.kernel.version,
-            "versions": machine.versions,
+            "versions": versions_for(experiment, machine.versions),
             "drive": dict(experiment.drive.parameters),
             "seconds": experiment.seconds,
             "elevator": scheduler.elevator,
@@ -116,6 +116,7 @@ class Run:
             "numbers": result.numbers.as_dict() | self._tail(result),
             "fio": result.fio,
             **({"stat": result.stat} if result.stat else {}),
+            **({"more": dict(result.more)} if result.more else {}),
             **({"series": self._series(result)} if self.experiment.series else {}),
         }
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import fmean, pstdev
 
 NSEC_PER_USEC = 1000
 NSEC_PER_MSEC = 1000000
@@ -83,6 +84,13 @@ def numbers(requests: list[Request], seconds: float, latency_us: float) -> Numbe
 def p999_us(requests: list[Request]) -> float:
     """The latency that one request of a thousand exceeds, us."""
     return _us(percentile(sorted(request.latency_ns for request in requests), 99.9))
+
+
+def lat_ns(requests: list[Request]) -> dict[str, int]:
+    """The latencies in the form of a fio report."""
+    every = [request.latency_ns for request in requests]
+    found = {"min": min(every), "max": max(every), "mean": fmean(every), "stddev": pstdev(every)}
+    return {key: round(value) for key, value in found.items()}
 
 
 def check_whole(requests: list[Request], fio: dict) -> None:

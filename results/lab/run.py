@@ -8,17 +8,17 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 from typing import TypeVar
 
-from results.lab import guest, reduce
-from results.lab.experiment import Experiment, Scheduler
+from results.lab import guest, postgres, reduce, transactions
+from results.lab.experiment import Database, Experiment, Job, Scheduler
 from results.lab.progress import Progress
 from results.lab.reduce import Numbers, Request
 from tests.vm import Guest, GuestError, Result, modules
-from tests.vm.guest import PROGRAMS
+from tests.vm.guest import PROGRAMS, STOCK_MODULES
 from tests.vm.kernels import REPO, Kernel
 
 # Wall-clock seconds that a guest may take: to boot, and for a second of its own time. The slowest
@@ -53,12 +53,16 @@ class Interrupted(RuntimeError):
 
 @dataclass(frozen=True)
 class JobResult:
-    """The results of one job; fio: its report of the job; stat: io.htbs.stat, with htbs."""
+    """The results of one job.
+
+    fio: its report of the job; stat: io.htbs.stat, with htbs; more: numbers of a database.
+    """
 
     numbers: Numbers
     requests: list[Request]
     fio: Mapping[str, object] = field(default_factory=dict)
     stat: str = ""
+    more: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -149,11 +153,16 @@ def stripped_modules(kernel: Kernel) -> dict[str, bytes]:
 
 def versions() -> dict[str, str]:
     """The versions of programs on which the numbers may depend."""
-    commands = {"fio": ["fio", "--version"], "qemu": ["qemu-system-x86_64", "--version"]}
+    commands = {
+        "fio": ["fio", "--version"],
+        "qemu": ["qemu-system-x86_64", "--version"],
+        "postgres": [postgres.server(), "--version"],
+    }
     return {
         name: subprocess.run(command, capture_output=True, text=True, check=True)
         .stdout.splitlines()[0]
         .removeprefix("QEMU emulator version ")
+        .removeprefix("postgres (PostgreSQL) ")
         for name, command in commands.items()
     }
 
@@ -168,6 +177,11 @@ def files_for(scheduler: Scheduler, files: Mapping[str, T]) -> dict[str, T]:
     """The modules of a run: the drive's, and the scheduler's if that is one."""
     needed = {"simdisk.ko", f"{scheduler.module}.ko"}
     return {name: file for name, file in files.items() if name in needed}
+
+
+def versions_for(experiment: Experiment, every: Mapping[str, str]) -> dict[str, str]:
+    """The versions on which a run depends."""
+    return {name: each for name, each in every.items() if name != "postgres" or experiment.database}
 
 
 def jobs_took(calls: Iterable[tuple[float, float]]) -> float:
@@ -206,13 +220,17 @@ def machine_for(
     experiment: Experiment, scheduler: Scheduler, kernel: Kernel, files: dict[str, bytes]
 ) -> Guest:
     """The guest that an experiment runs in."""
+    database = experiment.database
     return Guest(
         kernel,
         clock="virtual",
         files=files_for(scheduler, files),
         name=run_name(experiment, scheduler),
         timeout=_BOOT_SECONDS + _SLOWEST * experiment.seconds,
-        programs=(*PROGRAMS, "chrt"),
+        modules=(*STOCK_MODULES, *(postgres.MODULES if database else ())),
+        programs=(*PROGRAMS, "chrt", *(postgres.PROGRAMS if database else ())),
+        shared=postgres.shared() if database else (),
+        memory=postgres.MEMORY if database else Guest.memory,
         arguments=ARGUMENTS,
         speed=SPEED,
     )
@@ -238,14 +256,53 @@ def reduced(result: Result, experiment: Experiment, scheduler: Scheduler) -> dic
     fios = {job["jobname"]: job for report in reports for job in report["jobs"]}
     jobs = {}
     for job in experiment.jobs:
-        log = result.out / f"{job.name}.log"
-        requests = reduce.read_log(log, guest.late(experiment, job))
-        fio = reduce.fio_job(fios[job.name])
-        reduce.check_whole(requests, fio)
-        latency_us = job.reservation.latency_us if job.reservation else inf
-        numbers = reduce.numbers(requests, fio["runtime_ms"] / 1000, latency_us)
+        if isinstance(job, Database):
+            found = _database(result, experiment, job)
+        else:
+            found = _fio_job(result, experiment, job, fios[job.name])
+        if job.buffered:
+            bw = _drive_bw(result, experiment, job)
+            found = replace(found, numbers=replace(found.numbers, bw=bw))
         stat = result.text(f"{job.name}.stat").strip() if scheduler.reserves else ""
-        jobs[job.name] = JobResult(numbers, requests, fio, stat)
-    for name in jobs:
-        (result.out / f"{name}.log").unlink()  # A line a request: a gigabyte in all experiments.
+        jobs[job.name] = replace(found, stat=stat)
+    for log in ("log", "trace"):  # A line a request: a gigabyte in all experiments.
+        for name in jobs:
+            (result.out / f"{name}.{log}").unlink(missing_ok=True)
     return jobs
+
+
+def _fio_job(result: Result, experiment: Experiment, job: Job, report: dict) -> JobResult:
+    """What fio says of one of its jobs."""
+    requests = reduce.read_log(result.out / f"{job.name}.log", guest.late(experiment, job))
+    fio = reduce.fio_job(report)
+    reduce.check_whole(requests, fio)
+    numbers = reduce.numbers(requests, fio["runtime_ms"] / 1000, _latency_us(job))
+    return JobResult(numbers, requests, fio)
+
+
+def _database(result: Result, experiment: Experiment, job: Database) -> JobResult:
+    """What pgbench, PostgreSQL and the kernel's tracing say; requests are those of the server."""
+    with (result.out / f"{job.name}.log").open() as log:
+        took_us = transactions.parse_transactions(log)
+    if len(took_us) != transactions.processed(result.text(f"{job.name}.txt")):
+        raise reduce.ReduceError(f"pgbench's log has {len(took_us)} transactions, not all")
+    with (result.out / f"{job.name}.trace").open() as lines:
+        trace = transactions.parse_trace(lines)
+    wal = transactions.parse_wal(result.text(f"{job.name}.wal"))
+    return JobResult(
+        reduce.numbers(trace.requests, experiment.seconds, _latency_us(job)),
+        trace.requests,
+        {"lat_ns": reduce.lat_ns(trace.requests), "runtime_ms": 1000 * experiment.seconds},
+        more=transactions.numbers(took_us, experiment.seconds, wal, trace),
+    )
+
+
+def _drive_bw(result: Result, experiment: Experiment, job: Job) -> int:
+    """What the drive did for a job's cgroup, bytes/s."""
+    before, after = (result.text(f"{job.name}.{each}") for each in ("begin", "end"))
+    moved = transactions.io_stat(after) - transactions.io_stat(before)
+    return round(moved / experiment.seconds)
+
+
+def _latency_us(job: Job) -> float:
+    return job.reservation.latency_us if job.reservation else inf

@@ -167,15 +167,25 @@ def _runs(case: Case, scheduler: Scheduler, directory: Path) -> dict:
     if len(totals) > 1:
         found |= {"total_bw_min": min(totals), "total_bw_max": max(totals)}
     found["jobs"] = {name: _job([each[name] for each in jobs]) for name in jobs[0]}
+    if database := case.first.database:
+        found["more"] = {database.name: _more([each[database.name] for each in jobs])}
     if scheduler.name in case.first.drawn:
         found["series"] = {name: job["series"] for name, job in jobs[0].items()}
     return found
 
 
 def _numbers(each: dict) -> dict:
-    """The jobs of a run, and beside them its bandwidth in all."""
+    """The jobs of a run, a database with its own numbers, and beside them the bandwidth in all."""
     totals = {key: value for key, value in each.items() if key.startswith("total_bw")}
-    return {**each["jobs"], **totals}
+    more = each.get("more", {})
+    jobs = {name: {**job, **more.get(name, {})} for name, job in each["jobs"].items()}
+    return {**jobs, **totals}
+
+
+def _more(repeats: list[dict]) -> dict[str, float]:
+    """Means over the seeds of a database's numbers."""
+    every = [job["more"] for job in repeats]
+    return {key: round(fmean(each[key] for each in every), 3) for key in every[0]}
 
 
 def _job(repeats: list[dict]) -> dict[str, float]:

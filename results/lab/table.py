@@ -23,7 +23,7 @@ def per_job(study: Study, runs: Runs) -> str:
     for case in study.cases:
         title = [f"{case.title}:"] if len(study.cases) > 1 else []
         rows = _rows(case.first, runs[case.name])
-        tables.append("\n\n".join([*title, _markdown(rows, _LEFT_COLUMNS)]))
+        tables.append("\n\n".join([*title, markdown(rows, _LEFT_COLUMNS)]))
     return "\n\n".join(tables)
 
 
@@ -58,7 +58,7 @@ def kept(study: Study, runs: Runs) -> str:
             keys = ("conforming", "missed")
             promised = [f"{sum(found[job.name][key] for job in jobs):,}" for key in keys]
         rows.append((way.title, f"{late:,}", *promised, f"{found['total_bw'] / KIB:,.0f}"))
-    return _markdown(rows, 1)
+    return markdown(rows, 1)
 
 
 def _by_case(
@@ -74,7 +74,7 @@ def _by_case(
         found = [(case.first, runs[case.name].get(scheduler.name)) for case in cases]
         cells = (cell(experiment, each) if each else "" for experiment, each in found)
         rows.append((scheduler.title, *cells))
-    return _markdown(rows, 1)
+    return markdown(rows, 1)
 
 
 def _rows(experiment: Experiment, runs: dict) -> list[tuple[str, ...]]:
@@ -115,7 +115,8 @@ def _line(row: tuple[str, ...], widths: list[int]) -> str:
     return "  ".join(cells).rstrip()
 
 
-def _markdown(rows: list[tuple[str, ...]], left_columns: int) -> str:
+def markdown(rows: list[tuple[str, ...]], left_columns: int) -> str:
+    """A table with its head; the cells of some columns begin on the left."""
     columns = len(rows[0])
     rule = ["---" if column < left_columns else "---:" for column in range(columns)]
     return "\n".join(f"| {' | '.join(row)} |" for row in (rows[0], rule, *rows[1:]))

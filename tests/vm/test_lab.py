@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from results.experiments import flash, latency, nearline
+from results.experiments import flash, latency, nearline, pgbench
+from results.experiments.guarantee import ways
 from results.lab import guest, run
 from results.lab.study import Study
 from tests.vm import kernels
@@ -48,3 +49,20 @@ def test_experiment_runs(study: Study, seconds: int) -> None:
         assert len(job.requests) == job.fio["total_ios"] == stat["completed"]
         assert sum(each.size for each in job.requests) == stat["rbytes"]
     assert completed
+
+
+def test_database_runs() -> None:
+    """What the kernel and PostgreSQL say of a run is what is parsed of it."""
+    kernel = kernels.newest("6.12")
+    seconds = 8  # The neighbours start a second apart, and fio is stopped meanwhile.
+    experiment = replace(pgbench.experiment(1), name="smoke-pgbench", seconds=seconds)
+    machine = run.machine_for(experiment, ways.HTBS, kernel, run.stripped_modules(kernel))
+    result = run.boot(machine, guest.script(experiment, ways.HTBS), lambda _: None)
+    jobs = run.reduced(result, experiment, ways.HTBS)
+    database = jobs[pgbench.DATABASE.name]
+    assert database.more["tps"] > 0 and database.more["sync_p50_us"] > 0
+    traced = sum(each.size for each in database.requests) / seconds
+    # Requests are under way at the end, and the server has read something before.
+    assert traced == pytest.approx(database.numbers.bw, rel=0.1)
+    assert htbs_stat(database.stat)["completed"] > 0
+    assert all(jobs[each.name].numbers.bw for each in pgbench.NEIGHBOURS)

@@ -1,0 +1,214 @@
+"""A database beside neighbours: pgbench on PostgreSQL, whose data do not fit in its memory.
+
+A commit waits for the WAL to be on the disk, and a query for pages that are not in memory; the
+server writes back what it changed meanwhile, in checkpoints. So a database reads and writes at
+random and syncs, all in one cgroup. Beside it are the neighbours that an operator fears.
+"""
+
+from dataclasses import replace
+
+from results.experiments import drives
+from results.experiments.guarantee import ways
+from results.lab import figure, table
+from results.lab.experiment import (
+    GIB,
+    KIB,
+    Database,
+    Experiment,
+    Job,
+    Reservation,
+    Scheduler,
+    Volume,
+)
+from results.lab.study import Case, Claim, Runs, Study
+from results.lab.words import ENOUGH, ms
+
+MIB = 1 << 20
+_SECONDS = 60
+
+# What is written is read again: the drive has to keep it.
+DRIVE = replace(drives.PAPER, parameters={**drives.PAPER.parameters, "backing": 1})
+
+# Each on a file system of its own: the commit of a journal that others share waits for their data,
+# which no scheduler can help.
+VOLUMES = (Volume("database", MIB, 4 * GIB), Volume("writer", 30 * GIB, 4 * GIB))
+
+# 15 MB of tables and indexes for each unit of the scale: 120 MB. A checkpoint each 30 s, the least
+# that PostgreSQL takes, so that a run has some.
+DATABASE = Database(
+    "database",
+    "pgbench",
+    VOLUMES[0].offset,
+    VOLUMES[0].size,
+    # Four clients, so four pages of 8 KiB at once; some 50 seeks a second, of the 80 that it does.
+    Reservation(400 * KIB, 32 * KIB, 100_000),
+    8 * KIB,
+    memory={"max": 64 * MIB},
+    scale=8,
+    clients=4,
+    settings={
+        "listen_addresses": "",
+        "unix_socket_directories": "/tmp",
+        "shared_buffers": "16MB",
+        "max_connections": 20,
+        "checkpoint_timeout": "30s",
+        "track_wal_io_timing": "on",
+        "jit": "off",
+    },
+)
+# With memory.max alone all its memory comes to wait for the drive, and the kernel kills it.
+WRITER = Job(
+    "writer",
+    "write",
+    0,
+    256 * MIB,
+    None,
+    128 * KIB,
+    {"filename": "/volumes/writer/file", "direct": 0, "fallocate": "none"},
+    memory={"high": 96 * MIB, "max": 128 * MIB},
+)
+BACKUP = Job("backup", "read", 10 * GIB, 10 * GIB, None, 256 * KIB)
+RANDOM = Job(
+    "random",
+    "randwrite",
+    50 * GIB,
+    10 * GIB,
+    None,
+    4 * KIB,
+    {"ioengine": "libaio", "iodepth": 8, "norandommap": 1},
+)
+NEIGHBOURS = (WRITER, BACKUP, RANDOM)
+
+
+def experiment(seed: int) -> Experiment:
+    """The database first, a neighbour more each second."""
+    jobs = (DATABASE, *NEIGHBOURS)
+    return Experiment(
+        "pgbench", jobs, ways.ALL, DRIVE, _SECONDS, seed, apart=1, volumes=VOLUMES
+    )  # fmt: skip
+
+
+CASE = Case(drives.PAPER.title, experiment)
+
+
+def got(runs: Runs) -> Claim:
+    """The reservation's bandwidth, or all that the database asked for."""
+    found = runs[CASE.name][ways.HTBS.name][DATABASE.name]
+    reserved = DATABASE.reservation.bw
+    evidence = f"{found['bw'] / KIB:,.0f} of {reserved / KIB:,.0f} KB/s"
+    claim = f"{ways.HTBS.title}: the database gets what it reserved"
+    return Claim(CASE.name, claim, found["bw"] >= ENOUGH * reserved, evidence)
+
+
+def no_longer(runs: Runs, key: str, what: str) -> Claim:
+    """A latency of the database is no longer than with the best of the peers."""
+    found = {each.name: runs[CASE.name][each.name][DATABASE.name][key] for each in ways.ALL}
+    best = min(ways.PEERS, key=lambda each: found[each.name])
+    claim = f"{ways.HTBS.title}: {what} is no longer than with the best of the others"
+    holds = found[ways.HTBS.name] <= found[best.name]
+    return Claim(CASE.name, claim, holds, _beside(runs, lambda job: ms(job[key])))
+
+
+def most_transactions(runs: Runs) -> Claim:
+    """As many transactions as with the best of the peers."""
+    found = {each.name: runs[CASE.name][each.name][DATABASE.name]["tps"] for each in ways.ALL}
+    holds = found[ways.HTBS.name] >= max(found[each.name] for each in ways.PEERS)
+    claim = f"{ways.HTBS.title}: as many transactions as with the best of the others, or more"
+    return Claim(CASE.name, claim, holds, _beside(runs, lambda job: f"{job['tps']:.1f}/s"))
+
+
+def _beside(runs: Runs, text) -> str:
+    """What text() says of the database under each scheduler."""
+    every = {each.title: text(runs[CASE.name][each.name][DATABASE.name]) for each in ways.ALL}
+    return ways.beside(every)
+
+
+def left(runs: Runs, jobs: tuple[Job, ...], part: str) -> Claim:
+    """Neighbours get at least what BFQ leaves them."""
+    return ways.moves(CASE, runs, 1, _BFQ, jobs=jobs, part=part)
+
+
+[_BFQ] = (each for each in ways.PEERS if each.elevator == "bfq")
+
+
+def claims(runs: Runs) -> list[Claim]:
+    """The reservation, the database's tail, what the neighbours get, and transactions."""
+    return [
+        got(runs),
+        ways.none_late(CASE, runs),
+        no_longer(runs, "sync_p999_us", "the longest but one in a thousand syncs of the WAL"),
+        no_longer(runs, "tx_p999_us", "the longest but one in a thousand transactions"),
+        left(runs, NEIGHBOURS, "for the neighbours"),
+        *(left(runs, (each,), f"for the {each.name}") for each in NEIGHBOURS),
+        most_transactions(runs),
+    ]
+
+
+_HEAD = (
+    *("scheduler", "tps", "transaction p50 ms", "p99", "p99.9", "max"),
+    *("syncs", "sync mean ms", "p99", "p99.9", "max"),
+    *("reserved KB/s", "got KB/s", "longer than 100 ms", "conforming", "of these late"),
+    *(f"{each.name} KB/s" for each in NEIGHBOURS),
+)
+
+
+def shown(study: Study, runs: Runs) -> str:
+    """Markdown: a line for each scheduler."""
+    return table.markdown([_HEAD, *(_row(runs, each) for each in ways.ALL)], 1)
+
+
+def _row(runs: Runs, way: Scheduler) -> tuple[str, ...]:
+    found = runs[CASE.name][way.name]
+    own = found[DATABASE.name]
+    keys = ("p50", "p99", "p999", "max")
+    return (
+        way.title,
+        f"{own['tps']:.1f}",
+        *(f"{own[f'tx_{key}_us'] / 1000:,.0f}" for key in keys),
+        f"{own['wal_syncs']:,.0f}",
+        f"{own['wal_sync_mean_us'] / 1000:,.1f}",
+        *(f"{own[f'sync_{key}_us'] / 1000:,.0f}" for key in keys[1:]),
+        f"{DATABASE.reservation.bw / KIB:,.0f}",
+        f"{own['bw'] / KIB:,.0f}",
+        f"{own['late']:,}",
+        *(f"{own[key]:,}" if key in own else "-" for key in ("conforming", "missed")),
+        *(f"{found[each.name]['bw'] / KIB:,.0f}" for each in NEIGHBOURS),
+    )
+
+
+def words_of(study: Study, runs: Runs) -> str:
+    """What the numbers do not say by themselves."""
+    found = {each.name: runs[CASE.name][each.name][DATABASE.name] for each in ways.ALL}
+    own = found[ways.HTBS.name]
+    fewest = min(ways.ALL, key=lambda each: found[each.name]["wal_syncs"])
+    return f"""\
+A conforming request is one that came when its group had asked for no more than it reserved. With
+HTBS {own["conforming"]:,} of the database's requests conformed: it asks for more than its
+{DATABASE.reservation.bw / KIB:,.0f} KB/s, gets {own["bw"] / KIB:,.0f}, and what is beyond the
+reservation is surplus, for which no latency is promised. Commits, queries and checkpoints are one
+cgroup, so they share one arrival curve. A client waits for its transaction, so a scheduler that
+stalls the database has few syncs to be late with: {fewest.title} has
+{found[fewest.name]["wal_syncs"]:,.0f}, HTBS {own["wal_syncs"]:,.0f}."""
+
+
+STUDY = Study(
+    name="pgbench",
+    title="A database beside neighbours",
+    asked=f"""
+PostgreSQL with pgbench's {DATABASE.clients} clients (TPC-B, prepared, scale {DATABASE.scale}: 120
+MB) on ext4 on the paper's disk, in a cgroup with {DATABASE.memory["max"] // MIB} MB of memory; its
+cache is cold. It has reserved {DATABASE.reservation.bw // KIB} KB/s with bursts of
+{DATABASE.reservation.burst // KIB} KB, within {DATABASE.reservation.latency_us // 1000} ms. Three
+neighbours have a cgroup each and no reservation: a writer whose writes are buffered, to a file on
+another ext4; a backup that reads in sequence in blocks of 256 KB; and random writes of 4 KB, 8
+under way at a time. The drive's write cache is off, so a sync waits for the medium. *syncs* are
+those of the WAL: their number and mean are from pg_stat_wal, each one's time is from the kernel's
+tracing. {_SECONDS} seconds.
+""",
+    cases=(CASE,),
+    claims=claims,
+    figure=figure.database,
+    table=shown,
+    words=words_of,
+    bars=True,
+)

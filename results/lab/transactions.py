@@ -1,0 +1,157 @@
+"""From what pgbench, PostgreSQL and the kernel's tracing left to the numbers of a database.
+
+The kernel is asked for two things that PostgreSQL can't tell: how long each of its requests took
+from the moment that it was submitted, whatever the scheduler did to it, and how long each fdatasync
+of the WAL took.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from results.lab.reduce import ReduceError, Request, percentile
+
+_US_PER_MS = 1000
+_NS_PER_US = 1000
+_SECTOR = 512
+
+# A line of the trace: "postgres-227 [000] ..... 15.528833: block_bio_queue: …".
+_LINE = re.compile(r"\s*(?P<task>.+)-(?P<pid>\d+)\s+\[\d+\]\s+\S+\s+(?P<at>[\d.]+): (?P<what>.*)$")
+_QUEUED = re.compile(r"block_bio_queue: \S+ (?P<op>\S+) (?P<sector>\d+) \+ (?P<nr>\d+) ")
+_COMPLETED = re.compile(r"block_rq_complete: \S+ \S+ \(.*?\) (?P<sector>\d+) \+ (?P<nr>\d+) ")
+_SYNC = re.compile(r"sys_fdatasync(?: -> 0x(?P<code>[0-9a-f]+)|\()")
+
+# The journal's thread works for all of a file system, so its I/O is the root cgroup's.
+_JOURNAL = "jbd2/"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a database asked of its file system.
+
+    requests: of its cgroup, as they completed; syncs_us: how long each fdatasync took.
+    """
+
+    requests: list[Request]
+    syncs_us: list[int]
+
+
+@dataclass
+class _Pending:
+    """A bio that has been submitted: since when, whose, and how many sectors are to complete."""
+
+    at_us: int
+    task: str
+    sector: int
+    nr: int
+    left: int
+
+
+def parse_transactions(lines: Iterable[str]) -> list[int]:
+    """The latency of each transaction in pgbench's log (client, number, us, …), us."""
+    found = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            found.append(int(line.split()[2]))
+        except (IndexError, ValueError):
+            raise ReduceError(
+                f"line {number} of pgbench's log is no transaction: {line!r}"
+            ) from None
+    return found
+
+
+def processed(report: str) -> int:
+    """How many transactions pgbench says that it did; none may have failed."""
+    done = re.search(r"^number of transactions actually processed: (\d+)", report, re.MULTILINE)
+    failed = re.search(r"^number of failed transactions: (\d+) ", report, re.MULTILINE)
+    if not done or not failed or int(failed[1]):
+        raise ReduceError(f"pgbench did not do what it was asked for: {report!r}")
+    return int(done[1])
+
+
+def parse_wal(text: str) -> tuple[int, float]:
+    """How often the WAL was synced, and for how many ms in all, from pg_stat_wal."""
+    try:
+        syncs, took_ms, *_ = text.strip().split("|")
+        return int(syncs), float(took_ms)
+    except ValueError:
+        raise ReduceError(f"no answer of pg_stat_wal: {text!r}") from None
+
+
+def parse_trace(lines: Iterable[str]) -> Trace:
+    """The database's requests and syncs; those that are under way at the end are left out."""
+    pending: list[_Pending] = []
+    requests, syncs, begun = [], [], {}
+    first_us = None
+    for line in lines:
+        if not (match := _LINE.match(line)):
+            continue
+        at_us = round(float(match["at"]) * 1_000_000)
+        first_us = at_us if first_us is None else first_us
+        if found := _QUEUED.match(match["what"]):
+            sector, nr = int(found["sector"]), int(found["nr"])
+            pending.append(_Pending(at_us, match["task"], sector, nr, nr))
+        elif found := _COMPLETED.match(match["what"]):
+            done = _complete(pending, int(found["sector"]), int(found["nr"]))
+            requests += [_request(each, at_us, first_us) for each in done if _own(each)]
+        elif found := _SYNC.match(match["what"]):
+            if found["code"] is None:
+                begun[match["pid"]] = at_us
+            elif match["pid"] in begun:
+                syncs.append(at_us - begun.pop(match["pid"]))
+                if int(found["code"], 16):
+                    raise ReduceError(f"a sync failed: {line!r}")
+    return Trace(requests, syncs)
+
+
+def io_stat(text: str) -> int:
+    """The bytes of an io.stat of a guest with one drive; none before the first I/O."""
+    return sum(int(each) for each in re.findall(r"\b[rw]bytes=(\d+)", text))
+
+
+def numbers(
+    transactions_us: list[int], seconds: float, wal: tuple[int, float], trace: Trace
+) -> dict[str, float]:
+    """What the summary keeps of a database beside the numbers of a job; latencies in us."""
+    syncs, took_ms = wal
+    if not transactions_us or not syncs or not trace.syncs_us:
+        raise ReduceError("the database did nothing")
+    return {
+        "tps": round(len(transactions_us) / seconds, 2),
+        **_latencies("tx", transactions_us),
+        "wal_syncs": syncs,
+        "wal_sync_mean_us": round(took_ms * _US_PER_MS / syncs, 1),
+        **_latencies("sync", trace.syncs_us),
+    }
+
+
+def _latencies(name: str, every_us: list[int]) -> dict[str, int]:
+    """Percentiles by name."""
+    ordered = sorted(every_us)
+    shares = {"p50": 50, "p99": 99, "p999": 99.9, "max": 100}
+    return {f"{name}_{key}_us": percentile(ordered, share) for key, share in shares.items()}
+
+
+def _complete(pending: list[_Pending], sector: int, nr: int) -> list[_Pending]:
+    """Take the bios out of which the last sector has completed.
+
+    A request has several bios if they were merged, a bio several requests if it was split.
+    """
+    done = []
+    for each in pending:
+        if each.sector < sector + nr and sector < each.sector + each.nr:
+            each.left -= min(each.sector + each.nr, sector + nr) - max(each.sector, sector)
+            if each.left <= 0:
+                done.append(each)
+    for each in done:
+        pending.remove(each)
+    return done
+
+
+def _own(each: _Pending) -> bool:
+    return not each.task.startswith(_JOURNAL)
+
+
+def _request(each: _Pending, at_us: int, first_us: int) -> Request:
+    at_ms = (at_us - first_us) // _US_PER_MS
+    return Request(at_ms, (at_us - each.at_us) * _NS_PER_US, each.nr * _SECTOR)
