@@ -8,13 +8,14 @@ import pytest
 
 from results.experiments import bandwidth, pgbench, schedulers
 from results.lab import guest, postgres, run, summary, transactions
-from results.lab.experiment import KIB
+from results.lab.experiment import KIB, Experiment, Scheduler
 from results.lab.raw import Run
 from results.lab.reduce import ReduceError, Request
 from results.lab.run import JobResult
 from results.lab.transactions import Trace
 from tests.unit.results import MACHINE, fill, result
 from tests.unit.test_results_guest import job_files
+from tests.vm import reports
 
 LOG = """\
 0 1 688125 0 1704067219 142303
@@ -140,6 +141,19 @@ def test_only_a_database_depends_on_postgres() -> None:
     assert Run(other, schedulers.HTBS).inputs(newer) == Run(other, schedulers.HTBS).inputs(MACHINE)
     each = Run(pgbench.experiment(1), schedulers.HTBS)
     assert each.inputs(newer) != each.inputs(MACHINE)
+
+
+def test_only_rivals_of_a_database_may_let_a_task_hang() -> None:
+    line = "[   62.468532] INFO: task kworker/u4:0:12 blocked for more than 30 seconds."
+
+    def reported(experiment: Experiment, way: Scheduler) -> bool:
+        allow = run.machine_for(experiment, way, MACHINE.kernel, {}).allow
+        assert reports.is_report("BUG: unable to handle page fault", allow)
+        return reports.is_report(line, allow)
+
+    assert reported(pgbench.experiment(1), schedulers.HTBS)
+    assert not reported(pgbench.experiment(1), schedulers.NONE)
+    assert reported(bandwidth.STUDY.cases[0].first, schedulers.BFQ)
 
 
 def test_functions_are_a_shell_s() -> None:
