@@ -7,6 +7,7 @@ from results.experiments import (
     latency,
     nearline,
     neighbour,
+    pgbench,
     readahead,
     total,
 )
@@ -20,4 +21,5 @@ STUDIES = (
     *nearline.STUDIES,
     *flash.STUDIES,
     *guarantee.STUDIES,
+    pgbench.STUDY,
 )

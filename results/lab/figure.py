@@ -309,6 +309,7 @@ def database(study: Study, runs: Runs, series: Series) -> Figure:
     panels[1].axvline(job.reservation.latency_us / 1000, color="0.3", lw=0.9, ls="--")
     panels[1].set_xlabel("latency, ms (dashed: reserved for a request)")
     _moved(panels[2], case, found)
+    panels[2].set_xlim(*_decades([bar.get_width() for bar in panels[2].patches]))
     panels[2].set_xlabel("moved, KB/s (dashed: reserved)")
     panels[0].set_yticks(places, [_wrapped(each.title) for each in ways])
     panels[0].invert_yaxis()
@@ -319,7 +320,7 @@ def database(study: Study, runs: Runs, series: Series) -> Figure:
         panel.xaxis.set_minor_locator(NullLocator())
         panel.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
         panel.legend(
-            loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False, ncols=4, fontsize=8
+            loc="upper center", bbox_to_anchor=(0.5, -0.14), frameon=False, ncols=2, fontsize=8
         )
     return figure
 
