@@ -31,7 +31,8 @@
  * Queueing. The drive serves one command at a time, of those it has (one, without
  * queueing). When that is complete it picks the one whose first sector it can
  * reach first, with seek, settling, head switch and rotation: shortest positioning
- * time first. Seltzer et al., "Disk scheduling revisited", USENIX 1990, and
+ * time first. (Commands beyond those it takes wait in front of it, first come, first
+ * served; a driver with a budget sends none.) Seltzer et al., "Disk scheduling revisited", USENIX 1990, and
  * Jacobson and Wilkes, HPL-CSP-91-7, found that nothing does better and that it
  * starves; so a command that waited patience_ms is next. Reads of what is in the
  * buffer pass by the command that is being served.
@@ -491,11 +492,12 @@ static struct drive_cmd **pick(struct disk *d, u64 now)
 {
 	struct drive_cmd **best = &d->queue, **link;
 	u64 reach, best_reach;
+	u32 seen = 1;
 
 	if (!(*best)->next || (*best)->arrived + d->p.patience_ms * 1000000ULL <= now)
 		return best;
 	best_reach = reach_ns(d, *best);
-	for (link = &(*best)->next; *link; link = &(*link)->next) {
+	for (link = &(*best)->next; *link && seen < d->p.depth; link = &(*link)->next, seen++) {
 		reach = reach_ns(d, *link);
 		if (reach < best_reach) {
 			best = link;
@@ -505,13 +507,24 @@ static struct drive_cmd **pick(struct disk *d, u64 now)
 	return best;
 }
 
+/* Whether the drive has all commands that it takes, so that another has to wait. */
+static bool is_full(const struct disk *d, u64 now)
+{
+	const struct drive_cmd *cmd;
+	u32 has = now < d->busy_ns;
+
+	for (cmd = d->queue; cmd; cmd = cmd->next)
+		has++;
+	return has >= d->p.depth;
+}
+
 /* Whether a command is a read that passes the one being served. */
 static bool passes(struct disk *d, struct drive_cmd *cmd)
 {
 	u64 end = cmd->sector + cmd->nr, t = cmd->arrived + d->p.command_ns;
 	struct disk_segment *seg;
 
-	if (cmd->arrived >= d->busy_ns || cmd->op != DRIVE_READ)
+	if (cmd->arrived >= d->busy_ns || cmd->op != DRIVE_READ || is_full(d, cmd->arrived))
 		return false;
 	seg = lookup(d, cmd->sector);
 	if (!seg || seg->end < end)

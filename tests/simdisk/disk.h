@@ -90,7 +90,7 @@ struct disk_segment {
  * @uses: counts uses of segments, for their order of last use
  * @slot_ns: when the last writes are on the media, a ring
  * @slot: oldest of @slot_ns
- * @queue: commands to pick from, oldest first
+ * @queue: commands to pick from, oldest first; beyond @depth they wait outside
  * @passing: reads from the buffer, decided
  * @busy_ns: when the command picked last is complete
  * @bus_ns: when the bus has moved what @passing reads

@@ -3,9 +3,15 @@
  * Simulated drives /dev/sim0, sim1, ... for test guests. Data is in memory or
  * nowhere; the time a request takes comes from a model, disk.c or flash.c.
  *
- * A disk has the tags of its host adapter (32) and, as SCSI does, a budget of
- * requests that it takes at a time (1, without command queueing). A driver with
- * one tag would leave an elevator two requests to choose from; this one leaves 64.
+ * A disk has the tags of its host adapter (32, or as many as it queues) and, as
+ * SCSI does, a budget of requests that it takes at a time (1, without command
+ * queueing). A driver with one tag would leave an elevator two requests to choose
+ * from; this one leaves 64.
+ *
+ * Many drivers have no budget (virtio-blk, NVMe, null_blk). blk-mq then takes a
+ * request from the elevator before it looks for a tag, and keeps it when there is
+ * none. What such a driver has more tags for than the drive takes waits in front
+ * of the drive, in order of arrival.
  *
  * Parameters, besides the numbers of the profile (profile.c):
  *
@@ -16,6 +22,8 @@
  *	size_mb=N	capacity of each; a disk's geometry stays, so a small one is
  *			the outer edge of the large one
  *	precondition=0	a flash drive that was never written
+ *	budget=0	no budget, though the drive takes a few requests only
+ *	tags=N		tags of each hardware queue, if not the profile's
  *	nr_hw_queues=N	hardware queues, if not the profile's; blk-mq takes no more
  *			than there are CPUs
  *	backing=1	keep what is written (backing.c); else reads give zeroes
@@ -33,6 +41,7 @@
 
 #define SIMDISK_MAX_DEVICES	16
 #define SIMDISK_MAX_HW_QUEUES	64
+#define SIMDISK_MAX_TAGS	10240	/* blk-mq's limit */
 
 /**
  * struct simdisk - one drive
@@ -70,6 +79,8 @@ static char *profile = "hd080hj";
 static unsigned int devices = 1;
 static unsigned int size_mb;
 static unsigned int nr_hw_queues;
+static unsigned int tags;
+static bool budget = true;
 static bool backing;
 static int rotational = -1;
 static bool write_cache;
@@ -84,6 +95,10 @@ module_param(size_mb, uint, 0444);
 MODULE_PARM_DESC(size_mb, "Capacity in MiB (the profile's)");
 module_param(nr_hw_queues, uint, 0444);
 MODULE_PARM_DESC(nr_hw_queues, "Hardware queues (the profile's)");
+module_param(tags, uint, 0444);
+MODULE_PARM_DESC(tags, "Tags of each hardware queue (the profile's)");
+module_param(budget, bool, 0444);
+MODULE_PARM_DESC(budget, "Count the requests that the drive takes, as SCSI does (1)");
 module_param(backing, bool, 0444);
 MODULE_PARM_DESC(backing, "Keep what is written (0)");
 module_param(rotational, int, 0444);
@@ -98,6 +113,11 @@ MODULE_PARM_DESC(discard, "Discards (0)");
 static const struct simdisk_profile *kind;
 static DEFINE_MUTEX(disks_lock);
 static struct simdisk *disks[SIMDISK_MAX_DEVICES];
+
+static bool counts_budget(void)
+{
+	return kind->budget && budget;
+}
 
 static int simdisk_get_budget(struct request_queue *q)
 {
@@ -121,7 +141,7 @@ static void simdisk_put_budget(struct request_queue *q, int token)
 /* Give back what a request took, if the drive counts it. */
 static void put_budget(struct request_queue *q)
 {
-	if (kind->budget)
+	if (counts_budget())
 		simdisk_put_budget(q, 0);
 }
 
@@ -299,12 +319,18 @@ static int simdisk_add_disk(struct simdisk *disk, unsigned int index, u64 sector
 	return err;
 }
 
+/* A host adapter has a tag for each request that its drive takes, at least. */
+static unsigned int simdisk_tags(void)
+{
+	return tags ?: max(kind->tags, kind->budget ? *kind->budget : 0);
+}
+
 static int simdisk_alloc_tags(struct simdisk *disk)
 {
 	disk->set = (struct blk_mq_tag_set) {
-		.ops = kind->budget ? &simdisk_budget_mq_ops : &simdisk_mq_ops,
+		.ops = counts_budget() ? &simdisk_budget_mq_ops : &simdisk_mq_ops,
 		.nr_hw_queues = nr_hw_queues ?: kind->hw_queues,
-		.queue_depth = kind->tags,
+		.queue_depth = simdisk_tags(),
 		.numa_node = NUMA_NO_NODE,
 		.cmd_size = sizeof(struct simdisk_cmd),
 		.flags = BLK_MQ_F_SHOULD_MERGE,
@@ -411,6 +437,10 @@ static int __init simdisk_init(void)
 	}
 	if (nr_hw_queues > SIMDISK_MAX_HW_QUEUES) {
 		pr_err("simdisk: nr_hw_queues: must be 1 to %d\n", SIMDISK_MAX_HW_QUEUES);
+		return -EINVAL;
+	}
+	if (tags > SIMDISK_MAX_TAGS) {
+		pr_err("simdisk: tags: must be 1 to %d\n", SIMDISK_MAX_TAGS);
 		return -EINVAL;
 	}
 	kind = profile_find(profile);
