@@ -32,15 +32,25 @@
  * queueing). When that is complete it picks the one whose first sector it can
  * reach first, with seek, settling, head switch and rotation: shortest positioning
  * time first. (Commands beyond those it takes wait in front of it, first come, first
- * served; a driver with a budget sends none.) Seltzer et al., "Disk scheduling revisited", USENIX 1990, and
- * Jacobson and Wilkes, HPL-CSP-91-7, found that nothing does better and that it
- * starves; so a command that waited patience_ms is next. Reads of what is in the
- * buffer pass by the command that is being served.
+ * served; a driver with a budget sends none.) Seltzer et al., "Disk scheduling
+ * revisited", USENIX 1990, and Jacobson and Wilkes, HPL-CSP-91-7, found that nothing
+ * does better and that it starves; so a command that waited patience_ms is next. The
+ * latter have commands gain with age besides (aged shortest access time first), which
+ * age_permille does. Reads of what is in the buffer pass by the command that is being
+ * served.
  *
  * Without a write cache a write is complete when it is on the media. With one, it
  * is complete when it is in the buffer, which takes DISK_WRITE_SLOTS writes; the
  * drive writes them in order and at once, and reads from the media come after. A
  * flush waits for them. A discard takes no more than the command.
+ *
+ * Shingled tracks overlap, so a band of them is written from its first sector on.
+ * A drive that hides this puts scattered writes into a cache on the medium, and
+ * when that is full brings them home, for which it reads and writes whole bands:
+ * Aghayev and Desnoyers, "Skylight: a window on shingled disk operation", FAST
+ * 2015. Here the mechanism does nothing else for clean_ms after clean_writes of
+ * them. The write that fills the cache is complete before. The cache's place on the
+ * medium, and that reads of what is in it seek there, are left out.
  */
 #include <linux/math.h>
 #include <linux/math64.h>
@@ -193,7 +203,9 @@ static const char *check_profile(const struct disk_profile *p)
 	if (p->cache_kb > 1048576 || p->cache_kb * 2 < p->segments)
 		return "cache_kb: must be up to 1048576 and give each segment a sector";
 	if (!p->depth || p->depth > DISK_MAX_DEPTH)
-		return "depth: must be 1 to 32";
+		return "depth: must be 1 to 256";
+	if (p->age_permille > 100000)
+		return "age_permille: must be 0 to 100000";
 	return NULL;
 }
 
@@ -421,6 +433,17 @@ static void drop_segments(struct disk *d, u64 sector, u32 nr)
 			*seg = (struct disk_segment){};
 }
 
+/* A shingled drive cleans after so many scattered writes. */
+static void clean(struct disk *d, u64 sector, u32 nr)
+{
+	d->scattered += sector != d->write_end;
+	d->write_end = sector + nr;
+	if (!d->p.clean_writes || d->scattered < d->p.clean_writes)
+		return;
+	d->scattered = 0;
+	d->media_ns += d->p.clean_ms * 1000000ULL;
+}
+
 static u64 serve_write(struct disk *d, u64 t, u64 sector, u32 nr, bool cached)
 {
 	struct place at = locate(d, sector);
@@ -437,10 +460,13 @@ static u64 serve_write(struct disk *d, u64 t, u64 sector, u32 nr, bool cached)
 	if (at.cyl != d->cyl)
 		t += d->p.write_settle_ns;
 	transfer(d, t, sector, nr);
-	if (!cached)
-		return d->media_ns;
-	d->slot_ns[d->slot] = d->media_ns;
-	d->slot = (d->slot + 1) % DISK_WRITE_SLOTS;
+	if (cached) {
+		d->slot_ns[d->slot] = d->media_ns;
+		d->slot = (d->slot + 1) % DISK_WRITE_SLOTS;
+	} else {
+		done = d->media_ns;
+	}
+	clean(d, sector, nr);
 	return done;
 }
 
@@ -487,21 +513,27 @@ static u64 reach_ns(const struct disk *d, const struct drive_cmd *cmd)
 	return arrive(d, max(t, d->media_ns), &at);
 }
 
+/* That time, later by what a command lacks in age: the least is served next. */
+static u64 rank(const struct disk *d, const struct drive_cmd *cmd)
+{
+	return reach_ns(d, cmd) + div_u64(cmd->arrived * d->p.age_permille, 1000);
+}
+
 /* The link in the queue that leads to the command to serve next. */
 static struct drive_cmd **pick(struct disk *d, u64 now)
 {
 	struct drive_cmd **best = &d->queue, **link;
-	u64 reach, best_reach;
+	u64 least, its;
 	u32 seen = 1;
 
 	if (!(*best)->next || (*best)->arrived + d->p.patience_ms * 1000000ULL <= now)
 		return best;
-	best_reach = reach_ns(d, *best);
+	least = rank(d, *best);
 	for (link = &(*best)->next; *link && seen < d->p.depth; link = &(*link)->next, seen++) {
-		reach = reach_ns(d, *link);
-		if (reach < best_reach) {
+		its = rank(d, *link);
+		if (its < least) {
 			best = link;
-			best_reach = reach;
+			least = its;
 		}
 	}
 	return best;

@@ -8,7 +8,7 @@
 #define DISK_MAX_ZONES		32
 #define DISK_MAX_SEGMENTS	64
 #define DISK_WRITE_SLOTS	16
-#define DISK_MAX_DEPTH		32
+#define DISK_MAX_DEPTH		256
 
 /**
  * struct disk_profile - the parameters of a drive
@@ -35,6 +35,11 @@
  * @segments: number of equal segments the buffer is divided into
  * @depth: commands the drive takes at a time, from which it picks
  * @patience_ms: how long it passes over a command for others that are nearer
+ * @age_permille: what a command gains on the others by waiting for a second, in
+ *	milliseconds of positioning; 0: it has to wait for @patience_ms
+ * @clean_writes: after so many scattered writes a shingled drive cleans; 0: it is
+ *	none
+ * @clean_ms: how long its mechanism cleans
  */
 struct disk_profile {
 	u64 sectors;
@@ -57,6 +62,9 @@ struct disk_profile {
 	u32 segments;
 	u32 depth;
 	u32 patience_ms;
+	u32 age_permille;
+	u32 clean_writes;
+	u32 clean_ms;
 };
 
 /* Cylinders of one recording density. */
@@ -90,6 +98,8 @@ struct disk_segment {
  * @uses: counts uses of segments, for their order of last use
  * @slot_ns: when the last writes are on the media, a ring
  * @slot: oldest of @slot_ns
+ * @write_end: sector behind the last write
+ * @scattered: writes since the drive cleaned that did not go on there
  * @queue: commands to pick from, oldest first; beyond @depth they wait outside
  * @passing: reads from the buffer, decided
  * @busy_ns: when the command picked last is complete
@@ -111,6 +121,8 @@ struct disk {
 	u64 uses;
 	u64 slot_ns[DISK_WRITE_SLOTS];
 	u32 slot;
+	u64 write_end;
+	u32 scattered;
 	struct drive_cmd *queue;
 	struct drive_cmd *passing;
 	u64 busy_ns;

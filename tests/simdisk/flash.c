@@ -8,9 +8,15 @@
  * of it over its channel, or takes a page from the channel and programs it, or
  * erases a block. (Dies that share a channel don't get into each other's way here:
  * two of them use less than half of it, even when all the drive does is to read
- * whole pages.) What it has begun it ends: there is no suspension, so a read
- * waits for the program or the erasure that it finds. But reads go before programs
- * that have not begun; only after read_run reads in a row a program has its turn.
+ * whole pages.) What it has begun it ends, so a read waits for the program or the
+ * erasure that it finds. But reads go before programs that have not begun; only
+ * after read_run reads in a row a program has its turn.
+ *
+ * Suspension. With suspend_ns a read stops an erasure, which takes that time, and so
+ * do reads that come before it goes on, read_run of them at most. Then it goes on,
+ * for as long at least as it takes to stop it, or reads would keep it from its end:
+ * Wu and He, "Reducing SSD read latency via NAND flash program and erase
+ * suspension", FAST 2012. Programs are not suspended.
  *
  * Writes are complete when they are in the buffer, which capacitors protect: a
  * flush has nothing to do. Each die that has nothing else to do takes a page's
@@ -116,7 +122,9 @@ static u64 move_ns(const struct flash *f, u32 slots)
 static u64 erase(struct flash *f, struct flash_die *die, u64 t)
 {
 	blocks_erase(f, die);
-	return t + f->p.erase_ns;
+	die->reads_ns = 0;
+	die->erased_ns = t + f->p.erase_ns;
+	return die->erased_ns;
 }
 
 /* Copy a page's worth of data from the victim. */
@@ -210,14 +218,42 @@ static void advance(struct flash *f, u64 t)
 			release(f, die);
 }
 
+/* When an erasure has stopped for one read more, DRIVE_NEVER if it ends before. */
+static u64 suspend_ns(const struct flash *f, struct flash_die *die, u64 t)
+{
+	u64 stop = max(t, die->reads_ns + f->p.suspend_ns);
+
+	if (!f->p.suspend_ns || t >= die->erased_ns)
+		return DRIVE_NEVER;
+	if (t < die->reads_ns && die->suspended < f->p.read_run)
+		return die->reads_ns;
+	return stop + f->p.suspend_ns < die->erased_ns ? stop + f->p.suspend_ns : DRIVE_NEVER;
+}
+
+/* Read while an erasure is suspended, from @start on. */
+static u64 read_suspended(struct flash *f, struct flash_die *die, u64 start, u64 takes)
+{
+	bool stops = start != die->reads_ns;
+
+	die->suspended = stops ? 1 : die->suspended + 1;
+	die->erased_ns += takes + (stops ? f->p.suspend_ns : 0);
+	die->free_ns = die->erased_ns;
+	die->reads_ns = start + takes;
+	return die->reads_ns;
+}
+
 /* Read slots of one page, not before @t. */
 static u64 read_page(struct flash *f, struct flash_die *die, u64 t, u32 slots)
 {
-	u64 start = begin_ns(f, die);
+	u64 start = suspend_ns(f, die, t), takes = f->p.read_ns + move_ns(f, slots);
+
+	if (start != DRIVE_NEVER)
+		return read_suspended(f, die, start, takes);
+	start = begin_ns(f, die);
 
 	if (start != DRIVE_NEVER && ++die->reads > f->p.read_run)
 		begin(f, die, max(start, t));
-	die->free_ns = max(die->free_ns, t) + f->p.read_ns + move_ns(f, slots);
+	die->free_ns = max(die->free_ns, t) + takes;
 	return die->free_ns;
 }
 

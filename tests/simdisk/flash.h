@@ -23,6 +23,7 @@
  * @buffer_ns: what a write to the buffer takes longer
  * @buffer_kb: the write buffer, in KiB
  * @read_run: reads that a die serves before a program that waits
+ * @suspend_ns: to stop an erasure for a read; 0: the drive does not
  */
 struct flash_profile {
 	u32 size_mb;
@@ -39,6 +40,7 @@ struct flash_profile {
 	u32 buffer_ns;
 	u32 buffer_kb;
 	u32 read_run;
+	u32 suspend_ns;
 };
 
 /**
@@ -47,6 +49,9 @@ struct flash_profile {
  * @program_ns: when the last program from the buffer is, or was, done
  * @program_slots: slots of the buffer that are free then
  * @reads: reads since programs wait
+ * @erased_ns: when the last erasure is, or was, done
+ * @reads_ns: when the reads are done for which it is suspended
+ * @suspended: how many they are
  * @copies: pages that garbage collection owes
  * @erase: the victim is to be erased
  * @debt: fraction of a copy owed, in parts of what the victim gains
@@ -63,6 +68,9 @@ struct flash_die {
 	u64 program_ns;
 	u32 program_slots;
 	u32 reads;
+	u64 erased_ns;
+	u64 reads_ns;
+	u32 suspended;
 	u32 copies;
 	bool erase;
 	u32 debt;

@@ -26,6 +26,10 @@
  *	tags=N		tags of each hardware queue, if not the profile's
  *	nr_hw_queues=N	hardware queues, if not the profile's; blk-mq takes no more
  *			than there are CPUs
+ *	jitter_ns=N	a drive behind a hypervisor (jitter.c): each command takes up to
+ *			so much longer
+ *	tail_ns=N	and some of them so much more, or a multiple of it:
+ *	tail_one_in=N	one in so many
  *	backing=1	keep what is written (backing.c); else reads give zeroes
  *	write_cache=1	complete writes in the buffer, and ask for flushes
  *	fua=1		take writes through that cache
@@ -37,6 +41,7 @@
 #include <linux/module.h>
 #include <linux/vmalloc.h>
 
+#include "jitter.h"
 #include "simdisk.h"
 
 #define SIMDISK_MAX_DEVICES	16
@@ -45,8 +50,9 @@
 
 /**
  * struct simdisk - one drive
- * @lock: protects @drive
+ * @lock: protects @drive and @jitter
  * @drive: the model, answers when a request is complete
+ * @jitter: what a hypervisor adds to that
  * @timer: when to ask it again
  * @budget: how many more requests the drive takes now
  * @starved: a request was refused for want of budget
@@ -57,8 +63,9 @@
  * @removed: @gd has been taken away
  */
 struct simdisk {
-	spinlock_t lock; /* drive */
+	spinlock_t lock; /* drive, jitter */
 	void *drive;
+	struct jitter jitter;
 	struct hrtimer timer;
 	atomic_t budget;
 	atomic_t starved;
@@ -81,6 +88,7 @@ static unsigned int size_mb;
 static unsigned int nr_hw_queues;
 static unsigned int tags;
 static bool budget = true;
+static struct jitter jitter;
 static bool backing;
 static int rotational = -1;
 static bool write_cache;
@@ -99,6 +107,12 @@ module_param(tags, uint, 0444);
 MODULE_PARM_DESC(tags, "Tags of each hardware queue (the profile's)");
 module_param(budget, bool, 0444);
 MODULE_PARM_DESC(budget, "Count the requests that the drive takes, as SCSI does (1)");
+module_param_named(jitter_ns, jitter.most_ns, uint, 0444);
+MODULE_PARM_DESC(jitter_ns, "What a hypervisor adds to each command, at most (0)");
+module_param_named(tail_ns, jitter.tail_ns, uint, 0444);
+MODULE_PARM_DESC(tail_ns, "What it adds to some of them, or a multiple of it (0)");
+module_param_named(tail_one_in, jitter.tail_one_in, uint, 0444);
+MODULE_PARM_DESC(tail_one_in, "One command in so many has that (0: none)");
 module_param(backing, bool, 0444);
 MODULE_PARM_DESC(backing, "Keep what is written (0)");
 module_param(rotational, int, 0444);
@@ -214,7 +228,8 @@ static void simdisk_decide(struct simdisk *disk)
 	lockdep_assert_held(&disk->lock);
 	while ((cmd = kind->decide(disk->drive, now)))
 		hrtimer_start(&container_of(cmd, struct simdisk_cmd, cmd)->timer,
-			      ns_to_ktime(cmd->done), HRTIMER_MODE_ABS);
+			      ns_to_ktime(cmd->done + jitter_ns(&disk->jitter)),
+			      HRTIMER_MODE_ABS);
 	wake = kind->wake(disk->drive);
 	if (wake != DRIVE_NEVER)
 		hrtimer_start(&disk->timer, ns_to_ktime(wake), HRTIMER_MODE_ABS);
@@ -355,6 +370,7 @@ static int simdisk_create(unsigned int index)
 	spin_lock_init(&disk->data_lock);
 	hrtimer_init(&disk->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	disk->timer.function = simdisk_wake;
+	disk->jitter = jitter;
 	if (kind->budget)
 		atomic_set(&disk->budget, *kind->budget);
 	xa_init(&disk->pages);

@@ -11,7 +11,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 LIBRARY = HERE.parents[1] / "build/host/libsimdisk.so"
 FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror")
-SOURCES = ("disk.c", "flash.c", "blocks.c", "host/api.c")
+SOURCES = ("disk.c", "flash.c", "blocks.c", "jitter.c", "host/api.c")
 
 READ, WRITE, WRITE_FUA, FLUSH, DISCARD = range(5)
 NEVER = 2**64 - 1
@@ -33,7 +33,7 @@ class DiskProfile(Structure):
         "rpm", "heads", "zones", "outer_spt", "inner_spt", "head_switch_ns", "track_skew_ns",
         "seek_short_ns", "seek_sqrt_ns", "seek_knee", "seek_long_ns", "seek_cyl_ps",
         "write_settle_ns", "command_ns", "bus_kbps", "cache_kb", "segments", "depth",
-        "patience_ms"))]
+        "patience_ms", "age_permille", "clean_writes", "clean_ms"))]
 
 
 class FlashProfile(Structure):
@@ -42,7 +42,18 @@ class FlashProfile(Structure):
     _fields_ = [(name, c_uint32) for name in (
         "size_mb", "spare_permille", "dies", "page_kb", "block_pages", "read_ns",
         "program_ns", "erase_ns", "channel_kbps", "link_kbps", "controller_ns", "buffer_ns",
-        "buffer_kb", "read_run")]
+        "buffer_kb", "read_run", "suspend_ns")]
+
+
+class Jitter(Structure):
+    """struct jitter."""
+
+    _fields_ = [("most_ns", c_uint32), ("tail_ns", c_uint32), ("tail_one_in", c_uint32),
+                ("state", c_uint64)]
+
+    def draw(self) -> int:
+        """What the next command takes longer, ns."""
+        return library().jitter_ns(byref(self))
 
 
 @cache
@@ -67,6 +78,10 @@ def library() -> ctypes.CDLL:
     lib.host_flash_pages.argtypes = [c_void_p, POINTER(c_uint64), POINTER(c_uint64)]
     lib.host_flash_is_sound.argtypes = [c_void_p]
     lib.host_flash_is_sound.restype = c_bool
+    lib.host_jitter_size.restype = ctypes.c_size_t
+    assert lib.host_jitter_size() == ctypes.sizeof(Jitter)
+    lib.jitter_ns.argtypes = [POINTER(Jitter)]
+    lib.jitter_ns.restype = c_uint64
     for kind in ("disk", "flash"):
         submit, decide, wake = verbs(lib, kind)
         submit.argtypes = [c_void_p, POINTER(Command)]
@@ -113,6 +128,10 @@ class Drive:
         self.now = max(self.now, done)
         self._run()
         return command
+
+    def oldest(self) -> int:
+        """How long a command has been in the drive for which no completion is known."""
+        return self.now - min(command.arrived for command in self._owned.values())
 
     def _run(self) -> None:
         while address := self._decide(self.memory, self.now):

@@ -23,6 +23,7 @@ static GIVEN(flash_profile) flash = NOTHING(flash_profile);
 static bool precondition = true;
 
 /* Explained in disk.h. */
+module_param_named(sectors, disk.p.sectors, ullong, 0444);
 module_param_named(rpm, disk.p.rpm, uint, 0444);
 module_param_named(heads, disk.p.heads, uint, 0444);
 module_param_named(zones, disk.p.zones, uint, 0444);
@@ -42,6 +43,9 @@ module_param_named(cache_kb, disk.p.cache_kb, uint, 0444);
 module_param_named(segments, disk.p.segments, uint, 0444);
 module_param_named(depth, disk.p.depth, uint, 0444);
 module_param_named(patience_ms, disk.p.patience_ms, uint, 0444);
+module_param_named(age_permille, disk.p.age_permille, uint, 0444);
+module_param_named(clean_writes, disk.p.clean_writes, uint, 0444);
+module_param_named(clean_ms, disk.p.clean_ms, uint, 0444);
 
 /* Explained in flash.h. */
 module_param_named(spare_permille, flash.p.spare_permille, uint, 0444);
@@ -57,6 +61,7 @@ module_param_named(controller_ns, flash.p.controller_ns, uint, 0444);
 module_param_named(buffer_ns, flash.p.buffer_ns, uint, 0444);
 module_param_named(buffer_kb, flash.p.buffer_kb, uint, 0444);
 module_param_named(read_run, flash.p.read_run, uint, 0444);
+module_param_named(suspend_ns, flash.p.suspend_ns, uint, 0444);
 module_param(precondition, bool, 0444);
 MODULE_PARM_DESC(precondition, "Flash in the state after random writes, else new (1)");
 

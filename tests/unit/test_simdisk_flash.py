@@ -182,3 +182,61 @@ def test_any_load_leaves_it_sound(changes: dict[str, int], precondition: bool) -
     for _ in range(2):
         flash.load(64, repeat(command), 10_000)
         assert flash.is_sound()
+
+
+def reader_beside_a_writer(flash: Flash, number: int) -> tuple[list[int], int]:
+    """Times of random reads, one at a time, and how many writes were done beside them."""
+    writes, reads = anywhere(flash, WRITE), anywhere(flash, READ, 2)
+    flash.load(32, writes, 20_000)
+    flash.submit(*next(reads))
+    times: list[int] = []
+    written = 0
+    while len(times) < number:
+        command = flash.complete()
+        if command.op == READ:
+            times.append(command.done - command.arrived)
+        else:
+            written += 1
+        flash.submit(*next(reads if command.op == READ else writes))
+    return times, written
+
+
+def test_a_read_suspends_an_erasure() -> None:
+    """It waits for the time that takes, or for a program, not for the erasure."""
+    whole, _ = reader_beside_a_writer(Flash(), 10_000)
+    suspended, _ = reader_beside_a_writer(Flash(suspend_ns=100 * US), 10_000)
+    assert max(whole) > 3.8 * MS
+    assert max(suspended) < 2.5 * MS
+
+
+def test_a_suspended_erasure_takes_longer() -> None:
+    """By the reads and by the stops, so writes are slower by some part, and still there."""
+    flash, other = Flash(), Flash(suspend_ns=500 * US)
+    times, written = reader_beside_a_writer(flash, 10_000)
+    others, fewer = reader_beside_a_writer(other, 10_000)
+    assert 0.5 * written / sum(times) < fewer / sum(others) < written / sum(times)
+    assert other.is_sound()
+
+
+def test_reads_don_t_keep_an_erasure_from_its_end() -> None:
+    """With many readers it gets on between any two stops."""
+    flash = Flash(suspend_ns=100 * US)
+    reads, writes = anywhere(flash, READ), anywhere(flash, WRITE, 2)
+    flash.load(32, writes, 20_000)
+    for _ in range(128):
+        flash.submit(*next(reads))
+    begin, count = flash.now, 0
+    while flash.now < begin + SECOND:
+        command = flash.complete()
+        count += command.op != READ
+        flash.submit(*next(reads if command.op == READ else writes))
+    assert count > 0.3 * 30_500 / 3
+
+
+@pytest.mark.parametrize("dies", [1, 2, 32])
+def test_number_of_dies(dies: int) -> None:
+    """Deep random reads are as fast as all dies together."""
+    flash = Flash(dies=dies, link_kbps=100_000_000)
+    takes = flash.profile.read_ns + 4096 * MS // flash.profile.channel_kbps
+    assert flash.iops(32 * dies, anywhere(flash, READ), 20_000) == pytest.approx(
+        dies * SECOND / takes, rel=0.1)

@@ -113,3 +113,51 @@ def test_reads_wait_for_what_is_being_read(disk: Disk) -> None:
     disk.complete()
     disk.complete()
     assert second.done >= first.done
+
+
+@pytest.mark.parametrize("depth", [4, 64, 256])
+def test_depth(depth: int) -> None:
+    """A deeper queue gives more; the drive takes as many as its depth says, and no more."""
+    disk, shallow = (Disk("nearline", depth=each, patience_ms=60_000)
+                     for each in (depth, depth // 2))
+    assert disk.iops(depth, anywhere(disk), 3000) > 1.03 * shallow.iops(
+        depth // 2, anywhere(shallow), 3000)
+    with pytest.raises(ValueError, match="depth: must be 1 to 256"):
+        Disk("nearline", depth=257)
+
+
+def test_commands_beyond_the_depth_wait_outside() -> None:
+    """Of them the drive knows nothing: a hit passes others only when it has come in."""
+    def order(depth: int) -> list[int]:
+        disk = Disk("nearline", depth=depth)
+        disk.read(0)
+        disk.now += SECOND
+        sent = [disk.submit(READ, sector) for sector in (30_000_000_000, 10_000_000, 100_000, 8)]
+        return [sent.index(disk.complete()) for _ in sent]
+
+    assert order(4) == [3, 0, 1, 2]
+    assert order(3) == [0, 3, 1, 2]
+    assert order(2) == [0, 1, 3, 2]
+    assert order(1) == [0, 1, 2, 3]
+
+
+def test_one_command_in_the_drive_leaves_no_choice() -> None:
+    """Without queueing it serves what a driver with many tags sends in order of arrival."""
+    disk = Disk("nearline", depth=1)
+    rng = random.Random(4)
+    sent = [disk.submit(READ, rng.randrange(disk.profile.sectors // 8) * 8) for _ in range(32)]
+    assert [disk.complete() for _ in sent] == sent
+
+
+@pytest.mark.parametrize("depth", [16, 64])
+def test_ageing(depth: int) -> None:
+    """The older a command the sooner it is served: no wait is as long, and all is slower."""
+    def load(weight: int) -> tuple[int, float]:
+        disk = Disk("nearline", depth=depth, patience_ms=60_000, age_permille=weight)
+        begin = disk.now
+        times = disk.load(depth, anywhere(disk), 4000)
+        return max(*times, disk.oldest()), 4000 * SECOND / (disk.now - begin)
+
+    (longest, fast), (shorter, slower), (_, slow) = map(load, (0, 30, 1000))
+    assert longest > 1.3 * shorter
+    assert fast > slower > slow

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a test on the host has to know of the structures in disk.h and flash.h. */
+/* What a test on the host has to know of the structures in disk.h, flash.h and jitter.h. */
 #include "../disk.h"
 #include "../flash.h"
+#include "../jitter.h"
 
 size_t host_disk_size(void)
 {
 	return sizeof(struct disk);
+}
+
+size_t host_jitter_size(void)
+{
+	return sizeof(struct jitter);
 }
 
 u32 host_disk_cylinders(const struct disk *d)
