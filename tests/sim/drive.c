@@ -5,6 +5,7 @@
 
 #include <disk.h>
 #include <flash.h>
+#include <jitter.h>
 
 #include "drive.h"
 
@@ -12,6 +13,8 @@ static enum sim_drive drive;
 static struct disk disk;
 static struct disk_profile drawn;
 static struct flash_profile drawn_flash;
+static struct sim_host host;
+static struct jitter jitter;
 static struct flash *flash;
 static struct drive_cmd commands[SIM_COMMANDS];
 static struct sim_plain plain;
@@ -36,6 +39,11 @@ static bool plain_decide(u32 *nr, u64 *done)
 	return true;
 }
 
+static bool is_drawn(void)
+{
+	return drive == SIM_DRAWN || drive == SIM_DRAWN_FLASH;
+}
+
 static bool is_flash(void)
 {
 	return drive == SIM_TLC || drive == SIM_DRAWN_FLASH;
@@ -55,7 +63,10 @@ void sim_drive_reset(enum sim_drive kind, const struct sim_plain *of)
 	else if (kind == SIM_NEARLINE)
 		disk_init(&disk, &disk_nearline, false);
 	else if (kind == SIM_DRAWN)
-		disk_init(&disk, &drawn, false);
+		disk_init(&disk, &drawn, host.write_cache);
+	jitter = (struct jitter){};
+	if (is_drawn())
+		jitter = (struct jitter){ host.jitter_ns, host.tail_ns, host.tail_one_in };
 	if (!is_flash())
 		return;
 	profile = kind == SIM_TLC ? &flash_tlc : &drawn_flash;
@@ -67,6 +78,15 @@ void sim_drive_reset(enum sim_drive kind, const struct sim_plain *of)
 u64 sim_drive_sectors(void)
 {
 	return is_flash() ? (u64)flash->p.size_mb << 11 : disk.p.sectors;
+}
+
+/**
+ * sim_drive_host() - set what is before SIM_DRAWN and SIM_DRAWN_FLASH
+ * @of: mirrored in tests/sim/drives.py
+ */
+void sim_drive_host(const struct sim_host *of)
+{
+	host = *of;
 }
 
 /**
@@ -104,6 +124,8 @@ u32 sim_drive_depth(void)
 {
 	if (drive == SIM_PLAIN)
 		return plain.depth;
+	if (is_drawn() && host.tags)
+		return host.tags;
 	return is_flash() ? SIM_COMMANDS : disk.p.depth;
 }
 
@@ -134,7 +156,7 @@ bool sim_drive_decide(u64 now, u32 *nr, u64 *done)
 	if (!cmd)
 		return false;
 	*nr = cmd - commands;
-	*done = cmd->done;
+	*done = cmd->done + jitter_ns(&jitter);
 	return true;
 }
 

@@ -32,6 +32,23 @@ struct sim_plain {
 	u64 most;
 };
 
+/**
+ * struct sim_host - what is between the scheduler and a drive that was drawn
+ * @tags: commands that the driver takes; 0: what the drive does
+ * @write_cache: a disk completes writes in its buffer
+ * @jitter_ns: see tests/simdisk/jitter.h, like the next two
+ * @tail_ns: see there
+ * @tail_one_in: see there
+ */
+struct sim_host {
+	u32 tags;
+	u32 write_cache;
+	u32 jitter_ns;
+	u32 tail_ns;
+	u32 tail_one_in;
+};
+
+void sim_drive_host(const struct sim_host *of);
 const char *sim_drive_profile(const void *profile, u32 size);
 const char *sim_drive_flash_profile(const void *profile, u32 size);
 void sim_drive_reset(enum sim_drive kind, const struct sim_plain *of);

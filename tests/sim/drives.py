@@ -2,14 +2,52 @@
 
 No constant of the scheduler may fit one drive only. What is drawn are the numbers of data sheets,
 each over the range that drives of the last twenty years have; the model's own follow from them.
+`draw()` and `draw_flash()` draw what `draw_plain()` and `draw_plain_flash()` do, and besides what
+makes a drive's times less regular: a volatile cache, cleaning, commands that age, suspended
+erasures, a hypervisor.
 """
 
 import ctypes
 import random
-from dataclasses import dataclass
+from ctypes import Structure, byref, c_uint32
+from dataclasses import dataclass, replace
 from math import sqrt
 
 from tests.simdisk.model import DiskProfile, FlashProfile
+
+MS = 10**6
+# Tags of virtio-blk: QEMU's queue has 256 descriptors, of which a request needs two at least.
+VIRTIO_TAGS = 128
+
+
+class CHost(Structure):
+    """struct sim_host."""
+
+    _fields_ = [(name, c_uint32) for name in (
+        "tags", "write_cache", "jitter_ns", "tail_ns", "tail_one_in")]
+
+
+@dataclass(frozen=True)
+class Hypervisor:
+    """What it adds to each command, ns: up to `most`; and one in `one_in` times has a `tail`."""
+
+    most: int
+    tail: int
+    one_in: int
+
+    def __str__(self) -> str:
+        return (f"behind virtio-blk, {self.most / 1e3:.0f} us, "
+                f"{self.tail / 1e6:.1f} ms for 1 in {self.one_in}")
+
+    @property
+    def mean(self) -> float:
+        """The mean, ns: a tail has two slices in the mean."""
+        return self.most / 2 + 2 * self.tail / self.one_in
+
+    @property
+    def longest(self) -> int:
+        """What one command in 32 of those with a tail exceeds: five slices."""
+        return self.most + 5 * self.tail
 
 
 @dataclass(frozen=True)
@@ -27,11 +65,23 @@ class Disk:
     segments: int
     depth: int
     patience: int
+    write_cache: bool = False
+    age: int = 0  # ms of positioning that a command gains by waiting for a second
+    clean_writes: int = 0  # scattered writes after which it cleans, 0: it is not shingled
+    clean: int = 0
+    hypervisor: Hypervisor | None = None
 
     def __str__(self) -> str:
-        return (f"{self.rpm} rpm, {self.size // 10**9} GB, {self.rate // 10**6} MB/s, "
-                f"seeks {self.track_seek / 1e6:.1f}-{self.mean_seek / 1e6:.1f} ms, "
-                f"{self.cache >> 20} MiB in {self.segments}, depth {self.depth}")
+        words = [f"{self.rpm} rpm", f"{self.size // 10**9} GB", f"{self.rate // 10**6} MB/s",
+                 f"seeks {self.track_seek / 1e6:.1f}-{self.mean_seek / 1e6:.1f} ms",
+                 f"{self.cache >> 20} MiB in {self.segments}", f"depth {self.depth}"]
+        if self.age:
+            words.append(f"ageing {self.age / 1000:g}")
+        if self.write_cache:
+            words.append("write cache")
+        if self.clean_writes:
+            words.append(f"cleans {self.clean // MS} ms after {self.clean_writes} writes")
+        return ", ".join([*words, *([str(self.hypervisor)] if self.hypervisor else [])])
 
     def profile(self) -> DiskProfile:
         """The model's parameters.
@@ -55,10 +105,11 @@ class Disk:
             seek_sqrt_ns=int(root), seek_knee=knee, seek_long_ns=int(at_knee - slope * knee),
             seek_cyl_ps=int(slope * 1000), write_settle_ns=1_000_000, command_ns=self.command,
             bus_kbps=max(190_000, 2 * self.rate // 1000), cache_kb=self.cache >> 10,
-            segments=self.segments, depth=self.depth, patience_ms=self.patience // 10**6)
+            segments=self.segments, depth=self.depth, patience_ms=self.patience // 10**6,
+            age_permille=self.age, clean_writes=self.clean_writes, clean_ms=self.clean // MS)
 
 
-def draw(rng: random.Random, depth: int | None = None) -> Disk:
+def draw_plain(rng: random.Random, depth: int | None = None) -> Disk:
     """A drive: 5400 to 15000 rpm, 80 GB to 20 TB, with or without command queueing."""
     rpm = rng.choice([5400, 5400, 7200, 7200, 7200, 10_000, 15_000])
     return Disk(
@@ -69,6 +120,40 @@ def draw(rng: random.Random, depth: int | None = None) -> Disk:
         segments=rng.choice([4, 8, 16, 32, 64]),
         depth=depth or rng.choice([1, 1, 2, 4, 8, 16, 32]),
         patience=int(rng.choice([100, 300, 1000, 3000]) * 1e6))
+
+
+def draw_hypervisor(rng: random.Random) -> Hypervisor | None:
+    """One drive in four is behind virtio-blk.
+
+    An exit, the thread that does the I/O and the interrupt take some ten microseconds each; a CPU
+    that has another task is free when that one's slice is over: 1 to 10 ms on Linux.
+    """
+    if rng.random() >= 0.25:
+        return None
+    return Hypervisor(int(rng.uniform(20, 300) * 1e3), int(rng.uniform(1, 10) * 1e6),
+                      rng.choice([100, 1000, 10_000]))
+
+
+def draw(rng: random.Random, depth: int | None = None) -> Disk:
+    """A drive of draw_plain(), with what makes its times less regular.
+
+    Serial ATA has 32 tags; SAS drives queue up to 256 commands. How commands age is published of
+    no drive; a bound on the wait that a full queue exceeds anyhow would leave no order but that
+    of arrival, so a drive bears 10 ms for each command that it takes. Consumers' drives come with
+    the write cache on, servers' with the cache off. One slow drive in four is shingled: it has
+    bands of 15 to 40 MB (Skylight, FAST 2015), which take 200 to 530 ms to read and write again at
+    150 MB/s; firmware that cleans in parts stops for less.
+    """
+    disk = draw_plain(rng, depth)
+    shingled = disk.rpm <= 7200 and rng.random() < 0.25
+    queue = disk.depth if depth or disk.depth == 1 else rng.choice([4, 8, 16, 32, 32, 64, 128, 256])
+    return replace(
+        disk, depth=queue, patience=max(disk.patience, 10 * queue * MS),
+        age=rng.choice([0, 0, 30, 100, 300]) if queue > 1 else 0,
+        write_cache=rng.random() < 0.5,
+        clean_writes=rng.choice([50, 200, 1000]) if shingled else 0,
+        clean=int(rng.uniform(30, 530)) * MS if shingled else 0,
+        hypervisor=draw_hypervisor(rng))
 
 
 @dataclass(frozen=True)
@@ -86,12 +171,18 @@ class Flash:
     buffer: int
     spare: float  # part of the capacity
     read_run: int  # reads that a die serves before a program that waits
+    suspend: int = 0  # to stop an erasure for a read, 0: it does not
+    hypervisor: Hypervisor | None = None
 
     def __str__(self) -> str:
-        return (f"{self.dies} dies of {self.page >> 10} KiB pages, read {self.read / 1e3:.0f} us, "
-                f"program {self.program / 1e6:.1f} ms, erase {self.erase / 1e6:.1f} ms, "
-                f"link {self.link / 1e6:.0f} MB/s, buffer {self.buffer >> 20} MiB, "
-                f"spare {self.spare:.0%}, {self.read_run} reads in a row")
+        words = [f"{self.dies} dies of {self.page >> 10} KiB pages",
+                 f"read {self.read / 1e3:.0f} us", f"program {self.program / 1e6:.1f} ms",
+                 f"erase {self.erase / 1e6:.1f} ms", f"link {self.link / 1e6:.0f} MB/s",
+                 f"buffer {self.buffer >> 20} MiB", f"spare {self.spare:.0%}",
+                 f"{self.read_run} reads in a row"]
+        if self.suspend:
+            words.append(f"suspends in {self.suspend / 1e3:.0f} us")
+        return ", ".join([*words, *([str(self.hypervisor)] if self.hypervisor else [])])
 
     @property
     def size(self) -> int:
@@ -106,10 +197,10 @@ class Flash:
             read_ns=self.read, program_ns=self.program, erase_ns=self.erase,
             channel_kbps=self.channel // 1000, link_kbps=self.link // 1000,
             controller_ns=self.controller, buffer_ns=10_000, buffer_kb=self.buffer >> 10,
-            read_run=self.read_run)
+            read_run=self.read_run, suspend_ns=self.suspend)
 
 
-def draw_flash(rng: random.Random) -> Flash:
+def draw_plain_flash(rng: random.Random) -> Flash:
     """A drive: from SATA to PCIe 4.0, from MLC to QLC, with a buffer of 1 to 64 MiB."""
     program = int(rng.choice([350, 650, 1000, 2000]) * 1000 * rng.uniform(0.7, 1.3))
     return Flash(
@@ -121,11 +212,34 @@ def draw_flash(rng: random.Random) -> Flash:
         spare=rng.uniform(0.07, 0.3), read_run=rng.choice([2, 4, 8, 16, 64]))
 
 
+def draw_flash(rng: random.Random) -> Flash:
+    """A drive of draw_plain_flash(), of which half suspend erasures; some have a single die.
+
+    A data sheet that says how long it takes to suspend an erasure has 500 us at most (Samsung
+    OneNAND KFG2816), those of NOR flash 20 us.
+    """
+    flash = draw_plain_flash(rng)
+    return replace(
+        flash, dies=rng.choice([1, flash.dies, flash.dies, flash.dies, flash.dies]),
+        suspend=int(rng.uniform(20, 500) * 1000) if rng.random() < 0.5 else 0,
+        hypervisor=draw_hypervisor(rng))
+
+
+def host(drive: Disk | Flash) -> CHost:
+    """What is between the scheduler and a drive."""
+    its = drive.hypervisor
+    cached = isinstance(drive, Disk) and drive.write_cache
+    if not its:
+        return CHost(write_cache=cached)
+    return CHost(VIRTIO_TAGS, cached, its.most, its.tail, its.one_in)
+
+
 def install(lib: ctypes.CDLL, drive: Disk | Flash) -> None:
     """Make it the drive "drawn", or "drawn flash", of the simulation."""
     profile = drive.profile()
+    lib.sim_drive_host(byref(host(drive)))
     function = lib.sim_drive_profile if isinstance(drive, Disk) else lib.sim_drive_flash_profile
     function.restype = ctypes.c_char_p
-    wrong = function(ctypes.byref(profile), ctypes.sizeof(profile))
+    wrong = function(byref(profile), ctypes.sizeof(profile))
     if wrong:
         raise ValueError(f"{drive}: {wrong.decode()}")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.model.reservation import SECOND, Params
 from tests.sim.census import FLASH_LOADS, FLASH_SECONDS, LOADS, SECONDS, flash_load
-from tests.sim.drives import draw, draw_flash
+from tests.sim.drives import draw_plain, draw_plain_flash
 from tests.sim.loads import (
     FLASH_READ,
     MIXED,
@@ -107,7 +107,7 @@ def test_drives_it_was_not_tuned_for(name):
     """
     load, rng = LOADS[name], random.Random(11)
     for _ in range(8):
-        drive = draw(rng, depth=1)
+        drive = draw_plain(rng, depth=1)
         outcome = run(load.clients, HTBS, SECONDS, 1, drive)
         late, conforming = load.late(outcome)
         assert load.kept(outcome) >= 0.98, str(drive)
@@ -119,7 +119,7 @@ def test_flash_drives_it_was_not_tuned_for(name):
     """On flash drives drawn at random, a reader with one request at a time gets its bandwidth."""
     rng = random.Random(1)
     for _ in range(3):
-        drive = draw_flash(rng)
+        drive = draw_plain_flash(rng)
         load = flash_load(FLASH_LOADS[name], drive)
         outcome = run(load.clients, HTBS, FLASH_SECONDS, 1, drive)
         assert load.kept(outcome) >= 0.98, str(drive)
@@ -129,7 +129,7 @@ def test_flash_drives_it_was_not_tuned_for(name):
 @pytest.mark.parametrize("depth", [1, 4])
 def test_surplus_is_not_held_back_for_a_pace_out_of_reach(depth):
     """A reader asks for too few requests at a time: the others lose nothing by its reservation."""
-    drive = draw_flash(random.Random(1))
+    drive = draw_plain_flash(random.Random(1))
     beside = FLASH_LOADS["reader, four readers"][1:]
     none, most = (
         run([Client(Params(bw, 4096, 20 * MS), depth=depth), *beside], HTBS, 3, 1, drive).total
