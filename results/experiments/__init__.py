@@ -7,6 +7,7 @@ from results.experiments import (
     latency,
     nearline,
     neighbour,
+    one_tag,
     pgbench,
     readahead,
     total,
@@ -14,6 +15,7 @@ from results.experiments import (
 
 STUDIES = (
     bandwidth.STUDY,
+    one_tag.STUDY,
     latency.STUDY,
     total.STUDY,
     readahead.STUDY,
