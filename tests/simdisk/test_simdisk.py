@@ -42,6 +42,35 @@ job tlc-1 --name=r --rw=randread --size=100%
 job tlc-32 --name=r --rw=randread --size=100% --iodepth=32 --runtime=250ms
 job tlc-write --name=w --rw=randwrite --size=100% --iodepth=32
 job tlc-both --name=w --rw=write --bs=128k --iodepth=8 --name=r --rw=randread
+rmmod simdisk
+
+load simdisk profile=tlc suspend_ns=100000
+scheduler sim0 none
+job tlc-suspended --name=w --rw=write --bs=128k --iodepth=8 --name=r --rw=randread
+rmmod simdisk
+
+load simdisk profile=tlc jitter_ns=100000 tail_ns=5000000 tail_one_in=50
+scheduler sim0 none
+job tlc-jitter --name=r --rw=randread --size=100%
+rmmod simdisk
+
+RUNTIME=3
+load simdisk tags=1 budget=0
+expect 1 "$(cat /sys/block/sim0/mq/0/nr_tags)" tags
+scheduler sim0 none
+job one-tag --name=r --rw=randread --size=100% --iodepth=4
+rmmod simdisk
+
+load simdisk sectors=39062500 clean_writes=20 clean_ms=200
+expect 39062500 "$(cat /sys/block/sim0/size)" sectors
+scheduler sim0 none
+job shingled --name=w --rw=randwrite --size=100%
+rmmod simdisk
+
+load simdisk profile=nearline depth=128 patience_ms=10000 age_permille=100
+expect 128 "$(cat /sys/block/sim0/mq/0/nr_tags)" tags
+scheduler sim0 none
+job nearline-128 --name=r --rw=randread --size=100% --iodepth=128
 """
 
 
@@ -68,3 +97,15 @@ def test_times() -> None:
     beside = result.json("tlc-both")["jobs"][1]["read"]
     assert beside["clat_ns"]["percentile"]["50.000000"] > 400_000
     assert beside["clat_ns"]["max"] > 3_000_000  # some behind an erase, which takes 3.8 ms
+    suspended = result.json("tlc-suspended")["jobs"][1]["read"]["clat_ns"]
+    assert suspended["max"] < 0.9 * beside["clat_ns"]["max"]
+    jitter = result.json("tlc-jitter")["jobs"][0]["read"]["clat_ns"]["percentile"]
+    assert 95_000 < jitter["50.000000"] < 175_000  # 87 us, and up to 100 more
+    assert jitter["95.000000"] < 1_000_000
+    assert jitter["99.500000"] > 5_000_000  # 1 in 50 is later
+    assert rates("one-tag") == [pytest.approx(4096 / 0.0132, rel=0.05)]
+    shingled = result.json("shingled")["jobs"][0]["write"]
+    assert 200e6 < shingled["clat_ns"]["max"] < 240e6
+    assert shingled["iops"] == pytest.approx(51, rel=0.1)
+    # From the start; when the commands have come to be of different ages it is 135.
+    assert rates("nearline-128") == [pytest.approx(4096 * 157, rel=0.1)]
