@@ -114,8 +114,9 @@ conformance: setup
 census: SEED ?= 1
 census: DRIVES ?= 30
 census:
-	@scripts/setup host
-	@$(PYTHON) -m tests.sim.census --drives $(DRIVES) --seed $(SEED) $(if $(FLASH),--flash)
+	@scripts/setup $(if $(GUEST),,host)
+	@$(PYTHON) -m $(if $(GUEST),results,tests.sim).census --drives $(DRIVES) --seed $(SEED) \
+		$(if $(FLASH),--flash) $(if $(LIST),--list) $(if $(PAGE),--page)
 
 clean:
 	rm -rf $(patsubst %,build/%,$(FLAVOURS)) build/simdisk build/paper build/*.log
@@ -149,6 +150,8 @@ help:
 	@echo '                         record random I/O in a guest and replay it by the core on the'
 	@echo '                         host; CLOCK=virtual|real, KERNEL=6.1|6.12'
 	@echo 'make census SEED=<n>     drives drawn at random, in the simulation; DRIVES=<n>, FLASH=1'
+	@echo 'make census GUEST=1      the same in guests, beside other schedulers; writes'
+	@echo '                         results/census.md; SEED=<n>, DRIVES=<n>'
 	@echo 'make matrix              build for every kernel whose headers are installed'
 	@echo 'make style               checkpatch, sparse and ruff'
 	@echo 'make setup               install what is missing'

@@ -141,7 +141,7 @@ class Experiment:
     jobs: tuple[Job, ...]
     schedulers: tuple[Scheduler, ...]
     drive: Drive
-    seconds: int
+    seconds: float
     seed: int = 1
     series: str = ""
     drawn: tuple[str, ...] = ()

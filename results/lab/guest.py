@@ -157,11 +157,12 @@ def _job_file(experiment: Experiment, jobs: list[Job]) -> list[str]:
     lines = _section("global", common)
     for job in jobs:
         delay = round(1000 * late(experiment, job))
+        runtime = round(1000 * experiment.seconds) - delay
         its = {"cgroup": job.name, "rw": job.rw, "bs": job.block}
         its |= {"offset": job.offset, "size": job.size}
         its |= {} if alike else disk
         its |= {"startdelay": f"{delay}ms"} if delay else {}
-        its |= {"runtime": f"{1000 * experiment.seconds - delay}ms", "write_lat_log": job.name}
+        its |= {"runtime": f"{runtime}ms", "write_lat_log": job.name}
         lines += _section(job.name, its | job.options)
     return lines
 
@@ -170,7 +171,7 @@ def _section(name: str, options: Mapping[str, object]) -> list[str]:
     return [f"[{name}]", *(f"{key}={value}" for key, value in options.items())]
 
 
-def _ticker(seconds: int, scheduler: Scheduler) -> str:
+def _ticker(seconds: float, scheduler: Scheduler) -> str:
     """Write the progress, and look for a request that is pending for longer than its bound.
 
     It takes little time, and none of the jobs' cgroups.

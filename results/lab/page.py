@@ -33,6 +33,8 @@ A KB is 1024 bytes. *Late* are the requests that took longer than the reserved l
 measured with, for each seed, the tunables, the kernel and the versions. The raw data (fio's options
 and report, what was written to the cgroups, `io.htbs.stat`) are not in the tree: `make lab` keeps
 them in `build/results/raw`, and `make lab LIST=1` says which are there.
+
+[census.md](census.md) has eight of the workloads on drives that were drawn at random.
 """
 
 

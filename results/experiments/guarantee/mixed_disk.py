@@ -13,7 +13,7 @@ from results.lab import figure, table, words
 from results.lab.experiment import KIB, Experiment, Job, Reservation
 from results.lab.study import Case, Claim, Runs, Study
 
-_PROMISES = {
+PROMISES = {
     "read": Reservation(200 * KIB, 8 * KIB, 1_000_000),
     "randread": Reservation(40 * KIB, 8 * KIB, 200_000),
 }
@@ -21,7 +21,7 @@ _PROMISES = {
 
 def _jobs(seed: int) -> tuple[Job, ...]:
     every = total.jobs(drives.PAPER, 4, seed)
-    return tuple(replace(job, reservation=_PROMISES[job.rw]) for job in every)
+    return tuple(replace(job, reservation=PROMISES[job.rw]) for job in every)
 
 
 def experiment(seed: int) -> Experiment:

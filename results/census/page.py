@@ -1,0 +1,111 @@
+"""The page results/census.md, from the summary alone."""
+
+from collections.abc import Mapping
+
+from results.census.summary import COLUMNS, KEPT, LATE, keeps, middle_and_worst
+from results.census.workloads import WAYS, WORKLOADS
+from results.lab.run import SPEED
+
+_HEAD = """\
+# HTBS on drives that it was not tuned for
+
+    make census GUEST=1 SEED={seed} DRIVES={drives}
+
+wrote this page. {drives} drives were drawn at random by the seed {seed} (`tests/sim/drives.py`):
+disks of 5400 to 15000 rpm with or without command queueing (depth 4 to 256), ageing, a volatile
+write cache, or shingled tracks, and each third a flash drive with 1 to 32 dies; one in four is
+behind virtio-blk, without a budget and with jitter. Each ran each of the workloads below in a
+guest with Debian's kernel {kernel}, in virtual time ({speed} instructions a nanosecond), for some
+seconds on a disk and a second or less on flash: so short a run has the time in it in which HTBS
+learns what the drive is. A set of reservations that a drive could not keep is not asked of it.
+
+**Feasible.** A set of reservations is feasible if one could keep it who sends the drive one request
+at a time: in the mean it takes nine tenths of the drive's time, by its data sheet, and each latency
+is as long as what this group and those with a shorter one take for a request each at worst, behind
+the longest request of all others. Cleaning, erasures and a hypervisor's tail (five slices) count. A
+write cache does not: whoever holds the others to their part has each write on the medium in time.
+The reservations are those of the lab, scaled by the mean time of a random read, and further where
+that is not feasible (`results/census/promises.py`). Groups without a reservation share a tenth of
+the drive (`default_bw`). In 5.3 the reservations are those of *mixed-disk*
+([README.md](README.md#many-readers-with-reservations-that-can-be-kept)).
+
+- *Bandwidth kept* is the smallest part that a group got of its bandwidth, or of what it asked for
+  if that is less.
+- *Late per conforming*: with HTBS and the paper's rule, conforming requests that were late; with
+  the others, requests that took longer than the latency.
+- *Total over the best that keeps*: what all groups moved, against the best other scheduler that
+  keeps what was promised: {kept:.0%} of each bandwidth, and 1 in {late:.0f} late at most. Where no
+  other does, the drive does not count; *keeps* says on how many drives a scheduler does.
+- *p99 over the latency* is that of the group for which it is largest.
+
+Each cell has the median and the worst drive.
+
+![Bandwidth kept and p99 on each drive](census/census.png)
+"""
+
+
+def text(found: Mapping) -> str:
+    """The page, in Markdown."""
+    head = _HEAD.format(
+        seed=found["seed"],
+        drives=len(found["drives"]),
+        kernel=found["measured_with"]["kernel"],
+        speed=SPEED,
+        kept=KEPT,
+        late=1 / LATE,
+    )
+    parts = [head, *_workloads(found), "## The drives", _drives(found)]
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _workloads(found: Mapping) -> list[str]:
+    parts = []
+    for each in WORKLOADS:
+        drives = found["workloads"].get(each.name)
+        if drives:
+            parts += [f"## {each.title}", f"{_count(len(drives))}.", _table(drives)]
+            parts += [_worst(found, drives)]
+    return parts
+
+
+def _count(number: int) -> str:
+    return "One drive" if number == 1 else f"{number} drives"
+
+
+def _table(drives: Mapping[str, Mapping[str, Mapping]]) -> str:
+    heads = ["scheduler", "keeps", *(column.title for column in COLUMNS)]
+    rows = [heads, ["---", *["---:"] * (len(heads) - 1)]]
+    for way in WAYS:
+        kept = sum(keeps(ways[way.name]) for ways in drives.values())
+        rows.append([way.title, f"{kept} of {len(drives)}", *_cells(drives, way.name)])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _cells(drives: Mapping[str, Mapping[str, Mapping]], way: str) -> list[str]:
+    cells = []
+    for column in COLUMNS:
+        numbers = middle_and_worst(drives, way, column)
+        shown = ["-"] if numbers is None else [column.form.format(each) for each in numbers[:2]]
+        cells.append(", ".join(shown))
+    return cells
+
+
+def _worst(found: Mapping, drives: Mapping[str, Mapping[str, Mapping]]) -> str:
+    """On which drives HTBS does not keep what was promised."""
+    lines = []
+    for name, ways in drives.items():
+        numbers = ways[WAYS[0].name]
+        if not keeps(numbers):
+            others = [way.title for way in WAYS[1:] if keeps(ways[way.name])]
+            lines.append(
+                f"- drive {name}: {numbers['kept']:.2f} kept, {numbers['late']:,} of"
+                f" {numbers['of']:,} late; kept with {', '.join(others) or 'no other'}"
+            )
+    if not lines:
+        return f"{WAYS[0].title} keeps what was promised on each drive."
+    return "\n".join([f"{WAYS[0].title} does not keep what was promised on", "", *lines])
+
+
+def _drives(found: Mapping) -> str:
+    rows = ["| | |", "|---|---|"]
+    return "\n".join([*rows, *(f"| {name} | {its} |" for name, its in found["drives"].items())])

@@ -1,0 +1,270 @@
+"""The census in guests: what is promised on a drawn drive, and what the page makes of the runs."""
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from results.census import __main__ as census
+from results.census import figure, guest, page, promises, raw, summary, workloads
+from results.census.guest import Boot
+from results.experiments import bandwidth, schedulers
+from results.lab import figure as lab_figure
+from results.lab.experiment import KIB, Job, Reservation
+from tests.sim.drives import Disk, Flash, draw, draw_flash
+from tests.simdisk import model
+from tests.unit.results import MACHINE, result
+
+DRIVES = workloads.draw_drives(7, 30)
+
+
+@pytest.fixture(scope="module")
+def found() -> dict:
+    """Read the summary of the tree."""
+    return json.loads(census.SUMMARY.read_text())
+
+
+def test_page_follows_from_the_summary(found: dict) -> None:
+    text = census.PAGE.read_text()
+    assert text == page.text(found), "make census GUEST=1 writes it"
+    assert f"make census GUEST=1 SEED={found['seed']} DRIVES={len(found['drives'])}\n" in text
+
+
+def test_figure_follows_from_the_summary(found: dict) -> None:
+    path = census.DIRECTORY / "census.png"
+    assert lab_figure.shown_by(path) == figure.source(found), "make census GUEST=1 draws it"
+
+
+def test_more_drives_begin_with_fewer() -> None:
+    """So that a larger census has the guests of a smaller one."""
+    assert workloads.draw_drives(7, 5) == DRIVES[:5]
+    assert workloads.draw_drives(8, 5) != DRIVES[:5]
+
+
+def test_both_kinds_are_drawn() -> None:
+    assert [isinstance(drive, Flash) for drive in DRIVES[:6]] == [False, False, True] * 2
+
+
+@pytest.mark.parametrize("place", range(len(DRIVES)))
+def test_what_is_asked_is_feasible(place: int) -> None:
+    """And near to what the drive can do, so the question is no easier than in the lab."""
+    asked = workloads.experiments(DRIVES[place], 1)
+    for name, its in asked.items():
+        drive = DRIVES[place]
+        assert promises.feasible(its.jobs, drive), name
+        assert promises.share(its.jobs, drive) <= 0.901, name
+        assert promises.tightness(its.jobs, drive) <= 1.001, name
+        if isinstance(drive, Disk) and name in {"5.1", "neighbour"}:
+            assert promises.share(its.jobs, drive) > 0.6, name
+        assert all(job.offset + job.size <= its.drive.size for job in its.jobs), name
+
+
+def test_each_workload_is_asked() -> None:
+    every = {name for drive in DRIVES for name in workloads.experiments(drive, 1)}
+    assert every == {each.name for each in workloads.WORKLOADS}
+
+
+def test_the_lab_disk_has_the_lab_reservations() -> None:
+    """Scaled to the drive they were made for they are the same, but for 50 ms: one seek less."""
+    jobs = promises.scaled((bandwidth.APP1, bandwidth.APP2), promises.LAB_DISK)
+    for job, old in zip(jobs, (bandwidth.APP1, bandwidth.APP2), strict=True):
+        assert job.reservation.bw == pytest.approx(old.reservation.bw, rel=0.01)
+        assert old.reservation.latency_us <= job.reservation.latency_us
+        assert job.reservation.latency_us < 1.1 * old.reservation.latency_us
+
+
+def test_too_much_is_not_feasible() -> None:
+    drive = promises.LAB_DISK
+    jobs = promises.scaled((bandwidth.APP1, bandwidth.APP2), drive)
+    app1 = jobs[0].reservation
+    more = replace(jobs[0], reservation=replace(app1, bw=2 * app1.bw))
+    sooner = replace(jobs[0], reservation=replace(app1, latency_us=app1.latency_us // 2))
+    assert promises.feasible(jobs, drive)
+    assert not promises.feasible((more, jobs[1]), drive)
+    assert not promises.feasible((sooner, jobs[1]), drive)
+
+
+def test_a_writer_counts_what_the_drive_does_for_it() -> None:
+    """Beside a writer a shingled disk needs a latency above its cleaning, others do not."""
+    disk = promises.LAB_DISK
+    shingled = replace(disk, clean_writes=100, clean=400_000_000)
+    reader = Job("reader", "randread", 0, KIB << 10, Reservation(64 * KIB, 4096, 60_000))
+    writer = Job("writer", "randwrite", 0, KIB << 10, None)
+    assert promises.scaled((reader, writer), disk)[0].reservation.latency_us < 70_000
+    assert promises.scaled((reader, writer), shingled)[0].reservation.latency_us > 400_000
+    assert promises.scaled((reader,), shingled)[0].reservation.latency_us < 70_000
+    assert promises.rest_bw((reader, writer), shingled) < promises.rest_bw((reader, writer), disk)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_disk_is_no_slower_than_promises_take_it_for(seed: int) -> None:
+    """The longest of many random reads, and their mean, are those of promises.py."""
+    drive = replace(draw(random.Random(seed), depth=1), hypervisor=None)
+    profile, rng = drive.profile(), random.Random(seed)
+    fields = {name: getattr(profile, name) for name, *_ in profile._fields_}
+    its, expected = model.Disk(**fields), promises.times(drive)
+    reads = [its.read(rng.randrange(its.profile.sectors // 8) * 8) for _ in range(3000)]
+    assert max(reads) <= expected.longest(4096, False)
+    assert sum(reads) / len(reads) == pytest.approx(expected.mean(4096, False), rel=0.1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_flash_drive_is_no_slower_than_promises_take_it_for(seed: int) -> None:
+    drive = replace(draw_flash(random.Random(seed)), hypervisor=None)
+    profile, rng = drive.profile(), random.Random(seed)
+    fields = {name: getattr(profile, name) for name, *_ in profile._fields_}
+    its, expected = model.Flash(**fields), promises.times(drive)
+    reads = [its.read(rng.randrange(its.slots) * 8) for _ in range(1000)]
+    assert max(reads) <= expected.longest(4096, False)
+    assert sum(reads) / len(reads) == pytest.approx(expected.mean(4096, False), rel=0.1)
+
+
+def boot(place: int = 0, way: int = 0) -> Boot:
+    """A guest of the census."""
+    return census.boots_of(place, DRIVES[place], 7)[way]
+
+
+def test_a_guest_runs_each_workload_on_a_new_drive() -> None:
+    each = boot()
+    parts = each.script.split("rmmod simdisk\n")
+    assert len(parts) == len(each.experiments) + 1
+    for name, part in zip(each.experiments, parts, strict=False):
+        assert f"mkdir {name}\ncd {name}\n" in part
+        assert part.count("load simdisk ") == 1
+    assert "rmmod htbs\n" in each.script
+    assert "rmmod htbs" not in boot(way=2).script
+
+
+def test_a_guest_has_the_drive_that_was_drawn() -> None:
+    """Each number of the model is a parameter of the module, and virtio-blk has no budget."""
+    for place, drive in enumerate(DRIVES):
+        numbers = workloads.lab_drive(drive).parameters
+        profile = drive.profile()
+        assert all(numbers[name] == getattr(profile, name) for name, *_ in profile._fields_)
+        assert ("budget=0" in boot(place).script) == (drive.hypervisor is not None)
+        cached = isinstance(drive, Disk) and drive.write_cache
+        assert ("write_cache=1" in boot(place).script) == cached
+
+
+def fill(directory: Path, each: Boot) -> None:
+    """Save raw data of a guest."""
+    found = {
+        name: {job.name: result() for job in its.jobs} for name, its in each.experiments.items()
+    }
+    raw.save(each, MACHINE, directory, found)
+
+
+def test_guests_with_the_same_inputs_are_not_run_again(tmp_path: Path) -> None:
+    each = boot()
+    assert raw.load(each, MACHINE, tmp_path) is None
+    fill(tmp_path, each)
+    assert set(raw.load(each, MACHINE, tmp_path)["experiments"]) == set(each.experiments)
+    slower = replace(each, experiments={
+        name: replace(its, seconds=2 * its.seconds) for name, its in each.experiments.items()
+    })  # fmt: skip
+    assert raw.load(slower, MACHINE, tmp_path) is None
+    other = replace(MACHINE, files=MACHINE.files | {"simdisk.ko": b"another"})
+    assert raw.load(each, other, tmp_path) is None
+
+
+def test_a_guest_that_fails_does_not_end_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad, good = boot(0), boot(1)
+
+    def measure(each: Boot, *_: object) -> dict:
+        if each == bad:
+            raise guest.GuestError("it starves")
+        return {name: {job.name: result() for job in its.jobs}
+                for name, its in each.experiments.items()}
+
+    monkeypatch.setattr(guest, "measure", measure)
+    monkeypatch.setattr(census, "RAW", tmp_path)
+    failed = census.work([bad, good], MACHINE)
+    assert [str(error) for error in failed] == ["it starves"]
+    assert raw.load(good, MACHINE, tmp_path)
+    assert raw.load(bad, MACHINE, tmp_path) is None
+
+
+def numbers(**changes: object) -> dict:
+    """The raw data of a job."""
+    base = {"bw": 100_000, "p99_us": 5_000, "late": 0, "requests": 1_000}
+    stat = changes.pop("stat", None)
+    return {"numbers": base | changes, **({"stat": stat} if stat else {})}
+
+
+def test_what_a_group_kept() -> None:
+    """Of what it reserved, or of what it asked for; the worst group counts."""
+    [its] = [replace(each, jobs=(reader, steady)) for each in [workloads.experiments(
+        DRIVES[0], 1)["5.1"]]]
+    found = {"none": {"reader": numbers(bw=50_000), "steady": numbers(bw=30_000)}}
+    assert summary.reduced(its, found)["none"]["kept"] == 0.5
+    found = {"none": {"reader": numbers(bw=90_000), "steady": numbers(bw=20_000)}}
+    assert summary.reduced(its, found)["none"]["kept"] == pytest.approx(2 / 3, abs=1e-4)
+
+
+reader = Job("reader", "randread", 0, KIB << 10, Reservation(100_000, 4096, 10_000))
+steady = Job(
+    "steady", "read", 0, KIB << 10, Reservation(60_000, 4096, 10_000), options={"rate": 30_000}
+)
+poisson = replace(reader, options={"rate_iops": 20})
+
+
+def test_a_random_process_asked_for_what_the_best_gave() -> None:
+    its = replace(workloads.experiments(DRIVES[0], 1)["5.1"], jobs=(poisson,))
+    found = {
+        "bfq": {"reader": numbers(bw=70_000)},
+        "none": {"reader": numbers(bw=35_000)},
+    }
+    kept = {name: each["kept"] for name, each in summary.reduced(its, found).items()}
+    assert kept == {"bfq": 1, "none": 0.5}
+
+
+def test_late_is_of_conforming_requests_with_reservations() -> None:
+    its = replace(workloads.experiments(DRIVES[0], 1)["5.1"], jobs=(reader,))
+    stat = "8:0 conforming=200 met=190 missed=10 late_max_us=0"
+    found = {"htbs": {"reader": numbers(late=77, stat=stat)}, "none": {"reader": numbers(late=77)}}
+    late = {name: (each["late"], each["of"]) for name, each in summary.reduced(its, found).items()}
+    assert late == {"htbs": (10, 200), "none": (77, 1_000)}
+    assert summary.part_late({"late": 10, "of": 200}) == 0.05
+    assert summary.part_late({"late": 0, "of": 0}) == 0
+
+
+def way(kept: float = 1, late: int = 0, total: int = 100) -> dict:
+    """A scheduler's numbers on a drive."""
+    return {"kept": kept, "late": late, "of": 1_000, "p99": 0.5, "total": total}
+
+
+def test_only_rivals_that_keep_count() -> None:
+    ways = {
+        "htbs": way(total=100),
+        "bfq": way(kept=0.9, total=300),
+        "none": way(late=11, total=400),
+        "mq-deadline": way(late=10, total=50),
+    }
+    assert summary.over_best(ways, "htbs") == 2
+    assert summary.over_best(ways, "bfq") == 3
+    assert summary.over_best({"htbs": way(), "bfq": way(kept=0)}, "htbs") is None
+
+
+def test_the_worst_is_the_least_kept_and_the_most_late() -> None:
+    drives = {
+        "1": {"htbs": way(kept=1, late=30)},
+        "2": {"htbs": way(kept=0.5, late=10)},
+        "3": {"htbs": way(kept=2, late=20)},
+    }
+    kept, late, best, _ = summary.COLUMNS
+    assert summary.middle_and_worst(drives, "htbs", kept) == (1, 0.5, "2")
+    assert summary.middle_and_worst(drives, "htbs", late) == (0.02, 0.03, "1")
+    assert summary.middle_and_worst(drives, "htbs", best) is None
+
+
+def test_page_says_where_nothing_was_kept(found: dict) -> None:
+    """The drive, the numbers, and who did better."""
+    broken = {each.name: way(kept=0.25, late=5) for each in workloads.WAYS}
+    broken["bfq"] = way()
+    text = page.text({**found, "workloads": {"5.1": {"4": broken}}})
+    assert "- drive 4: 0.25 kept, 5 of 1,000 late; kept with BFQ\n" in text
+    assert schedulers.HTBS.title in text
