@@ -54,9 +54,13 @@ def flash_load(clients: list[Client], drive: Flash) -> Load:
     """A reader with one request at a time beside others, with a latency that the drive can keep.
 
     Reads wait for what a die has begun: an erasure, or two, as a page may lie behind another read.
+    Behind a hypervisor it can have the less bandwidth the longer that makes a read.
     """
-    latency = 2 * drive.erase + drive.program + MS
-    reader = Client(Params(clients[0].promise.bw, clients[0].promise.burst, latency))
+    latency, bw, burst = 2 * drive.erase + drive.program + MS, *clients[0].promise[:2]
+    if its := drive.hypervisor:
+        latency += its.longest
+        bw = int(bw * drive.read / (drive.read + its.mean))
+    reader = Client(Params(bw, burst, latency))
     return Load([reader, *clients[1:]], slice(1))
 
 
