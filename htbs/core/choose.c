@@ -130,7 +130,7 @@ static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
 
 	if (flow && htbs_policy_can_dispatch(policy, flow, now))
 		return flow;
-	if (policy->rotational)
+	if (policy->rotational && !htbs_quota_wait(&policy->quota, now))
 		return NULL;
 	for (node = htbs_fair_first(&policy->shares); node;
 	     node = htbs_fair_next(node)) {

@@ -7,8 +7,9 @@
  * late; nor one behind which a conforming request of a flow that had one of late
  * would be late, if it arrived now.
  *
- * On a device that does not seek the reads of surplus have a window, its writes a
- * quota, and reserved work has no limit.
+ * The writes of surplus have a quota: what a drive has in its buffer it owes to the
+ * medium, and nobody sees that before a read waits for it. On a device that does not
+ * seek the reads of surplus have a window. Reserved work is limited by neither.
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/flow.h>
@@ -123,7 +124,7 @@ static bool htbs_within_limits(struct htbs_policy *policy,
 	if (!htbs_before(now, policy->limits_until))
 		return true;
 	return flow->write ? htbs_quota_allows(&policy->quota, now) :
-			     htbs_window_open(&policy->window,
+	       policy->rotational || htbs_window_open(&policy->window,
 					      htbs_policy_in_flight(policy, false));
 }
 
@@ -138,9 +139,10 @@ static bool htbs_within_limits(struct htbs_policy *policy,
 bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 			      struct htbs_flow *flow, u64 now)
 {
-	if (policy->rotational)
-		return !htbs_risks_deadline(policy, flow, now) &&
-		       htbs_leaves_room(policy, flow, now);
+	if (policy->rotational &&
+	    (htbs_risks_deadline(policy, flow, now) ||
+	     !htbs_leaves_room(policy, flow, now)))
+		return false;
 	return htbs_flow_owed(flow, now) || htbs_within_limits(policy, flow, now);
 }
 
@@ -236,7 +238,8 @@ static bool htbs_held_up(const struct htbs_flow *flow, u64 now,
  *
  * A flow that is behind takes time to catch up. So its pace lowers the limits once
  * in a latency, if it is behind by more than that, and while it is behind by more than
- * a request raises none.
+ * a request raises none. On a device that seeks a flow that is behind has a deadline
+ * for that, and only late requests lower the quota.
  */
 void htbs_policy_judge_limits(struct htbs_policy *policy,
 			      struct htbs_flow *flow, u64 now,
@@ -247,7 +250,8 @@ void htbs_policy_judge_limits(struct htbs_policy *policy,
 	u64 latency = flow->pace.params.latency;
 	bool late = htbs_before(sent->due, now);
 
-	if (!late && htbs_held_up(flow, now, sent, latency) &&
+	if (!late && !policy->rotational &&
+	    htbs_held_up(flow, now, sent, latency) &&
 	    now - flow->judged >= latency) {
 		flow->judged = now;
 		late = true;

@@ -30,7 +30,7 @@ void htbs_policy_hold(struct htbs_policy *policy, u64 now)
 	u64 wait = htbs_quota_wait(&policy->quota, now);
 
 	htbs_policy_hold_for_tag(policy);
-	if (policy->rotational)
+	if (!wait && policy->rotational)
 		return;
 	/* What is held back is a read if the quota has tokens. */
 	if (!wait || wait > HTBS_HORIZON)

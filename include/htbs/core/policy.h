@@ -110,7 +110,7 @@ struct htbs_overload {
  * @due: deadlines of conforming requests in flight, if @rotational; unordered
  * @due_count: number of entries of @due
  * @window: limits the reads of surplus in flight, if not @rotational
- * @quota: limits the writes of surplus, if not @rotational
+ * @quota: limits the writes of surplus
  * @limits_until: up to when conforming requests are expected, real ns
  * @overload: all have
  * @expired_at: when an expired head was chosen last, real ns
