@@ -224,7 +224,7 @@ static int htbs_configure(struct htbs_group *group, char *body,
 
 	spin_lock(&group->dev->lock);
 	line.params = group->configured ?
-		      group->reservation.flow.pace.params :
+		      group->reservation.flow.pool->pace.params :
 		      group->dev->defaults;
 	spin_unlock(&group->dev->lock);
 	err = htbs_parse_line(body, &line);
@@ -291,7 +291,7 @@ static u64 htbs_show_params(struct seq_file *sf, struct blkg_policy_data *pd,
 	if (!source)
 		return 0;
 	spin_lock(&group->dev->lock);
-	params = source->reservation.flow.pace.params;
+	params = source->reservation.flow.pool->pace.params;
 	spin_unlock(&group->dev->lock);
 
 	seq_printf(sf, "%s bw=", name);
@@ -327,7 +327,7 @@ static u64 htbs_show_stats(struct seq_file *sf, struct blkg_policy_data *pd,
 	struct htbs_stats s;
 	u32 overdue;
 
-	if (!name || htbs_group_source(group) != group)
+	if (!name || !htbs_group_is_charged(group))
 		return 0;
 
 	spin_lock(&group->dev->lock);

@@ -121,16 +121,11 @@ static int htbs_state_show(void *data, struct seq_file *sf)
 static void htbs_backlog_line(struct seq_file *sf, struct htbs_flow *flow,
 			      u64 now)
 {
-	if (flow->surplus_only)
-		seq_printf(sf, "group %llu: %u pending, %u in flight, reserves and asks for more than the device: surplus only\n",
-			   htbs_flow_owner(flow)->id, flow->pending,
-			   flow->in_flight);
-	else
-		seq_printf(sf, "group %llu: %u pending, %u in flight, entitled in %lld us, due in %lld us\n",
-			   htbs_flow_owner(flow)->id, flow->pending,
-			   flow->in_flight,
-			   (s64)(flow->start - now) / NSEC_PER_USEC,
-			   (s64)(flow->head.deadline - now) / NSEC_PER_USEC);
+	seq_printf(sf, "group %llu: %u pending, %u in flight, entitled in %lld us, due in %lld us%s\n",
+		   htbs_flow_owner(flow)->id, flow->pending, flow->in_flight,
+		   (s64)(htbs_flow_start(flow) - now) / NSEC_PER_USEC,
+		   (s64)(htbs_flow_deadline(flow) - now) / NSEC_PER_USEC,
+		   flow->pool->relaxed ? ", reserves and asks for more than the device has" : "");
 }
 
 static void htbs_throttled_line(struct seq_file *sf, struct htbs_flow *flow)

@@ -234,7 +234,7 @@ static void htbs_redispatch(struct htbs_device *dev,
 			    u64 now)
 {
 	struct htbs_sent sent = {
-		.due	= now + res->flow.pace.params.latency,
+		.due	= now + htbs_flow_latency(&res->flow),
 		.write	= op_is_write(rq->cmd_flags),
 	};
 
@@ -505,6 +505,7 @@ static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 	htbs_policy_init(&dev->policy, &dev->background.flow, !flash,
 			 flash ? HTBS_POSITION_FLASH : HTBS_POSITION_ROTATIONAL,
 			 flash ? HTBS_T_WAIT_FLASH : HTBS_T_WAIT_ROTATIONAL);
+	htbs_pool_configure(&dev->policy.pool, &htbs_defaults, ktime_get_ns());
 	htbs_reservation_init(&dev->background, dev, &htbs_defaults);
 	htbs_idle_timer_init(dev);
 	htbs_cap_timer_init(dev);

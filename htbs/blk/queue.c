@@ -148,13 +148,14 @@ void htbs_queue_exempt_pending(struct htbs_device *dev,
  * @late: raised to the most by which one of them is late, ns
  *
  * They are late now, and not only when they complete. A request conforms if it
- * would, were all before it dispatched as entitled.
+ * would, were all before it dispatched as entitled, and none of another flow of the
+ * pool.
  *
  * Return: requests.
  */
 u32 htbs_queue_overdue(const struct htbs_reservation *res, u64 now, u64 *late)
 {
-	struct htbs_pace pace = res->flow.pace;
+	struct htbs_pace pace = res->flow.pool->pace;
 	struct request *rq;
 	u64 arrived, due;
 	u32 count = 0;

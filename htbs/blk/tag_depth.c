@@ -53,14 +53,34 @@ static u32 htbs_task_plugged(const struct blk_mq_alloc_data *data)
 	return current->plug ? current->plug->rq_count + more : more;
 }
 
+/* The number of requests that groups without a reservation need to have under way. */
+static u32 htbs_pool_requests(const struct htbs_device *dev)
+{
+	const struct htbs_group *root = READ_ONCE(dev->root);
+
+	return root ? READ_ONCE(root->admission.requests) : 0;
+}
+
 /* The number of requests that a reservation needs to have under way. */
 static u32 htbs_reservation_requests(const struct htbs_device *dev,
 				     const struct htbs_reservation *res)
 {
 	if (res == &dev->background)
 		return 0;
+	if (htbs_flow_pooled(&res->flow))
+		return htbs_pool_requests(dev);
 	return READ_ONCE(container_of(res, struct htbs_group,
 				      reservation)->admission.requests);
+}
+
+/* As many as busy flows need, but no more than twice what they have. */
+static void htbs_tags_keep(struct htbs_device *dev, u32 *kept, u32 needed,
+			   const struct htbs_pool *pool)
+{
+	u32 now = min(needed, 2 * (pool->pending + pool->in_flight));
+
+	WRITE_ONCE(dev->reserved_tags, dev->reserved_tags - *kept + now);
+	*kept = now;
 }
 
 /**
@@ -70,14 +90,15 @@ static u32 htbs_reservation_requests(const struct htbs_device *dev,
  */
 void htbs_tags_account(struct htbs_device *dev, struct htbs_reservation *res)
 {
-	u32 under_way = res->flow.pending + res->flow.in_flight;
-	u32 kept = min(htbs_reservation_requests(dev, res), 2 * under_way);
+	bool own = !htbs_flow_pooled(&res->flow);
 
 	lockdep_assert_held(&dev->lock);
 
-	WRITE_ONCE(dev->reserved_tags,
-		   dev->reserved_tags - res->reserved_tags + kept);
-	res->reserved_tags = kept;
+	htbs_tags_keep(dev, &res->reserved_tags,
+		       own ? htbs_reservation_requests(dev, res) : 0,
+		       &res->flow.own);
+	htbs_tags_keep(dev, &dev->pool_tags, htbs_pool_requests(dev),
+		       &dev->policy.pool);
 }
 
 /*
@@ -91,6 +112,14 @@ static u32 htbs_needed_tags(const struct htbs_device *dev,
 	u32 needed = htbs_reservation_requests(dev, res);
 
 	return all > most ? div64_u64((u64)needed * most, all) : needed;
+}
+
+/* The number of requests under way with which a flow shares a reservation. */
+static u32 htbs_pool_held(const struct htbs_flow *flow)
+{
+	const struct htbs_pool *pool = htbs_peek(flow->pool);
+
+	return htbs_peek(pool->pending) + htbs_peek(pool->in_flight);
 }
 
 /* The number of tags that a group with @held of its share sees. */
@@ -117,7 +146,8 @@ static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 		visible = htbs_share_visible(all, held);
 	else if (htbs_peek(res->flow.cap.max))
 		visible /= 2;
-	else if (held < htbs_needed_tags(dev, res, all / 2))
+	else if (htbs_pool_held(&res->flow) + plugged <
+		 htbs_needed_tags(dev, res, all / 2))
 		visible = all - all / 8;
 	rcu_read_unlock();
 	return visible;

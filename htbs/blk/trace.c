@@ -269,6 +269,12 @@ void htbs_trace_drain(struct htbs_device *dev, u64 now)
 			  begins ? "begins" : "ends");
 }
 
+/* 0: a reservation of its own; 1: the pool's; 2: the root's, which is the pool's. */
+static u32 htbs_pool_role(const struct htbs_reservation *res)
+{
+	return htbs_flow_pooled(&res->flow) + htbs_reservation_is_root(res);
+}
+
 /**
  * htbs_trace_config() - a reservation changed
  * @dev: the device, locked
@@ -278,10 +284,10 @@ void htbs_trace_drain(struct htbs_device *dev, u64 now)
 void htbs_trace_config(struct htbs_device *dev, struct htbs_reservation *res,
 		       u64 now)
 {
-	const struct htbs_params *params = &res->flow.pace.params;
+	const struct htbs_params *params = &res->flow.pool->pace.params;
 
 	trace_htbs_config(dev->devt, res->id, now, params->bw, params->burst,
-			  params->latency, params->iops);
+			  params->latency, params->iops, htbs_pool_role(res));
 	blk_add_trace_msg(dev->queue,
 			  "htbs config %llu bw %llu burst %llu latency %llu iops %u",
 			  res->id, params->bw, params->burst, params->latency,
@@ -297,7 +303,7 @@ void htbs_trace_config(struct htbs_device *dev, struct htbs_reservation *res,
 void htbs_trace_share(struct htbs_device *dev, struct htbs_reservation *res,
 		      u64 now)
 {
-	u32 weight = res->flow.pace.params.weight;
+	u32 weight = htbs_reservation_weight(res);
 
 	trace_htbs_share(dev->devt, res->id, now, weight);
 	blk_add_trace_msg(dev->queue, "htbs share %llu weight %u", res->id,
@@ -326,13 +332,14 @@ void htbs_trace_cap(struct htbs_device *dev, struct htbs_reservation *res,
  */
 void htbs_trace_join(struct htbs_device *dev, struct htbs_reservation *res)
 {
-	const struct htbs_params *params = &res->flow.pace.params;
+	const struct htbs_params *params = &res->flow.pool->pace.params;
 
 	trace_htbs_join(dev->devt, res->id, res->flow.idle_since, params->bw,
-			params->burst, params->latency, params->iops);
-	if (params->weight)
+			params->burst, params->latency, params->iops,
+			htbs_pool_role(res));
+	if (htbs_reservation_weight(res))
 		htbs_trace_share(dev, res, res->flow.idle_since);
-	if (params->max)
+	if (res->flow.cap.max)
 		htbs_trace_cap(dev, res, res->flow.idle_since);
 }
 

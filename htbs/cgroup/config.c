@@ -13,32 +13,42 @@
 #include <htbs/lookup.h>
 #include <htbs/queue.h>
 #include <htbs/request.h>
+#include <htbs/tag_depth.h>
 #include <htbs/trace.h>
 
 /**
  * htbs_reservation_change() - change what a reservation promises
  * @res: the reservation
  * @dev: its device, locked
- * @params: what it promises from now on; valid
+ * @params: what it promises from now on; valid. NULL: it shares the pool's
+ *
+ * The root's is what the pool shares. Pending requests stay where they are: with
+ * those of a flow that joins or leaves the pool they do, too.
  */
 void htbs_reservation_change(struct htbs_reservation *res,
 			     struct htbs_device *dev,
 			     const struct htbs_params *params)
 {
-	const struct htbs_params was = res->flow.pace.params;
+	u32 weight = htbs_reservation_weight(res);
+	u64 max = res->flow.cap.max;
 	u64 now = ktime_get_ns();
 
 	lockdep_assert_held(&dev->lock);
 
-	htbs_policy_configure(&dev->policy, &res->flow, params, now);
-	if (params->max)
+	if (htbs_reservation_is_root(res))
+		htbs_policy_configure_pool(&dev->policy, &res->flow, params,
+					   now);
+	else
+		htbs_policy_configure(&dev->policy, &res->flow, params, now);
+	if (res->flow.cap.max)
 		htbs_queue_exempt_pending(dev, res, now);
 	htbs_queue_update_head(dev, res);
-	if (was.max && res->flow.pending)
+	htbs_tags_account(dev, res);
+	if (max && res->flow.pending)
 		htbs_cap_timer_now(dev);
-	if (was.weight != params->weight)
+	if (weight != htbs_reservation_weight(res))
 		htbs_trace_share(dev, res, now);
-	if (was.max != params->max)
+	if (max != res->flow.cap.max)
 		htbs_trace_cap(dev, res, now);
 	htbs_trace_config(dev, res, now);
 }
@@ -51,16 +61,16 @@ void htbs_reservation_change(struct htbs_reservation *res,
 void htbs_reservation_end(struct htbs_reservation *res,
 			  struct htbs_device *dev)
 {
-	struct htbs_params *params = &res->flow.pace.params;
+	struct htbs_params *params = &res->flow.pool->pace.params;
 	u64 now = ktime_get_ns();
 
 	lockdep_assert_held(&dev->lock);
 
-	if (params->weight) {
+	if (params->weight && !htbs_flow_pooled(&res->flow)) {
 		params->weight = 0;
 		htbs_trace_share(dev, res, now);
 	}
-	if (params->max) {
+	if (res->flow.cap.max) {
 		htbs_policy_set_cap(&dev->policy, &res->flow, 0, now);
 		htbs_queue_update_head(dev, res);
 		if (res->flow.pending)
@@ -113,7 +123,7 @@ int htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
 
 	/* The same reservation again does not start with a full burst. */
 	if (group->configured &&
-	    htbs_params_equal(params, &group->reservation.flow.pace.params))
+	    htbs_params_equal(params, &group->reservation.flow.pool->pace.params))
 		return 0;
 
 	err = htbs_group_admit(group, false, params);
@@ -131,7 +141,8 @@ int htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
  * htbs_group_reset() - remove the reservation of a group
  * @group: the group; its queue_lock is held
  *
- * New requests are charged to its ancestor. Pending ones stay where they are.
+ * New requests are charged to an ancestor with a reservation. If there is none, the
+ * group shares the root's. Pending ones do so in any case.
  *
  * Return: 0, or -ENOSPC if the group is the root and the default reservation
  * was refused; then nothing has changed.
@@ -156,11 +167,8 @@ int htbs_group_reset(struct htbs_group *group)
 	htbs_config_store_drop(group->pd.blkg);
 	spin_lock_irqsave(&dev->lock, flags);
 	WRITE_ONCE(group->configured, false);
-	if (root)
-		htbs_reservation_change(&group->reservation, dev,
-					&dev->defaults);
-	else
-		htbs_reservation_end(&group->reservation, dev);
+	htbs_reservation_change(&group->reservation, dev,
+				root ? &dev->defaults : NULL);
 	htbs_device_unlock(dev, flags);
 	return 0;
 }

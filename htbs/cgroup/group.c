@@ -4,8 +4,10 @@
  *
  * Every cgroup that does I/O on a device with this scheduler has an htbs_group
  * there. The requests of a group with a reservation, and of the groups below
- * without one, are charged to it. All others are charged to the root group,
- * which has the device's default reservation unless it was given another.
+ * without one, are charged to it. All others share one reservation, the root
+ * group's, each with a flow of its own (core/pool.c): that is the device's default
+ * reservation unless the root was given another. While the root has a cap they are
+ * all charged to the root.
  *
  * A request holds a reference to the blkg it is charged to, so the group of a
  * removed cgroup lives until its last request is freed. That may be after its
@@ -77,21 +79,29 @@ static void htbs_pd_init(struct blkg_policy_data *pd)
 {
 	struct htbs_group *group = htbs_pd_group(pd);
 	struct htbs_device *dev = pd->blkg->q->elevator->elevator_data;
+	struct htbs_reservation *res = &group->reservation;
+	bool root = !pd->blkg->parent;
 	struct htbs_params params;
 	unsigned long flags;
 
 	group->configured = htbs_config_store_get(pd->blkg, &params);
 	htbs_admission_entry_init(&group->admission, !group->configured);
+	res->blkg = pd->blkg;
+	res->id = cgroup_id(pd->blkg->blkcg->css.cgroup);
 	spin_lock_irqsave(&dev->lock, flags);
 	if (!group->configured)
 		params = dev->defaults;
-	htbs_reservation_init(&group->reservation, dev, &params);
-	group->reservation.blkg = pd->blkg;
-	group->reservation.id = cgroup_id(pd->blkg->blkcg->css.cgroup);
-	htbs_trace_join(dev, &group->reservation);
+	htbs_reservation_init(res, dev,
+			      group->configured && !root ? &params : NULL);
+	if (root) {
+		htbs_policy_configure_pool(&dev->policy, &res->flow, &params,
+					   res->flow.idle_since);
+		WRITE_ONCE(dev->root, group);
+	}
+	htbs_trace_join(dev, res);
 	kref_get(&dev->ref);
 	group->dev = dev;
-	if (group->configured || !pd->blkg->parent)
+	if (group->configured || root)
 		htbs_admission_set_force(&dev->admitted, &group->admission,
 					 &params);
 	spin_unlock_irqrestore(&dev->lock, flags);
@@ -136,6 +146,8 @@ static void htbs_pd_free(struct blkg_policy_data *pd)
 		waited = htbs_policy_exit_flow(&dev->policy,
 					       &group->reservation.flow);
 		htbs_trace_leave(dev, &group->reservation, waited);
+		if (dev->root == group)
+			WRITE_ONCE(dev->root, NULL);
 		htbs_device_unlock(dev, flags);
 		htbs_admission_set_remove(&dev->admitted, &group->admission);
 		htbs_device_put(dev);
@@ -223,7 +235,7 @@ void htbs_reservations_detach(struct htbs_device *dev)
  * htbs_reservation_init() - initialise a reservation without requests
  * @res: the reservation, zeroed
  * @dev: its device
- * @params: what it promises; valid
+ * @params: what it promises; valid. NULL: it shares the pool's
  */
 void htbs_reservation_init(struct htbs_reservation *res,
 			   struct htbs_device *dev,

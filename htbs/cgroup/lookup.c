@@ -25,30 +25,42 @@ struct htbs_group *htbs_group_of(struct blkcg_gq *blkg)
 }
 
 /*
- * The group with the reservation that a blkg is charged to: the nearest
- * ancestor that was given one, or the root. A dying blkg may have lost its
- * group, and on 6.1 may have a group of the time before the device was switched
- * away and back.
+ * Whether requests of the groups below are charged to a group: it was given a
+ * reservation. The root's is shared by groups that are charged themselves; but not
+ * its cap.
  */
-static struct htbs_group *htbs_group_in_force(struct htbs_device *dev,
-					      struct blkcg_gq *blkg)
+static bool htbs_group_charges(struct htbs_group *group)
 {
-	struct htbs_group *group;
+	if (group->pd.blkg->parent)
+		return READ_ONCE(group->configured);
+	return htbs_peek(group->reservation.flow.cap.max);
+}
+
+/*
+ * The group that a blkg is charged to: the nearest ancestor that was given a
+ * reservation, or its own. A dying blkg may have lost its group, and on 6.1 may
+ * have a group of the time before the device was switched away and back.
+ */
+static struct htbs_group *htbs_group_charged(struct htbs_device *dev,
+					     struct blkcg_gq *blkg)
+{
+	struct htbs_group *group, *own = NULL;
 
 	for (; blkg; blkg = blkg->parent) {
 		group = htbs_group_of(blkg);
 		if (!group || group->dev != dev)
 			continue;
-		if (READ_ONCE(group->configured) || !blkg->parent)
+		if (htbs_group_charges(group))
 			return group;
+		own = own ?: group;
 	}
-	return NULL;
+	return own;
 }
 
 static struct htbs_reservation *
 htbs_reservation_in_force(struct htbs_device *dev, struct blkcg_gq *blkg)
 {
-	struct htbs_group *group = htbs_group_in_force(dev, blkg);
+	struct htbs_group *group = htbs_group_charged(dev, blkg);
 
 	if (!group)
 		group = htbs_group_of(dev->queue->root_blkg);
@@ -130,5 +142,28 @@ struct htbs_reservation *htbs_reservation_of_task(struct htbs_device *dev)
  */
 const struct htbs_group *htbs_group_source(const struct htbs_group *group)
 {
-	return htbs_group_in_force(group->dev, group->pd.blkg);
+	const struct htbs_device *dev = group->dev;
+	const struct htbs_group *source = NULL;
+	struct blkcg_gq *blkg = group->pd.blkg;
+
+	for (; blkg; blkg = blkg->parent) {
+		group = htbs_group_of(blkg);
+		if (!group || group->dev != dev)
+			continue;
+		source = group;
+		if (source->configured)
+			break;
+	}
+	return source;
+}
+
+/**
+ * htbs_group_is_charged() - whether a group's requests are charged to itself
+ * @group: the group; its queue_lock is held
+ *
+ * Return: false if they are charged to an ancestor.
+ */
+bool htbs_group_is_charged(const struct htbs_group *group)
+{
+	return htbs_group_charged(group->dev, group->pd.blkg) == group;
 }

@@ -2,10 +2,10 @@
 /*
  * The backlogged flows, and what they are owed.
  *
- * A flow with requests pending is backlogged: in the tree of shares and, unless
- * it has given up its deadlines, with its head in the tree of what is owed; or
- * it is throttled, and in the tree of throttled flows. The background is
- * backlogged and in no tree.
+ * A flow with requests pending is backlogged: in the tree of shares and among the
+ * backlogged flows of its pool; or it is throttled, and in the tree of throttled flows.
+ * The head of the first backlogged flow of a pool is in the tree of what is owed, unless
+ * the pool has given up its deadlines. The background is backlogged and in no tree.
  */
 #include <linux/string.h>
 
@@ -35,14 +35,6 @@ bool htbs_policy_throttles(const struct htbs_policy *policy,
 	       htbs_before(now, htbs_cap_end(&flow->cap));
 }
 
-static u64 htbs_head_deadline(const struct htbs_flow *flow)
-{
-	/* A pace that cannot be kept would make all that others are owed late. */
-	if (flow->impossible)
-		return flow->start + flow->pace.params.latency;
-	return htbs_pace_deadline(&flow->pace, flow->arrived, flow->cost);
-}
-
 /* On a device that seeks a sequential flow needs fewer positionings the later it is. */
 static bool htbs_waits_for_deadline(const struct htbs_policy *policy,
 				    const struct htbs_flow *flow)
@@ -50,48 +42,68 @@ static bool htbs_waits_for_deadline(const struct htbs_policy *policy,
 	return policy->rotational && htbs_flow_sequential(flow);
 }
 
-/* What the device takes for the head, and for those that are due with it. */
+/*
+ * What the device takes for the head, and for those that are due with it. Of other
+ * flows of the pool no more is known than of any flow.
+ */
 static void htbs_set_head_load(const struct htbs_policy *policy,
-			       struct htbs_flow *flow)
+			       const struct htbs_flow *flow)
 {
-	struct htbs_owed_head *head = &flow->head;
-	u32 together = htbs_pace_due_together(&flow->pace, head->deadline,
-					      flow->cost, flow->pending);
+	struct htbs_pool *pool = flow->pool;
+	struct htbs_owed_head *head = &pool->head;
+	u32 together = htbs_pace_due_together(&pool->pace, head->deadline,
+					      flow->cost, pool->pending);
+	u32 own = together < flow->pending ? together : flow->pending;
+	u32 others = together - own;
 
 	head->load = (struct htbs_load){ };
 	htbs_load_add(&head->load, &flow->service,
-		      htbs_waits_for_deadline(policy, flow) ? 2 : 2 * together,
-		      (u64)together * flow->cost);
+		      htbs_waits_for_deadline(policy, flow) ? 2 : 2 * own,
+		      (u64)own * flow->cost);
+	if (others)
+		htbs_load_add(&head->load, &policy->service, 2 * others,
+			      (u64)others * flow->cost);
 }
 
 /**
- * htbs_policy_update_head() - the head, its pace, or what is pending has changed
+ * htbs_policy_update_head() - what a flow, or its pool, is owed has changed
  * @policy: the policy
- * @flow: the flow
+ * @flow: the flow: its head, its pace or what is pending has changed
  */
 void htbs_policy_update_head(struct htbs_policy *policy, struct htbs_flow *flow)
 {
-	struct htbs_owed_head *head = &flow->head;
+	const struct htbs_flow *first = htbs_pool_first(flow->pool);
+	struct htbs_owed_head *head = &flow->pool->head;
 
 	if (htbs_owed_contains(head))
 		htbs_owed_remove(&policy->owed, head);
-	htbs_ready_remove(&policy->ready, &flow->ready);
-	if (list_empty(&flow->backlogged))
+	htbs_ready_remove(&policy->ready, &flow->pool->ready);
+	if (!first)
 		return;
-	flow->start = htbs_pace_start(&flow->pace, flow->arrived, flow->cost);
-	if (flow->background)
-		return;
-	head->deadline = htbs_head_deadline(flow);
-	htbs_set_head_load(policy, flow);
-	flow->surplus_only = flow->impossible && htbs_flow_greedy(flow);
-	if (flow->surplus_only)
-		return;
+	flow->pool->relaxed = htbs_pool_greedy(flow->pool, first);
+	head->deadline = htbs_flow_deadline(first);
+	htbs_set_head_load(policy, first);
 	htbs_owed_insert(&policy->owed, head);
-	if (htbs_waits_for_deadline(policy, flow))
+	if (flow->pool->relaxed || htbs_waits_for_deadline(policy, first))
 		return;
-	flow->ready.key = policy->rotational ? flow->pos : head->deadline;
-	flow->ready.start = flow->start;
-	htbs_ready_insert(&policy->ready, &flow->ready);
+	flow->pool->ready.key = policy->rotational ? first->pos : head->deadline;
+	flow->pool->ready.start = htbs_flow_start(first);
+	htbs_ready_insert(&policy->ready, &flow->pool->ready);
+}
+
+/**
+ * htbs_policy_owes() - whether the head of a flow is owed to it now
+ * @policy: the policy
+ * @flow: a flow with requests pending
+ * @now: real time, ns
+ *
+ * Return: true if it is entitled, not throttled, and its reservation can be kept.
+ */
+bool htbs_policy_owes(const struct htbs_policy *policy,
+		      const struct htbs_flow *flow, u64 now)
+{
+	return !list_empty(&flow->turn) && !flow->pool->relaxed &&
+	       htbs_flow_owed(flow, now);
 }
 
 /**
@@ -106,12 +118,13 @@ void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow)
 		return;
 	}
 	list_add_tail(&flow->backlogged, &policy->backlogged);
-	htbs_policy_update_head(policy, flow);
 	if (flow->background)
 		return;
+	if (policy->overload.now && !htbs_pool_first(flow->pool))
+		htbs_fair_insert(&policy->proportions, &flow->pool->proportion);
+	list_add_tail(&flow->turn, &flow->pool->backlog);
+	htbs_policy_update_head(policy, flow);
 	htbs_fair_insert(&policy->shares, &flow->share);
-	if (policy->overload.now)
-		htbs_fair_insert(&policy->proportions, &flow->proportion);
 }
 
 /**
@@ -131,12 +144,13 @@ bool htbs_policy_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
 	if (list_empty(&flow->backlogged))
 		return false;
 	list_del_init(&flow->backlogged);
-	htbs_policy_update_head(policy, flow);
 	if (flow->background)
 		return true;
+	list_del_init(&flow->turn);
+	htbs_policy_update_head(policy, flow);
 	htbs_fair_remove(&policy->shares, &flow->share);
-	if (policy->overload.now)
-		htbs_fair_remove(&policy->proportions, &flow->proportion);
+	if (policy->overload.now && !htbs_pool_first(flow->pool))
+		htbs_fair_remove(&policy->proportions, &flow->pool->proportion);
 	return true;
 }
 
@@ -157,6 +171,19 @@ struct htbs_load htbs_policy_load_with(const struct htbs_policy *policy,
 	return load;
 }
 
+/*
+ * The head that does not count while a flow has the device: its own. While its requests
+ * are entitled they are what its pool is owed, whichever flow's turn it is.
+ */
+static const struct htbs_owed_head *htbs_head_of(const struct htbs_flow *flow,
+						 u64 now)
+{
+	if (!flow || (htbs_pool_first(flow->pool) != flow &&
+		      !htbs_flow_owed(flow, now)))
+		return NULL;
+	return &flow->pool->head;
+}
+
 /**
  * htbs_policy_latest() - latest(Q): when the device has to begin with what is owed
  * @policy: the policy
@@ -173,7 +200,7 @@ u64 htbs_policy_latest(const struct htbs_policy *policy,
 {
 	u64 most = now + HTBS_HORIZON, end = most;
 
-	htbs_owed_latest(&policy->owed, except ? &except->head : NULL, before,
+	htbs_owed_latest(&policy->owed, htbs_head_of(except, now), before,
 			 at_worst, &end);
 	return htbs_before(end, most) ? end : most;
 }

@@ -34,6 +34,7 @@
 #include <htbs/core/inflight.h>
 #include <htbs/core/overload.h>
 #include <htbs/core/policy.h>
+#include <htbs/core/pool.h>
 #include <htbs/core/run.h>
 #include <htbs/core/wait.h>
 
@@ -45,19 +46,12 @@ static struct htbs_flow *htbs_by_share(struct htbs_fair_node *node)
 	return node ? container_of(node, struct htbs_flow, share) : NULL;
 }
 
-static struct htbs_flow *htbs_by_proportion(struct htbs_fair_node *node)
-{
-	return node ? container_of(node, struct htbs_flow, proportion) : NULL;
-}
-
 static struct htbs_flow *htbs_next_entitled(const struct htbs_policy *policy,
 					    u64 now)
 {
-	struct htbs_ready_node *node = policy->rotational ?
+	return htbs_pool_of_ready(policy->rotational ?
 		htbs_ready_nearest(&policy->ready, policy->next_pos, now) :
-		htbs_ready_first(&policy->ready, now);
-
-	return node ? container_of(node, struct htbs_flow, ready) : NULL;
+		htbs_ready_first(&policy->ready, now));
 }
 
 /* The device has to begin with what is owed, after what it has before. */
@@ -77,7 +71,7 @@ static bool htbs_must_begin(const struct htbs_policy *policy,
 static struct htbs_flow *htbs_next_owed(const struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *urgent =
-		htbs_flow_of_head(htbs_owed_first(&policy->owed));
+		htbs_pool_of_head(htbs_owed_first(&policy->owed));
 	struct htbs_flow *next = htbs_next_entitled(policy, now);
 	struct htbs_load load;
 
@@ -94,7 +88,7 @@ static struct htbs_flow *htbs_next_surplus(struct htbs_policy *policy, u64 now)
 	struct htbs_flow *flow =
 		htbs_by_share(htbs_fair_first(&policy->shares));
 	struct htbs_flow *urgent =
-		htbs_flow_of_head(htbs_owed_first(&policy->owed));
+		htbs_pool_of_head(htbs_owed_first(&policy->owed));
 	struct htbs_load load;
 
 	if (!flow)
@@ -115,7 +109,7 @@ static struct htbs_flow *htbs_next_flow(struct htbs_policy *policy, u64 now)
 	if (htbs_policy_background_due(policy, now))
 		return policy->background;
 	if (policy->overload.now)
-		return htbs_by_proportion(htbs_fair_first(&policy->proportions)) ?:
+		return htbs_pool_of_proportion(htbs_fair_first(&policy->proportions)) ?:
 		       policy->background;
 	flow = htbs_next_owed(policy, now);
 	return flow ?: htbs_next_surplus(policy, now);

@@ -12,25 +12,15 @@
 
 #include <htbs/core/flow.h>
 
-/* The inverse weight of a new think time in the mean. */
+/* The inverse weight of a new think time in the mean, and of a new need. */
 #define HTBS_THINK_WEIGHT	8
+#define HTBS_NEED_WEIGHT	32
 
 /* Share tags count device time in units that keep small shares exact. */
 #define HTBS_SHARE_SHIFT	20
 
 /* The share tag of a weight of 1 advances as that of a bandwidth of 16 KiB/s. */
 #define HTBS_WEIGHT_RATE	16384ULL	/* bytes/s */
-
-/**
- * htbs_flow_of_head() - the flow of a head
- * @head: the head, or NULL
- *
- * Return: the flow, or NULL.
- */
-struct htbs_flow *htbs_flow_of_head(struct htbs_owed_head *head)
-{
-	return head ? container_of(head, struct htbs_flow, head) : NULL;
-}
 
 /**
  * htbs_flow_note_dispatch() - learn from a dispatched request
@@ -72,7 +62,7 @@ void htbs_flow_note_arrival(struct htbs_flow *flow, u64 now, u64 t_wait)
 }
 
 /* What the device takes for a request of the flow if it serves no other. */
-static u64 htbs_flow_alone(const struct htbs_flow *flow, u32 cost)
+static u64 htbs_flow_time_alone(const struct htbs_flow *flow, u32 cost)
 {
 	struct htbs_load load = { };
 
@@ -82,14 +72,21 @@ static u64 htbs_flow_alone(const struct htbs_flow *flow, u32 cost)
 }
 
 /**
- * htbs_flow_note_service() - what the device takes for the flow has changed
+ * htbs_flow_note_service() - what the device takes for a flow has changed
  * @flow: the flow
  * @cost: bytes charged for its last request
  */
 void htbs_flow_note_service(struct htbs_flow *flow, u32 cost)
 {
-	flow->alone = htbs_flow_alone(flow, cost);
-	flow->impossible = flow->alone >= htbs_pace_step(&flow->pace, cost);
+	struct htbs_pool *pool = flow->pool;
+	u64 step = htbs_pace_step(&pool->pace, cost), need;
+
+	flow->time_alone = htbs_flow_time_alone(flow, cost);
+	need = div64_u64(flow->time_alone << 8, step ?: 1);
+	if (pool->need)
+		need = pool->need - pool->need / HTBS_NEED_WEIGHT +
+		       need / HTBS_NEED_WEIGHT;
+	pool->need = need;
 }
 
 /**
@@ -118,6 +115,26 @@ bool htbs_flow_sequential(const struct htbs_flow *flow)
 }
 
 /**
+ * htbs_flow_deadline() - until when the head of a flow has to be served
+ * @flow: the flow; it has requests pending
+ *
+ * Return: real ns.
+ */
+u64 htbs_flow_deadline(const struct htbs_flow *flow)
+{
+	const struct htbs_pool *pool = flow->pool;
+	u64 latency = htbs_flow_latency(flow);
+
+	if (pool->relaxed)
+		return htbs_later(flow->arrived, pool->served) +
+		       (latency > HTBS_HORIZON ? latency : HTBS_HORIZON);
+	/* A pace that cannot be kept would make all that others are owed late. */
+	if (htbs_pool_impossible(pool))
+		return htbs_flow_start(flow) + latency;
+	return htbs_pace_deadline(&pool->pace, flow->arrived, flow->cost);
+}
+
+/**
  * htbs_flow_behind() - whether a flow is at or behind its pace
  * @flow: the flow
  * @now: real time, ns
@@ -126,8 +143,8 @@ bool htbs_flow_sequential(const struct htbs_flow *flow)
  */
 bool htbs_flow_behind(const struct htbs_flow *flow, u64 now)
 {
-	return !flow->impossible &&
-	       !htbs_before(now, htbs_pace_tag(&flow->pace));
+	return !htbs_pool_impossible(flow->pool) &&
+	       !htbs_before(now, htbs_pace_tag(&flow->pool->pace));
 }
 
 /**
@@ -139,7 +156,7 @@ bool htbs_flow_behind(const struct htbs_flow *flow, u64 now)
  */
 u64 htbs_flow_share(const struct htbs_flow *flow, u64 time)
 {
-	const struct htbs_params *params = &flow->pace.params;
+	const struct htbs_params *params = &flow->pool->pace.params;
 	u64 weight = params->weight * HTBS_WEIGHT_RATE;
 
 	return div64_u64(time << HTBS_SHARE_SHIFT,

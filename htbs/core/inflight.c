@@ -42,8 +42,8 @@ static bool htbs_risks_deadline(const struct htbs_policy *policy,
 
 static bool htbs_less_latency(struct rb_node *a, const struct rb_node *b)
 {
-	return rb_entry(a, struct htbs_flow, expected)->pace.params.latency <
-	       rb_entry(b, struct htbs_flow, expected)->pace.params.latency;
+	return htbs_flow_latency(rb_entry(a, struct htbs_flow, expected)) <
+	       htbs_flow_latency(rb_entry(b, struct htbs_flow, expected));
 }
 
 /**
@@ -56,7 +56,7 @@ void htbs_policy_expect_more(struct htbs_policy *policy, struct htbs_flow *flow,
 			     u64 now)
 {
 	policy->limits_until = now + HTBS_EXPECT;
-	if (flow->impossible)
+	if (htbs_pool_impossible(flow->pool))
 		return;
 	flow->expected_until = now + HTBS_EXPECT;
 	if (RB_EMPTY_NODE(&flow->expected))
@@ -109,13 +109,13 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 	/* Its own deadline is as near. */
 	if (!policy->in_flight ||
 	    (htbs_flow_owed(flow, now) &&
-	     !htbs_before(now, flow->head.deadline - htbs_load_longest(&load))))
+	     !htbs_before(now, htbs_flow_deadline(flow) - htbs_load_longest(&load))))
 		return true;
 	other = htbs_first_expected(policy, flow, now);
 	if (!other)
 		return true;
 	htbs_load_add(&load, &other->service, 2, other->cost);
-	return other->pace.params.latency >= htbs_load_longest(&load);
+	return htbs_flow_latency(other) >= htbs_load_longest(&load);
 }
 
 static bool htbs_within_limits(struct htbs_policy *policy,
@@ -167,6 +167,7 @@ void htbs_policy_inflight_add(struct htbs_policy *policy,
 {
 	policy->busy += !htbs_flow_busy(flow);
 	flow->in_flight++;
+	flow->pool->in_flight++;
 	flow->far += sent->far;
 	flow->bytes += sent->cost;
 	htbs_update_load(policy, flow);
@@ -205,6 +206,7 @@ void htbs_policy_inflight_remove(struct htbs_policy *policy,
 {
 	policy->held = false;
 	flow->in_flight--;
+	flow->pool->in_flight--;
 	flow->far -= sent->far;
 	flow->bytes -= sent->cost;
 	htbs_update_load(policy, flow);
@@ -222,8 +224,9 @@ void htbs_policy_inflight_remove(struct htbs_policy *policy,
 static bool htbs_held_up(const struct htbs_flow *flow, u64 now,
 			 const struct htbs_sent *sent, u64 by)
 {
-	u64 ahead = flow->in_flight * htbs_pace_step(&flow->pace, sent->cost);
-	u64 tag = htbs_pace_tag(&flow->pace) - ahead;
+	const struct htbs_pool *pool = flow->pool;
+	u64 ahead = pool->in_flight * htbs_pace_step(&pool->pace, sent->cost);
+	u64 tag = htbs_pace_tag(&pool->pace) - ahead;
 
 	return htbs_before(tag + by, now) &&
 	       htbs_fastest_time(&flow->fastest) < ahead;
@@ -246,14 +249,14 @@ void htbs_policy_judge_limits(struct htbs_policy *policy,
 			      const struct htbs_sent *sent)
 {
 	bool slow = now - sent->at > 3 * (sent->due - sent->at) / 4;
-	u64 step = htbs_pace_step(&flow->pace, sent->cost);
-	u64 latency = flow->pace.params.latency;
+	u64 step = htbs_pace_step(&flow->pool->pace, sent->cost);
+	u64 latency = htbs_flow_latency(flow);
 	bool late = htbs_before(sent->due, now);
 
 	if (!late && !policy->rotational &&
 	    htbs_held_up(flow, now, sent, latency) &&
-	    now - flow->judged >= latency) {
-		flow->judged = now;
+	    now - flow->pool->judged >= latency) {
+		flow->pool->judged = now;
 		late = true;
 	}
 	if (!slow && !late &&

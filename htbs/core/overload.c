@@ -26,10 +26,12 @@ static void htbs_set_overload(struct htbs_policy *policy, bool overload)
 	policy->overload.late = 0;
 	policy->proportions.root = RB_ROOT_CACHED;
 	list_for_each_entry(flow, &policy->backlogged, backlogged) {
-		RB_CLEAR_NODE(&flow->proportion.rb);
-		if (overload && !flow->background)
+		if (htbs_pool_first(flow->pool) != flow)
+			continue;
+		RB_CLEAR_NODE(&flow->pool->proportion.rb);
+		if (overload)
 			htbs_fair_insert(&policy->proportions,
-					 &flow->proportion);
+					 &flow->pool->proportion);
 	}
 }
 
@@ -71,14 +73,14 @@ bool htbs_policy_account_turn(struct htbs_policy *policy,
 			      const struct htbs_flow *flow, u64 now)
 {
 	u64 position = flow->service.position;
-	u64 latency = flow->pace.params.latency;
+	u64 latency = htbs_flow_latency(flow);
 
-	if (flow->surplus_only)
+	if (flow->pool->relaxed)
 		return false;
 	if (policy->rotational && latency > 2 * position)
 		now += position;
 	if (!htbs_too_late(&policy->overload,
-			   htbs_before(flow->start + latency, now)) ||
+			   htbs_before(htbs_flow_start(flow) + latency, now)) ||
 	    policy->overload.now)
 		return false;
 	htbs_set_overload(policy, true);

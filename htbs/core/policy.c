@@ -3,7 +3,7 @@
  * The events that the policy is fed with.
  *
  * The caller keeps the requests of each flow in order of arrival, and tells the
- * policy of the oldest one. No request has a tag. A flow has one, its pace
+ * policy of the oldest one. No request has a tag. A reservation has one, its pace
  * (pace.c): a dispatch that is owed moves it on, surplus does not. So nothing is
  * refunded, and a merge or another reservation changes what the head is owed and
  * no more.
@@ -27,7 +27,7 @@
  * htbs_policy_init() - start with no flow backlogged and none active
  * @policy: the policy
  * @background: the flow of IOPRIO_CLASS_IDLE; the caller initialises it next,
- *	like any flow
+ *	like any flow, and configures the pool
  * @rotational: the device seeks
  * @position: what one positioning is believed to take at most, ns
  * @t_wait: longest wait, ns; 0: never wait
@@ -45,6 +45,7 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	htbs_fair_init(&policy->proportions);
 	policy->expected = RB_ROOT_CACHED;
 	policy->throttled = RB_ROOT_CACHED;
+	htbs_pool_init(&policy->pool, 0);
 	htbs_service_time_init(&policy->service, position);
 	htbs_window_init(&policy->window);
 	htbs_quota_init(&policy->quota, 0);
@@ -55,7 +56,7 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
  * htbs_flow_init() - initialise a flow
  * @flow: the flow
  * @policy: the policy of its device
- * @params: the reservation; valid
+ * @params: the reservation; valid. NULL: it has none of its own
  * @now: real time, ns
  */
 void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
@@ -66,20 +67,53 @@ void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 	flow->service = policy->service;
 	flow->idle_since = now;
 	INIT_LIST_HEAD(&flow->backlogged);
-	htbs_owed_head_init(&flow->head);
-	htbs_ready_node_init(&flow->ready);
+	INIT_LIST_HEAD(&flow->turn);
 	RB_CLEAR_NODE(&flow->expected);
 	RB_CLEAR_NODE(&flow->cap.rb);
 	htbs_fair_node_init(&flow->share);
-	htbs_fair_node_init(&flow->proportion);
+	htbs_pool_init(&flow->own, now);
+	htbs_pool_join(params ? &flow->own : &policy->pool, flow);
 	htbs_policy_configure(policy, flow, params, now);
+}
+
+/* What the device takes for a request of the flow if it has no other. */
+static u64 htbs_own_service(const struct htbs_policy *policy,
+			    const struct htbs_flow *flow)
+{
+	return policy->rotational ? flow->service.position :
+				    htbs_fastest_time(&flow->fastest);
+}
+
+/* A pool has a request of a flow, and had none. */
+static void htbs_pool_becomes_busy(struct htbs_policy *policy,
+				   struct htbs_pool *pool,
+				   const struct htbs_flow *flow, u64 now)
+{
+	htbs_pace_busy(&pool->pace, now, now - pool->idle_since,
+		       htbs_own_service(policy, flow));
+	if (!policy->active || policy->active->pool != pool)
+		htbs_fair_busy(&policy->proportions, &pool->proportion);
+}
+
+/* The requests of a flow are charged to another pool from now on. */
+static void htbs_change_pool(struct htbs_policy *policy, struct htbs_flow *flow,
+			     struct htbs_pool *pool, u64 now)
+{
+	bool linked = htbs_policy_unlink(policy, flow);
+
+	htbs_pool_leave(flow);
+	if (htbs_flow_busy(flow) && !htbs_pool_busy(pool))
+		htbs_pool_becomes_busy(policy, pool, flow, now);
+	htbs_pool_join(pool, flow);
+	if (linked)
+		htbs_policy_link(policy, flow);
 }
 
 /**
  * htbs_policy_configure() - set what a flow's reservation promises
  * @policy: the policy
  * @flow: the flow
- * @params: the reservation; valid
+ * @params: the reservation; valid. NULL: the flow has none of its own any more
  * @now: real time, ns
  *
  * The flow has all of its burst, and begins anew with its share: what it had was
@@ -88,11 +122,40 @@ void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 			   const struct htbs_params *params, u64 now)
 {
+	struct htbs_pool *pool = params ? &flow->own : &policy->pool;
+
 	htbs_policy_expect_none(policy, flow);
-	htbs_pace_init(&flow->pace, params, now);
+	if (params)
+		htbs_pool_configure(pool, params, now);
+	if (flow->pool != pool)
+		htbs_change_pool(policy, flow, pool, now);
 	htbs_fair_reset(&policy->shares, &flow->share);
-	flow->impossible = false;
+	htbs_policy_set_cap(policy, flow, params ? params->max : 0, now);
+	policy->held = false;
+}
+
+/**
+ * htbs_policy_configure_pool() - set what flows without a reservation share
+ * @policy: the policy
+ * @flow: the flow without one that has the cap: with a cap the caller charges all of
+ *	their requests to it
+ * @params: the reservation; valid
+ * @now: real time, ns
+ *
+ * As htbs_policy_configure(), for each of them.
+ */
+void htbs_policy_configure_pool(struct htbs_policy *policy, struct htbs_flow *flow,
+				const struct htbs_params *params, u64 now)
+{
+	struct htbs_flow *each;
+
+	htbs_pool_configure(&policy->pool, params, now);
+	list_for_each_entry(each, &policy->pool.members, member) {
+		htbs_policy_expect_none(policy, each);
+		htbs_fair_reset(&policy->shares, &each->share);
+	}
 	htbs_policy_set_cap(policy, flow, params->max, now);
+	htbs_policy_update_head(policy, flow);
 	policy->held = false;
 }
 
@@ -108,6 +171,7 @@ bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow)
 	bool waited;
 
 	htbs_policy_expect_none(policy, flow);
+	htbs_pool_leave(flow);
 	if (policy->active != flow)
 		return false;
 
@@ -121,27 +185,18 @@ bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow)
 	return waited;
 }
 
-/* What the device takes for a request of the flow if it has no other. */
-static u64 htbs_own_service(const struct htbs_policy *policy,
-			    const struct htbs_flow *flow)
-{
-	return policy->rotational ? flow->service.position :
-				    htbs_fastest_time(&flow->fastest);
-}
-
 /* A request arrives, and the flow had none. */
 static void htbs_become_busy(struct htbs_policy *policy, struct htbs_flow *flow,
 			     u64 now)
 {
 	policy->busy++;
 	htbs_flow_note_arrival(flow, now, policy->t_wait);
-	htbs_pace_busy(&flow->pace, now, now - flow->idle_since,
-		       htbs_own_service(policy, flow));
+	if (!htbs_pool_busy(flow->pool))
+		htbs_pool_becomes_busy(policy, flow->pool, flow, now);
 	/* Between two requests for which the device is kept it was not idle. */
 	if (policy->active == flow)
 		return;
 	htbs_fair_busy(&policy->shares, &flow->share);
-	htbs_fair_busy(&policy->proportions, &flow->proportion);
 }
 
 /**
@@ -165,13 +220,14 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 	if (!htbs_flow_busy(flow))
 		htbs_become_busy(policy, flow, now);
 	policy->pending++;
+	flow->pool->pending++;
 	if (!flow->pending++) {
 		flow->cap.throttled = htbs_policy_throttles(policy, flow, now);
 		htbs_policy_set_head(policy, flow, in);
 	} else {
 		htbs_policy_update_head(policy, flow);
 	}
-	if (htbs_owed_contains(&flow->head) && htbs_flow_owed(flow, now))
+	if (htbs_policy_owes(policy, flow, now))
 		htbs_policy_expect_more(policy, flow, now);
 	arrival->wait_shortened = htbs_policy_shorten_wait(policy, now);
 }
@@ -204,14 +260,33 @@ static void htbs_describe(const struct htbs_policy *policy,
 
 	*sent = (struct htbs_sent){
 		.at		= now,
-		.due		= arrived + flow->pace.params.latency,
+		.due		= arrived + htbs_flow_latency(flow),
 		.cost		= extent->cost,
 		.conforms	= !flow->background &&
-				  htbs_pace_start(&flow->pace, arrived,
+				  htbs_pace_start(&flow->pool->pace, arrived,
 						  extent->cost) == arrived,
 		.write		= extent->write,
 		.far		= !near || policy->active != flow || !policy->run,
 	};
+}
+
+/* Charge what a pool is owed. In an overload all that it has counts as owed. */
+static void htbs_charge_dispatch(struct htbs_policy *policy,
+				 struct htbs_flow *flow, u64 now, u64 arrived,
+				 u32 cost, bool surplus)
+{
+	struct htbs_pool *pool = flow->pool;
+
+	if (flow->background)
+		return;
+	pool->served = now;
+	htbs_fair_serve(&policy->proportions, &pool->proportion, 0);
+	if (!surplus || policy->overload.now) {
+		htbs_pace_charge(&pool->pace, arrived, cost);
+		htbs_pool_turn_over(flow);
+	}
+	htbs_fair_charge(&policy->proportions, &pool->proportion,
+			 htbs_pace_step(&pool->pace, cost));
 }
 
 /**
@@ -246,11 +321,7 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 	htbs_fair_serve(&policy->shares, &flow->share,
 			htbs_flow_share_of_run(flow,
 					       htbs_service_time_longest(&policy->service)));
-	htbs_fair_serve(&policy->proportions, &flow->proportion, 0);
-	if (!surplus || policy->overload.now)
-		htbs_pace_charge(&flow->pace, arrived, extent->cost);
-	htbs_fair_charge(&policy->proportions, &flow->proportion,
-			 htbs_pace_step(&flow->pace, extent->cost));
+	htbs_charge_dispatch(policy, flow, now, arrived, extent->cost, surplus);
 	if (sent->write)
 		htbs_quota_account(&policy->quota, extent->cost, surplus, now);
 	htbs_policy_remove(policy, flow);
@@ -269,6 +340,7 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	policy->pending--;
+	flow->pool->pending--;
 	flow->pending--;
 	policy->busy -= !htbs_flow_busy(flow);
 	if (!flow->pending)
@@ -300,7 +372,7 @@ static void htbs_charge_service(struct htbs_policy *policy,
 				const struct htbs_sent *sent)
 {
 	u64 took = now - policy->busy_since;
-	u64 of = htbs_pace_step(&flow->pace, sent->cost);
+	u64 of = htbs_pace_step(&flow->pool->pace, sent->cost);
 
 	if (took > HTBS_TOOK_MAX)
 		took = HTBS_TOOK_MAX;
@@ -313,7 +385,7 @@ static void htbs_charge_service(struct htbs_policy *policy,
 			 htbs_flow_share(flow, sent->write ? 3 * took : took));
 	/* No reservation counts for more than the whole device. */
 	if (took > of)
-		htbs_fair_charge(&policy->proportions, &flow->proportion,
+		htbs_fair_charge(&policy->proportions, &flow->pool->proportion,
 				 took - of);
 }
 
@@ -329,14 +401,15 @@ static void htbs_charge_service(struct htbs_policy *policy,
 bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_sent *sent)
 {
-	bool was = flow->impossible;
+	bool was = htbs_pool_impossible(flow->pool);
 
 	if (sent->conforms && htbs_before(sent->at, sent->due))
 		htbs_policy_judge_limits(policy, flow, now, sent);
 	htbs_charge_service(policy, flow, now, sent);
 	htbs_policy_inflight_remove(policy, flow, sent);
 	flow->idle_since = now;
-	if (flow->impossible != was)
+	flow->pool->idle_since = now;
+	if (htbs_pool_impossible(flow->pool) != was)
 		htbs_policy_update_head(policy, flow);
 	if (policy->active != flow || policy->wait != HTBS_WAIT_SERVICE)
 		return false;
@@ -391,8 +464,8 @@ void htbs_policy_charge_bypass(struct htbs_policy *policy,
 			       struct htbs_flow *flow, u64 now, u32 cost)
 {
 	if (!flow->background &&
-	    !htbs_before(now, htbs_pace_start(&flow->pace, now, cost)))
-		htbs_pace_charge(&flow->pace, now, cost);
+	    !htbs_before(now, htbs_pace_start(&flow->pool->pace, now, cost)))
+		htbs_pace_charge(&flow->pool->pace, now, cost);
 	htbs_policy_update_head(policy, flow);
 	htbs_policy_charge_cap(policy, flow, now, cost);
 }

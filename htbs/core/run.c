@@ -40,7 +40,7 @@ static bool htbs_head_can_wait(const struct htbs_policy *policy, u64 now)
 						 true)))
 		return false;
 	htbs_load_add(&load, &flow->service, 2, flow->cost);
-	return htbs_before(now, flow->head.deadline - htbs_load_longest(&load));
+	return htbs_before(now, htbs_flow_deadline(flow) - htbs_load_longest(&load));
 }
 
 /**
@@ -70,27 +70,32 @@ static u64 htbs_run_end(const struct htbs_policy *policy, u64 now)
 	const struct htbs_flow *flow = policy->active;
 	u32 halves = htbs_flow_sequential(flow) ? 1 : 2;
 	struct htbs_load load = htbs_policy_load_with(policy, flow, halves);
-	u64 start = flow->start;
+	u64 start = htbs_flow_start(flow);
 
 	if (policy->overload.now)
 		return htbs_longest_run(policy);
 	if (!flow->pending)
-		start = htbs_pace_start(&flow->pace, now, flow->cost);
+		start = htbs_pace_start(&flow->pool->pace, now, flow->cost);
 	return htbs_policy_latest(policy, flow, &load, now,
 				  htbs_before(now, start));
 }
 
-/* It had its share: surplus of another goes first. */
+/*
+ * It had its share: surplus of another goes first. So do others of its pool, whatever the
+ * pool is owed.
+ */
 static bool htbs_share_over(const struct htbs_policy *policy, u64 now)
 {
 	const struct htbs_flow *flow = policy->active;
 	const struct htbs_fair_node *first = htbs_fair_first(&policy->shares);
 	u64 position = htbs_service_time_longest(&policy->service);
 
-	if (htbs_flow_behind(flow, now) && policy->rotational)
+	bool alone = htbs_flow_alone(flow);
+
+	if (alone && htbs_flow_behind(flow, now) && policy->rotational)
 		return false;
-	if (!policy->surplus && !flow->surplus_only &&
-	    htbs_flow_owed(flow, now))
+	if (alone && !policy->surplus && !flow->pool->relaxed &&
+	    (!flow->pending || htbs_flow_owed(flow, now)))
 		return false;
 	if (!first || !htbs_before(first->tag, flow->share.tag))
 		return false;
@@ -123,7 +128,7 @@ static bool htbs_worth_waiting(const struct htbs_policy *policy,
 static bool htbs_begin_wait(struct htbs_policy *policy, struct htbs_flow *flow,
 			    u64 end, u64 now)
 {
-	u64 most = flow->pace.params.latency, until;
+	u64 most = htbs_flow_latency(flow), until;
 
 	if (!htbs_worth_waiting(policy, flow))
 		return false;
@@ -164,8 +169,10 @@ static bool htbs_saves_positioning(const struct htbs_policy *policy,
 {
 	if (!policy->rotational)
 		return false;
+	/* What a pool lacks is had by any flow of it that has requests pending. */
 	return htbs_flow_sequential(flow) ||
-	       (!policy->overload.now && htbs_flow_behind(flow, now)) ||
+	       (!policy->overload.now && htbs_flow_behind(flow, now) &&
+		(flow->pending || htbs_flow_alone(flow))) ||
 	       htbs_policy_sweeps(policy, now);
 }
 

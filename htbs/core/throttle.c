@@ -73,7 +73,6 @@ void htbs_policy_set_cap(struct htbs_policy *policy, struct htbs_flow *flow,
 {
 	if (flow->cap.throttled && flow->pending)
 		htbs_unthrottle(policy, flow, now);
-	flow->pace.params.max = max;
 	htbs_cap_init(&flow->cap, max, now);
 }
 

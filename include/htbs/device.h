@@ -27,6 +27,8 @@
 #include <htbs/admission_set.h>
 #include <htbs/core/policy.h>
 
+struct htbs_group;
+
 /**
  * enum htbs_op - the kinds of operation that statistics tell apart
  * @HTBS_OP_READ: reads
@@ -70,7 +72,8 @@ struct htbs_stats {
 };
 
 /**
- * struct htbs_reservation - a reservation and the requests charged to it
+ * struct htbs_reservation - a reservation, or a part of the pool's, and the requests
+ * charged to it
  * @flow: the policy's view of it
  * @fifo: its pending requests in order of arrival
  * @by_pos: the same requests by position, for merges and sweeps
@@ -109,6 +112,9 @@ struct htbs_reservation {
  *	queue_lock as well
  * @admitted: the admitted reservations; has a lock of its own
  * @background: the reservation of IOPRIO_CLASS_IDLE
+ * @root: the group of the root cgroup, whose reservation is shared by the groups
+ *	without one; freed by RCU
+ * @pool_tags: how many tags surplus leaves to these together
  * @ref: held by the elevator and by every group
  */
 struct htbs_device {
@@ -127,6 +133,8 @@ struct htbs_device {
 	struct htbs_params defaults;
 	struct htbs_admission_set admitted;
 	struct htbs_reservation background;
+	struct htbs_group *root;
+	u32 pool_tags;
 	struct kref ref;
 };
 
@@ -150,6 +158,30 @@ static inline struct htbs_device *htbs_device_of(struct request_queue *q)
 static inline struct htbs_reservation *htbs_flow_owner(struct htbs_flow *flow)
 {
 	return container_of(flow, struct htbs_reservation, flow);
+}
+
+/**
+ * htbs_reservation_is_root() - whether a reservation is the root's
+ * @res: the reservation
+ *
+ * Return: true if it is what all groups without one share.
+ */
+static inline bool htbs_reservation_is_root(const struct htbs_reservation *res)
+{
+	return res->blkg && !res->blkg->parent;
+}
+
+/**
+ * htbs_reservation_weight() - the weight that was given to a reservation
+ * @res: the reservation; its device is locked
+ *
+ * Return: the weight; 0: none. That of the pool is the root's.
+ */
+static inline u32 htbs_reservation_weight(const struct htbs_reservation *res)
+{
+	if (htbs_flow_pooled(&res->flow) && !htbs_reservation_is_root(res))
+		return 0;
+	return res->flow.pool->pace.params.weight;
 }
 
 /**

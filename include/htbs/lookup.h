@@ -11,7 +11,8 @@
 /**
  * struct htbs_group - a cgroup on a device
  * @pd: blk-cgroup's part; has to be the first member
- * @reservation: the reservation of the group and of the groups that inherit it
+ * @reservation: the reservation of the group and of the groups that inherit it, or
+ *	its part of the one that is shared by all groups without one
  * @dev: the device; holds a reference. NULL until pd_init
  * @admission: the reservation's entry in the device's admission set; the root's
  *	is that of the default reservation, unless it is configured
@@ -43,6 +44,7 @@ static inline struct htbs_group *htbs_pd_group(struct blkg_policy_data *pd)
 
 struct htbs_group *htbs_group_of(struct blkcg_gq *blkg);
 const struct htbs_group *htbs_group_source(const struct htbs_group *group);
+bool htbs_group_is_charged(const struct htbs_group *group);
 struct htbs_reservation *htbs_reservation_of(struct htbs_device *dev,
 					     struct bio *bio);
 struct htbs_reservation *htbs_reservation_of_rq(struct htbs_device *dev,

@@ -53,7 +53,7 @@ static inline bool is_background(const struct bench *bench, const struct flow *f
 	return flow == &bench->flow[FLOWS - 1];
 }
 
-void check_structure(const struct bench *bench);
+void check_structure(struct bench *bench);
 bool must_begin(const struct bench *bench);
 void check_choice(const struct bench *bench, const struct htbs_choice *choice);
 void check_wait(const struct bench *bench);

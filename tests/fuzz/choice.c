@@ -2,6 +2,7 @@
 /*
  * What holds of every choice: the rule, by a walk over all flows.
  */
+#include <htbs/core/backlog.h>
 #include <htbs/core/expire.h>
 
 #include "bench.h"
@@ -49,7 +50,7 @@ static void check_turn(const struct bench *bench, const struct htbs_flow *flow)
 	    policy->expired_at == bench->now || !must_begin(bench))
 		return;
 	heads_of(bench, heads);
-	must(&flow->head == heads[0]);
+	must(&flow->pool->head == heads[0]);
 }
 
 void check_choice(const struct bench *bench, const struct htbs_choice *choice)
@@ -83,19 +84,24 @@ void check_wait(const struct bench *bench)
 		must(left <= HTBS_HORIZON + policy->t_wait && flow->in_flight);
 }
 
-/* A device that seeks is not idle then; on another no reserved work is held back. */
+/*
+ * A device that seeks is not idle then, but for a quota; on another no reserved work is
+ * held back.
+ */
 void check_hold(const struct bench *bench)
 {
 	const struct htbs_policy *policy = &bench->policy;
 	int i;
 
-	if (policy->rotational) {
-		must(policy->in_flight && !policy->held_until);
+	if (policy->rotational && !policy->held_until) {
+		must(policy->in_flight);
 		return;
 	}
 	must(htbs_before(bench->now, policy->held_until));
 	must(policy->held_until - bench->now <= HTBS_HORIZON);
+	if (policy->rotational)
+		return;
 	for (i = 0; i < FLOWS - 1; i++)
-		if (htbs_owed_contains(&bench->flow[i].c.head))
-			must(!htbs_flow_owed(&bench->flow[i].c, bench->now));
+		if (bench->flow[i].pending)
+			must(!htbs_policy_owes(policy, &bench->flow[i].c, bench->now));
 }

@@ -102,7 +102,7 @@ static void check_sent(const struct bench *bench, const struct flow *flow,
 	must(sent->at == bench->now);
 	must(sent->cost == request->cost);
 	must(sent->write == request->write);
-	must(!htbs_before(sent->due, request->arrived + flow->c.pace.params.latency));
+	must(!htbs_before(sent->due, request->arrived + htbs_flow_latency(&flow->c)));
 	must(!sent->conforms || !is_background(bench, flow));
 }
 
@@ -244,14 +244,20 @@ static struct htbs_params input_promise(struct input *in)
 
 static void configure(struct bench *bench, struct flow *flow, struct input *in)
 {
+	struct htbs_policy *policy = &bench->policy;
 	struct htbs_params params = input_promise(in);
+	u8 how = input_byte(in);
 
 	if (is_background(bench, flow))
 		return;
-	if (input_byte(in) % 2)
-		htbs_policy_configure(&bench->policy, &flow->c, &params, bench->now);
+	if (how % 4 == 1)
+		htbs_policy_configure(policy, &flow->c, &params, bench->now);
+	else if (how % 4 == 3)
+		htbs_policy_configure(policy, &flow->c, NULL, bench->now);
+	else if (how % 4 == 2 && htbs_flow_pooled(&flow->c))
+		htbs_policy_configure_pool(policy, &flow->c, &params, bench->now);
 	else
-		htbs_policy_set_cap(&bench->policy, &flow->c, params.max, bench->now);
+		htbs_policy_set_cap(policy, &flow->c, params.max, bench->now);
 	set_head(bench, flow);
 }
 
@@ -298,6 +304,14 @@ static void read_on(struct bench *bench, struct flow *flow, int count)
 	}
 }
 
+/* A flow without requests ends; its place is taken by one without a reservation. */
+static void begin_again(struct bench *bench, struct flow *flow)
+{
+	htbs_policy_exit_flow(&bench->policy, &flow->c);
+	flow->sweep = 0;
+	htbs_flow_init(&flow->c, &bench->policy, NULL, bench->now);
+}
+
 static void step_seldom(struct bench *bench, struct flow *flow, struct input *in,
 			u8 what)
 {
@@ -317,7 +331,7 @@ static void step_seldom(struct bench *bench, struct flow *flow, struct input *in
 		break;
 	case 4:
 		if (!flow->pending && !flow->in_flight && !is_background(bench, flow))
-			htbs_policy_exit_flow(&bench->policy, &flow->c);
+			begin_again(bench, flow);
 		break;
 	default:
 		configure(bench, flow, in);
@@ -375,6 +389,7 @@ static void begin(struct bench *bench, struct input *in)
 	htbs_policy_init(&bench->policy, &bench->flow[FLOWS - 1].c,
 			 input_byte(in) % 2, input_within(in, 0, NSEC),
 			 input_within(in, 0, NSEC));
+	htbs_pool_configure(&bench->policy.pool, &least, bench->now);
 	for (i = 0; i < FLOWS; i++) {
 		struct htbs_params params = least;
 

@@ -8,13 +8,12 @@
 
 #include "bench.h"
 
-static bool in_list(const struct bench *bench, const struct flow *flow)
+static bool list_has(const struct list_head *list, const struct list_head *entry)
 {
 	const struct list_head *at;
 
-	for (at = bench->policy.backlogged.next; at != &bench->policy.backlogged;
-	     at = at->next)
-		if (at == &flow->c.backlogged)
+	for (at = list->next; at != list; at = at->next)
+		if (at == entry)
 			return true;
 	return false;
 }
@@ -29,15 +28,40 @@ static void check_place(const struct bench *bench, const struct flow *flow)
 	must(c->pending == (u32)flow->pending);
 	must(c->in_flight == flow->in_flight);
 	must(c->background == is_background(bench, flow));
-	must(in_list(bench, flow) == backlogged);
+	must(list_has(&policy->backlogged, &c->backlogged) == backlogged);
 	must(c->pending || RB_EMPTY_NODE(&c->cap.rb));
 	must(RB_EMPTY_NODE(&c->cap.rb) || c->cap.throttled);
 	must(!RB_EMPTY_NODE(&c->share.rb) == shares);
-	must(!RB_EMPTY_NODE(&c->proportion.rb) ==
-	     (shares && policy->overload.now));
-	must(htbs_owed_contains(&c->head) ==
-	     (shares && !c->surplus_only));
-	must(RB_EMPTY_NODE(&c->ready.rb) || htbs_owed_contains(&c->head));
+	must(c->pool == &c->own || c->pool == &policy->pool);
+	must(list_has(&c->pool->members, &c->member));
+	must(list_has(&c->pool->backlog, &c->turn) == shares);
+}
+
+/* A pool is what its flows are, and is owed once. */
+static void check_pool(struct bench *bench, struct htbs_pool *pool)
+{
+	const struct htbs_policy *policy = &bench->policy;
+	const struct htbs_flow *first = htbs_pool_first(pool), *c;
+	u32 pending = 0, in_flight = 0;
+	int i;
+
+	for (i = 0; i < FLOWS; i++) {
+		c = &bench->flow[i].c;
+		if (c->pool != pool)
+			continue;
+		pending += c->pending;
+		in_flight += c->in_flight;
+	}
+	must(pool->pending == pending);
+	must(pool->in_flight == in_flight);
+	must(!RB_EMPTY_NODE(&pool->proportion.rb) == (first && policy->overload.now));
+	must(htbs_owed_contains(&pool->head) == (first != NULL));
+	must(RB_EMPTY_NODE(&pool->ready.rb) || (first && !pool->relaxed));
+	if (!first)
+		return;
+	must(pool->head.deadline == htbs_flow_deadline(first));
+	if (!RB_EMPTY_NODE(&pool->ready.rb))
+		must(pool->ready.start == htbs_flow_start(first));
 }
 
 /* The head is as its pace and its queue say. */
@@ -58,8 +82,6 @@ static void check_head(const struct bench *bench, const struct flow *flow)
 		must(c->arrived == arrived);
 		must(!htbs_before(bench->now, c->arrived));
 	}
-	if (htbs_owed_contains(&c->head))
-		must(c->start == htbs_pace_start(&c->pace, c->arrived, c->cost));
 }
 
 static void check_load(const struct bench *bench)
@@ -110,19 +132,21 @@ static void check_order(const struct bench *bench)
 	for (rb = rb_first_cached(&bench->policy.expected); rb; rb = next) {
 		next = rb_next(rb);
 		if (next)
-			must(rb_entry(next, struct htbs_flow, expected)->pace.params.latency >=
-			     rb_entry(rb, struct htbs_flow, expected)->pace.params.latency);
+			must(htbs_flow_latency(rb_entry(next, struct htbs_flow, expected)) >=
+			     htbs_flow_latency(rb_entry(rb, struct htbs_flow, expected)));
 	}
 }
 
-void check_structure(const struct bench *bench)
+void check_structure(struct bench *bench)
 {
 	int i;
 
 	for (i = 0; i < FLOWS; i++) {
 		check_place(bench, &bench->flow[i]);
 		check_head(bench, &bench->flow[i]);
+		check_pool(bench, &bench->flow[i].c.own);
 	}
+	check_pool(bench, &bench->policy.pool);
 	check_load(bench);
 	check_order(bench);
 	must(htbs_policy_has_work(&bench->policy) ==

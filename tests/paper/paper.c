@@ -18,7 +18,9 @@
  * raised to now: what the flow lost while it waited for the device is lost.
  *
  * How far the clock has jumped is kept in policy->background_due, and how much of
- * that a flow's tags have followed in flow->sweep: this rule has no use for either.
+ * that a flow's tags have followed in flow->sweep: this rule has no use for either. The
+ * tags of the pool are those of many flows; what they have followed is kept in the sweep
+ * of the background.
  */
 #ifdef __KERNEL__
 #include <linux/module.h>
@@ -50,11 +52,15 @@ static void paper_follow(struct htbs_pace_curve *curve, u64 jump, u64 least)
 /* The flow follows the virtual clock, and has no debt. */
 static void paper_update_tags(struct htbs_policy *policy, struct htbs_flow *flow)
 {
-	u64 jump = policy->background_due - flow->sweep;
+	struct htbs_flow *keeper = htbs_flow_pooled(flow) ? policy->background : flow;
+	struct htbs_pace *pace = &flow->pool->pace;
+	u64 jump = policy->background_due - keeper->sweep;
 
-	flow->sweep = policy->background_due;
-	paper_follow(&flow->pace.bytes, jump, flow->arrived);
-	paper_follow(&flow->pace.ops, jump, flow->arrived);
+	if (htbs_pool_first(flow->pool) != flow)
+		return;
+	keeper->sweep = policy->background_due;
+	paper_follow(&pace->bytes, jump, flow->arrived);
+	paper_follow(&pace->ops, jump, flow->arrived);
 	htbs_policy_update_head(policy, flow);
 }
 
@@ -64,8 +70,8 @@ static u64 paper_first_start(const struct htbs_policy *policy, u64 now)
 	const struct htbs_flow *flow;
 
 	list_for_each_entry(flow, &policy->backlogged, backlogged)
-		if (!flow->background && htbs_before(flow->start, first))
-			first = flow->start;
+		if (!flow->background && htbs_before(htbs_flow_start(flow), first))
+			first = htbs_flow_start(flow);
 	return first;
 }
 
@@ -95,7 +101,7 @@ static void paper_advance_clock(struct htbs_policy *policy, u64 now)
 
 static u64 paper_finish(const struct htbs_flow *flow)
 {
-	return flow->start + flow->pace.params.latency;
+	return htbs_flow_start(flow) + htbs_flow_latency(flow);
 }
 
 static struct htbs_flow *paper_first(struct htbs_policy *policy)
@@ -167,7 +173,7 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 	policy->order = choice->order;
 	/* A dispatch charges what is entitled, and this rule all else as well. */
 	if (!next->background && !htbs_flow_owed(next, now))
-		htbs_pace_charge(&next->pace, next->arrived, next->cost);
+		htbs_pace_charge(&next->pool->pace, next->arrived, next->cost);
 	if (stays)
 		return;
 	choice->switched = policy->active != next;

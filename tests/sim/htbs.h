@@ -57,9 +57,11 @@ static void engine_init(const struct sim_setup *setup, bool rotational,
 }
 
 static void engine_add_flow(struct engine_flow *flow,
-			    const struct htbs_params *promise)
+			    const struct htbs_params *promise, bool shares)
 {
-	htbs_flow_init(&flow->flow, &policy, promise, 0);
+	htbs_flow_init(&flow->flow, &policy, shares ? NULL : promise, 0);
+	if (shares)
+		htbs_policy_configure_pool(&policy, &flow->flow, promise, 0);
 }
 
 static bool engine_arrive(struct engine_flow *flow, u64 now,
@@ -75,7 +77,7 @@ static bool engine_arrive(struct engine_flow *flow, u64 now,
 	struct htbs_arrival arrival;
 
 	request->arrived = now;
-	request->due = now + flow->flow.pace.params.latency;
+	request->due = now + htbs_flow_latency(&flow->flow);
 	request->conforming = false;
 	htbs_policy_arrive(&policy, &flow->flow, now, &in, &arrival);
 	return arrival.hit;

@@ -37,7 +37,7 @@ def unlimited(**habits: bool | int) -> list[Client]:
             *[Client(Params(40_960, 8192, 100 * MS), rate=40_960)] * 4]
 
 
-# The reservation of clients without one of their own.
+# What clients without a reservation of their own share.
 REST = Params(1 << 20, 1 << 20, SECOND)
 
 
@@ -49,11 +49,17 @@ def poisson(rate: float, seconds: int, seed: int = 1) -> list[int]:
     return times
 
 
-def queueing_disk(seconds: int, writer: Params = REST, reader: Params = REST) -> list[Client]:
-    """A slow reader with deadlines, a scattered writer and a sequential reader."""
+def queueing_disk(seconds: int, writer: Params | None = None,
+                  reader: Params | None = None) -> list[Client]:
+    """A slow reader with deadlines, a scattered writer and a sequential reader.
+
+    Where these have no reservation of their own they share one.
+    """
     return [Client(Params(160 << 10, 4096, 60 * MS), times=poisson(20, seconds)),
-            Client(writer, size=64 << 10, depth=32, write=True, region=3),
-            Client(reader, sequential=True, size=1 << 20, depth=8, region=10)]
+            Client(writer or REST, size=64 << 10, depth=32, write=True, region=3,
+                   shares=not writer),
+            Client(reader or REST, sequential=True, size=1 << 20, depth=8, region=10,
+                   shares=not reader)]
 
 
 def scattered_writer(promise: Params = REST, depth: int = 32) -> Client:
@@ -64,12 +70,12 @@ def scattered_writer(promise: Params = REST, depth: int = 32) -> Client:
 
 # A reader with a latency of one millisecond, and four as fast as the drive allows.
 FLASH_READ = [Client(Params(8 << 20, 4096, MS)),
-              *[Client(REST, depth=64, think=2000, region=i) for i in range(4)]]
+              *[Client(REST, depth=64, think=2000, region=i, shares=True) for i in range(4)]]
 
 
 # The same reader with twice the latency, and a writer that makes the drive collect garbage.
 FLASH_WRITE = [Client(Params(8 << 20, 4096, 2 * MS)),
-               Client(REST, size=128 << 10, depth=64, write=True, think=2000)]
+               Client(REST, size=128 << 10, depth=64, write=True, think=2000, shares=True)]
 
 
 def until(clients: Sequence[Client], seconds: float) -> list[Client]:

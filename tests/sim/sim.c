@@ -30,6 +30,7 @@ struct sim_client {
 	bool sequential;
 	bool write;
 	bool idle;		/* in the background */
+	bool shares;		/* its reservation with all others that do */
 
 	u64 bytes, ios;
 	u64 conforming, late;
@@ -323,7 +324,8 @@ static void set_up(const struct sim_setup *setup, struct sim_client *clients,
 	for (i = 0; i < count; i++) {
 		flows[i].client = &clients[i];
 		if (!clients[i].idle)
-			engine_add_flow(&flows[i].flow, &clients[i].promise);
+			engine_add_flow(&flows[i].flow, &clients[i].promise,
+					clients[i].shares);
 		for (slot = 0; slot < clients[i].depth; slot++)
 			flows[i].ready[slot] = clients[i].begin +
 					       slot * clients[i].stagger;

@@ -50,7 +50,7 @@ struct host_flow_view {
 	u64 think;
 	u64 sweep;
 	u64 share;
-	u64 surplus_only;
+	u64 relaxed;
 	u64 start;
 	u64 deadline;
 	u64 tag;
@@ -91,10 +91,10 @@ void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)
 		.think		= flow->think,
 		.sweep		= flow->sweep,
 		.share		= flow->share.tag,
-		.surplus_only	= flow->surplus_only,
-		.start		= flow->start,
-		.deadline	= flow->head.deadline,
-		.tag		= htbs_pace_tag(&flow->pace),
+		.relaxed	= flow->pool->relaxed,
+		.start		= htbs_flow_start(flow),
+		.deadline	= htbs_flow_deadline(flow),
+		.tag		= htbs_pace_tag(&flow->pool->pace),
 		.cap_end	= htbs_cap_end(&flow->cap),
 		.throttled	= flow->cap.throttled,
 		.backlogged	= !list_empty(&flow->backlogged),
@@ -124,5 +124,5 @@ void host_policy_set_t_wait(struct htbs_policy *policy, u64 t_wait)
 
 void host_flow_set_weight(struct htbs_flow *flow, u32 weight)
 {
-	flow->pace.params.weight = weight;
+	flow->pool->pace.params.weight = weight;
 }

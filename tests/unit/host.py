@@ -134,7 +134,7 @@ class FlowView(Structure):
     """struct host_flow_view."""
 
     _fields_ = [(name, c_uint64) for name in (
-        "pending", "in_flight", "think", "sweep", "share", "surplus_only", "start", "deadline", "tag",
+        "pending", "in_flight", "think", "sweep", "share", "relaxed", "start", "deadline", "tag",
         "cap_end", "throttled", "backlogged", "sequential")]
 
 
@@ -148,6 +148,7 @@ PROTOTYPES = {
     "htbs_policy_init": (None, c_void_p, c_void_p, c_bool, c_uint64, c_uint64),
     "htbs_flow_init": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
     "htbs_policy_configure": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
+    "htbs_policy_configure_pool": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
     "htbs_policy_exit_flow": (c_bool, c_void_p, c_void_p),
     "htbs_policy_arrive": (None, c_void_p, c_void_p, c_uint64, POINTER(CHead), POINTER(CArrival)),
     "htbs_policy_set_head": (None, c_void_p, c_void_p, POINTER(CHead)),
@@ -264,6 +265,10 @@ class Request:
         return CHead(self.arrived % WRAP, self.pos, self.cost, self.write)
 
 
+def _c_params(params: Params | None) -> CParams | None:
+    return CParams(*params) if params else None
+
+
 class Choice(NamedTuple):
     """The flow to dispatch a request of; None: of none."""
 
@@ -279,11 +284,16 @@ class Choice(NamedTuple):
 class Flow:
     """A flow of a `Device`: its `struct htbs_flow` and its pending requests, oldest first."""
 
-    def __init__(self, lib: ctypes.CDLL, params: Params):
-        self.lib, self.params = lib, params
+    def __init__(self, lib: ctypes.CDLL, own: Params | None, device: "Device"):
+        self.lib, self.own, self.device = lib, own, device
         self.keep = memory(lib, "flow")
         self.address = ctypes.addressof(self.keep)
         self.queue: list[Request] = []
+
+    @property
+    def params(self) -> Params:
+        """Its own reservation, or that of the pool."""
+        return self.own or self.device.shared
 
     def view(self) -> FlowView:
         """The policy's state of the flow."""
@@ -304,7 +314,8 @@ class Device:
                  t_wait: int = 10**7):
         self.lib = lib
         self.policy = memory(lib, "policy")
-        self.background = Flow(lib, DEFAULTS)
+        self.background = Flow(lib, DEFAULTS, self)
+        self.shared = DEFAULTS
         self.flows = {self.background.address: self.background}
         lib.htbs_policy_init(self.policy, self.background.address, rotational, position, t_wait)
         lib.htbs_flow_init(self.background.address, self.policy, CParams(*DEFAULTS), 0)
@@ -314,10 +325,10 @@ class Device:
         self.nearest = False
         self.places = 0
 
-    def init_flow(self, params: Params, now: int = 0) -> Flow:
-        """Create a flow."""
-        flow = Flow(self.lib, params)
-        self.lib.htbs_flow_init(flow.address, self.policy, CParams(*params), now % WRAP)
+    def init_flow(self, params: Params | None, now: int = 0) -> Flow:
+        """Create a flow, in the pool if it has no reservation of its own."""
+        flow = Flow(self.lib, params, self)
+        self.lib.htbs_flow_init(flow.address, self.policy, _c_params(params), now % WRAP)
         self.flows[flow.address] = flow
         return flow
 
@@ -378,7 +389,7 @@ class Device:
 
     def set_weight(self, flow: Flow, weight: int) -> None:
         """Set the weight of a flow, 0: none."""
-        flow.params = flow.params._replace(weight=weight)
+        flow.own = flow.own._replace(weight=weight)
         self.lib.host_flow_set_weight(flow.address, weight)
 
     def set_t_wait(self, t_wait: int) -> None:
@@ -409,19 +420,27 @@ class Device:
         request.sent.at = now % WRAP
         self.lib.htbs_policy_redispatch(self.policy, flow.address, byref(request.sent))
 
-    def configure(self, flow: Flow, params: Params, now: int,
+    def configure(self, flow: Flow, params: Params | None, now: int,
                   passing: Sequence[Request] = ()) -> None:
-        """Change a reservation; some pending requests pass its cap."""
-        flow.params = params
-        self.lib.htbs_policy_configure(self.policy, flow.address, CParams(*params), now % WRAP)
+        """Change a reservation, None: to the pool's; some pending requests pass its cap."""
+        flow.own = params
+        self.lib.htbs_policy_configure(self.policy, flow.address, _c_params(params), now % WRAP)
         for request in passing:
             flow.queue.remove(request)
             self.lib.htbs_policy_remove(self.policy, flow.address)
         self._set_head(flow)
 
+    def configure_pool(self, flow: Flow, params: Params, now: int) -> None:
+        """Change what the pool shares; the cap is the flow's."""
+        self.shared = params
+        self.lib.htbs_policy_configure_pool(self.policy, flow.address, CParams(*params),
+                                            now % WRAP)
+        self._set_head(flow)
+
     def set_cap(self, flow: Flow, most: int, now: int) -> None:
         """Set the cap of a flow, 0: none."""
-        flow.params = flow.params._replace(max=most)
+        if flow.own:
+            flow.own = flow.own._replace(max=most)
         self.lib.htbs_policy_set_cap(self.policy, flow.address, most, now % WRAP)
         self._set_head(flow)
 

@@ -59,7 +59,7 @@ job writer sim0 --rw=randwrite --bs=64k --offset=2g --size=2g --ioengine=libaio 
 	--runtime=2
 ended
 settled reader sim0
-settled . sim0
+settled writer sim0
 left reader writer
 scheduler sim0 none
 """
@@ -111,6 +111,40 @@ done
 ended
 umount /tmp/mnt
 left tenant
+scheduler sim0 none
+"""
+
+# Groups without a reservation share one. It changes, gets a cap and loses it; one of the groups
+# gets a reservation of its own and gives it back. All of that with requests pending.
+SHARED = """
+rmmod simdisk
+load simdisk size_mb=4096
+scheduler sim0 htbs
+cg random stream writer
+job random sim0 --rw=randread --bs=4k --size=1g --ioengine=libaio --iodepth=8 --runtime=4
+job stream sim0 --rw=read --bs=64k --offset=1g --size=1g --ioengine=libaio --iodepth=4 --runtime=4
+job writer sim0 --rw=randwrite --bs=16k --offset=2g --size=1g --ioengine=libaio --iodepth=8 \\
+	--runtime=4
+sleep 0.5
+tune sim0 default_bw 200000
+sleep 0.5
+reserve random sim0 bw=100K burst=8K latency=50000
+sleep 0.5
+reserve . sim0 bw=300K burst=64K latency=200000 weight=100
+sleep 0.5
+reserve random sim0 none
+sleep 0.5
+reserve . sim0 max=2M
+sleep 0.5
+reserve . sim0 max=max
+sleep 0.5
+reserve . sim0 none
+ended
+settled random sim0
+settled stream sim0
+settled writer sim0
+settled . sim0
+left random stream writer
 scheduler sim0 none
 """
 
@@ -168,7 +202,7 @@ def recording(clock: str, seeds: Iterable[int]) -> Boot:
     """The guest that records the mixes of some seeds, one after the other."""
     mixes = [_FUNCTIONS, DEMO, OVERLOAD] if clock == "virtual" else [_FUNCTIONS]
     mixes += [mix(clock, seed) for seed in seeds]
-    mixes += [HELD, CROWD, PASSED] if clock == "virtual" else []
+    mixes += [HELD, CROWD, SHARED, PASSED] if clock == "virtual" else []
     return Boot(
         _SCRIPTS[clock],
         clock=clock,

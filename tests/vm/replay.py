@@ -28,6 +28,7 @@ from tests.unit.host import WRAP, CSent, Flow, Request
 
 BACKGROUND = 0  # the group of the background and of requests without a reservation
 NONE = -1
+ROOT = 2  # its reservation is the pool's
 WINDOW_ONE = 256
 
 _EVENT = re.compile(r" (\d+)(?:\.(\d+))?: htbs_(\w+): (\d+:\d+) ?(.*)$")
@@ -408,14 +409,21 @@ class Device:
     def _on_join(self, event: Event) -> list[Expected]:
         changes = event.fields.get("changes", {})
         params = _params(event)._replace(**changes)
-        self._flows[event.group] = self._policy.init_flow(params, event.now)
+        flow = self._policy.init_flow(None if event.pool else params, event.now)
+        if event.pool == ROOT:
+            self._policy.configure_pool(flow, params, event.now)
+        self._flows[event.group] = flow
         return [Expected("join", {})]
 
     def _on_config(self, event: Event) -> list[Expected]:
         flow = self._flow(event)
-        rest = {"weight": flow.params.weight, "max": flow.params.max}
+        was = flow.params if event.pool == ROOT else flow.own
+        rest = {"weight": was.weight, "max": was.max} if was else {}
         params = _params(event)._replace(**rest | event.fields.get("changes", {}))
-        self._policy.configure(flow, params, event.now)
+        if event.pool == ROOT:
+            self._policy.configure_pool(flow, params, event.now)
+        else:
+            self._policy.configure(flow, None if event.pool else params, event.now)
         return [Expected("config", {})]
 
     def _on_share(self, event: Event) -> list[Expected]:

@@ -17,6 +17,8 @@ bool htbs_policy_unlink(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_policy_update_head(struct htbs_policy *policy, struct htbs_flow *flow);
 bool htbs_policy_throttles(const struct htbs_policy *policy,
 			   const struct htbs_flow *flow, u64 now);
+bool htbs_policy_owes(const struct htbs_policy *policy,
+		      const struct htbs_flow *flow, u64 now);
 struct htbs_load htbs_policy_load_with(const struct htbs_policy *policy,
 				       const struct htbs_flow *flow, u32 halves);
 u64 htbs_policy_latest(const struct htbs_policy *policy,

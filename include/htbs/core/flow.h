@@ -11,10 +11,8 @@
 
 #include <htbs/core/cap.h>
 #include <htbs/core/fair.h>
-#include <htbs/core/owed.h>
-#include <htbs/core/pace.h>
 #include <htbs/core/params.h>
-#include <htbs/core/ready.h>
+#include <htbs/core/pool.h>
 #include <htbs/core/service.h>
 
 /* A request that begins this far after the end of the last one is sequential. */
@@ -28,32 +26,28 @@
 
 /**
  * struct htbs_flow - the policy's view of a reservation on a device
- * @pace: its reservation, and how far the flow has come
+ * @pool: the flows with which it shares a reservation
+ * @own: the pool in which it is alone if it has a reservation of its own
+ * @member: its place in @pool
+ * @turn: its place among the backlogged flows of @pool, while it is one of them
  * @cap: its cap
  * @background: it is IOPRIO_CLASS_IDLE (constant)
  * @pending: pending requests
  * @in_flight: requests dispatched and not completed
  * @backlogged: its place among the backlogged flows, while it is one of them
- * @head: its oldest pending request
- * @start: when that is entitled, ns
- * @ready: the same among those that are served as soon as they are entitled
- * @arrived: when that arrived, or was no longer throttled; real ns
+ * @arrived: when its oldest pending request arrived, or was no longer throttled; real ns
  * @cost: what that is charged, bytes
  * @write: that moves data to the device
  * @pos: the first sector of that
  * @expected: its place among the flows of which conforming requests are expected
  * @expected_until: up to when they are, real ns
  * @share: device time that it had over its weight
- * @proportion: device time that it had over its reservation, for an overload
- * @alone: what the device takes for its last request if it serves no other, ns
- * @impossible: its reservation takes all of the device's time, or more
- * @surplus_only: and so does what it asks for: it has no deadlines
+ * @time_alone: what the device takes for its last request if it serves no other, ns
  * @service: what the device takes for its requests
  * @fastest: the same at best
  * @far: its requests in flight for which the device positions
  * @bytes: what its requests in flight were charged
  * @load: what the device takes for them
- * @judged: when its pace lowered the quotas last, real ns
  * @next_pos: sector after the end of the last request dispatched
  * @sweep: sector from which the next request by position is looked for
  * @idle_since: when its last request completed, or the flow began, real ns
@@ -63,15 +57,15 @@
  * @known: a request was dispatched, so @next_pos is valid
  */
 struct htbs_flow {
-	struct htbs_pace pace;
+	struct htbs_pool *pool;
+	struct htbs_pool own;
+	struct list_head member;
+	struct list_head turn;
 	struct htbs_cap cap;
 	bool background;
 	u32 pending;
 	u32 in_flight;
 	struct list_head backlogged;
-	struct htbs_owed_head head;
-	u64 start;
-	struct htbs_ready_node ready;
 	u64 arrived;
 	u32 cost;
 	bool write;
@@ -79,16 +73,12 @@ struct htbs_flow {
 	struct rb_node expected;
 	u64 expected_until;
 	struct htbs_fair_node share;
-	struct htbs_fair_node proportion;
-	u64 alone;
-	bool impossible;
-	bool surplus_only;
+	u64 time_alone;
 	struct htbs_service_time service;
 	struct htbs_fastest fastest;
 	u32 far;
 	u64 bytes;
 	struct htbs_load load;
-	u64 judged;
 	u64 next_pos;
 	u64 sweep;
 	u64 idle_since;
@@ -128,6 +118,39 @@ static inline bool htbs_flow_busy(const struct htbs_flow *flow)
 }
 
 /**
+ * htbs_flow_pooled() - whether a flow has no reservation of its own
+ * @flow: the flow
+ *
+ * Return: true if it shares one.
+ */
+static inline bool htbs_flow_pooled(const struct htbs_flow *flow)
+{
+	return flow->pool != &flow->own;
+}
+
+/**
+ * htbs_flow_alone() - whether no other flow of the pool has requests pending
+ * @flow: the flow
+ *
+ * Return: true if all that its pool is owed is for this flow.
+ */
+static inline bool htbs_flow_alone(const struct htbs_flow *flow)
+{
+	return flow->pool->pending == flow->pending;
+}
+
+/**
+ * htbs_flow_start() - when the head of a flow is entitled
+ * @flow: the flow; it has requests pending
+ *
+ * Return: real ns.
+ */
+static inline u64 htbs_flow_start(const struct htbs_flow *flow)
+{
+	return htbs_pace_start(&flow->pool->pace, flow->arrived, flow->cost);
+}
+
+/**
  * htbs_flow_owed() - whether the head of a flow is entitled
  * @flow: the flow; it has requests pending
  * @now: real time, ns
@@ -136,18 +159,18 @@ static inline bool htbs_flow_busy(const struct htbs_flow *flow)
  */
 static inline bool htbs_flow_owed(const struct htbs_flow *flow, u64 now)
 {
-	return !htbs_before(now, flow->start);
+	return !htbs_before(now, htbs_flow_start(flow));
 }
 
 /**
- * htbs_flow_greedy() - whether a flow asks for most of the device's time
- * @flow: the flow; it has requests pending
+ * htbs_flow_latency() - how long a conforming request of a flow may take
+ * @flow: the flow
  *
- * Return: true if it has others pending, or thinks for less than it is served.
+ * Return: ns.
  */
-static inline bool htbs_flow_greedy(const struct htbs_flow *flow)
+static inline u64 htbs_flow_latency(const struct htbs_flow *flow)
 {
-	return flow->pending > 1 || flow->think < flow->alone;
+	return flow->pool->pace.params.latency;
 }
 
 bool htbs_flow_note_dispatch(struct htbs_flow *flow, const struct htbs_extent *extent);
@@ -158,6 +181,6 @@ bool htbs_flow_sequential(const struct htbs_flow *flow);
 bool htbs_flow_behind(const struct htbs_flow *flow, u64 now);
 u64 htbs_flow_share(const struct htbs_flow *flow, u64 time);
 u64 htbs_flow_share_of_run(const struct htbs_flow *flow, u64 position);
-struct htbs_flow *htbs_flow_of_head(struct htbs_owed_head *head);
+u64 htbs_flow_deadline(const struct htbs_flow *flow);
 
 #endif /* HTBS_CORE_FLOW_H */

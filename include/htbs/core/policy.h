@@ -15,6 +15,7 @@
 #include <htbs/core/flow.h>
 #include <htbs/core/owed.h>
 #include <htbs/core/params.h>
+#include <htbs/core/pool.h>
 #include <htbs/core/quota.h>
 #include <htbs/core/ready.h>
 #include <htbs/core/service.h>
@@ -22,9 +23,6 @@
 
 /* How many deadlines of requests in flight are kept: a SATA disk's commands. */
 #define HTBS_DEADLINES_MAX	32
-
-/* No choice looks further ahead, and no wait is longer. */
-#define HTBS_HORIZON		1000000000ULL	/* ns: 1 s */
 
 /**
  * enum htbs_wait - what the device is idled for while requests may be pending
@@ -83,12 +81,14 @@ struct htbs_overload {
  * @background: the flow of IOPRIO_CLASS_IDLE, dispatched after all others
  *	(constant)
  * @background_due: when its next request goes before others, real ns
- * @owed: heads by deadline, without those of flows that have given up
+ * @pool: the flows without a reservation of their own
+ * @owed: heads of pools by deadline
  * @ready: those of them that are served as soon as they are entitled: by position if
  *	@rotational, else by deadline
  * @next_pos: sector after the end of the last request dispatched
  * @shares: backlogged flows by device time over weight
- * @proportions: the same by reservations, in an overload
+ * @proportions: pools with backlogged flows by device time over reservation, in an
+ *	overload
  * @expected: flows of which conforming requests are expected, by latency
  * @active: the flow that the device is granted to, or NULL
  * @run: requests of @active dispatched since it became active
@@ -123,6 +123,7 @@ struct htbs_policy {
 	struct list_head backlogged;
 	struct htbs_flow *background;
 	u64 background_due;
+	struct htbs_pool pool;
 	struct htbs_owed owed;
 	struct htbs_ready ready;
 	u64 next_pos;
@@ -225,6 +226,8 @@ void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 		    const struct htbs_params *params, u64 now);
 void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 			   const struct htbs_params *params, u64 now);
+void htbs_policy_configure_pool(struct htbs_policy *policy, struct htbs_flow *flow,
+				const struct htbs_params *params, u64 now);
 bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow);
 
 void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,

@@ -428,8 +428,8 @@ DEFINE_EVENT(htbs_phase, htbs_drain,
 
 DECLARE_EVENT_CLASS(htbs_promise,
 	TP_PROTO(dev_t dev, u64 group, u64 now, u64 bw, u64 burst, u64 latency,
-		 u32 iops),
-	TP_ARGS(dev, group, now, bw, burst, latency, iops),
+		 u32 iops, u32 pool),
+	TP_ARGS(dev, group, now, bw, burst, latency, iops, pool),
 
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
@@ -439,6 +439,7 @@ DECLARE_EVENT_CLASS(htbs_promise,
 		__field(u64, burst)
 		__field(u64, latency)
 		__field(u32, iops)
+		__field(u32, pool)
 	),
 
 	TP_fast_assign(
@@ -449,26 +450,30 @@ DECLARE_EVENT_CLASS(htbs_promise,
 		__entry->burst = burst;
 		__entry->latency = latency;
 		__entry->iops = iops;
+		__entry->pool = pool;
 	),
 
-	TP_printk("%u:%u group=%llu now=%llu bw=%llu burst=%llu latency=%llu iops=%u",
+	TP_printk("%u:%u group=%llu now=%llu bw=%llu burst=%llu latency=%llu iops=%u pool=%u",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
 		  __entry->now, __entry->bw, __entry->burst, __entry->latency,
-		  __entry->iops)
+		  __entry->iops, __entry->pool)
 );
 
-/* A group has come to the device; this would be its reservation. */
+/*
+ * A group has come to the device; this would be its reservation. pool: 0: of its own;
+ * 1: shared by all groups without one; 2: the root's, which these share.
+ */
 DEFINE_EVENT(htbs_promise, htbs_join,
 	TP_PROTO(dev_t dev, u64 group, u64 now, u64 bw, u64 burst, u64 latency,
-		 u32 iops),
-	TP_ARGS(dev, group, now, bw, burst, latency, iops)
+		 u32 iops, u32 pool),
+	TP_ARGS(dev, group, now, bw, burst, latency, iops, pool)
 );
 
-/* A reservation changed. */
+/* A reservation changed. pool: as above; the group may have had another. */
 DEFINE_EVENT(htbs_promise, htbs_config,
 	TP_PROTO(dev_t dev, u64 group, u64 now, u64 bw, u64 burst, u64 latency,
-		 u32 iops),
-	TP_ARGS(dev, group, now, bw, burst, latency, iops)
+		 u32 iops, u32 pool),
+	TP_ARGS(dev, group, now, bw, burst, latency, iops, pool)
 );
 
 /* The weight of a reservation changed; 0: it has none. */

@@ -35,16 +35,22 @@ scheduler nullb0 htbs
 scheduler nullb1 htbs
 cg top/mid/leaf top/mid/side top/side
 
-# Without a reservation all I/O is charged to the root.
-charges top/mid/leaf .
+for group in top/mid/leaf top/mid/side top/side; do
+	read_in $group nullb0
+done
+
+# Groups without a reservation share the root's, and each is charged for its own I/O.
+charges top/mid/leaf top/mid/leaf
+charges top/mid/side top/mid/side
+charges . .
 expect "$defaults default" "$(in_force top/mid/leaf nullb0)"
 expect "$defaults default" "$(in_force . nullb0)"
-expect "" "$(stat_of top/mid/leaf nullb0 rios)" "a line of a group without reservation"
 
 # I/O is charged to the nearest ancestor that has a reservation; one that is configured later, too.
 reserve top nullb0 bw=2M burst=64K latency=20000
 charges top/mid/leaf top
 charges top/side top
+expect "" "$(stat_of top/mid/leaf nullb0 rios)" "a line of a group that is charged elsewhere"
 expect "bw=2097152 burst=65536 latency=20000" "$(in_force top nullb0)"
 expect "bw=2097152 burst=65536 latency=20000 inherited" "$(in_force top/mid nullb0)"
 expect "bw=2097152 burst=65536 latency=20000 inherited" "$(in_force top/mid/leaf nullb0)"
@@ -76,7 +82,13 @@ expect 1048576 "$(cat /sys/block/nullb0/queue/iosched/default_bw)"
 charges . .
 reserve top nullb0 none
 expect "bw=3145728 burst=65536 latency=30000 inherited" "$(in_force top nullb0)"
+charges top/side top/side
+# While it has a cap all requests that share it are charged to the root.
+reserve . nullb0 max=64M
+expect "bw=3145728 burst=65536 latency=30000 max=67108864 inherited" "$(in_force top nullb0)"
 charges top/side .
+reserve . nullb0 max=max
+charges top/side top/side
 reserve . nullb0 none
 expect "$defaults default" "$(in_force . nullb0)"
 

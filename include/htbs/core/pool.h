@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A pool: flows that share a reservation.
+ */
+#ifndef HTBS_CORE_POOL_H
+#define HTBS_CORE_POOL_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+
+#include <htbs/core/fair.h>
+#include <htbs/core/owed.h>
+#include <htbs/core/pace.h>
+#include <htbs/core/params.h>
+#include <htbs/core/ready.h>
+
+struct htbs_flow;
+
+/**
+ * struct htbs_pool - flows that share a reservation
+ * @pace: the reservation, and how far they have come together
+ * @need: part of the device's time that the reservation takes, in 1/256
+ * @relaxed: that is all, and they ask for it: they have no pace, and are owed a request
+ *	in a second at most
+ * @served: when a request of them was dispatched last, real ns
+ * @head: what they are owed next: the head of the first of @backlog
+ * @ready: the same among those that are served as soon as they are entitled
+ * @proportion: device time that they had over the reservation, for an overload
+ * @pending: pending requests of all of them
+ * @in_flight: requests of all of them, dispatched and not completed
+ * @idle_since: when one of their requests completed last, or the pool began, real ns
+ * @judged: when its pace lowered the limits last, real ns
+ * @backlog: the backlogged ones, in the order of their turns
+ * @members: all of them
+ */
+struct htbs_pool {
+	struct htbs_pace pace;
+	u64 need;
+	bool relaxed;
+	u64 served;
+	struct htbs_owed_head head;
+	struct htbs_ready_node ready;
+	struct htbs_fair_node proportion;
+	u32 pending;
+	u32 in_flight;
+	u64 idle_since;
+	u64 judged;
+	struct list_head backlog;
+	struct list_head members;
+};
+
+/**
+ * htbs_pool_busy() - whether flows of a pool have requests pending or in flight
+ * @pool: the pool
+ *
+ * Return: true if one has.
+ */
+static inline bool htbs_pool_busy(const struct htbs_pool *pool)
+{
+	return pool->pending || pool->in_flight;
+}
+
+/**
+ * htbs_pool_impossible() - whether a reservation alone takes more than the device has
+ * @pool: the flows that share it
+ *
+ * Return: true if it does: its pace cannot be kept.
+ */
+static inline bool htbs_pool_impossible(const struct htbs_pool *pool)
+{
+	return pool->need >= 256;
+}
+
+void htbs_pool_init(struct htbs_pool *pool, u64 now);
+void htbs_pool_configure(struct htbs_pool *pool, const struct htbs_params *params,
+			 u64 now);
+struct htbs_flow *htbs_pool_first(struct htbs_pool *pool);
+struct htbs_flow *htbs_pool_of_head(struct htbs_owed_head *head);
+struct htbs_flow *htbs_pool_of_ready(struct htbs_ready_node *node);
+bool htbs_pool_greedy(const struct htbs_pool *pool,
+		      const struct htbs_flow *first);
+struct htbs_flow *htbs_pool_of_proportion(struct htbs_fair_node *node);
+void htbs_pool_join(struct htbs_pool *pool, struct htbs_flow *flow);
+void htbs_pool_leave(struct htbs_flow *flow);
+void htbs_pool_turn_over(struct htbs_flow *flow);
+
+#endif /* HTBS_CORE_POOL_H */

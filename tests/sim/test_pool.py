@@ -1,0 +1,31 @@
+"""Clients without a reservation of their own, on simulated drives: htbs/core/pool.c."""
+
+import pytest
+
+from tests.model.reservation import Params
+from tests.sim.loads import OVERLOAD_RANDOM, REST, queueing_disk
+from tests.sim.sim import MS, Client, run
+
+
+def test_a_stream_keeps_its_locality_beside_a_scattered_writer():
+    """Each has half of what the reader leaves of the disk; the stream moves more in that."""
+    outcome = run(queueing_disk(60), drive="nearline")
+    reader, writer, stream = outcome.clients
+    assert reader.late <= reader.conforming / 50
+    assert stream.bytes > 6 * writer.bytes
+    assert writer.bytes > 4 * 60 * REST.bw
+
+
+@pytest.mark.parametrize("members", [1, 4])
+def test_a_pool_has_one_part_in_an_overload(members):
+    """As each client with as much reserved, however many share it; and these share it equally."""
+    promise = Params(150_000, 16384, 300 * MS)
+    habits = {"depth": 16}
+    clients = [Client(promise, shares=True, region=2 * i, **habits) for i in range(members)]
+    clients += [Client(promise, region=20 + 2 * i, **habits) for i in range(5)]
+    outcome = run([*OVERLOAD_RANDOM[:2], *clients], seconds=120)
+    rates = outcome.rates()[2:]
+    shared, own = rates[:members], rates[members:]
+    assert outcome.whole.overload_ns > 100 * 1000 * MS
+    assert sum(shared) == pytest.approx(sum(own) / 5, rel=0.05)
+    assert min(shared) == pytest.approx(max(shared), rel=0.1)
