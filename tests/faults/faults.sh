@@ -77,7 +77,7 @@ disk()
 }
 
 # load_disk DISK: three loads, of the groups a and b, which are made and given reservations, and of
-# c, which is charged to the root. Their depths are drawn.
+# c, which has none. Their depths are drawn.
 load_disk()
 {
 	local disk=$1
@@ -131,13 +131,13 @@ ended()
 {
 	local disk group
 	for disk in "$@"; do
-		for group in a b .; do
+		for group in a b c; do
 			goes_on $group "$disk"
 		done
 	done
 	all_right
 	for disk in "$@"; do
-		for group in a b .; do
+		for group in a b c; do
 			adds_up $group "$disk"
 		done
 	done

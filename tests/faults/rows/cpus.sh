@@ -10,7 +10,7 @@ load_disk nullb0
 while more 2; do
 	for online in 0 1; do
 		expect_put OK $online /sys/devices/system/cpu/cpu1/online
-		for group in a b .; do
+		for group in a b c; do
 			goes_on $group nullb0
 		done
 	done
