@@ -110,7 +110,8 @@ static int htbs_state_show(void *data, struct seq_file *sf)
 	htbs_show_oldest(sf, dev);
 	htbs_show_throttled(sf, dev);
 	seq_printf(sf, "unscheduled     %s\n",
-		   list_empty(&dev->dispatch) && list_empty(&dev->exempt) ?
+		   list_empty(&dev->dispatch) && list_empty(&dev->exempt) &&
+		   list_empty(&dev->urgent) ?
 		   "none" : "pending");
 	seq_printf(sf, "background      %u pending, %u in flight\n",
 		   policy->background->pending, policy->background->in_flight);

@@ -25,6 +25,7 @@
 #include <htbs/core/choose.h>
 #include <htbs/core/params.h>
 #include <htbs/core/policy.h>
+#include <htbs/core/urgent.h>
 #include <htbs/core/wait.h>
 #include <htbs/elevator.h>
 #include <htbs/group.h>
@@ -103,6 +104,27 @@ static void htbs_insert_exempt(struct htbs_device *dev,
 }
 
 /*
+ * A request that other groups may wait for is urgent if one of them has a reservation.
+ * It is charged to its own, and passes what is pending.
+ */
+static bool htbs_insert_urgent(struct htbs_device *dev,
+			       struct htbs_reservation *res,
+			       struct request *rq)
+{
+	u64 now = ktime_get_ns(), due;
+	u32 cost = htbs_rq_cost(rq);
+
+	if (!htbs_rq_issued_as_root(rq) ||
+	    !htbs_policy_admit_urgent(&dev->policy, now, cost, &due))
+		return false;
+	htbs_queue_bypass(dev, res, cost);
+	htbs_rq_set_arrived(rq, due);
+	list_add_tail(&rq->queuelist, &dev->urgent);
+	htbs_trace_pass(dev, res, rq, now);
+	return true;
+}
+
+/*
  * Whether a request may be merged into a pending one. A chain of discards would
  * be merged and freed without the scheduler's knowledge. A request that other
  * groups may wait for must not be throttled, or go behind in the background,
@@ -155,7 +177,7 @@ static void htbs_insert(struct htbs_device *dev, struct request *rq,
 	} else if (htbs_rq_issued_as_root(rq) &&
 		   res->flow.cap.max) {
 		htbs_insert_exempt(dev, res, rq);
-	} else {
+	} else if (!htbs_insert_urgent(dev, res, rq)) {
 		htbs_insert_pending(dev, res, rq);
 	}
 }
@@ -209,12 +231,25 @@ static void htbs_start_request(struct htbs_device *dev,
 	res->stats.bytes[op] += bytes;
 }
 
+/* The first urgent request, if what is owed leaves time for it. */
+static struct request *htbs_urgent_request(struct htbs_device *dev, u64 now)
+{
+	struct request *rq = list_first_entry_or_null(&dev->urgent,
+						      struct request,
+						      queuelist);
+
+	if (!rq || !htbs_policy_urgent_goes(&dev->policy, now, htbs_rq_cost(rq),
+					    htbs_rq_arrived(rq)))
+		return NULL;
+	return rq;
+}
+
 /*
  * The request to dispatch first, whatever the policy says. A request that is
  * exempt from its cap goes at most every other time, so that a flood of them
  * starves no other.
  */
-static struct request *htbs_first_request(struct htbs_device *dev)
+static struct request *htbs_first_request(struct htbs_device *dev, u64 now)
 {
 	bool turn = !dev->exempt_turn || !htbs_policy_has_work(&dev->policy);
 	struct request *rq = list_first_entry_or_null(&dev->dispatch,
@@ -225,7 +260,7 @@ static struct request *htbs_first_request(struct htbs_device *dev)
 		return rq;
 	rq = list_first_entry_or_null(&dev->exempt, struct request, queuelist);
 	dev->exempt_turn = rq && turn;
-	return dev->exempt_turn ? rq : NULL;
+	return dev->exempt_turn ? rq : htbs_urgent_request(dev, now);
 }
 
 /* A request that was dispatched before is due when it was then. */
@@ -251,7 +286,7 @@ static void htbs_redispatch(struct htbs_device *dev,
 
 static struct request *htbs_dispatch_first(struct htbs_device *dev, u64 now)
 {
-	struct request *rq = htbs_first_request(dev);
+	struct request *rq = htbs_first_request(dev, now);
 	struct htbs_reservation *res;
 
 	if (!rq)
@@ -497,6 +532,7 @@ static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 	spin_lock_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->dispatch);
 	INIT_LIST_HEAD(&dev->exempt);
+	INIT_LIST_HEAD(&dev->urgent);
 	kref_init(&dev->ref);
 	dev->queue = q;
 	dev->devt = disk_devt(q->disk);
@@ -547,6 +583,7 @@ static void htbs_exit_sched(struct elevator_queue *eq)
 
 	WARN_ON_ONCE(!list_empty(&dev->dispatch));
 	WARN_ON_ONCE(!list_empty(&dev->exempt));
+	WARN_ON_ONCE(!list_empty(&dev->urgent));
 	WARN_ON_ONCE(dev->policy.pending);
 
 	htbs_cap_timer_cancel(dev);

@@ -77,10 +77,16 @@ void htbs_policy_expect_none(struct htbs_policy *policy, struct htbs_flow *flow)
 	RB_CLEAR_NODE(&flow->expected);
 }
 
-/* The flow with the shortest latency of those of which one is expected. */
-static struct htbs_flow *htbs_first_expected(struct htbs_policy *policy,
-					     const struct htbs_flow *except,
-					     u64 now)
+/**
+ * htbs_policy_expected() - of which flow a conforming request is expected
+ * @policy: the policy
+ * @except: a flow that is left out, or NULL
+ * @now: real time, ns
+ *
+ * Return: the flow with the shortest latency of these, or NULL.
+ */
+struct htbs_flow *htbs_policy_expected(struct htbs_policy *policy,
+				       const struct htbs_flow *except, u64 now)
 {
 	struct rb_node *rb = rb_first_cached(&policy->expected), *next;
 	struct htbs_flow *flow;
@@ -111,7 +117,7 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 	    (htbs_flow_owed(flow, now) &&
 	     !htbs_before(now, htbs_flow_deadline(flow) - htbs_load_longest(&load))))
 		return true;
-	other = htbs_first_expected(policy, flow, now);
+	other = htbs_policy_expected(policy, flow, now);
 	if (!other)
 		return true;
 	htbs_load_add(&load, &other->service, 2, other->cost);
@@ -261,7 +267,7 @@ void htbs_policy_judge_limits(struct htbs_policy *policy,
 	}
 	if (!slow && !late &&
 	    (htbs_held_up(flow, now, sent, step) ||
-	     flow != htbs_first_expected(policy, NULL, now)))
+	     flow != htbs_policy_expected(policy, NULL, now)))
 		return;
 	htbs_window_update(&policy->window, htbs_policy_in_flight(policy, false),
 			   slow || late);

@@ -98,6 +98,8 @@ struct htbs_reservation {
  * @policy: decides what to dispatch
  * @dispatch: requests to dispatch first: inserted at the head, or requeued
  * @exempt: requests that are exempt from their caps; charged on insertion
+ * @urgent: requests that groups with a reservation may wait for (core/urgent.c), in
+ *	order of arrival; charged on insertion
  * @exempt_turn: the last request dispatched was one of @exempt
  * @reserved_tags: how many tags surplus leaves to reservations; read without
  *	the lock
@@ -122,6 +124,7 @@ struct htbs_device {
 	struct htbs_policy policy;
 	struct list_head dispatch;
 	struct list_head exempt;
+	struct list_head urgent;
 	bool exempt_turn;
 	u32 reserved_tags;
 	bool has_work;
@@ -207,6 +210,7 @@ static inline void htbs_device_unlock(struct htbs_device *dev,
 {
 	bool has_work = !list_empty(&dev->dispatch) ||
 			!list_empty(&dev->exempt) ||
+			!list_empty(&dev->urgent) ||
 			htbs_policy_has_work(&dev->policy);
 
 	WRITE_ONCE(dev->has_work, has_work);

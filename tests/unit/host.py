@@ -159,6 +159,8 @@ PROTOTYPES = {
     "htbs_policy_complete": (c_bool, c_void_p, c_void_p, c_uint64, POINTER(CSent)),
     "htbs_policy_requeue": (c_bool, c_void_p, c_void_p, POINTER(CSent)),
     "htbs_policy_redispatch": (None, c_void_p, c_void_p, POINTER(CSent)),
+    "htbs_policy_admit_urgent": (c_bool, c_void_p, c_uint64, c_uint32, POINTER(c_uint64)),
+    "htbs_policy_urgent_goes": (c_bool, c_void_p, c_uint64, c_uint32, c_uint64),
     "htbs_policy_charge_bypass": (None, c_void_p, c_void_p, c_uint64, c_uint32),
     "htbs_policy_set_cap": (None, c_void_p, c_void_p, c_uint64, c_uint64),
     "htbs_policy_drain": (c_bool, c_void_p, c_bool),
@@ -404,6 +406,16 @@ class Device:
     def charge_bypass(self, flow: Flow, size: int, now: int) -> None:
         """Charge a request that bypasses the policy."""
         self.lib.htbs_policy_charge_bypass(self.policy, flow.address, now % WRAP, size)
+
+    def admit_urgent(self, cost: int, now: int) -> int | None:
+        """A request that others may wait for arrives: when it is due, if it is urgent."""
+        due = c_uint64()
+        urgent = self.lib.htbs_policy_admit_urgent(self.policy, now % WRAP, cost, byref(due))
+        return due.value if urgent else None
+
+    def urgent_goes(self, cost: int, due: int, now: int) -> bool:
+        """Is an urgent request dispatched now."""
+        return self.lib.htbs_policy_urgent_goes(self.policy, now % WRAP, cost, due % WRAP)
 
     def complete(self, flow: Flow, request: Request, now: int) -> bool:
         """A dispatched request completed. True if the device is idled from now on."""

@@ -90,6 +90,8 @@ struct htbs_overload {
  * @proportions: pools with backlogged flows by device time over reservation, in an
  *	overload
  * @expected: flows of which conforming requests are expected, by latency
+ * @urgent_tag: when the next urgent request would come if all came at their part of
+ *	the device's time, real ns
  * @active: the flow that the device is granted to, or NULL
  * @run: requests of @active dispatched since it became active
  * @run_since: when @active became active, real ns
@@ -130,6 +132,7 @@ struct htbs_policy {
 	struct htbs_fair shares;
 	struct htbs_fair proportions;
 	struct rb_root_cached expected;
+	u64 urgent_tag;
 	struct htbs_flow *active;
 	u32 run;
 	u64 run_since;

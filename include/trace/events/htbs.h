@@ -53,9 +53,9 @@ TRACE_EVENT(htbs_arrive,
 );
 
 /*
- * A request that other groups may wait for is exempt from its group's cap. It
- * has been charged just before this event, unless it was pending before there
- * was a cap.
+ * A request that other groups may wait for is exempt from its group's cap, or
+ * urgent. It has been charged just before this event, unless it was pending
+ * before there was a cap.
  */
 TRACE_EVENT(htbs_pass,
 	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u32 bytes,
