@@ -8,11 +8,10 @@ VERSION = "15"
 _BIN = Path("/usr/lib/postgresql") / VERSION / "bin"
 _LIB = _BIN.parent / "lib"
 
+# What volumes need, without a database too.
 MODULES = ("ext4", "crc32c_generic")
-PROGRAMS = (
-    *("addpart", "mkfs.ext4"),
-    *(str(_BIN / name) for name in ("initdb", "pgbench", "postgres", "psql")),
-)
+VOLUME_PROGRAMS = ("addpart", "mkfs.ext4")
+PROGRAMS = tuple(str(_BIN / name) for name in ("initdb", "pgbench", "postgres", "psql"))
 # The database, its page cache, and a copy of what is written to the simulated drive.
 MEMORY = "2G"
 

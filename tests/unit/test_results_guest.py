@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from results.experiments import STUDIES, bandwidth, drives, neighbour, schedulers, total
-from results.experiments.guarantee import boundary, flash
+from results.experiments.guarantee import boundary, flash, journal
 from results.lab import guest, raw, run
 
 
@@ -74,6 +74,17 @@ def test_a_job_that_is_ahead_has_a_fio_of_its_own() -> None:
     assert [list(jobs) for command, jobs in commands.items() if "chrt" in command[0]] == [[ahead]]
     assert sorted(guest.reports(experiment)) == ["ahead0.json", "stage0.json"]
     assert sum(len(jobs) for jobs in commands.values()) == len(experiment.jobs)
+
+
+def test_files_are_on_a_volume_that_is_made_without_the_scheduler() -> None:
+    script = guest.script(journal.CASE.first, schedulers.HTBS)
+    [jobs] = job_files(script).values()
+    assert {name: job["filename"] for name, job in jobs.items()} == {
+        name: f"/volumes/files/{name}" for name in ("store", "writer")
+    }
+    made = script.index("\nvolume 1 files ")
+    assert made < script.index(f"scheduler {guest.DISK} htbs")
+    assert all(job["direct"] == "0" for job in jobs.values())
 
 
 def test_what_operators_use_is_written_to_the_cgroups() -> None:

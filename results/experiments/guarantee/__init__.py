@@ -6,6 +6,7 @@ from results.experiments.guarantee import (
     boundary,
     flash,
     idle_price,
+    journal,
     mixed_disk,
     ncq_disk,
     overload,
@@ -19,6 +20,7 @@ _ALL = (
     *flash.STUDIES,
     overload.STUDY,
     boundary.STUDY,
+    journal.STUDY,
     idle_price.STUDY,
 )
 

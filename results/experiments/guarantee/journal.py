@@ -1,0 +1,84 @@
+"""A store that syncs each write beside a buffered writer on the same ext4.
+
+What the store waits for is in part the journal's, which is written for all groups.
+"""
+
+from results.experiments import drives
+from results.experiments.guarantee import ways
+from results.lab import figure, table, words
+from results.lab.experiment import GIB, KIB, Drive, Experiment, Job, Reservation, Volume
+from results.lab.study import Case, Claim, Runs, Study
+from results.lab.words import ms
+
+MIB = 1 << 20
+_SECONDS = 30
+_PER_SECOND = 10
+
+# What is written is kept: the file system reads it again.
+DISK = Drive({"profile": "hd080hj", "backing": 1}, drives.PAPER.title, drives.PAPER.size)
+VOLUME = Volume("files", MIB, 4 * GIB)
+
+
+def _file(name: str, **options: str | int) -> dict[str, str | int]:
+    """Buffered writes to a file of that name."""
+    path = f"/volumes/{VOLUME.name}/{name}"
+    return {"filename": path, "direct": 0, "fallocate": "none", **options}
+
+
+# It grows, so the journal has something of each write. O_SYNC does in write(2) what fsync(2) would
+# do after it, so that its time is that of the write.
+STORE = Job(
+    "store",
+    "write",
+    0,
+    64 * MIB,
+    Reservation(160 * KIB, 64 * KIB, 100_000),
+    4 * KIB,
+    _file("store", sync=1, rate_iops=_PER_SECOND),
+)
+WRITER = Job("writer", "write", 0, 192 * MIB, None, 128 * KIB, _file("writer"))
+
+
+def experiment(seed: int) -> Experiment:
+    """Both at once."""
+    jobs = (STORE, WRITER)
+    return Experiment("journal", jobs, ways.ALL, DISK, _SECONDS, seed, volumes=(VOLUME,))
+
+
+CASE = Case(DISK.title, experiment)
+
+
+def claims(runs: Runs) -> list[Claim]:
+    """The store's longest put, and what becomes of the writer."""
+    found = ways.latencies(CASE, runs, STORE, "max_us")
+    own = runs[CASE.name][ways.HTBS.name][STORE.name]["max_us"]
+    least = min(runs[CASE.name][each.name][STORE.name]["max_us"] for each in ways.PEERS)
+    return [
+        Claim(
+            CASE.name,
+            "with HTBS the longest put takes no longer than with any other scheduler",
+            own <= least,
+            f"{ms(own)}; " + ways.beside(found),
+        ),
+        ways.moves(CASE, runs, 0.8, ways.schedulers.MQ_DEADLINE, ways.HTBS, (WRITER,), "buffered"),
+    ]
+
+
+STUDY = Study(
+    name="journal",
+    title="A store that syncs beside a buffered writer",
+    asked="""
+A key-value store appends 4 KB ten times a second to a file of its own on ext4, and waits until each
+is on the disk (O_SYNC); it has reserved 160 KB/s within 100 ms. Such a put is several requests, one
+after the other; where it took longer than the latency of one it counts as late, though none of them
+may have been. The writer, without a reservation,
+overwrites its file of 192 MB in sequence through the page cache, as fast as the kernel lets it.
+What the store waits for is only in part its own: the file's new size is in the journal, which ext4
+writes for all groups from a kernel thread. 30 seconds on the paper's disk.
+""",
+    cases=(CASE,),
+    claims=claims,
+    figure=figure.promises,
+    table=table.per_job,
+    words=words.promises,
+)
