@@ -80,7 +80,8 @@ left read1 read2 read3 read4 read5 read6 read7
 scheduler sim0 none
 """
 
-# A task that looks up files has metadata pending when its group gets a cap, and later on.
+# Tasks that look up files have metadata pending when their group gets a cap, and later on: more than
+# is urgent at once.
 PASSED = """
 rmmod simdisk
 load simdisk size_mb=4096 backing=1
@@ -90,7 +91,7 @@ mkdir /tmp/mnt
 mount -t ext4 /dev/sim0 /tmp/mnt
 # The kernel doesn't mark readahead as metadata.
 echo 0 >/sys/fs/ext4/sim0/inode_readahead_blks
-for n in 1 2 3 4 5 6 7 8; do
+for n in $(seq 60); do
 	mkdir /tmp/mnt/$n
 	echo $n >/tmp/mnt/$n/file
 done
@@ -100,12 +101,16 @@ cg tenant
 reserve tenant sim0 bw=100K burst=64K latency=1000000
 job tenant sim0 --rw=randread --bs=4k --offset=1g --size=1g --ioengine=libaio --iodepth=16 \\
 	--runtime=4
-for n in 1 2 3; do
+for n in 10 15 20; do
 	echo 3 >/proc/sys/vm/drop_caches
-	in_cg tenant ls -lR /tmp/mnt >files &
-	sleep 0.4
+	tasks=
+	for first in 1 2 3 4 5 6 7 8 9; do
+		in_cg tenant ls -lR /tmp/mnt/$first* >files$first &
+		tasks="$tasks $!"
+	done
+	sleep 0.$n
 	reserve tenant sim0 max=100K
-	wait $!
+	wait $tasks
 	reserve tenant sim0 max=max
 done
 ended

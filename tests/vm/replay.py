@@ -129,9 +129,10 @@ def _library():
 
 @dataclass(eq=False)
 class Traced(Request):
-    """A request with its number in the recording."""
+    """A request with its number in the recording. urgent: until when it waits, if it is that."""
 
     number: int = NONE
+    urgent: int | None = None
 
 
 class Device:
@@ -263,11 +264,16 @@ class Device:
     def _on_pass(self, event: Event) -> list[Expected]:
         """A request that others wait for passes its group's cap, as if it had been requeued.
 
-        It was pending before there was a cap, or it has just arrived and been charged.
+        It was pending before there was a cap, or it has just arrived and been charged. Without a
+        cap it is urgent.
         """
         request, flow = self._pending.pop(event.request, None), self._flow(event)
         if request is None:
             request = Traced(event.bytes, write=bool(event.write), number=event.request)
+            if not flow.params.max:
+                request.urgent = self._policy.admit_urgent(request.cost, event.now)
+                if request.urgent is None:
+                    return []
         else:
             flow = self._owner(request)
             self._policy.remove(flow, request)
@@ -334,6 +340,10 @@ class Device:
             request = self._given_back.pop(event.request, None) or Traced(
                 event.bytes, write=True, number=event.request
             )
+            if request.urgent is not None:
+                if not self._policy.urgent_goes(request.cost, request.urgent, event.now):
+                    return []
+                request.urgent = None
             sent = request.sent or CSent(due=(event.now + flow.params.latency) % WRAP)
             sent.cost, sent.write, sent.far = request.cost, request.write, True
             sent.at, request.sent = event.now, sent
