@@ -80,8 +80,8 @@ left read1 read2 read3 read4 read5 read6 read7
 scheduler sim0 none
 """
 
-# Tasks that look up files have metadata pending when their group gets a cap, and later on: more than
-# is urgent at once.
+# Tasks that look up files have metadata pending when their group gets a cap, and later on: more
+# than is urgent at once.
 PASSED = """
 rmmod simdisk
 load simdisk size_mb=4096 backing=1
