@@ -44,12 +44,17 @@ static void check_turn(const struct bench *bench, const struct htbs_flow *flow)
 {
 	const struct htbs_policy *policy = &bench->policy;
 	const struct htbs_owed_head *heads[HEADS_MAX];
+	const struct htbs_flow *first;
 
 	if (!policy->rotational || policy->overload.now || policy->run ||
 	    policy->in_flight || flow->background ||
 	    policy->expired_at == bench->now || !must_begin(bench))
 		return;
 	heads_of(bench, heads);
+	first = htbs_pool_of_head((struct htbs_owed_head *)heads[0]);
+	/* A write that is not entitled yet has the quota. */
+	if (first->write && !htbs_policy_owes(policy, first, bench->now))
+		return;
 	must(&flow->pool->head == heads[0]);
 }
 
