@@ -16,9 +16,10 @@
  *  3. the background, if its small part of the device's time is due;
  *  4. in an overload, the flow that had the smallest part of its reservation;
  *  5. from latest(Q) on, the head with the earliest deadline;
- *  6. an entitled head that is not sequential: to serve it now takes the same
- *     positioning as later, and one switch less. Sequential flows wait until
- *     latest(Q), as they need fewer the more they have pending;
+ *  6. the nearest entitled head that is not sequential, if the others can wait for
+ *     it: to serve it now takes the same positioning as later, and one switch less.
+ *     Sequential flows wait until latest(Q), as they need fewer the more they have
+ *     pending;
  *  7. surplus: the flow that had the least device time over its weight, if there is
  *     time to position for it before latest(Q);
  *  8. the background, if nothing else is pending.

@@ -2,10 +2,10 @@
 /*
  * More is reserved than the device can do.
  *
- * If more than a quarter of the turns come after their latency, reservations
- * that alone take more than the device has give up their deadlines, and have
- * surplus. If that is not enough all reservations do: then the flow is next that
- * had the smallest part of its reservation, until all can be in time again.
+ * If more than a quarter of the turns come after their latency, reservations have no
+ * deadlines: the flow is next that had the smallest part of its reservation, until all
+ * can be in time again. What no device could keep and is asked for does not count, as
+ * its pool is relaxed (pool.c).
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/flow.h>

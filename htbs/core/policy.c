@@ -20,8 +20,10 @@
 #include <htbs/core/throttle.h>
 #include <htbs/core/wait.h>
 
-/* No request is charged more, so that a share fits 64 bits: 2.4 hours. */
-#define HTBS_TOOK_MAX		0x80000000000ULL	/* ns: 2^43 */
+/* No request is charged more, so that a share fits 64 bits: 1.2 hours. */
+#define HTBS_TOOK_MAX		0x40000000000ULL	/* ns: 2^42 */
+/* How many times a write counts in the share of its flow. */
+#define HTBS_WRITE_CHARGE	3
 
 /**
  * htbs_policy_init() - start with no flow backlogged and none active
@@ -382,7 +384,8 @@ static void htbs_charge_service(struct htbs_policy *policy,
 	if (policy->rotational)
 		htbs_flow_note_service(flow, sent->cost);
 	htbs_fair_charge(&policy->shares, &flow->share,
-			 htbs_flow_share(flow, sent->write ? 3 * took : took));
+			 htbs_flow_share(flow, sent->write ?
+					 HTBS_WRITE_CHARGE * took : took));
 	/* No reservation counts for more than the whole device. */
 	if (took > of)
 		htbs_fair_charge(&policy->proportions, &flow->pool->proportion,

@@ -2,11 +2,11 @@
 /*
  * A quota of the writes of surplus, in bytes/s.
  *
- * A device that does not seek serves many requests at a time, in an order of its
- * own, and no model tells how long one takes beside others: it depends on buffers,
- * on dies, on what the drive collects.  What can be seen is whether conforming
- * requests are in time.  So the rate at which surplus is dispatched follows from
- * that, as TCP's window follows from loss: a late one lowers the rate by
+ * A write takes no time that an estimate could see while a drive has room for it in
+ * its buffer.  What it takes later others wait for, and no model tells how long: that
+ * depends on buffers, on dies, on what the drive collects.  What can be seen is whether
+ * conforming requests are in time.  So the rate at which surplus is written follows
+ * from that, as TCP's window follows from loss: a late one lowers the rate by
  * 1 / HTBS_QUOTA_STEP, one in time raises it by HTBS_QUOTA_LATE times less if
  * surplus was held back.  The two are in balance with one late request in
  * HTBS_QUOTA_LATE.

@@ -84,12 +84,12 @@ static struct htbs_ready_node *htbs_ready_end(const struct rb_node *rb, u64 now,
 		return NULL;
 	for (;;) {
 		outer = largest ? rb->rb_right : rb->rb_left;
-		if (htbs_ready_below(outer, now))
-			rb = outer;
-		else if (!htbs_before(now, htbs_ready_entry(rb)->start))
-			return htbs_ready_entry(rb);
-		else
-			rb = largest ? rb->rb_left : rb->rb_right;
+		if (!htbs_ready_below(outer, now)) {
+			if (!htbs_before(now, htbs_ready_entry(rb)->start))
+				return htbs_ready_entry(rb);
+			outer = largest ? rb->rb_left : rb->rb_right;
+		}
+		rb = outer;
 	}
 }
 

@@ -5,8 +5,8 @@
  * While nothing that is owed needs the device, the active flow keeps it if that
  * saves positioning: it is sequential; or it is served by position, as it has
  * several requests pending; or it is behind its pace, and then catches up in one
- * batch. Surplus lasts for HTBS_RUN positionings if another flow had less, and
- * so does every run in an overload.
+ * batch. Surplus lasts for HTBS_RUN positionings at worst if another flow had less,
+ * and so does every run in an overload.
  *
  * A run by position is a sweep in one direction, then again from the first
  * sector on. The oldest request goes first, and then every HTBS_SWEEP requests,
@@ -61,7 +61,8 @@ bool htbs_policy_sweeps(const struct htbs_policy *policy, u64 now)
 
 static u64 htbs_longest_run(const struct htbs_policy *policy)
 {
-	return policy->run_since + HTBS_RUN * htbs_service_time_longest(&policy->service);
+	return policy->run_since +
+	       HTBS_RUN * htbs_service_time_longest(&policy->service);
 }
 
 /* Until when the active flow may keep the device. */

@@ -55,7 +55,7 @@ static void check_pool(struct bench *bench, struct htbs_pool *pool)
 	must(pool->pending == pending);
 	must(pool->in_flight == in_flight);
 	must(!RB_EMPTY_NODE(&pool->proportion.rb) == (first && policy->overload.now));
-	must(htbs_owed_contains(&pool->head) == (first != NULL));
+	must(htbs_owed_contains(&pool->head) == !!first);
 	must(RB_EMPTY_NODE(&pool->ready.rb) || (first && !pool->relaxed));
 	if (!first)
 		return;

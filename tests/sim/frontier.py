@@ -1,4 +1,4 @@
-"""What a limit of fixed size does on a flash drive, beside the scheduler's: python -m tests.sim.frontier.
+"""What a fixed limit does on a flash drive, beside the scheduler's: python -m tests.sim.frontier.
 
 A reader with one request at a time is beside deep readers, or beside a deep writer. The more the
 others may have in flight, or write, the more the drive does, and the longer the reader waits. Each

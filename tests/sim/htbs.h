@@ -34,6 +34,7 @@ static void engine_fix_limits(void)
 	if (fixed_quota)
 		policy.quota.rate = fixed_quota;
 }
+
 static struct engine_flow unused;
 
 static void engine_init(const struct sim_setup *setup, bool rotational,

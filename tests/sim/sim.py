@@ -62,7 +62,8 @@ class CSetup(Structure):
     """struct sim_setup."""
 
     _fields_ = [("drive", c_uint32), ("b_max", c_uint32), ("t_wait", c_uint64),
-                ("seek", c_uint64), ("seconds", c_uint64), ("seed", c_uint64), ("seeks", c_bool), ("window", c_uint32), ("quota", c_uint64),
+                ("seek", c_uint64), ("seconds", c_uint64), ("seed", c_uint64), ("seeks", c_bool),
+                ("window", c_uint32), ("quota", c_uint64),
                 ("plain", CPlain)]
 
 

@@ -8,7 +8,6 @@ import pytest
 from tests.sim.loads import crowd
 from tests.sim.sim import MS, PAPER, run
 
-
 RUN = 8  # of the longest positionings
 
 

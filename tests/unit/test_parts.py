@@ -198,8 +198,8 @@ def test_entitled_heads_as_found_by_a_walk(steps, zero, now, key):
     """The first one and the nearest one, also when the clock wraps; the one behind of two."""
     lib, tree, known = parts(), CReady(), {}
     nodes = [CReadyNode() for _ in range(8)]
-    for which, node in enumerate(nodes):
-        node.rb[0] = addressof(nodes[which])  # in no tree
+    for node in nodes:
+        node.rb[0] = addressof(node)  # in no tree
     for which, head in steps:
         node = nodes[which]
         lib.htbs_ready_remove(byref(tree), byref(node))

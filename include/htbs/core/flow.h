@@ -21,7 +21,7 @@
 /* A flow is sequential if this many of its last 8 requests were. */
 #define HTBS_SEQ_MIN		5
 
-/* How long a run lasts that nothing else ends, positionings. */
+/* How long a run lasts that nothing else ends, in the longest positionings. */
 #define HTBS_RUN		8
 
 /**

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The quota of a device that does not seek: how much may be written as surplus without
- * making conforming requests late.
+ * The quota: how much may be written as surplus without making conforming requests late.
  */
 #ifndef HTBS_CORE_QUOTA_H
 #define HTBS_CORE_QUOTA_H
