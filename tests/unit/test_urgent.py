@@ -41,7 +41,7 @@ def test_the_shortest_latency_is_inherited(desk):
 
 def test_urgent_requests_have_a_part_of_the_device(desk):
     """A quarter of its time, and a burst, however many there are."""
-    flow = desk.init_flow(SOON)
+    flow = desk.init_flow(SOON._replace(bw=SOON.bw // 10))
     conforms(desk, flow)
     service, begun, took = desk.device.service, desk.now, 0
     while desk.now < begun + 10 * SECOND:
