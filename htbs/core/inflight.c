@@ -131,7 +131,7 @@ static bool htbs_within_limits(struct htbs_policy *policy,
 		return true;
 	return flow->write ? htbs_quota_allows(&policy->quota, now) :
 	       policy->rotational || htbs_window_open(&policy->window,
-					      htbs_policy_in_flight(policy, false));
+					      htbs_policy_in_flight(policy, false), now);
 }
 
 /**
@@ -270,6 +270,6 @@ void htbs_policy_judge_limits(struct htbs_policy *policy,
 	     flow != htbs_policy_expected(policy, NULL, now)))
 		return;
 	htbs_window_update(&policy->window, htbs_policy_in_flight(policy, false),
-			   slow || late);
+			   slow || late, sent->at);
 	htbs_quota_judge(&policy->quota, late);
 }

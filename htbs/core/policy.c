@@ -49,7 +49,7 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	policy->throttled = RB_ROOT_CACHED;
 	htbs_pool_init(&policy->pool, 0);
 	htbs_service_time_init(&policy->service, position);
-	htbs_window_init(&policy->window);
+	htbs_window_init(&policy->window, 0);
 	htbs_quota_init(&policy->quota, 0);
 	policy->expired_at = -HTBS_EXPIRE;
 }
@@ -219,6 +219,7 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 	policy->held = false;
 	if (arrival->hit)
 		policy->wait = HTBS_WAIT_NONE;
+	htbs_pool_note_arrival(flow->pool, flow, now);
 	if (!htbs_flow_busy(flow))
 		htbs_become_busy(policy, flow, now);
 	policy->pending++;

@@ -15,6 +15,10 @@
 #include <htbs/core/flow.h>
 #include <htbs/core/pool.h>
 
+/* The inverse weight of a new pause in the mean; a longer one counts as so many services. */
+#define HTBS_PAUSE_WEIGHT	8
+#define HTBS_PAUSE_MOST		4
+
 /**
  * htbs_pool_init() - a pool without flows
  * @pool: the pool
@@ -83,19 +87,39 @@ struct htbs_flow *htbs_pool_of_ready(struct htbs_ready_node *node)
 }
 
 /**
+ * htbs_pool_note_arrival() - learn what a pool asks for from an arriving request
+ * @pool: the pool; the request does not count yet
+ * @flow: the flow of it that the request belongs to
+ * @now: real time, ns
+ */
+void htbs_pool_note_arrival(struct htbs_pool *pool, const struct htbs_flow *flow,
+			    u64 now)
+{
+	u64 most = HTBS_PAUSE_MOST * flow->time_alone;
+	u64 pause = htbs_pool_busy(pool) ? 0 : now - pool->idle_since;
+
+	if (!flow->time_alone)
+		return;
+	if (pause > most)
+		pause = most;
+	if (pool->pause > most)
+		pool->pause = most;
+	pool->pause += ((s64)pause - (s64)pool->pause) / HTBS_PAUSE_WEIGHT;
+}
+
+/**
  * htbs_pool_greedy() - whether more is reserved and asked for than the device has
  * @pool: the pool
  * @first: the first of its backlogged flows
  *
- * A flow asks for most of the device's time if it has others pending, or thinks for
- * less than it is served.
+ * A pool asks for most of the device's time if it pauses for less than it is served, were
+ * each request served at once.
  *
  * Return: true if it is.
  */
 bool htbs_pool_greedy(const struct htbs_pool *pool, const struct htbs_flow *first)
 {
-	return htbs_pool_impossible(pool) &&
-	       (pool->pending > 1 || first->think < first->time_alone);
+	return htbs_pool_impossible(pool) && pool->pause < first->time_alone;
 }
 
 /**

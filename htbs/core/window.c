@@ -14,6 +14,7 @@
  * fourth power of the third root of the part that exceeds 3/4 t. So for one late
  * request in 1000, one in 178 may be slow. Reserved work is not limited.
  */
+#include <htbs/core/params.h>
 #include <htbs/core/window.h>
 
 /* A step down, as a part of the limit; a step up, as a part of that. */
@@ -23,12 +24,14 @@
 /**
  * htbs_window_init() - nothing is known of the device: begin with one read
  * @window: the window
+ * @now: real time, ns
  */
-void htbs_window_init(struct htbs_window *window)
+void htbs_window_init(struct htbs_window *window, u64 now)
 {
 	*window = (struct htbs_window){
-		.limit	= HTBS_WINDOW_ONE,
-		.probes	= true,
+		.limit		= HTBS_WINDOW_ONE,
+		.probes		= true,
+		.exceeded	= now - 1,
 	};
 }
 
@@ -36,13 +39,18 @@ void htbs_window_init(struct htbs_window *window)
  * htbs_window_open() - whether a read may be dispatched as surplus
  * @window: the window
  * @in_flight: reads in flight
+ * @now: real time, ns
  *
  * Return: true if it may.
  */
-bool htbs_window_open(struct htbs_window *window, u32 in_flight)
+bool htbs_window_open(struct htbs_window *window, u32 in_flight, u64 now)
 {
-	if (in_flight * HTBS_WINDOW_ONE < window->limit)
+	u32 used = in_flight * HTBS_WINDOW_ONE;
+
+	if (used < window->limit)
 		return true;
+	if (used > 2 * window->limit)
+		window->exceeded = now;
 	window->full = true;
 	return false;
 }
@@ -54,9 +62,9 @@ static void htbs_window_shrink(struct htbs_window *window, u32 used)
 	if (used < window->limit)
 		window->limit = used;
 	window->limit -= window->limit / part;
-	if (window->limit < HTBS_WINDOW_ONE)
+	window->probes = window->limit <= HTBS_WINDOW_ONE;
+	if (window->probes)
 		window->limit = HTBS_WINDOW_ONE;
-	window->probes = false;
 }
 
 static void htbs_window_grow(struct htbs_window *window)
@@ -73,19 +81,19 @@ static void htbs_window_grow(struct htbs_window *window)
  * @window: the window
  * @in_flight: reads in flight with it
  * @slow: it took most of its time, or its flow is behind its pace
+ * @at: when it was dispatched, real ns
  *
  * At first each request in time raises the limit by one; the slow one that ends that
- * halves it. A slow one tells nothing of the limit if many more are in flight, from
- * before the limit was in force.
+ * halves it. A slow one tells nothing of the limit if many more were in flight with
+ * it, from before the limit was in force.
  */
-void htbs_window_update(struct htbs_window *window, u32 in_flight, bool slow)
+void htbs_window_update(struct htbs_window *window, u32 in_flight, bool slow,
+			u64 at)
 {
-	u32 used = in_flight * HTBS_WINDOW_ONE;
-
-	if (slow && used > 2 * window->limit)
+	if (slow && !htbs_before(window->exceeded, at))
 		return;
 	if (slow)
-		htbs_window_shrink(window, used);
+		htbs_window_shrink(window, in_flight * HTBS_WINDOW_ONE);
 	else if (window->full)
 		htbs_window_grow(window);
 	window->full = false;

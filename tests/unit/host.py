@@ -99,7 +99,8 @@ class CQuota(Structure):
 class CWindow(Structure):
     """struct htbs_window."""
 
-    _fields_ = [("limit", c_uint32), ("full", c_bool), ("probes", c_bool)]
+    _fields_ = [("limit", c_uint32), ("full", c_bool), ("probes", c_bool),
+                ("exceeded", c_uint64)]
 
 
 class CShortfall(Structure):
@@ -181,9 +182,9 @@ PROTOTYPES = {
     "host_policy_service": (POINTER(CServiceTime), c_void_p),
     "host_policy_quota": (POINTER(CQuota), c_void_p),
     "host_policy_window": (POINTER(CWindow), c_void_p),
-    "htbs_window_init": (None, POINTER(CWindow)),
-    "htbs_window_open": (c_bool, POINTER(CWindow), c_uint32),
-    "htbs_window_update": (None, POINTER(CWindow), c_uint32, c_bool),
+    "htbs_window_init": (None, POINTER(CWindow), c_uint64),
+    "htbs_window_open": (c_bool, POINTER(CWindow), c_uint32, c_uint64),
+    "htbs_window_update": (None, POINTER(CWindow), c_uint32, c_bool, c_uint64),
     "host_policy_set_t_wait": (None, c_void_p, c_uint64),
     "host_flow_set_weight": (None, c_void_p, c_uint32),
 }

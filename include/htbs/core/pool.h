@@ -20,6 +20,7 @@ struct htbs_flow;
  * struct htbs_pool - flows that share a reservation
  * @pace: the reservation, and how far they have come together
  * @need: part of the device's time that the reservation takes, in 1/256
+ * @pause: how long they have no request before one arrives, mean, ns
  * @relaxed: that is all, and they ask for it: they have no pace, and are owed a request
  *	in a second at most
  * @served: when a request of them was dispatched last, real ns
@@ -36,6 +37,7 @@ struct htbs_flow;
 struct htbs_pool {
 	struct htbs_pace pace;
 	u64 need;
+	u64 pause;
 	bool relaxed;
 	u64 served;
 	struct htbs_owed_head head;
@@ -77,6 +79,8 @@ void htbs_pool_configure(struct htbs_pool *pool, const struct htbs_params *param
 struct htbs_flow *htbs_pool_first(struct htbs_pool *pool);
 struct htbs_flow *htbs_pool_of_head(struct htbs_owed_head *head);
 struct htbs_flow *htbs_pool_of_ready(struct htbs_ready_node *node);
+void htbs_pool_note_arrival(struct htbs_pool *pool,
+			    const struct htbs_flow *flow, u64 now);
 bool htbs_pool_greedy(const struct htbs_pool *pool,
 		      const struct htbs_flow *first);
 struct htbs_flow *htbs_pool_of_proportion(struct htbs_fair_node *node);

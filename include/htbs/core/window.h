@@ -19,11 +19,13 @@
  * @limit: requests, in units of 1/HTBS_WINDOW_ONE
  * @full: a request was held back since the last update
  * @probes: no request was slow yet: the limit is raised by one for each
+ * @exceeded: when more than twice the limit were in flight last, real ns
  */
 struct htbs_window {
 	u32 limit;
 	bool full;
 	bool probes;
+	u64 exceeded;
 };
 
 /**
@@ -37,8 +39,9 @@ static inline u32 htbs_window_size(const struct htbs_window *window)
 	return window->limit / HTBS_WINDOW_ONE;
 }
 
-void htbs_window_init(struct htbs_window *window);
-bool htbs_window_open(struct htbs_window *window, u32 in_flight);
-void htbs_window_update(struct htbs_window *window, u32 in_flight, bool slow);
+void htbs_window_init(struct htbs_window *window, u64 now);
+bool htbs_window_open(struct htbs_window *window, u32 in_flight, u64 now);
+void htbs_window_update(struct htbs_window *window, u32 in_flight, bool slow,
+			u64 at);
 
 #endif /* HTBS_CORE_WINDOW_H */
