@@ -131,7 +131,7 @@ def test_a_request_conforms_if_it_is_entitled_when_it_arrives(desk):
 
 def test_a_sequential_flow_waits_until_it_is_due(desk):
     """It needs fewer seeks the more it has, so surplus goes before what it is owed."""
-    reader = desk.init_flow(LATER._replace(weight=1))
+    reader = desk.init_flow(LATER._replace(bw=LATER.bw // 10, weight=1))
     other = desk.init_flow(SPARE._replace(weight=1000))
     pos = desk.read(reader, 9, took=MS // 2)
     desk.now += T_WAIT
