@@ -67,7 +67,8 @@ static bool htbs_must_begin(const struct htbs_policy *policy,
 
 /*
  * The nearest entitled head; the one with the earliest deadline if the others cannot
- * wait for that.
+ * wait for that, and one positioning more: an urgent head that is not the nearest is
+ * farther away than others are in the mean.
  */
 static struct htbs_flow *htbs_next_owed(const struct htbs_policy *policy, u64 now)
 {
@@ -80,7 +81,7 @@ static struct htbs_flow *htbs_next_owed(const struct htbs_policy *policy, u64 no
 		return urgent;
 	if (!next || next == urgent)
 		return next;
-	load = htbs_policy_load_with(policy, next, 2);
+	load = htbs_policy_load_with(policy, next, 4);
 	return htbs_must_begin(policy, next, &load, now) ? urgent : next;
 }
 

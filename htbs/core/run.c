@@ -69,8 +69,7 @@ static u64 htbs_longest_run(const struct htbs_policy *policy)
 static u64 htbs_run_end(const struct htbs_policy *policy, u64 now)
 {
 	const struct htbs_flow *flow = policy->active;
-	u32 halves = htbs_flow_sequential(flow) ? 1 : 2;
-	struct htbs_load load = htbs_policy_load_with(policy, flow, halves);
+	struct htbs_load load = htbs_policy_load_with(policy, flow, 2);
 	u64 start = htbs_flow_start(flow);
 
 	if (policy->overload.now)

@@ -26,6 +26,8 @@
 #define HTBS_MARGIN		5
 /* A new time changes an estimate by 1/64 of the difference. */
 #define HTBS_FADE		64
+/* As many times what is believed at first counts for. */
+#define HTBS_GUESSES		8
 /* What a device that was never seen is believed to take for 1024 bytes, ns. */
 #define HTBS_STREAM_FIRST	10240
 /* The fastest request is forgotten after one or two of these, as by BBR. */
@@ -44,10 +46,10 @@ static u64 htbs_root(u64 n)
 	return root;
 }
 
-/* Move an estimate towards a new value. */
-static void htbs_fade(u64 *estimate, u64 value)
+/* Move an estimate towards a new value, by one part of the difference. */
+static void htbs_fade(u64 *estimate, u64 value, u32 part)
 {
-	*estimate += ((s64)value - (s64)*estimate) / HTBS_FADE;
+	*estimate += ((s64)value - (s64)*estimate) / (s64)part;
 }
 
 /**
@@ -60,6 +62,7 @@ void htbs_service_time_init(struct htbs_service_time *time, u64 position)
 	time->position = position / 2;
 	time->deviation = position / (2 * HTBS_MARGIN);
 	time->stream = HTBS_STREAM_FIRST;
+	time->part = HTBS_GUESSES;
 }
 
 /**
@@ -97,14 +100,18 @@ void htbs_service_time_learn(struct htbs_service_time *time, u64 took, u32 bytes
 
 	if (!positioned) {
 		took = htbs_believable(time, took);
-		htbs_fade(&time->stream, div64_u64(took << 10, bytes));
+		htbs_fade(&time->stream, div64_u64(took << 10, bytes),
+			  HTBS_FADE);
 		return;
 	}
 	took = htbs_believable(time, took > transfer ? took - transfer : 0);
 	error = took > time->position ? took - time->position :
 					time->position - took;
-	htbs_fade(&time->position, took);
-	htbs_fade(&time->deviation, error);
+	/* The first times count as in a mean: what is believed before is a guess. */
+	if (time->part < HTBS_FADE)
+		time->part++;
+	htbs_fade(&time->position, took, time->part);
+	htbs_fade(&time->deviation, error, time->part);
 }
 
 /**

@@ -8,12 +8,12 @@ from tests.sim.sim import MS, Client, run
 
 
 def test_a_stream_keeps_its_locality_beside_a_scattered_writer():
-    """Each has half of what the reader leaves of the disk; the stream moves more in that."""
+    """A write counts three times, so the stream has three quarters of what the reader leaves."""
     outcome = run(queueing_disk(60), drive="nearline")
     reader, writer, stream = outcome.clients
     assert reader.late <= reader.conforming / 50
     assert stream.bytes > 6 * writer.bytes
-    assert writer.bytes > 4 * 60 * REST.bw
+    assert writer.bytes > 3 * 60 * REST.bw
 
 
 @pytest.mark.parametrize("members", [1, 4])

@@ -86,7 +86,8 @@ class CSent(Structure):
 class CServiceTime(Structure):
     """struct htbs_service_time."""
 
-    _fields_ = [("position", c_uint64), ("deviation", c_uint64), ("stream", c_uint64)]
+    _fields_ = [("position", c_uint64), ("deviation", c_uint64), ("stream", c_uint64),
+                ("part", c_uint32)]
 
 
 class CQuota(Structure):

@@ -396,7 +396,7 @@ def test_no_wait_for_writers(desk):
     assert never_waits(desk)
 
 
-@pytest.mark.parametrize(("pause", "waits"), [(MS, True), (3 * MS, False)])
+@pytest.mark.parametrize(("pause", "waits"), [(MS // 2, True), (3 * MS, False)])
 def test_think_time(desk, pause, waits):
     """Four think times, the longest wait, must not take longer than to position."""
     reader = desk.init_flow(SPARE)

@@ -16,11 +16,13 @@
  * @position: to position, if the request is not next to the one before; mean, ns
  * @deviation: mean absolute deviation of @position, ns
  * @stream: to transfer 1024 bytes; mean, ns
+ * @part: the inverse weight of the last time in @position and @deviation
  */
 struct htbs_service_time {
 	u64 position;
 	u64 deviation;
 	u64 stream;
+	u32 part;
 };
 
 /**
