@@ -93,7 +93,7 @@ def claims(runs: Runs) -> list[Claim]:
 
 
 def words_of(study: Study, runs: Runs) -> str:
-    """Where throughput is lost if the two have no reservations of their own."""
+    """What the two get of the disk, and what the reader's late requests are."""
 
     def got(way: Scheduler) -> str:
         found = (ways.total(runs, CASE, way, (job,)) / KIB for job in GREEDY)
@@ -104,9 +104,9 @@ def words_of(study: Study, runs: Runs) -> str:
     return f"""\
 {words.promises(study, runs)}
 
-The writer and the stream get {every}. Without reservations of their own the two share one, and in
-it the older request goes first: more of the writer's are served, each for a seek, at the expense of
-the stream and of the sum."""
+The writer and the stream get {every}. Without reservations of their own the two share one, but each
+has its share of the device's time, in which a write counts three times. Requests of the reader that
+do not conform are owed later, and count here as late, too."""
 
 
 STUDY = Study(
