@@ -15,11 +15,14 @@ def _iops(result: Result, run: str, group: str) -> float:
 
 
 def test_operations_alone_whatever_their_size(result: Result) -> None:
-    """20 a second of 128 KiB, where 25 are reserved: each conforms and is on time."""
+    """20 a second of 128 KiB, where 25 are reserved: each conforms and is on time.
+
+    But one, as what the disk takes is a guess at first.
+    """
     stat = htbs_stat(result.text("alone-app.stat"))
     assert _iops(result, "alone", "app") == pytest.approx(20, rel=0.05)
-    assert stat["conforming"] == stat["inserted"] == stat["met"]
-    assert stat["missed"] == 0
+    assert stat["conforming"] == stat["inserted"] == stat["met"] + stat["missed"]
+    assert stat["missed"] <= 1
 
 
 def test_beside_bytes_no_more_than_both_conform(result: Result) -> None:
