@@ -15,13 +15,10 @@ def _iops(result: Result, run: str, group: str) -> float:
 
 
 def test_operations_alone_whatever_their_size(result: Result) -> None:
-    """20 a second of 128 KiB, where 25 are reserved: each conforms and is on time.
-
-    But one, as what the disk takes is a guess at first.
-    """
+    """20 a second of 128 KiB, where 25 are reserved: each conforms and is on time, but one."""
     stat = htbs_stat(result.text("alone-app.stat"))
     assert _iops(result, "alone", "app") == pytest.approx(20, rel=0.05)
-    assert stat["conforming"] == stat["inserted"] == stat["met"] + stat["missed"]
+    assert stat["inserted"] - 1 <= stat["conforming"] == stat["met"] + stat["missed"]
     assert stat["missed"] <= 1
 
 
