@@ -117,7 +117,10 @@ static struct htbs_flow *htbs_next_flow(struct htbs_policy *policy, u64 now)
 	return flow ?: htbs_next_surplus(policy, now);
 }
 
-/* What is next may not go: reserved work, else on flash the other direction. */
+/*
+ * What is next may not go: an entitled head, else any that may while a limit holds back
+ * the other direction.
+ */
 static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
 						u64 now)
 {

@@ -8,7 +8,7 @@
  * would be late, if it arrived now.
  *
  * The writes of surplus have a quota: what a drive has in its buffer it owes to the
- * medium, and nobody sees that before a read waits for it. On a device that does not
+ * medium, which no estimate shows before a read waits for it. On a device that does not
  * seek the reads of surplus have a window. Reserved work is limited by neither.
  */
 #include <htbs/core/backlog.h>
