@@ -257,6 +257,7 @@ void htbs_policy_judge_limits(struct htbs_policy *policy,
 	bool slow = now - sent->at > 3 * (sent->due - sent->at) / 4;
 	u64 step = htbs_pace_step(&flow->pool->pace, sent->cost);
 	u64 latency = htbs_flow_latency(flow);
+	const struct htbs_flow *tight = htbs_policy_expected(policy, NULL, now);
 	bool late = htbs_before(sent->due, now);
 
 	if (!late && !policy->rotational &&
@@ -266,8 +267,7 @@ void htbs_policy_judge_limits(struct htbs_policy *policy,
 		late = true;
 	}
 	if (!slow && !late &&
-	    (htbs_held_up(flow, now, sent, step) ||
-	     flow != htbs_policy_expected(policy, NULL, now)))
+	    (htbs_held_up(flow, now, sent, step) || (tight && tight != flow)))
 		return;
 	htbs_window_update(&policy->window, htbs_policy_in_flight(policy, false),
 			   slow || late, sent->at);

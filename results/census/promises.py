@@ -1,7 +1,7 @@
 """Reservations that a drive can keep, from what its data sheet says.
 
-A set of reservations is *feasible* on a drive if one could keep it who sends the drive one request
-at a time:
+A set of reservations is *feasible* on a drive if it could be kept with one request at a time in
+the drive:
 
 - Time. Requests at the reserved bandwidths take nine tenths of the drive's time at most, in the
   mean. A sequential group takes a positioning for each of its latencies, and a transfer for each
