@@ -150,17 +150,21 @@ bool htbs_flow_behind(const struct htbs_flow *flow, u64 now)
 /**
  * htbs_flow_share() - how far device time advances the share tag of a flow
  * @flow: the flow
- * @time: ns, up to 2^44
+ * @time: ns, up to 2^38
  *
- * Return: the time over the weight; over the bandwidth of a flow without a weight.
+ * A pool has one weight, of which each of its busy flows has a part.
+ *
+ * Return: the time over the flow's part of the weight; of the bandwidth without a weight.
  */
 u64 htbs_flow_share(const struct htbs_flow *flow, u64 time)
 {
 	const struct htbs_params *params = &flow->pool->pace.params;
 	u64 weight = params->weight * HTBS_WEIGHT_RATE;
 
-	return div64_u64(time << HTBS_SHARE_SHIFT,
-			 weight ?: htbs_params_rate(params));
+	u64 share = div64_u64(time << HTBS_SHARE_SHIFT,
+			      weight ?: htbs_params_rate(params));
+
+	return flow->pool->busy > 1 ? flow->pool->busy * share : share;
 }
 
 /**

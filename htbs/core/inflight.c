@@ -2,9 +2,10 @@
 /*
  * What a device that orders by itself may have in flight.
  *
- * A device that seeks may pass a conforming request for as long as it gets
- * others. So no request is added that could make a conforming one in flight
- * late; nor one behind which a conforming request of a flow that had one of late
+ * A device that seeks may pass a request for as long as it gets others. So each
+ * request in flight has a deadline, whether it was owed or surplus: the latency after
+ * it is entitled, as if it were still pending. No request is added that could make one
+ * of them late; nor one behind which a conforming request of a flow that had one of late
  * would be late, if it arrived now.
  *
  * The writes of surplus have a quota: what a drive has in its buffer it owes to the
@@ -21,11 +22,25 @@
 /* A flow that had a conforming request may have another one for so long. */
 #define HTBS_EXPECT		1000000000ULL	/* ns: 1 s */
 
+/*
+ * What the device takes for the requests that it has and the head of a flow. The more
+ * it has to choose from, the shorter it positions, and the last one is served alone.
+ */
+static struct htbs_load htbs_load_to_last(const struct htbs_policy *policy,
+					  const struct htbs_flow *flow)
+{
+	struct htbs_load load = htbs_policy_load_with(policy, flow, 2);
+
+	if (policy->in_flight)
+		htbs_load_add(&load, &policy->alone, 2, 0);
+	return load;
+}
+
 /* What is owed is near, on the average: half as long. */
 static bool htbs_risks_deadline(const struct htbs_policy *policy,
 				const struct htbs_flow *flow, u64 now)
 {
-	struct htbs_load load = htbs_policy_load_with(policy, flow, 2);
+	struct htbs_load load = htbs_load_to_last(policy, flow);
 	u64 time = htbs_load_longest(&load);
 	u32 i;
 
@@ -109,7 +124,7 @@ struct htbs_flow *htbs_policy_expected(struct htbs_policy *policy,
 static bool htbs_leaves_room(struct htbs_policy *policy,
 			     const struct htbs_flow *flow, u64 now)
 {
-	struct htbs_load load = htbs_policy_load_with(policy, flow, 2);
+	struct htbs_load load = htbs_load_to_last(policy, flow);
 	const struct htbs_flow *other;
 
 	/* Its own deadline is as near. */
@@ -161,6 +176,22 @@ static void htbs_update_load(struct htbs_policy *policy, struct htbs_flow *flow)
 	policy->load.variance += flow->load.variance;
 }
 
+/* Of more deadlines than there is room for the earliest ones are kept. */
+static void htbs_note_due(struct htbs_policy *policy, u64 due)
+{
+	u32 latest = 0, i;
+
+	if (policy->due_count < HTBS_DEADLINES_MAX) {
+		policy->due[policy->due_count++] = due;
+		return;
+	}
+	for (i = 1; i < HTBS_DEADLINES_MAX; i++)
+		if (htbs_before(policy->due[latest], policy->due[i]))
+			latest = i;
+	if (htbs_before(due, policy->due[latest]))
+		policy->due[latest] = due;
+}
+
 /**
  * htbs_policy_inflight_add() - the device gets a request
  * @policy: the policy
@@ -171,7 +202,10 @@ void htbs_policy_inflight_add(struct htbs_policy *policy,
 			      struct htbs_flow *flow,
 			      const struct htbs_sent *sent)
 {
-	policy->busy += !htbs_flow_busy(flow);
+	if (!htbs_flow_busy(flow)) {
+		policy->busy++;
+		flow->pool->busy++;
+	}
 	flow->in_flight++;
 	flow->pool->in_flight++;
 	flow->far += sent->far;
@@ -180,9 +214,8 @@ void htbs_policy_inflight_add(struct htbs_policy *policy,
 	if (!policy->in_flight++)
 		policy->busy_since = sent->at;
 	policy->writes += sent->write;
-	if (policy->rotational && sent->conforms &&
-	    policy->due_count < HTBS_DEADLINES_MAX)
-		policy->due[policy->due_count++] = sent->due;
+	if (policy->rotational)
+		htbs_note_due(policy, sent->due);
 }
 
 static void htbs_forget_due(struct htbs_policy *policy, u64 due)
@@ -196,6 +229,19 @@ static void htbs_forget_due(struct htbs_policy *policy, u64 due)
 		}
 	if (!policy->in_flight)
 		policy->due_count = 0;
+}
+
+/**
+ * htbs_policy_note_idle() - a flow has one request less
+ * @policy: the policy
+ * @flow: the flow
+ */
+void htbs_policy_note_idle(struct htbs_policy *policy, struct htbs_flow *flow)
+{
+	if (htbs_flow_busy(flow))
+		return;
+	policy->busy--;
+	flow->pool->busy--;
 }
 
 /**
@@ -218,9 +264,9 @@ void htbs_policy_inflight_remove(struct htbs_policy *policy,
 	htbs_update_load(policy, flow);
 	policy->in_flight--;
 	policy->writes -= sent->write;
-	if (sent->conforms)
+	if (policy->rotational)
 		htbs_forget_due(policy, sent->due);
-	policy->busy -= !htbs_flow_busy(flow);
+	htbs_policy_note_idle(policy, flow);
 }
 
 /*

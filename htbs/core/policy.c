@@ -20,8 +20,8 @@
 #include <htbs/core/throttle.h>
 #include <htbs/core/wait.h>
 
-/* No request is charged more, so that a share fits 64 bits: 1.2 hours. */
-#define HTBS_TOOK_MAX		0x40000000000ULL	/* ns: 2^42 */
+/* No request is charged more, so that a share fits 64 bits: 69 seconds. */
+#define HTBS_TOOK_MAX		0x1000000000ULL		/* ns: 2^36 */
 /* How many times a write counts in the share of its flow. */
 #define HTBS_WRITE_CHARGE	3
 
@@ -49,6 +49,7 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	policy->throttled = RB_ROOT_CACHED;
 	htbs_pool_init(&policy->pool, 0);
 	htbs_service_time_init(&policy->service, position);
+	htbs_service_time_init(&policy->alone, position);
 	htbs_window_init(&policy->window, 0);
 	htbs_quota_init(&policy->quota, 0);
 	policy->expired_at = -HTBS_EXPIRE;
@@ -193,7 +194,7 @@ static void htbs_become_busy(struct htbs_policy *policy, struct htbs_flow *flow,
 {
 	policy->busy++;
 	htbs_flow_note_arrival(flow, now, policy->t_wait);
-	if (!htbs_pool_busy(flow->pool))
+	if (!flow->pool->busy++)
 		htbs_pool_becomes_busy(policy, flow->pool, flow, now);
 	/* Between two requests for which the device is kept it was not idle. */
 	if (policy->active == flow)
@@ -260,14 +261,14 @@ static void htbs_describe(const struct htbs_policy *policy,
 			  struct htbs_sent *sent)
 {
 	u64 arrived = htbs_cap_waits_since(&flow->cap, extent->arrived);
+	u64 start = htbs_pace_start(&flow->pool->pace, arrived, extent->cost);
 
 	*sent = (struct htbs_sent){
 		.at		= now,
-		.due		= arrived + htbs_flow_latency(flow),
+		.due		= flow->background ? arrived + HTBS_EXPIRE :
+						     start + htbs_flow_latency(flow),
 		.cost		= extent->cost,
-		.conforms	= !flow->background &&
-				  htbs_pace_start(&flow->pool->pace, arrived,
-						  extent->cost) == arrived,
+		.conforms	= !flow->background && start == arrived,
 		.write		= extent->write,
 		.far		= !near || policy->active != flow || !policy->run,
 	};
@@ -345,7 +346,7 @@ void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow)
 	policy->pending--;
 	flow->pool->pending--;
 	flow->pending--;
-	policy->busy -= !htbs_flow_busy(flow);
+	htbs_policy_note_idle(policy, flow);
 	if (!flow->pending)
 		htbs_policy_unlink(policy, flow);
 }
@@ -364,6 +365,8 @@ static void htbs_learn_service(struct htbs_policy *policy,
 
 	htbs_service_time_learn(&policy->service, took, sent->cost,
 				sent->far || slow);
+	if ((sent->far || slow) && policy->in_flight == 1)
+		htbs_service_time_learn(&policy->alone, took, sent->cost, true);
 	if (!slow)
 		htbs_service_time_learn(&flow->service, took, sent->cost,
 					sent->far);

@@ -12,7 +12,7 @@
 #define SIM_CLIENTS	32
 #define SIM_DEPTH	256
 #define SIM_QUEUE	4096
-#define SIM_WAITS	512	/* counters of latencies, and what each is wide, ns */
+#define SIM_WAITS	8192	/* counters of latencies, and what each is wide, ns */
 #define SIM_WAIT_NS	20000
 
 /* Mirrored in sim.py: a client that reads or writes, and its results. */

@@ -40,10 +40,10 @@ class CClient(Structure):
                 ("idle", c_bool), ("shares", c_bool),
                 *((name, c_uint64)
                   for name in ("bytes", "ios", "conforming", "late", "late_max", "wait_max")),
-                ("waits", c_uint32 * 512)]
+                ("waits", c_uint32 * 8192)]
 
     def percentile(self, percent: float) -> int:
-        """The latency that this share of its requests does not exceed, ns; 10 ms: or more."""
+        """The latency that this share of its requests does not exceed, ns; 164 ms: or more."""
         rank, seen = self.ios * percent / 100, 0
         for which, count in enumerate(self.waits, start=1):
             seen += count

@@ -102,6 +102,11 @@ void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)
 	};
 }
 
+struct htbs_service_time *host_policy_alone(struct htbs_policy *policy)
+{
+	return &policy->alone;
+}
+
 struct htbs_service_time *host_policy_service(struct htbs_policy *policy)
 {
 	return &policy->service;

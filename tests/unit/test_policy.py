@@ -126,7 +126,7 @@ def test_a_request_conforms_if_it_is_entitled_when_it_arrives(desk):
         desk.now += MS
         desk.device.complete(flow, requests[-1], desk.now)
     assert [request.conforms for request in requests] == [True, True, False, False]
-    assert all(request.due == SECOND + SOON.latency for request in requests)
+    assert [request.due - SECOND - SOON.latency for request in requests] == [0, 0, MS, 2 * MS]
 
 
 def test_a_sequential_flow_waits_until_it_is_due(desk):
@@ -512,6 +512,50 @@ def test_a_conforming_request_in_flight_is_not_made_late(desk):
     desk.arrive(greedy)
     assert not desk.dispatch()
     assert desk.device.view().held
+
+
+def test_surplus_in_flight_is_not_made_late(desk):
+    """It is due when it would be if it were pending: the drive must not pass it for ever."""
+    modest, greedy = desk.init_flow(SPARE._replace(latency=30 * MS)), desk.init_flow(SPARE)
+    for pos in (0, 1 << 20):
+        desk.arrive(modest, pos, sync=False)
+    conforming, surplus = (desk.dispatch()[1] for _ in range(2))
+    assert (conforming.conforms, surplus.conforms) == (True, False)
+    desk.device.complete(modest, conforming, desk.now)
+    desk.now += SECOND + 20 * MS
+    desk.arrive(greedy)
+    assert not desk.dispatch()
+    assert desk.device.view().held
+
+
+def test_the_earliest_deadlines_in_flight_are_known(desk):
+    """Of more than are kept: a late one is forgotten for one that is earlier."""
+    greedy = desk.init_flow(SPARE._replace(burst=1 << 20, latency=100 * SECOND))
+    tight = desk.init_flow(SOON._replace(latency=SECOND + 20 * MS))
+    for i in range(40):
+        desk.arrive(greedy, i << 20, sync=False)
+        desk.dispatch()
+    desk.arrive(tight, 1 << 30, sync=False)
+    desk.dispatch()
+    assert desk.device.view().in_flight == 41
+    desk.now += SECOND + 15 * MS
+    desk.arrive(desk.init_flow(SPARE))
+    assert not desk.dispatch()
+    assert desk.device.view().held
+
+
+def test_the_last_request_of_many_is_served_alone(desk):
+    """A drive positions for shorter the more it has to choose from."""
+    flow = desk.init_flow(SPARE._replace(latency=SECOND))
+    for _ in range(64):
+        for pos in range(4):
+            desk.arrive(flow, pos << 20, sync=False)
+        requests = [desk.dispatch()[1] for _ in range(4)]
+        for request, took in zip(requests, (1, 1, 1, 9), strict=True):
+            desk.now += took * MS
+            desk.device.complete(flow, request, desk.now)
+    assert desk.device.alone.position == pytest.approx(9 * MS, rel=0.15)
+    assert desk.device.service.position == pytest.approx(3 * MS, rel=0.15)
 
 
 def flood(flash, write):

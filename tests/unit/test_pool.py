@@ -62,6 +62,18 @@ def test_a_pool_is_owed_one_reservation(flash):
     assert sum(request.conforms for _, request in dispatched(flash, 24)) == 4
 
 
+@pytest.mark.parametrize("members", [1, 3])
+def test_a_pool_has_one_weight(flash, members):
+    """Beside a flow with as much reserved a pool has half of the surplus, whatever its size."""
+    flows = pooled(flash, members)
+    own = flash.init_flow(SHARED)
+    for flow in (*flows, own):
+        queue(flash, flow, 64)
+    served = [flow for flow, _ in dispatched(flash, 60)]
+    assert served.count(own) == pytest.approx(30, abs=4)
+    assert min(map(served.count, flows)) >= 30 / members - 3
+
+
 def test_what_a_pool_is_owed_is_had_in_turn(flash):
     """However many requests one has pending, or how early they arrived."""
     greedy, modest = pooled(flash, 2)

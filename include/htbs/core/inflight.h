@@ -22,6 +22,7 @@ bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 void htbs_policy_inflight_add(struct htbs_policy *policy,
 			      struct htbs_flow *flow,
 			      const struct htbs_sent *sent);
+void htbs_policy_note_idle(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_policy_inflight_remove(struct htbs_policy *policy,
 				 struct htbs_flow *flow,
 				 const struct htbs_sent *sent);

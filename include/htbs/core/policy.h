@@ -108,8 +108,9 @@ struct htbs_overload {
  * @busy: flows with requests pending or in flight
  * @load: what the device takes for the requests in flight
  * @service: what the device takes for a request, of any flow
+ * @alone: to position for a request if it has no other in flight
  * @busy_since: when it completed a request last, or became busy, real ns
- * @due: deadlines of conforming requests in flight, if @rotational; unordered
+ * @due: the earliest deadlines of requests in flight, if @rotational; unordered
  * @due_count: number of entries of @due
  * @window: limits the reads of surplus in flight, if not @rotational
  * @quota: limits the writes of surplus
@@ -148,6 +149,7 @@ struct htbs_policy {
 	u32 busy;
 	struct htbs_load load;
 	struct htbs_service_time service;
+	struct htbs_service_time alone;
 	u64 busy_since;
 	u64 due[HTBS_DEADLINES_MAX];
 	u32 due_count;
@@ -208,7 +210,8 @@ struct htbs_choice {
 /**
  * struct htbs_sent - what the caller keeps of a dispatched request
  * @at: when it was dispatched, real ns
- * @due: when it is due, real ns
+ * @due: when it is due, real ns: the latency after it is entitled; of the background, when
+ *	it expires
  * @cost: bytes charged
  * @conforms: it was entitled when it arrived
  * @write: moves data to the device

@@ -29,6 +29,7 @@ struct htbs_flow;
  * @proportion: device time that they had over the reservation, for an overload
  * @pending: pending requests of all of them
  * @in_flight: requests of all of them, dispatched and not completed
+ * @busy: how many of them have requests pending or in flight
  * @idle_since: when one of their requests completed last, or the pool began, real ns
  * @judged: when its pace lowered the limits last, real ns
  * @backlog: the backlogged ones, in the order of their turns
@@ -45,6 +46,7 @@ struct htbs_pool {
 	struct htbs_fair_node proportion;
 	u32 pending;
 	u32 in_flight;
+	u32 busy;
 	u64 idle_since;
 	u64 judged;
 	struct list_head backlog;
