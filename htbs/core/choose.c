@@ -58,17 +58,18 @@ static struct htbs_flow *htbs_next_entitled(const struct htbs_policy *policy,
 /* The device has to begin with what is owed, after what it has before. */
 static bool htbs_must_begin(const struct htbs_policy *policy,
 			    const struct htbs_flow *except,
-			    const struct htbs_load *before, u64 now)
+			    const struct htbs_load *before, u64 now, bool at_worst)
 {
 	return policy->rotational &&
 	       !htbs_before(now, htbs_policy_latest(policy, except, before, now,
-						    true));
+						    at_worst));
 }
 
 /*
- * The nearest entitled head; the one with the earliest deadline if the others cannot
- * wait for that, and one positioning more: an urgent head that is not the nearest is
- * farther away than others are in the mean.
+ * The nearest entitled head. A batch of what is owed begins in time at worst, with its
+ * heads in the order of deadlines. The nearest first takes no longer in all, so within
+ * the batch it goes if the others are in time in the mean, with one and a half
+ * positionings to spare: what is left for later is farther away than others are.
  */
 static struct htbs_flow *htbs_next_owed(const struct htbs_policy *policy, u64 now)
 {
@@ -77,12 +78,11 @@ static struct htbs_flow *htbs_next_owed(const struct htbs_policy *policy, u64 no
 	struct htbs_flow *next = htbs_next_entitled(policy, now);
 	struct htbs_load load;
 
-	if (!urgent || htbs_must_begin(policy, NULL, &policy->load, now))
-		return urgent;
 	if (!next || next == urgent)
-		return next;
-	load = htbs_policy_load_with(policy, next, 4);
-	return htbs_must_begin(policy, next, &load, now) ? urgent : next;
+		return htbs_must_begin(policy, NULL, &policy->load, now, true) ?
+		       urgent : next;
+	load = htbs_policy_load_with(policy, next, 5);
+	return htbs_must_begin(policy, next, &load, now, false) ? urgent : next;
 }
 
 static struct htbs_flow *htbs_next_surplus(struct htbs_policy *policy, u64 now)
@@ -97,7 +97,7 @@ static struct htbs_flow *htbs_next_surplus(struct htbs_policy *policy, u64 now)
 		return policy->background;
 	load = htbs_policy_load_with(policy, flow, 2);
 	if (urgent && flow != urgent &&
-	    htbs_must_begin(policy, flow, &load, now))
+	    htbs_must_begin(policy, flow, &load, now, true))
 		return urgent;
 	policy->surplus = true;
 	return flow;

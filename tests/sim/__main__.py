@@ -11,6 +11,7 @@ from tests.sim.loads import (
     OVERLOAD_RANDOM,
     PAIR,
     REST,
+    apart,
     boundary,
     crowd,
     poisson,
@@ -48,10 +49,11 @@ def spread(clients: list[Client], outcome: Run) -> str:
 
 def main() -> None:
     """Each load for two minutes, a hundred admitted sets for ten seconds each."""
-    loads = {"pair": ([PAIR], 120), "mixed": ([MIXED], 120),
+    loads = {"pair": ([PAIR], 120), "mixed": ([MIXED], 120), "mixed, apart": ([apart(MIXED)], 120),
              "overload, random": ([OVERLOAD_RANDOM], 120),
              "overload, mixed": ([OVERLOAD_MIXED], 120),
              "unlimited, sequential": ([unlimited(sequential=True, size=128 << 10)], 60),
+             "unlimited, 4k, apart": ([apart(unlimited(sequential=True))], 60),
              "unlimited, random": ([unlimited(depth=16)], 60)}
     for greedy, bunch in ((0, 1), (1, 1), (2, 1), (0, 8), (2, 8)):
         sets = [boundary(seed, 10, bunch, greedy) for seed in range(100)]

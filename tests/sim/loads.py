@@ -5,6 +5,7 @@ A seek and half a revolution of the disk take 13 ms on the average, 26 ms at wor
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tests.model.admission import shortfall
 from tests.model.reservation import COST_MIN, SECOND, Params
@@ -20,6 +21,15 @@ PAIR = [Client(Params(819_200, 8192, 100 * MS), sequential=True),
 # Paper, 5.3: seven sequential readers; and four random readers, no faster than reserved.
 MIXED = [*[Client(Params(200_000, 8192, SECOND), sequential=True)] * 7,
          *[Client(Params(40_960, 8192, 200 * MS), rate=40_000)] * 4]
+
+
+def apart(clients: list[Client]) -> list[Client]:
+    """Sequential clients at equal distances on the disk, random ones all over it, as in the lab."""
+    gap = (REGIONS - 1) // len(clients)
+    return [replace(client, region=gap * place) if client.sequential else
+            replace(client, region=0, span=(REGIONS - 1) * REGION)
+            for place, client in enumerate(clients)]
+
 
 # Ten clients with many requests under way, which reserve twice what the disk does for them.
 OVERLOAD_RANDOM = [Client(Params(28_000 + 9_000 * i, 16384, (200 + 50 * (i % 4)) * MS), depth=16,
