@@ -24,15 +24,18 @@
 
 /*
  * What the device takes for the requests that it has and the head of a flow. The more
- * it has to choose from, the shorter it positions, and the last one is served alone.
+ * it has to choose from, the shorter it positions, but the last one it serves alone.
  */
 static struct htbs_load htbs_load_to_last(const struct htbs_policy *policy,
 					  const struct htbs_flow *flow)
 {
 	struct htbs_load load = htbs_policy_load_with(policy, flow, 2);
+	u64 mean = policy->service.position;
 
-	if (policy->in_flight)
-		htbs_load_add(&load, &policy->alone, 2, 0);
+	if (!policy->in_flight)
+		return load;
+	htbs_load_add(&load, &policy->alone, 2, 0);
+	load.mean -= mean < load.mean ? mean : load.mean;
 	return load;
 }
 
