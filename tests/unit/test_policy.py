@@ -585,6 +585,27 @@ def test_writes_beyond_their_quota_are_held(flash):
     assert flash.dispatch()[0] is greedy
 
 
+def test_writes_beyond_their_quota_are_held_on_a_device_that_seeks(desk):
+    """What a volatile cache takes at once it owes to the medium; a reader is not held with them."""
+    writer, reader = (desk.init_flow(SPARE._replace(weight=weight)) for weight in (10_000, 1))
+    tight = desk.init_flow(SOON)
+    desk.read(reader, 8, took=MS)
+    desk.now += SECOND
+    desk.device.quota.rate = 1 << 20
+    desk.arrive(tight)
+    desk.serve()
+    for place in range(20):
+        desk.arrive(writer, place << 20, sync=False, size=65536, write=True)
+    served = 0
+    while desk.serve() is writer:
+        served += 1
+    assert 2 <= served <= 4
+    assert desk.device.view().held
+    assert desk.now < desk.device.timer() <= desk.now + SECOND
+    desk.arrive(reader, 1 << 30, sync=False)
+    assert desk.serve() is reader
+
+
 def test_reads_beyond_their_window_are_held(flash):
     """Until one completes; reserved work goes on."""
     tight, _ = flood(flash, write=False)
@@ -619,6 +640,22 @@ def test_a_late_request_lowers_the_limits(flash):
     flash.serve(took=MS + 1)
     assert quota.rate < before[0]
     assert window.limit < before[1]
+
+
+@pytest.mark.parametrize("tighter", [False, True])
+def test_a_request_in_time_raises_the_limits_unless_a_tighter_one_is_expected(flash, tighter):
+    """Of what has a longer latency all are in time; but if there is no other it has to do."""
+    flow = flash.init_flow(SPARE._replace(latency=2 * SECOND))
+    flash.arrive(flow)
+    served = flash.dispatch()
+    flash.now += SECOND
+    if tighter:
+        flash.arrive(flash.init_flow(SOON._replace(latency=SECOND)))
+        flash.serve()
+    quota = flash.device.quota
+    quota.rate, quota.full = 1 << 20, True
+    flash.device.complete(*served, flash.now)
+    assert (quota.rate > 1 << 20) != tighter
 
 
 # Changes.
