@@ -131,15 +131,6 @@ void htbs_owed_remove(struct htbs_owed *owed, struct htbs_owed_head *head)
 	RB_CLEAR_NODE(&head->rb);
 }
 
-/**
- * htbs_owed_update() - all but the deadline of a head may have changed
- * @head: a head that is owed
- */
-void htbs_owed_update(struct htbs_owed_head *head)
-{
-	htbs_owed_callbacks.propagate(&head->rb, NULL);
-}
-
 /*
  * Sum up all heads but one: the subtrees below it, then, on the way to the root,
  * each head above with what is on its other side.  False if there are none.

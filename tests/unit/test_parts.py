@@ -92,7 +92,6 @@ def parts():
         "htbs_owed_init": (None, POINTER(COwed)),
         "htbs_owed_insert": (None, POINTER(COwed), POINTER(CHead)),
         "htbs_owed_remove": (None, POINTER(COwed), POINTER(CHead)),
-        "htbs_owed_update": (None, POINTER(CHead)),
         "htbs_ready_insert": (None, POINTER(CReady), POINTER(CReadyNode)),
         "htbs_ready_remove": (None, POINTER(CReady), POINTER(CReadyNode)),
         "htbs_ready_first": (c_void_p, POINTER(CReady), c_uint64),
@@ -156,22 +155,17 @@ def test_owed_heads_as_summed_up_one_by_one(steps, zero, before, at_worst):
     nodes, known, order = [CHead() for _ in range(8)], {}, []
     for which, head in steps:
         node = nodes[which]
-        if which in known and head and head["deadline"] == known[which]["deadline"]:
-            known[which] = head
-        elif which in known:
+        if which in known:
             lib.htbs_owed_remove(byref(tree), byref(node))
             del known[which]
             order.remove(which)
         if not head:
             continue
         node.load = CLoad(head["mean"], head["variance"])
-        if which in known:
-            lib.htbs_owed_update(byref(node))
-        else:
-            node.deadline = (head["deadline"] + zero) % WRAP
-            lib.htbs_owed_insert(byref(tree), byref(node))
-            known[which] = head
-            order.append(which)
+        node.deadline = (head["deadline"] + zero) % WRAP
+        lib.htbs_owed_insert(byref(tree), byref(node))
+        known[which] = head
+        order.append(which)
 
     # Equal deadlines are in the order of insertion.
     order.sort(key=lambda which: known[which]["deadline"])
