@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Insertion: what blk-mq has to be scheduled.
+ *
+ * A bio's cgroup tells which reservation a request is charged to. It is queued in the
+ * reservation's FIFO, unless it is merged, urgent, exempt from its cap, or goes first
+ * whatever its reservation: requests without data, at the head, and requeued ones.
+ */
+#include <linux/blk-mq.h>
+#include <linux/ioprio.h>
+#include <linux/ktime.h>
+
+#include <htbs/cap_timer.h>
+#include <htbs/core/policy.h>
+#include <htbs/core/urgent.h>
+#include <htbs/group.h>
+#include <htbs/idle_timer.h>
+#include <htbs/insert.h>
+#include <htbs/lookup.h>
+#include <htbs/queue.h>
+#include <htbs/request.h>
+#include <htbs/tag_depth.h>
+#include <htbs/trace.h>
+
+/* Queue a request that goes first, whatever its reservation. */
+static void htbs_insert_first(struct htbs_device *dev, struct request *rq,
+			      bool at_head)
+{
+	if (at_head)
+		list_add(&rq->queuelist, &dev->dispatch);
+	else
+		list_add_tail(&rq->queuelist, &dev->dispatch);
+}
+
+static void htbs_insert_pending(struct htbs_device *dev,
+				struct htbs_reservation *res,
+				struct request *rq)
+{
+	u64 now = ktime_get_ns();
+	const struct htbs_head in = {
+		.arrived	= now,
+		.cost		= htbs_rq_cost(rq),
+		.write		= op_is_write(rq->cmd_flags),
+		.pos		= blk_rq_pos(rq),
+	};
+	struct htbs_arrival arrival;
+
+	htbs_policy_arrive(&dev->policy, &res->flow, now, &in, &arrival);
+	htbs_rq_set_arrived(rq, now);
+	if (arrival.hit)
+		res->stats.hits++;
+	if (arrival.wait_shortened)
+		htbs_idle_timer_arm(dev);
+
+	htbs_queue_add(dev, res, rq);
+	htbs_tags_account(dev, res);
+	htbs_trace_arrive(dev, res, rq, now, &arrival);
+}
+
+/*
+ * A request that other groups may wait for is exempt from the cap. It is
+ * charged to the cap, so the flow's later requests wait for longer.
+ */
+static void htbs_insert_exempt(struct htbs_device *dev,
+			       struct htbs_reservation *res,
+			       struct request *rq)
+{
+	htbs_queue_bypass(dev, res, htbs_rq_cost(rq));
+	list_add_tail(&rq->queuelist, &dev->exempt);
+	htbs_trace_pass(dev, res, rq, ktime_get_ns());
+}
+
+/*
+ * A request that other groups may wait for is urgent if one of them has a reservation.
+ * It is charged to its own, and passes what is pending.
+ */
+static bool htbs_insert_urgent(struct htbs_device *dev,
+			       struct htbs_reservation *res,
+			       struct request *rq)
+{
+	u64 now = ktime_get_ns(), due;
+	u32 cost = htbs_rq_cost(rq);
+
+	if (!htbs_rq_issued_as_root(rq) ||
+	    !htbs_policy_admit_urgent(&dev->policy, now, cost, &due))
+		return false;
+	htbs_queue_bypass(dev, res, cost);
+	htbs_rq_set_arrived(rq, due);
+	list_add_tail(&rq->queuelist, &dev->urgent);
+	htbs_trace_pass(dev, res, rq, now);
+	return true;
+}
+
+/*
+ * Whether a request may be merged into a pending one. A chain of discards would
+ * be merged and freed without the scheduler's knowledge. A request that other
+ * groups may wait for must not be throttled, or go behind in the background,
+ * with the request it is merged into.
+ */
+static bool htbs_may_merge(struct htbs_device *dev, struct request *rq)
+{
+	if (!dev->policy.pending || req_op(rq) == REQ_OP_DISCARD)
+		return false;
+	if (!htbs_op_issued_as_root(rq->cmd_flags) || !rq->bio)
+		return true;
+	return IOPRIO_PRIO_CLASS(rq->bio->bi_ioprio) != IOPRIO_CLASS_IDLE &&
+	       !htbs_reservation_of_rq(dev, rq)->flow.cap.max;
+}
+
+static void htbs_insert(struct htbs_device *dev, struct request *rq,
+			bool at_head, struct list_head *free)
+{
+	struct htbs_reservation *res;
+
+	lockdep_assert_held(&dev->lock);
+
+	/*
+	 * 6.1 does not prepare FUA writes, and inserts plugged passthrough
+	 * requests. A requeued request has been chosen before.
+	 */
+	if (!htbs_rq_prepared(rq) || blk_rq_is_passthrough(rq) ||
+	    htbs_rq_reservation(rq)) {
+		htbs_insert_first(dev, rq, at_head);
+		return;
+	}
+	if (htbs_may_merge(dev, rq) &&
+	    blk_mq_sched_try_insert_merge(dev->queue, rq, free))
+		return;
+
+	if (!rq->bio || !blk_rq_bytes(rq)) {
+		htbs_insert_first(dev, rq, at_head);
+		return;
+	}
+
+	res = htbs_reservation_of_rq(dev, rq);
+	if (res->blkg)
+		htbs_blkg_get(res->blkg);
+	htbs_rq_set_reservation(rq, res);
+	res->stats.inserted++;
+	/* The data of a write between two flushes is inserted at the head. */
+	if (at_head) {
+		htbs_queue_bypass(dev, res, htbs_rq_cost(rq));
+		htbs_insert_first(dev, rq, at_head);
+	} else if (htbs_rq_issued_as_root(rq) &&
+		   res->flow.cap.max) {
+		htbs_insert_exempt(dev, res, rq);
+	} else if (!htbs_insert_urgent(dev, res, rq)) {
+		htbs_insert_pending(dev, res, rq);
+	}
+}
+
+/**
+ * htbs_insert_requests() - queue requests that are to be scheduled
+ * @hctx: the hardware queue that they were submitted to
+ * @list: the requests; empty afterwards
+ * @how: at the head, or where the scheduler has them
+ */
+void htbs_insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list,
+			  htbs_insert_t how)
+{
+	struct htbs_device *dev = htbs_device_of(hctx->queue);
+	bool at_head = htbs_insert_at_head(how);
+	struct request *rq, *next;
+	unsigned long flags;
+	LIST_HEAD(free);
+
+	spin_lock_irqsave(&dev->lock, flags);
+	while (!list_empty(list)) {
+		rq = list_first_entry(list, struct request, queuelist);
+		list_del_init(&rq->queuelist);
+		htbs_insert(dev, rq, at_head, &free);
+	}
+	htbs_cap_timer_arm(dev);
+	htbs_device_unlock(dev, flags);
+
+	list_for_each_entry_safe(rq, next, &free, queuelist) {
+		list_del_init(&rq->queuelist);
+		blk_mq_free_request(rq);
+	}
+}
