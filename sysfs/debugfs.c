@@ -7,6 +7,7 @@
 #include <linux/seq_file.h>
 
 #include <htbs/core/expire.h>
+#include <htbs/core/inflight.h>
 #include <htbs/core/params.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/throttle.h>
@@ -70,8 +71,7 @@ static void htbs_show_oldest(struct seq_file *sf, struct htbs_device *dev)
 }
 
 /* What the device takes, and what it may have. */
-static void htbs_show_load(struct seq_file *sf,
-			   const struct htbs_policy *policy)
+static void htbs_show_load(struct seq_file *sf, struct htbs_policy *policy)
 {
 	const struct htbs_service_time *service = &policy->service;
 
@@ -81,15 +81,15 @@ static void htbs_show_load(struct seq_file *sf,
 		   service->position / NSEC_PER_USEC,
 		   htbs_service_time_longest(service) / NSEC_PER_USEC,
 		   service->stream * 1024 / NSEC_PER_USEC);
-	seq_printf(sf, "in flight       %u reads, %u writes, %u conforming; %llu us%s\n",
+	seq_printf(sf, "in flight       %u reads, %u writes; %llu us%s\n",
 		   htbs_policy_in_flight(policy, false),
-		   htbs_policy_in_flight(policy, true), policy->due_count,
+		   htbs_policy_in_flight(policy, true),
 		   policy->load.mean / NSEC_PER_USEC,
 		   policy->held ? "; a request is held back" : "");
 	if (!policy->rotational)
 		seq_printf(sf, "surplus         %u reads in flight, %llu bytes/s of writes, %s\n",
 			   htbs_window_size(&policy->window), policy->quota.rate,
-			   htbs_before(ktime_get_ns(), policy->limits_until) ?
+			   htbs_policy_expected(policy, NULL, ktime_get_ns()) ?
 			   "in force" : "not in force");
 }
 

@@ -73,7 +73,6 @@ static bool htbs_less_latency(struct rb_node *a, const struct rb_node *b)
 void htbs_policy_expect_more(struct htbs_policy *policy, struct htbs_flow *flow,
 			     u64 now)
 {
-	policy->limits_until = now + HTBS_EXPECT;
 	if (htbs_pool_impossible(flow->pool))
 		return;
 	flow->expected_until = now + HTBS_EXPECT;
@@ -142,10 +141,11 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 	return htbs_flow_latency(other) >= htbs_load_longest(&load);
 }
 
+/* Surplus is limited for others: what a flow itself has reserved does not limit it. */
 static bool htbs_within_limits(struct htbs_policy *policy,
 			       const struct htbs_flow *flow, u64 now)
 {
-	if (!htbs_before(now, policy->limits_until))
+	if (!htbs_policy_expected(policy, flow, now))
 		return true;
 	return flow->write ? htbs_quota_allows(&policy->quota, now) :
 	       policy->rotational || htbs_window_open(&policy->window,

@@ -619,6 +619,16 @@ def test_reads_beyond_their_window_are_held(flash):
     assert not flash.device.view().held
 
 
+def test_a_flow_does_not_limit_its_own_surplus(flash):
+    """Alone it has the drive, though some of its requests conform."""
+    flow = flash.init_flow(SOON)
+    for place in range(16):
+        flash.arrive(flow, place << 20)
+    for _ in range(16):
+        assert flash.dispatch()
+    assert not flash.device.view().held
+
+
 def test_a_stale_timer_does_not_release_a_held_request(flash):
     """The timer may have been set for an earlier time."""
     flood(flash, write=True)

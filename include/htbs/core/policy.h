@@ -114,7 +114,6 @@ struct htbs_overload {
  * @due_count: number of entries of @due
  * @window: limits the reads of surplus in flight, if not @rotational
  * @quota: limits the writes of surplus
- * @limits_until: up to when conforming requests are expected, real ns
  * @overload: all have
  * @expired_at: when an expired head was chosen last, real ns
  * @throttled: flows with requests pending that are throttled by their caps
@@ -155,7 +154,6 @@ struct htbs_policy {
 	u32 due_count;
 	struct htbs_window window;
 	struct htbs_quota quota;
-	u64 limits_until;
 	struct htbs_overload overload;
 	u64 expired_at;
 	struct rb_root_cached throttled;
