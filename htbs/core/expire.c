@@ -16,6 +16,7 @@
 #include <htbs/core/expire.h>
 #include <htbs/core/flow.h>
 #include <htbs/core/policy.h>
+#include <htbs/core/wait.h>
 
 /**
  * htbs_policy_expired() - find an expired head
@@ -72,8 +73,6 @@ bool htbs_policy_oldest_arrival(const struct htbs_policy *policy, u64 *arrived)
  */
 u64 htbs_policy_bound(const struct htbs_policy *policy)
 {
-	u64 each = 2 * htbs_service_time_longest(&policy->service) +
-		   policy->t_wait;
-
-	return HTBS_EXPIRE + (policy->pending + policy->in_flight + 1) * each;
+	return HTBS_EXPIRE + (policy->pending + policy->in_flight + 1) *
+			     htbs_policy_hold_most(policy);
 }

@@ -6,6 +6,9 @@
 #include <htbs/core/quota.h>
 #include <htbs/core/wait.h>
 
+/* No timer for a hold fires sooner than the quota asks for, or than this. */
+#define HTBS_HOLD_LEAST		1000000ULL	/* ns: 1 ms */
+
 /**
  * htbs_policy_hold_for_tag() - no request is chosen, as the driver has no tag for it
  * @policy: the policy
@@ -19,6 +22,20 @@ void htbs_policy_hold_for_tag(struct htbs_policy *policy)
 }
 
 /**
+ * htbs_policy_hold_most() - how long a choice may be put off
+ * @policy: the policy
+ *
+ * Each choice looks for an expired head: the bound of expire.c counts on it.
+ *
+ * Return: ns.
+ */
+u64 htbs_policy_hold_most(const struct htbs_policy *policy)
+{
+	return htbs_later(2 * htbs_service_time_longest(&policy->service) +
+			  policy->t_wait, HTBS_HOLD_LEAST);
+}
+
+/**
  * htbs_policy_hold() - the request chosen is held back
  * @policy: the policy
  * @now: real time, ns
@@ -28,13 +45,14 @@ void htbs_policy_hold_for_tag(struct htbs_policy *policy)
 void htbs_policy_hold(struct htbs_policy *policy, u64 now)
 {
 	u64 wait = htbs_quota_wait(&policy->quota, now);
+	u64 most = htbs_policy_hold_most(policy);
 
 	htbs_policy_hold_for_tag(policy);
 	if (!wait && policy->rotational)
 		return;
 	/* What is held back is a read if the quota has tokens. */
-	if (!wait || wait > HTBS_HORIZON)
-		wait = HTBS_HORIZON;
+	if (!wait || wait > most)
+		wait = most;
 	policy->held_until = now + wait;
 }
 

@@ -4,6 +4,7 @@
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/expire.h>
+#include <htbs/core/wait.h>
 
 #include "bench.h"
 
@@ -122,7 +123,7 @@ void check_hold(const struct bench *bench)
 		return;
 	}
 	must(htbs_before(bench->now, policy->held_until));
-	must(policy->held_until - bench->now <= HTBS_HORIZON);
+	must(policy->held_until - bench->now <= htbs_policy_hold_most(policy));
 	if (policy->rotational)
 		return;
 	for (i = 0; i < FLOWS - 1; i++)

@@ -4,6 +4,8 @@ The bound, htbs/core/expire.c: EXPIRE + N * (2 * R + T_wait), with N requests un
 longest time that the drive takes for one, or its estimate, which is no more than twice that.
 """
 
+from dataclasses import replace
+
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -55,6 +57,15 @@ def test_each_request_is_dispatched_within_its_bound(crew, knobs, drive):
     result = run(crew, knobs, SECONDS, drive=drive)
     most = bound(crew, knobs, drive, result)
     assert max(client.wait_max for client in result.clients) <= most
+
+
+def test_a_held_write_does_not_put_off_what_has_expired():
+    """With a quota of 1 MiB/s a write of 1 MiB is held for a second, and another waits for it."""
+    knobs, drive = replace(FLASH, quota=1 << 20), Plain(1, 2 * MS, 2 * MS)
+    crew = [Client(Params(400 << 10, 4096, 100 * MS), rate=200 << 10),
+            *[Client(Params(4096, 4096, SECOND), size=1 << 20, depth=16, write=True)] * 4]
+    result = run(crew, knobs, SECONDS, drive=drive)
+    assert max(client.wait_max for client in result.clients) <= bound(crew, knobs, drive, result)
 
 
 def test_surplus_gets_its_reservation_beside_tight_readers():

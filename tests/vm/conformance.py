@@ -100,8 +100,8 @@ scheduler sim0 htbs
 cg tenant
 reserve tenant sim0 bw=100K burst=64K latency=1000000
 job tenant sim0 --rw=randread --bs=4k --offset=1g --size=1g --ioengine=libaio --iodepth=16 \\
-	--runtime=4
-for n in 10 15 20; do
+	--runtime=8
+for n in 05 08 10 12 15 20; do
 	echo 3 >/proc/sys/vm/drop_caches
 	tasks=
 	for first in 1 2 3 4 5 6 7 8 9; do
