@@ -66,15 +66,14 @@ static u64 htbs_longest_run(const struct htbs_policy *policy)
 }
 
 /*
- * Until when the active flow may keep the device: one positioning earlier than it has to
- * end, so that the heads that are served next need not go in the order of deadlines. A
- * device with requests in flight orders them itself.
+ * Until when the active flow may keep the device: earlier than it has to end, so that the
+ * heads that are served next need not go in the order of deadlines.
  */
 static u64 htbs_run_end(const struct htbs_policy *policy, u64 now)
 {
 	const struct htbs_flow *flow = policy->active;
 	struct htbs_load load = htbs_policy_load_with(policy, flow,
-						      policy->in_flight ? 2 : 4);
+						      2 + HTBS_SPARE);
 	u64 start = htbs_flow_start(flow);
 
 	if (policy->overload.now)
