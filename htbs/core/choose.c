@@ -197,7 +197,7 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 		return;
 	}
 	choice->flow = next;
-	choice->order = stays && htbs_policy_sweeps(policy, now) ?
+	choice->order = stays && htbs_policy_sweeps(policy) ?
 			HTBS_ORDER_NEAREST : HTBS_ORDER_OLDEST;
 	policy->order = choice->order;
 	if (!stays)

@@ -12,7 +12,7 @@
 
 struct htbs_policy;
 
-bool htbs_policy_sweeps(const struct htbs_policy *policy, u64 now);
+bool htbs_policy_sweeps(const struct htbs_policy *policy);
 bool htbs_policy_background_due(const struct htbs_policy *policy, u64 now);
 bool htbs_policy_keep_active(struct htbs_policy *policy, u64 now);
 bool htbs_policy_shorten_wait(struct htbs_policy *policy, u64 now);
