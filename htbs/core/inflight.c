@@ -38,6 +38,7 @@ static struct htbs_load htbs_load_to_last(const struct htbs_policy *policy,
 	return load;
 }
 
+/* What is owed is near, on the average: half as long. */
 static bool htbs_risks_deadline(const struct htbs_policy *policy,
 				const struct htbs_flow *flow, u64 now)
 {
@@ -45,8 +46,11 @@ static bool htbs_risks_deadline(const struct htbs_policy *policy,
 	u64 time = htbs_load_longest(&load);
 	u32 i;
 
-	if (policy->overload.now && htbs_flow_owed(flow, now))
-		return false;
+	if (htbs_flow_owed(flow, now)) {
+		if (policy->overload.now)
+			return false;
+		time /= 2;
+	}
 	for (i = 0; i < policy->due_count; i++)
 		if (htbs_before(policy->due[i], now + time))
 			return true;
