@@ -42,7 +42,7 @@ static void check_pool(struct bench *bench, struct htbs_pool *pool)
 {
 	const struct htbs_policy *policy = &bench->policy;
 	const struct htbs_flow *first = htbs_pool_first(pool), *c;
-	u32 pending = 0, in_flight = 0;
+	u32 pending = 0, in_flight = 0, busy = 0;
 	int i;
 
 	for (i = 0; i < FLOWS; i++) {
@@ -51,8 +51,10 @@ static void check_pool(struct bench *bench, struct htbs_pool *pool)
 			continue;
 		pending += c->pending;
 		in_flight += c->in_flight;
+		busy += c->pending || c->in_flight;
 	}
 	must(pool->pending == pending);
+	must(pool->busy == busy);
 	must(pool->in_flight == in_flight);
 	must(!RB_EMPTY_NODE(&pool->proportion.rb) == (first && policy->overload.now));
 	must(htbs_owed_contains(&pool->head) == !!first);
