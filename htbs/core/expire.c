@@ -9,9 +9,9 @@
  * With N requests in the queue and the longest wait T_wait, no request is pending
  * for longer than
  *
- *	HTBS_EXPIRE + N * (2 * R + T_wait)
+ *	HTBS_EXPIRE + N * max(2 * R + T_wait, HTBS_HOLD_LEAST)
  *
- * Time throttled by a cap does not count.
+ * as wait.c holds requests back for no longer. Time throttled by a cap does not count.
  */
 #include <htbs/core/expire.h>
 #include <htbs/core/flow.h>

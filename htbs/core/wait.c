@@ -6,7 +6,7 @@
 #include <htbs/core/quota.h>
 #include <htbs/core/wait.h>
 
-/* No timer for a hold fires sooner than the quota asks for, or than this. */
+/* A hold may last so long: a device that takes no time must not keep the timer firing. */
 #define HTBS_HOLD_LEAST		1000000ULL	/* ns: 1 ms */
 
 /**

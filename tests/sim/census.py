@@ -30,15 +30,14 @@ class Load:
     asks: slice
 
     def kept(self, outcome: Run) -> float:
-        """The smallest part of its bandwidth, or of what it asks for, that one of them got.
-
-        Those that share a reservation count as one.
-        """
-        asked = list(zip(self.clients[self.asks], outcome.rates()[self.asks], strict=True))
-        own = [rate / min(client.rate or client.promise.bw, client.promise.bw)
-               for client, rate in asked if not client.shares]
-        shared = [rate for client, rate in asked if client.shares]
-        return min([*own, *([sum(shared) / asked[-1][0].promise.bw] if shared else [])])
+        """The smallest part of its bandwidth, or of what it asks for, that one of them got."""
+        parts, together = [], {}
+        for client, rate in zip(self.clients[self.asks], outcome.rates()[self.asks], strict=True):
+            if client.shares:
+                together[client.promise] = together.get(client.promise, 0) + rate
+            else:
+                parts.append(rate / min(client.rate or client.promise.bw, client.promise.bw))
+        return min(parts + [rate / promise.bw for promise, rate in together.items()])
 
     def late(self, outcome: Run) -> tuple[int, int]:
         """Late and conforming requests of clients with a possible reservation."""
