@@ -86,7 +86,7 @@ class Disk:
     def profile(self) -> DiskProfile:
         """The model's parameters.
 
-        The seek curve is that of the drives in disk.c: a root below a knee at 30 % of the
+        The seek curve is that of the drives in disk_profile.c: a root below a knee at 30 % of the
         cylinders, then a line without a kink, twice the mean at full stroke.
         """
         outer = max(64, self.rate * 60 // self.rpm // 512)

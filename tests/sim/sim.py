@@ -161,8 +161,8 @@ def library(paper: bool = False) -> ctypes.CDLL:
     drive = path.with_name(f"drive-{os.getpid()}.o")
     subprocess.run(["gcc", "-r", "-fPIC", "-std=gnu11", "-O2", "-Wall", "-Werror", f"-I{SIMDISK}",
                     f"-I{SIMDISK / 'host'}", SIM / "drive.c", SIMDISK / "disk.c",
-                    SIMDISK / "flash.c", SIMDISK / "blocks.c", SIMDISK / "jitter.c", "-o", drive],
-                   check=True)
+                    SIMDISK / "disk_profile.c", SIMDISK / "flash.c", SIMDISK / "blocks.c",
+                    SIMDISK / "jitter.c", "-o", drive], check=True)
     core = [PAPER_RULE, *(file for file in CORE if file not in RULE)] if paper else CORE
     compile_library(path, [SIM / "sim.c", drive], [SIM], ["SIM_PAPER"] if paper else [], core)
     drive.unlink()

@@ -11,7 +11,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 LIBRARY = HERE.parents[1] / "build/host/libsimdisk.so"
 FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror")
-SOURCES = ("disk.c", "flash.c", "blocks.c", "jitter.c", "host/api.c")
+SOURCES = ("disk.c", "disk_profile.c", "flash.c", "blocks.c", "jitter.c", "host/api.c")
 
 READ, WRITE, WRITE_FUA, FLUSH, DISCARD = range(5)
 NEVER = 2**64 - 1

@@ -22,7 +22,7 @@ static GIVEN(disk_profile) disk = NOTHING(disk_profile);
 static GIVEN(flash_profile) flash = NOTHING(flash_profile);
 static bool precondition = true;
 
-/* Explained in disk.h. */
+/* Explained in disk_profile.h. */
 module_param_named(sectors, disk.p.sectors, ullong, 0444);
 module_param_named(rpm, disk.p.rpm, uint, 0444);
 module_param_named(heads, disk.p.heads, uint, 0444);

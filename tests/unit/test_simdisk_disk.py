@@ -1,7 +1,7 @@
 """The simulated disk's model, built for the host and held against published figures.
 
-Sources of the figures: the comments of `disk_hd080hj` in tests/simdisk/disk.c. The clock is the
-test's own: every time is a number handed to the model.
+Sources of the figures: the comments of `disk_hd080hj` in tests/simdisk/disk_profile.c. The clock is
+the test's own: every time is a number handed to the model.
 """
 
 import random

@@ -1,6 +1,6 @@
 """The nearline disk with command queueing, held against published figures.
 
-Sources of the figures: the comments of `disk_nearline` in tests/simdisk/disk.c.
+Sources of the figures: the comments of `disk_nearline` in tests/simdisk/disk_profile.c.
 """
 
 import random
