@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.model.reservation import SECOND, Params
+from tests.unit.desk import MS, Desk
 from tests.unit.strategies import examples
-from tests.unit.test_policy import MS, Desk
 
 BLOCK = 4096
 CAP_AHEAD = 10 * MS  # a flow may be so far ahead of its cap

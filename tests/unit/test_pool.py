@@ -3,16 +3,10 @@
 import pytest
 
 from tests.model.reservation import COST_MIN, SECOND, Params
-from tests.unit.test_policy import MS, RUN, SOON, SPARE, Desk
+from tests.unit.desk import MS, RUN, SOON, SPARE, Desk
 
 # Four blocks are a burst, a block is reserved each second.
 SHARED = Params(COST_MIN, 4 * COST_MIN, SECOND)
-
-
-@pytest.fixture
-def flash(lib):
-    """A device that does not seek."""
-    return Desk(lib, position=MS, t_wait=0, rotational=False)
 
 
 @pytest.fixture

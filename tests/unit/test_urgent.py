@@ -3,15 +3,9 @@
 import pytest
 
 from tests.model.reservation import COST_MIN, SECOND
-from tests.unit.test_policy import LATER, MS, SOON, SPARE, Desk
+from tests.unit.desk import LATER, MS, SOON, SPARE, Desk
 
 PART, BURST = 4, 8
-
-
-@pytest.fixture
-def desk(lib):
-    """A device that seeks, for 10 ms at most as it is believed."""
-    return Desk(lib)
 
 
 def conforms(desk, *flows):

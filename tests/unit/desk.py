@@ -1,0 +1,55 @@
+"""A device with a clock, for tests of the policy's decisions one by one."""
+
+from tests.model.reservation import COST_MIN, SECOND, Params
+from tests.unit.host import Device, Request
+
+MS = 10**6
+T_WAIT = 10 * MS
+PAGE = 8  # sectors of 4096 bytes
+RUN = 8  # of the longest positionings
+
+# 4096 bytes take 1 ms, two requests of 4096 bytes are a burst.
+SOON = Params(4_096_000, 8192, 200 * MS)
+LATER = Params(4_096_000, 8192, 500 * MS)
+# One block each second is reserved, the rest is surplus.
+SPARE = Params(4096, 4096, SECOND)
+
+
+class Desk:
+    """A device, and shorthands for what the elevator does with it."""
+
+    def __init__(self, lib, position=10 * MS, t_wait=T_WAIT, rotational=True):
+        self.device = Device(lib, rotational, position, t_wait)
+        self.now = SECOND
+
+    def init_flow(self, promise):
+        """Create a flow."""
+        return self.device.init_flow(promise, self.now)
+
+    def arrive(self, flow, pos=0, sync=True, size=COST_MIN, write=False):
+        """A request arrives, by default of 4096 bytes."""
+        return self.device.arrive(flow, Request(size, pos, sync, write), self.now)
+
+    def dispatch(self):
+        """Choose a flow and dispatch a request of it; both, or None."""
+        while self.device.unthrottle(self.now):
+            pass
+        flow = self.device.choose(self.now).flow
+        return flow and (flow, self.device.dispatch(flow, self.now)[0])
+
+    def serve(self, took=0):
+        """Choose a flow, dispatch a request, which completes `took` later; the flow."""
+        served = self.dispatch()
+        if not served:
+            return None
+        self.now += took
+        self.device.complete(*served, self.now)
+        return served[0]
+
+    def read(self, flow, count, pos=0, took=0):
+        """Serve sequential synchronous reads, one at a time; where the last one ends."""
+        for _ in range(count):
+            self.arrive(flow, pos)
+            assert self.serve(took) is flow
+            pos += PAGE
+        return pos

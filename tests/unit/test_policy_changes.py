@@ -1,0 +1,77 @@
+"""The policy's decisions one by one, worked out by hand: changes of a flow or a request."""
+
+import pytest
+
+from tests.model.reservation import COST_MIN, Params
+from tests.unit.desk import MS, SOON, SPARE
+from tests.unit.host import Request
+
+
+def test_merge_keeps_the_earlier_place(desk):
+    """Whichever of the two requests is kept, and what both cost."""
+    flow = desk.init_flow(SOON)
+    for i in range(4):
+        desk.arrive(flow, pos=i << 20)
+    first, _, _, last = flow.queue
+    desk.device.merge(flow, last, first)
+    assert flow.queue[0] is last
+    assert flow.view().pending == 3
+    assert desk.dispatch()[1] is last
+    assert last.sent.cost == 2 * COST_MIN
+
+
+def test_a_request_that_has_grown_is_entitled_later(desk):
+    """A bio was merged into it: it needs more of the burst."""
+    flow = desk.init_flow(SOON)
+    for i in range(2):
+        desk.arrive(flow, pos=i << 20)
+    desk.serve()
+    start = flow.view().start
+    desk.device.grow(flow, flow.queue[0], 8192)
+    assert flow.view().start > start
+
+
+def test_a_new_promise_begins_with_a_full_burst(desk):
+    """And counts for pending requests at once."""
+    flow = desk.init_flow(SPARE)
+    for i in range(3):
+        desk.arrive(flow, i << 20)
+    desk.serve()
+    assert flow.view().start > desk.now
+    desk.device.configure(flow, Params(1 << 20, 1 << 20, MS), desk.now)
+    assert flow.view().start <= desk.now
+    assert flow.view().deadline <= desk.now + MS
+
+
+def test_a_new_weight_begins_with_a_new_share(desk):
+    """What a flow had over a small weight would keep it back for long over a large one."""
+    flow, other = desk.init_flow(SPARE._replace(weight=1)), desk.init_flow(SPARE)
+    for i in range(20):
+        desk.arrive(flow, i << 30)
+        desk.serve(10 * MS)
+    assert flow.view().share > other.view().share
+    for each in (flow, other):
+        desk.device.configure(each, SPARE._replace(weight=100), desk.now)
+    assert flow.view().share == other.view().share
+
+
+def test_a_request_past_the_policy_counts_as_in_flight(desk):
+    """So the number in flight is right after its completion."""
+    flow = desk.init_flow(SOON)
+    request = Request(COST_MIN)
+    desk.device.redispatch(flow, request, desk.now)
+    assert flow.view().in_flight == 1
+    assert not desk.device.complete(flow, request, desk.now + 5)
+    assert flow.view().in_flight == 0
+    assert desk.device.view().load == 0
+
+
+@pytest.mark.parametrize("reserved", [True, False])
+def test_a_request_that_bypasses_the_policy_is_charged_if_it_is_entitled(desk, reserved):
+    """Else it is surplus, which is charged as device time."""
+    flow = desk.init_flow(SOON if reserved else SPARE)
+    if not reserved:
+        desk.device.charge_bypass(flow, COST_MIN, desk.now)
+    before = flow.view().tag
+    desk.device.charge_bypass(flow, COST_MIN, desk.now)
+    assert (flow.view().tag > before) is reserved

@@ -1,0 +1,192 @@
+"""The policy's decisions one by one, worked out by hand: what a device may have in flight."""
+
+import pytest
+
+from tests.model.reservation import SECOND
+from tests.unit.desk import MS, SOON, SPARE
+
+
+def test_a_request_that_would_make_a_conforming_one_late_is_held(desk):
+    """Until that completes."""
+    tight, greedy = desk.init_flow(SOON._replace(latency=30 * MS)), desk.init_flow(SPARE)
+    desk.arrive(tight)
+    served = desk.dispatch()
+    for i in range(5):
+        desk.arrive(greedy, i << 30)
+    sent = 0
+    while desk.dispatch():
+        sent += 1
+    assert sent < 4
+    assert desk.device.view().held
+    assert desk.device.timer() is None
+    desk.device.complete(*served, desk.now + MS)
+    assert not desk.device.view().held
+
+
+def test_a_conforming_request_in_flight_is_not_made_late(desk):
+    """Though no other is expected any more, a second after it."""
+    tight, greedy = desk.init_flow(SOON._replace(latency=SECOND + 20 * MS)), desk.init_flow(SPARE)
+    desk.arrive(tight, sync=False)
+    desk.dispatch()
+    desk.now += SECOND + 15 * MS
+    desk.arrive(greedy)
+    assert not desk.dispatch()
+    assert desk.device.view().held
+
+
+def test_surplus_in_flight_is_not_made_late(desk):
+    """It is due when it would be if it were pending: the drive must not pass it for ever."""
+    modest, greedy = desk.init_flow(SPARE._replace(latency=30 * MS)), desk.init_flow(SPARE)
+    for pos in (0, 1 << 20):
+        desk.arrive(modest, pos, sync=False)
+    conforming, surplus = (desk.dispatch()[1] for _ in range(2))
+    assert (conforming.conforms, surplus.conforms) == (True, False)
+    desk.device.complete(modest, conforming, desk.now)
+    desk.now += SECOND + 20 * MS
+    desk.arrive(greedy)
+    assert not desk.dispatch()
+    assert desk.device.view().held
+
+
+def test_the_earliest_deadlines_in_flight_are_known(desk):
+    """Of more than are kept: a late one is forgotten for one that is earlier."""
+    greedy = desk.init_flow(SPARE._replace(burst=1 << 20, latency=100 * SECOND))
+    tight = desk.init_flow(SOON._replace(latency=SECOND + 20 * MS))
+    for i in range(40):
+        desk.arrive(greedy, i << 20, sync=False)
+        desk.dispatch()
+    desk.arrive(tight, 1 << 30, sync=False)
+    desk.dispatch()
+    assert desk.device.view().in_flight == 41
+    desk.now += SECOND + 15 * MS
+    desk.arrive(desk.init_flow(SPARE))
+    assert not desk.dispatch()
+    assert desk.device.view().held
+
+
+def test_the_last_request_of_many_is_served_alone(desk):
+    """A drive positions for shorter the more it has to choose from."""
+    flow = desk.init_flow(SPARE._replace(latency=SECOND))
+    for _ in range(64):
+        for pos in range(4):
+            desk.arrive(flow, pos << 20, sync=False)
+        requests = [desk.dispatch()[1] for _ in range(4)]
+        for request, took in zip(requests, (1, 1, 1, 9), strict=True):
+            desk.now += took * MS
+            desk.device.complete(flow, request, desk.now)
+    assert desk.device.alone.position == pytest.approx(9 * MS, rel=0.15)
+    assert desk.device.service.position == pytest.approx(3 * MS, rel=0.15)
+
+
+def flood(flash, write):
+    """A reader that conforms, and a flood that is held back."""
+    tight, greedy = flash.init_flow(SOON._replace(latency=MS)), flash.init_flow(SPARE)
+    flash.device.quota.rate, flash.device.window.limit = 1 << 20, 4 * 256
+    flash.arrive(tight)
+    flash.serve()
+    for _ in range(60):
+        flash.arrive(greedy, size=65536, write=write)
+    while flash.dispatch():
+        pass
+    assert flash.device.view().held
+    return tight, greedy
+
+
+def test_writes_beyond_their_quota_are_held(flash):
+    """Until the quota has filled; reserved work goes on."""
+    tight, greedy = flood(flash, write=True)
+    at = flash.device.timer()
+    assert flash.now < at <= flash.now + SECOND
+    flash.arrive(tight)
+    assert flash.dispatch()[0] is tight
+    assert not flash.dispatch()
+    quota = flash.device.quota
+    filled = quota.filled + -quota.tokens * SECOND // quota.rate
+    while not (served := flash.dispatch()):
+        flash.now = flash.device.timer()
+        assert not flash.device.timeout(flash.now)
+    assert served[0] is greedy
+    assert filled <= flash.now < filled + 2 * MS
+
+
+def test_writes_beyond_their_quota_are_held_on_a_device_that_seeks(desk):
+    """What a volatile cache takes at once it owes to the medium; a reader is not held with them."""
+    writer, reader = (desk.init_flow(SPARE._replace(weight=weight)) for weight in (10_000, 1))
+    tight = desk.init_flow(SOON)
+    desk.read(reader, 8, took=MS)
+    desk.now += SECOND
+    desk.device.quota.rate = 1 << 20
+    desk.arrive(tight)
+    desk.serve()
+    for place in range(20):
+        desk.arrive(writer, place << 20, sync=False, size=65536, write=True)
+    served = 0
+    while desk.serve() is writer:
+        served += 1
+    assert 2 <= served <= 4
+    assert desk.device.view().held
+    assert desk.now < desk.device.timer() <= desk.now + SECOND
+    desk.arrive(reader, 1 << 30, sync=False)
+    assert desk.serve() is reader
+
+
+def test_reads_beyond_their_window_are_held(flash):
+    """Until one completes; reserved work goes on."""
+    tight, _ = flood(flash, write=False)
+    assert flash.device.view().in_flight == 4
+    assert flash.device.timer() > flash.now
+    flash.arrive(tight)
+    served = flash.dispatch()
+    assert served[0] is tight
+    assert not flash.dispatch()
+    flash.device.complete(*served, flash.now)
+    assert not flash.device.view().held
+
+
+def test_a_flow_does_not_limit_its_own_surplus(flash):
+    """Alone it has the drive, though some of its requests conform."""
+    flow = flash.init_flow(SOON)
+    for place in range(16):
+        flash.arrive(flow, place << 20)
+    for _ in range(16):
+        assert flash.dispatch()
+    assert not flash.device.view().held
+
+
+def test_a_stale_timer_does_not_release_a_held_request(flash):
+    """The timer may have been set for an earlier time."""
+    flood(flash, write=True)
+    assert not flash.device.timeout(flash.device.timer() - 1)
+    assert flash.device.view().held
+
+
+def test_a_late_request_lowers_the_limits(flash):
+    """A conforming request that completes after it is due; one in half of its time does not."""
+    tight = flash.init_flow(SOON._replace(latency=MS))
+    quota, window = flash.device.quota, flash.device.window
+    window.limit = 8 * 256
+    before = quota.rate, window.limit
+    flash.arrive(tight)
+    flash.serve(took=MS // 2)
+    assert (quota.rate, window.limit) == before
+    flash.now += SECOND
+    flash.arrive(tight)
+    flash.serve(took=MS + 1)
+    assert quota.rate < before[0]
+    assert window.limit < before[1]
+
+
+@pytest.mark.parametrize("tighter", [False, True])
+def test_a_request_in_time_raises_the_limits_unless_a_tighter_one_is_expected(flash, tighter):
+    """Of what has a longer latency all are in time; but if there is no other it has to do."""
+    flow = flash.init_flow(SPARE._replace(latency=2 * SECOND))
+    flash.arrive(flow)
+    served = flash.dispatch()
+    flash.now += SECOND
+    if tighter:
+        flash.arrive(flash.init_flow(SOON._replace(latency=SECOND)))
+        flash.serve()
+    quota = flash.device.quota
+    quota.rate, quota.full = 1 << 20, True
+    flash.device.complete(*served, flash.now)
+    assert (quota.rate > 1 << 20) != tighter

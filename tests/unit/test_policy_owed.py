@@ -1,0 +1,89 @@
+"""The policy's decisions one by one, worked out by hand: what is owed."""
+
+import pytest
+
+from tests.model.reservation import SECOND
+from tests.unit.desk import LATER, MS, PAGE, SOON, SPARE, T_WAIT
+
+
+def test_reserved_work_before_surplus(desk):
+    """A flow that has had its burst waits for one that has not."""
+    greedy, modest = desk.init_flow(SPARE), desk.init_flow(LATER)
+    desk.arrive(greedy)
+    assert desk.serve() is greedy
+    desk.arrive(greedy, 1 << 20)
+    desk.arrive(modest)
+    assert [desk.serve(), desk.serve()] == [modest, greedy]
+
+
+def test_the_earliest_deadline_of_reserved_work_first(flash):
+    """A request that arrived later may be due earlier."""
+    later, soon = flash.init_flow(LATER), flash.init_flow(SOON)
+    flash.arrive(later)
+    flash.arrive(soon)
+    assert [flash.serve(), flash.serve(), flash.serve()] == [soon, later, None]
+
+
+@pytest.mark.parametrize(("waited", "nearest"), [(100, True), (185, False), (190, False)])
+def test_the_nearest_of_reserved_work_first(desk, waited, nearest):
+    """On a device that seeks, while all can be in time; then the earliest deadline."""
+    soon, later = desk.init_flow(SOON), desk.init_flow(LATER)
+    desk.arrive(soon, 1 << 30)
+    desk.arrive(later, PAGE)
+    desk.now += waited * MS
+    assert desk.serve() is (later if nearest else soon)
+
+
+def test_surplus_is_not_charged(desk):
+    """A flow that read alone far beyond its reservation is entitled to its burst afterwards."""
+    flow = desk.init_flow(SOON)
+    desk.read(flow, 1000)
+    desk.now += 3 * MS
+    desk.arrive(flow)
+    assert desk.device.choose(desk.now).flow is flow
+    request, _ = desk.device.dispatch(flow, desk.now)
+    assert request.conforms
+
+
+def test_a_request_conforms_if_it_is_entitled_when_it_arrives(desk):
+    """Two blocks are a burst; the third is entitled a millisecond after them."""
+    flow = desk.init_flow(SOON)
+    for i in range(4):
+        desk.arrive(flow, i << 20)
+    requests = []
+    for _ in range(4):
+        requests.append(desk.dispatch()[1])
+        desk.now += MS
+        desk.device.complete(flow, requests[-1], desk.now)
+    assert [request.conforms for request in requests] == [True, True, False, False]
+    assert [request.due - SECOND - SOON.latency for request in requests] == [0, 0, MS, 2 * MS]
+
+
+def test_a_sequential_flow_waits_until_it_is_due(desk):
+    """It needs fewer seeks the more it has, so surplus goes before what it is owed."""
+    reader = desk.init_flow(LATER._replace(bw=LATER.bw // 10, weight=1))
+    other = desk.init_flow(SPARE._replace(weight=1000))
+    pos = desk.read(reader, 9, took=MS // 2)
+    desk.now += T_WAIT
+    for i in range(3):
+        desk.arrive(other, i << 30)
+    assert [desk.serve(MS), desk.serve(MS)] == [other, other]
+    desk.arrive(reader, pos)
+    assert desk.serve(MS) is other
+    desk.arrive(other, 1 << 40)
+    desk.now += LATER.latency - 5 * MS
+    assert desk.serve() is reader
+
+
+def test_a_flow_behind_its_pace_keeps_the_device(desk):
+    """A random reader that was answered late catches up in one batch."""
+    late, other = desk.init_flow(LATER._replace(bw=204_800)), desk.init_flow(SOON)
+    for took in (10 * MS, 90 * MS):
+        desk.arrive(late)
+        desk.serve(took)
+    desk.arrive(other)
+    served = []
+    for i in range(1, 4):
+        desk.arrive(late, i << 20)
+        served.append(desk.serve(5 * MS))
+    assert served == [late, late, late]

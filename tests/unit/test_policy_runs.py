@@ -1,0 +1,103 @@
+"""The policy's decisions one by one, worked out by hand: runs, and the order within a flow."""
+
+import pytest
+
+from tests.unit.desk import LATER, MS, PAGE, RUN, SOON, SPARE
+
+SEQ_GAP = 128  # sectors that a sequential request may leave out
+SWEEP = 16
+
+
+def test_run(desk):
+    """A sequential flow keeps the device from surplus of another for 8 positionings at worst."""
+    reader, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
+    pos = desk.read(reader, 9)
+    service = desk.device.service
+    longest = service.position + 5 * service.deviation
+    begin = desk.now
+    for i in range(4):
+        desk.arrive(other, i << 30)
+    while True:
+        desk.arrive(reader, pos)
+        if desk.serve(MS) is not reader:
+            break
+        pos += PAGE
+    assert RUN * longest - 2 * MS <= desk.now - begin <= RUN * longest + 2 * MS
+
+
+@pytest.mark.parametrize(("gap", "sequential"), [(0, True), (SEQ_GAP, True), (SEQ_GAP + 1, False),
+                                                 (-PAGE, False)])
+def test_gap(desk, gap, sequential):
+    """A forward gap of 64 KiB is sequential, one more sector is not, nor is a step back."""
+    reader = desk.init_flow(LATER)
+    pos = 1 << 20
+    for _ in range(9):
+        desk.arrive(reader, pos)
+        desk.serve()
+        pos += PAGE + gap
+    assert bool(reader.view().sequential) is sequential
+
+
+@pytest.mark.parametrize(("strays", "sequential"), [(3, True), (4, False)])
+def test_history(desk, strays, sequential):
+    """Five of the last eight are enough: three strays do not end anticipation, a fourth does."""
+    reader = desk.init_flow(LATER)
+    desk.read(reader, 9)
+    for i in range(strays):
+        desk.read(reader, 1, pos=(i + 1) << 30)
+    assert bool(reader.view().sequential) is sequential
+
+
+def test_sweep(desk):
+    """A flow with several requests pending is served by position; the oldest goes first.
+
+    After it the sweep goes on where it was.
+    """
+    flow = desk.init_flow(LATER)
+    places = [50, 10, 90, 30, 70, 20]
+    for place in places:
+        desk.arrive(flow, place << 20)
+    served = []
+    while served := [*served, desk.dispatch()]:
+        if served[-1] is None:
+            break
+        desk.device.complete(*served[-1], desk.now)
+    assert [request.pos >> 20 for _, request in served[:-1]] == [50, 10, 20, 30, 70, 90]
+
+
+def test_a_sweep_passes_the_oldest_request_sixteen_times_at_most(desk):
+    """Then that goes, wherever it is."""
+    flow = desk.init_flow(LATER)
+    for place in (10, 20, 30):
+        desk.arrive(flow, place << 20)
+    for _ in range(2):
+        desk.serve()
+    desk.arrive(flow, 1)
+    desk.serve()
+    for i in range(40):
+        desk.arrive(flow, (1 << 50) + (i << 20))
+    order = []
+    for _ in range(SWEEP):
+        served = desk.dispatch()
+        order.append(served[1].pos)
+        desk.device.complete(*served, desk.now)
+    assert 1 in order
+
+
+def test_a_device_that_queues_orders_by_itself(desk):
+    """With a request in flight the oldest is next."""
+    flow = desk.init_flow(LATER)
+    for place in (50, 90, 10):
+        desk.arrive(flow, place << 20)
+    assert [desk.dispatch()[1].pos >> 20 for _ in range(3)] == [50, 90, 10]
+
+
+def test_switch_is_reported_once(desk):
+    """A choice tells that another flow became active, once."""
+    one = desk.init_flow(SOON)
+    desk.arrive(one)
+    desk.arrive(one, pos=1 << 20)
+    choice = desk.device.choose(desk.now)
+    assert choice.switched
+    desk.device.dispatch(one, desk.now)
+    assert not desk.device.choose(desk.now).switched

@@ -1,0 +1,162 @@
+"""The policy's decisions one by one, worked out by hand: waiting."""
+
+import pytest
+
+from tests.model.reservation import SECOND
+from tests.unit.desk import MS, PAGE, SOON, SPARE, T_WAIT, Desk
+
+
+def waiting(desk):
+    """A sequential read has just completed while another flow is backlogged: the device waits."""
+    reader, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
+    pos = desk.read(reader, 9)
+    desk.arrive(reader, pos)
+    served = desk.dispatch()
+    desk.arrive(other)
+    choice = desk.device.choose(desk.now)
+    assert choice.wait_began
+    assert choice.flow is None
+    assert desk.device.view().wait == "service"
+    desk.now += 2 * MS
+    assert desk.device.complete(*served, desk.now)
+    return reader, other, pos + PAGE
+
+
+def test_wait_hit(desk):
+    """The next request arrives in time: it is served at once, and the run goes on."""
+    reader, _, pos = waiting(desk)
+    desk.now += T_WAIT // 16 - 1
+    assert desk.serve() is None
+    assert desk.arrive(reader, pos).hit
+    assert desk.serve() is reader
+
+
+def test_wait_ends(desk):
+    """Without that request, the other flow is served when the wait is over, to the nanosecond."""
+    _, other, _ = waiting(desk)
+    assert desk.device.view().wait_until == desk.now + T_WAIT // 16
+    desk.now += T_WAIT // 16 - 1
+    assert not desk.device.timeout(desk.now)
+    assert desk.serve() is None
+    desk.now += 1
+    choice = desk.device.choose(desk.now)
+    assert choice.timed_out
+    assert choice.flow is other
+
+
+def test_the_timer_ends_a_wait(desk):
+    """Then no flow is active: a request that arrives too late has no preference."""
+    reader, other, pos = waiting(desk)
+    desk.now += T_WAIT // 16
+    assert desk.device.timeout(desk.now)
+    assert desk.device.view().active is None
+    assert not desk.arrive(reader, pos).hit
+    assert desk.serve() is other
+
+
+def test_another_arrival_does_not_end_a_wait(desk):
+    """Only an arrival of the active flow does."""
+    _, other, _ = waiting(desk)
+    assert not desk.arrive(other).hit
+    assert desk.device.view().wait == "arrival"
+
+
+def test_a_wait_makes_no_other_flow_late(desk):
+    """It ends earlier if a request arrives that would be late otherwise."""
+    waiting(desk)
+    until = desk.device.view().wait_until
+    tight = desk.init_flow(SOON._replace(latency=10 * MS))
+    assert desk.arrive(tight, 1 << 40).wait_shortened
+    assert desk.device.view().wait_until < until
+    assert desk.serve() is tight
+
+
+def test_wait_is_cancelled(desk):
+    """By a change of a tunable, for example."""
+    _, other, _ = waiting(desk)
+    assert desk.device.cancel_wait()
+    assert desk.serve() is other
+    assert not desk.device.cancel_wait()
+
+
+def test_wait_ends_with_its_reservation(desk):
+    """The device does not wait for a flow that is gone."""
+    reader, other, _ = waiting(desk)
+    assert desk.device.exit_flow(reader)
+    assert desk.serve() is other
+
+
+def test_no_wait_for_a_request_that_was_given_back(desk):
+    """A requeued request may bypass the policy, so the wait for its completion ends."""
+    reader, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
+    pos = desk.read(reader, 9)
+    desk.arrive(reader, pos)
+    _, request = desk.dispatch()
+    desk.arrive(other)
+    assert desk.device.choose(desk.now).wait_began
+    assert desk.device.requeue(reader, request)
+    assert desk.serve() is other
+
+
+def test_a_lost_request_is_not_waited_for_for_ever(desk):
+    """A wait for a completion ends T_wait after the request would be late."""
+    reader, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
+    pos = desk.read(reader, 9)
+    desk.arrive(reader, pos)
+    desk.dispatch()
+    desk.arrive(other)
+    assert desk.device.choose(desk.now).wait_began
+    assert desk.device.view().wait_until <= desk.now + SPARE.latency + T_WAIT
+    desk.now = desk.device.view().wait_until
+    assert desk.dispatch()[0] is other
+
+
+def never_waits(desk):
+    """Is another request served while the active flow has nothing pending."""
+    other = desk.init_flow(SPARE)
+    desk.arrive(other)
+    return desk.serve() is other
+
+
+def test_no_wait_without_t_wait(lib):
+    """T_wait 0: the device is never idle."""
+    desk = Desk(lib, t_wait=0)
+    desk.read(desk.init_flow(SPARE), 9)
+    assert never_waits(desk)
+
+
+def test_no_wait_for_random_readers(desk):
+    """The next request needs a seek anyway."""
+    reader = desk.init_flow(SPARE)
+    for i in range(8):
+        desk.read(reader, 1, pos=i << 30)
+    assert never_waits(desk)
+
+
+def test_no_wait_for_writers(desk):
+    """No task waits for an asynchronous write, so the next one does not depend on it."""
+    writer = desk.init_flow(SPARE)
+    for i in range(9):
+        desk.arrive(writer, i * PAGE, sync=False)
+        desk.serve()
+    assert never_waits(desk)
+
+
+@pytest.mark.parametrize(("pause", "waits"), [(MS // 2, True), (3 * MS, False)])
+def test_think_time(desk, pause, waits):
+    """Four think times, the longest wait, must not take longer than to position."""
+    reader = desk.init_flow(SPARE)
+    pos = 0
+    for _ in range(20):
+        desk.now += pause
+        pos = desk.read(reader, 1, pos, took=MS // 10)
+    assert never_waits(desk) is not waits
+
+
+def test_a_long_pause_counts_for_twice_t_wait(desk):
+    """It says no more than one that was too long to wait for."""
+    reader = desk.init_flow(SPARE)
+    pos = desk.read(reader, 9)
+    desk.now += 100 * SECOND
+    desk.read(reader, 1, pos)
+    assert reader.view().think == 2 * T_WAIT // 8
