@@ -1,7 +1,7 @@
 """No request starves: each is dispatched within its bound, whatever conforms.
 
-The bound, htbs/core/expire.c: EXPIRE + N * (2 * R + T_wait), with N requests under way and R the
-longest time that the drive takes for one, or its estimate, which is no more than twice that.
+The bound, htbs/core/expire.c: EXPIRE + N * max(2 * R + T_wait, 1 ms), with N requests under way and
+R the longest time that the drive takes for one, or its estimate, which is no more than twice that.
 """
 
 from dataclasses import replace
