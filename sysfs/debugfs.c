@@ -86,11 +86,12 @@ static void htbs_show_load(struct seq_file *sf, struct htbs_policy *policy)
 		   htbs_policy_in_flight(policy, true),
 		   policy->load.mean / NSEC_PER_USEC,
 		   policy->held ? "; a request is held back" : "");
+	seq_puts(sf, "surplus         ");
 	if (!policy->rotational)
-		seq_printf(sf, "surplus         %u reads in flight, %llu bytes/s of writes, %s\n",
-			   htbs_window_size(&policy->window), policy->quota.rate,
-			   htbs_policy_expected(policy, NULL, ktime_get_ns()) ?
-			   "in force" : "not in force");
+		seq_printf(sf, "%u reads in flight, ", htbs_policy_window(policy));
+	seq_printf(sf, "%llu bytes/s of writes, %s\n", policy->quota.limit.value,
+		   htbs_policy_expected(policy, NULL, ktime_get_ns()) ?
+		   "in force" : "not in force");
 }
 
 static int htbs_state_show(void *data, struct seq_file *sf)

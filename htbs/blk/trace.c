@@ -13,7 +13,6 @@
 #include <linux/printk.h>
 
 #include <htbs/core/policy.h>
-#include <htbs/core/window.h>
 #include <htbs/request.h>
 #include <htbs/trace.h>
 
@@ -92,8 +91,8 @@ void __htbs_trace_choice(struct htbs_device *dev,
 		trace_htbs_hold(dev->devt, now,
 				htbs_policy_in_flight(&dev->policy, false),
 				htbs_policy_in_flight(&dev->policy, true),
-				htbs_window_size(&dev->policy.window),
-				dev->policy.quota.rate,
+				htbs_policy_window(&dev->policy),
+				dev->policy.quota.limit.value,
 				dev->policy.held_until);
 	if (choice->wait_began) {
 		trace_htbs_wait_begin(dev->devt,

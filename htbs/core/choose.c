@@ -68,8 +68,8 @@ static bool htbs_must_begin(const struct htbs_policy *policy,
 /*
  * The nearest entitled head. A batch of what is owed begins in time at worst, with its
  * heads in the order of deadlines. The nearest first takes no longer in all, so within
- * the batch it goes if the others are in time in the mean, with one and a half
- * positionings to spare: what is left for later is farther away than others are.
+ * the batch it goes if the others are in time in the mean, with HTBS_SPARE to spare:
+ * what is left for later is farther away than others are.
  */
 static struct htbs_flow *htbs_next_owed(const struct htbs_policy *policy, u64 now)
 {
@@ -81,7 +81,7 @@ static struct htbs_flow *htbs_next_owed(const struct htbs_policy *policy, u64 no
 	if (!next || next == urgent)
 		return htbs_must_begin(policy, NULL, &policy->load, now, true) ?
 		       urgent : next;
-	load = htbs_policy_load_with(policy, next, 5);
+	load = htbs_policy_load_with(policy, next, 2 + HTBS_SPARE);
 	return htbs_must_begin(policy, next, &load, now, false) ? urgent : next;
 }
 
@@ -197,7 +197,7 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 		return;
 	}
 	choice->flow = next;
-	choice->order = stays && htbs_policy_sweeps(policy, now) ?
+	choice->order = stays && htbs_policy_sweeps(policy) ?
 			HTBS_ORDER_NEAREST : HTBS_ORDER_OLDEST;
 	policy->order = choice->order;
 	if (!stays)

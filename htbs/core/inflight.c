@@ -17,7 +17,6 @@
 #include <htbs/core/inflight.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/quota.h>
-#include <htbs/core/window.h>
 
 /* A flow that had a conforming request may have another one for so long. */
 #define HTBS_EXPECT		1000000000ULL	/* ns: 1 s */
@@ -39,7 +38,6 @@ static struct htbs_load htbs_load_to_last(const struct htbs_policy *policy,
 	return load;
 }
 
-/* What is owed is near, on the average: half as long. */
 static bool htbs_risks_deadline(const struct htbs_policy *policy,
 				const struct htbs_flow *flow, u64 now)
 {
@@ -47,11 +45,8 @@ static bool htbs_risks_deadline(const struct htbs_policy *policy,
 	u64 time = htbs_load_longest(&load);
 	u32 i;
 
-	if (htbs_flow_owed(flow, now)) {
-		if (policy->overload.now)
-			return false;
-		time /= 2;
-	}
+	if (policy->overload.now && htbs_flow_owed(flow, now))
+		return false;
 	for (i = 0; i < policy->due_count; i++)
 		if (htbs_before(policy->due[i], now + time))
 			return true;
@@ -141,6 +136,22 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 	return htbs_flow_latency(other) >= htbs_load_longest(&load);
 }
 
+/*
+ * How many reads may be in flight beside requests that conform. To count late ones would
+ * take too long for one in 1000. But the time in a queue has an exponential tail or a
+ * shorter one: what part exceeds t is no more than the 4/3rd power of the part that exceeds
+ * 3/4 t. So one in 1000^(3/4) = 178 may be slow.
+ */
+static bool htbs_window_open(struct htbs_policy *policy)
+{
+	u64 used = (u64)htbs_policy_in_flight(policy, false) * HTBS_WINDOW_ONE;
+
+	if (used < policy->window.value)
+		return true;
+	policy->window.full = true;
+	return false;
+}
+
 /* Surplus is limited for others: what a flow itself has reserved does not limit it. */
 static bool htbs_within_limits(struct htbs_policy *policy,
 			       const struct htbs_flow *flow, u64 now)
@@ -148,8 +159,7 @@ static bool htbs_within_limits(struct htbs_policy *policy,
 	if (!htbs_policy_expected(policy, flow, now))
 		return true;
 	return flow->write ? htbs_quota_allows(&policy->quota, now) :
-	       policy->rotational || htbs_window_open(&policy->window,
-					      htbs_policy_in_flight(policy, false), now);
+	       policy->rotational || htbs_window_open(policy);
 }
 
 /**
@@ -297,28 +307,28 @@ static bool htbs_held_up(const struct htbs_flow *flow, u64 now,
  * A flow that is behind takes time to catch up. So its pace lowers the limits once
  * in a latency, if it is behind by more than that, and while it is behind by more than
  * a request raises none. On a device that seeks a flow that is behind has a deadline
- * for that, and only late requests lower the quota.
+ * for that, and only slow requests lower the quota. Of flows with a longer latency than
+ * another all are in time anyway: they raise no limit.
  */
 void htbs_policy_judge_limits(struct htbs_policy *policy,
 			      struct htbs_flow *flow, u64 now,
 			      const struct htbs_sent *sent)
 {
-	bool slow = now - sent->at > 3 * (sent->due - sent->at) / 4;
+	bool slow = 4 * (now - sent->at) > 3 * (sent->due - sent->at);
 	u64 step = htbs_pace_step(&flow->pool->pace, sent->cost);
 	u64 latency = htbs_flow_latency(flow);
 	const struct htbs_flow *tight = htbs_policy_expected(policy, NULL, now);
-	bool late = htbs_before(sent->due, now);
 
-	if (!late && !policy->rotational &&
+	if (!slow && !policy->rotational &&
 	    htbs_held_up(flow, now, sent, latency) &&
 	    now - flow->pool->judged >= latency) {
 		flow->pool->judged = now;
-		late = true;
+		slow = true;
 	}
-	if (!slow && !late &&
+	if (!slow &&
 	    (htbs_held_up(flow, now, sent, step) || (tight && tight != flow)))
 		return;
-	htbs_window_update(&policy->window, htbs_policy_in_flight(policy, false),
-			   slow || late, sent->at);
-	htbs_quota_judge(&policy->quota, late);
+	htbs_limit_judge(&policy->window, slow,
+			 (u64)htbs_policy_in_flight(policy, false) * HTBS_WINDOW_ONE);
+	htbs_quota_judge(&policy->quota, slow);
 }

@@ -14,7 +14,7 @@
  * Time that a flow waits for the device does not move the tag.  A flow that is
  * behind its tag, as a reader with one request at a time is that was answered late,
  * has as much less time for its next request, down to none.  So what it lost it gets
- * back, up to HTBS_PACE_DEBT latencies' worth.
+ * back, up to a latency: one request in time puts it behind by no more.
  *
  * A flow that was idle does not save up: when it becomes busy again the tag is raised
  * to now.  But one that reads with one request at a time is idle between any two
@@ -33,11 +33,6 @@
 #include <htbs/core/pace.h>
 
 #define HTBS_SECOND		1000000000ULL	/* ns */
-/*
- * How far a flow may be behind its tag, latencies.  One in-time request puts it behind
- * by up to one; that more is due is only seen with the next.
- */
-#define HTBS_PACE_DEBT		2
 
 static u64 htbs_one_step(const struct htbs_pace_curve *curve, u32 cost)
 {
@@ -81,11 +76,11 @@ static void htbs_one_raise(struct htbs_pace_curve *curve, u64 least)
 }
 
 static void htbs_one_busy(struct htbs_pace_curve *curve, u64 now, u64 idle,
-			  u64 service, u64 debt)
+			  u64 service, u64 least)
 {
 	bool behind_by_itself = idle + service >= curve->tag - curve->busy_tag;
 
-	htbs_one_raise(curve, behind_by_itself ? now : now - debt);
+	htbs_one_raise(curve, behind_by_itself ? now : least);
 	curve->busy_tag = curve->tag;
 }
 
@@ -216,10 +211,10 @@ u32 htbs_pace_due_together(const struct htbs_pace *pace, u64 deadline, u32 cost,
  */
 void htbs_pace_busy(struct htbs_pace *pace, u64 now, u64 idle, u64 service)
 {
-	u64 debt = HTBS_PACE_DEBT * pace->params.latency;
+	u64 least = now - pace->params.latency;
 
-	htbs_one_busy(&pace->bytes, now, idle, service, debt);
-	htbs_one_busy(&pace->ops, now, idle, service, debt);
+	htbs_one_busy(&pace->bytes, now, idle, service, least);
+	htbs_one_busy(&pace->ops, now, idle, service, least);
 }
 
 /**
@@ -228,11 +223,11 @@ void htbs_pace_busy(struct htbs_pace *pace, u64 now, u64 idle, u64 service)
  * @arrived: when the request arrived, ns
  * @cost: what it is charged, bytes
  *
- * What a tag is behind by more than HTBS_PACE_DEBT latencies is lost.
+ * What a tag is behind by more than a latency is lost.
  */
 void htbs_pace_charge(struct htbs_pace *pace, u64 arrived, u32 cost)
 {
-	u64 least = arrived - HTBS_PACE_DEBT * pace->params.latency;
+	u64 least = arrived - pace->params.latency;
 
 	htbs_one_charge(&pace->bytes, least, cost);
 	htbs_one_charge(&pace->ops, least, HTBS_COST_MIN);

@@ -50,7 +50,8 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	htbs_pool_init(&policy->pool, 0);
 	htbs_service_time_init(&policy->service, position);
 	htbs_service_time_init(&policy->alone, position);
-	htbs_window_init(&policy->window, 0);
+	htbs_limit_init(&policy->window, HTBS_WINDOW_ONE, HTBS_WINDOW_ONE,
+			HTBS_WINDOW_MOST, HTBS_WINDOW_SLOW);
 	htbs_quota_init(&policy->quota, 0);
 	policy->expired_at = -HTBS_EXPIRE;
 }

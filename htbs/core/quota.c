@@ -3,17 +3,12 @@
  * A quota of the writes of surplus, in bytes/s.
  *
  * A write takes no time that an estimate could see while a drive has room for it in
- * its buffer.  What it takes later others wait for, and no model tells how long: that
- * depends on buffers, on dies, on what the drive collects.  What can be seen is whether
- * conforming requests are in time.  So the rate at which surplus is written follows
- * from that, as TCP's window follows from loss: a late one lowers the rate by
- * 1 / HTBS_QUOTA_STEP, one in time raises it by HTBS_QUOTA_LATE times less if
- * surplus was held back.  The two are in balance with one late request in
- * HTBS_QUOTA_LATE.
+ * its buffer.  What it takes later others wait for.  So the rate at which surplus is
+ * written is limited (limit.c).
  *
  * Bytes and not requests are counted, as a drive's buffer takes small writes in no
  * time until it is full, and erasing, which is what delays reads, is in proportion
- * to bytes.  For reads see window.c.
+ * to bytes.  For reads see inflight.c.
  */
 #include <linux/math64.h>
 
@@ -21,11 +16,11 @@
 
 #define HTBS_SECOND		1000000000ULL	/* ns */
 /* No device is faster, and its bytes times a second's ns are less than 2^64. */
-#define HTBS_QUOTA_FIRST	16000000000ULL
+#define HTBS_QUOTA_MOST		16000000000ULL
 /* The least that is left to surplus: 1 MiB/s. */
 #define HTBS_QUOTA_LEAST	1048576ULL
-#define HTBS_QUOTA_STEP		16
-#define HTBS_QUOTA_LATE		100
+/* One request in so many may be slow: erasing has no tail, so as many may be late. */
+#define HTBS_QUOTA_SLOW		100
 /* Tokens for so long may be saved up, and as many bytes as a large request has. */
 #define HTBS_QUOTA_BURST	1000000ULL	/* ns */
 #define HTBS_QUOTA_REQUEST	131072
@@ -40,16 +35,17 @@
 void htbs_quota_init(struct htbs_quota *quota, u64 now)
 {
 	*quota = (struct htbs_quota){
-		.rate	= HTBS_QUOTA_FIRST,
 		.tokens	= HTBS_QUOTA_REQUEST,
 		.filled	= now,
 		.since	= now,
 	};
+	htbs_limit_init(&quota->limit, HTBS_QUOTA_MOST, HTBS_QUOTA_LEAST,
+			HTBS_QUOTA_MOST, HTBS_QUOTA_SLOW);
 }
 
 static u64 htbs_quota_bytes(const struct htbs_quota *quota, u64 ns)
 {
-	return div64_u64(ns * quota->rate, HTBS_SECOND);
+	return div64_u64(ns * quota->limit.value, HTBS_SECOND);
 }
 
 static void htbs_quota_fill(struct htbs_quota *quota, u64 now)
@@ -80,7 +76,7 @@ bool htbs_quota_allows(struct htbs_quota *quota, u64 now)
 	htbs_quota_fill(quota, now);
 	if (quota->tokens >= 0)
 		return true;
-	quota->full = true;
+	quota->limit.full = true;
 	return false;
 }
 
@@ -117,22 +113,11 @@ void htbs_quota_account(struct htbs_quota *quota, u32 cost, bool surplus,
 /**
  * htbs_quota_judge() - a conforming request has completed
  * @quota: the quota
- * @late: after its deadline
+ * @slow: it took most of its time, or its flow is behind its pace
  */
-void htbs_quota_judge(struct htbs_quota *quota, bool late)
+void htbs_quota_judge(struct htbs_quota *quota, bool slow)
 {
-	if (late) {
-		if (quota->used && quota->used < quota->rate)
-			quota->rate = quota->used;
-		quota->rate -= quota->rate / HTBS_QUOTA_STEP;
-		if (quota->rate < HTBS_QUOTA_LEAST)
-			quota->rate = HTBS_QUOTA_LEAST;
-	} else if (quota->full) {
-		quota->rate += quota->rate / (HTBS_QUOTA_STEP * HTBS_QUOTA_LATE);
-		if (quota->rate > HTBS_QUOTA_FIRST)
-			quota->rate = HTBS_QUOTA_FIRST;
-		quota->full = false;
-	}
+	htbs_limit_judge(&quota->limit, slow, quota->used ?: quota->limit.value);
 }
 
 /**
@@ -147,5 +132,5 @@ u64 htbs_quota_wait(struct htbs_quota *quota, u64 now)
 	htbs_quota_fill(quota, now);
 	if (quota->tokens >= 0)
 		return 0;
-	return div64_u64(-quota->tokens * HTBS_SECOND, quota->rate) + 1;
+	return div64_u64(-quota->tokens * HTBS_SECOND, quota->limit.value) + 1;
 }

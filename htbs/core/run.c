@@ -24,39 +24,18 @@
 /* The oldest request goes first that often in a run by position. */
 #define HTBS_SWEEP		16
 
-/*
- * The oldest request of the active flow, and what other flows are owed, can wait for
- * one more request. In what order the flow has its own requests makes no difference
- * to how long all of them take.
- */
-static bool htbs_head_can_wait(const struct htbs_policy *policy, u64 now)
-{
-	const struct htbs_flow *flow = policy->active;
-	struct htbs_load load = htbs_policy_load_with(policy, flow, 2);
-
-	if (!htbs_flow_owed(flow, now))
-		return true;
-	if (!htbs_before(now, htbs_policy_latest(policy, flow, &load, now,
-						 true)))
-		return false;
-	htbs_load_add(&load, &flow->service, 2, flow->cost);
-	return htbs_before(now, htbs_flow_deadline(flow) - htbs_load_longest(&load));
-}
-
 /**
  * htbs_policy_sweeps() - whether the active flow is served by position
  * @policy: the policy; a flow is active
- * @now: real time, ns
  *
  * A device with requests in flight orders them itself.
  *
  * Return: true if the next request by position goes before the oldest.
  */
-bool htbs_policy_sweeps(const struct htbs_policy *policy, u64 now)
+bool htbs_policy_sweeps(const struct htbs_policy *policy)
 {
 	return policy->rotational && !policy->in_flight &&
-	       policy->active->pending > 1 && policy->run % HTBS_SWEEP &&
-	       (policy->overload.now || htbs_head_can_wait(policy, now));
+	       policy->active->pending > 1 && policy->run % HTBS_SWEEP;
 }
 
 static u64 htbs_longest_run(const struct htbs_policy *policy)
@@ -66,15 +45,15 @@ static u64 htbs_longest_run(const struct htbs_policy *policy)
 }
 
 /*
- * Until when the active flow may keep the device: one positioning earlier than it has to
- * end, so that the heads that are served next need not go in the order of deadlines. A
- * device with requests in flight orders them itself.
+ * Until when the active flow may keep the device: earlier than it has to end, so that the
+ * heads that are served next need not go in the order of deadlines. A device with requests
+ * in flight orders them itself.
  */
 static u64 htbs_run_end(const struct htbs_policy *policy, u64 now)
 {
 	const struct htbs_flow *flow = policy->active;
 	struct htbs_load load = htbs_policy_load_with(policy, flow,
-						      policy->in_flight ? 2 : 4);
+			policy->in_flight ? 2 : 2 + HTBS_SPARE);
 	u64 start = htbs_flow_start(flow);
 
 	if (policy->overload.now)
@@ -86,30 +65,22 @@ static u64 htbs_run_end(const struct htbs_policy *policy, u64 now)
 }
 
 /*
- * It had its share: surplus of another goes first. So do others of its pool, whatever the
- * pool is owed.
+ * Another flow had less of its share, and this one a run. A run that began with what the
+ * flow is owed ends earlier, once it has more than a run over its share; unless it is behind
+ * its pace, and no other flow of its pool has requests pending.
  */
 static bool htbs_share_over(const struct htbs_policy *policy, u64 now)
 {
 	const struct htbs_flow *flow = policy->active;
 	const struct htbs_fair_node *first = htbs_fair_first(&policy->shares);
 	u64 position = htbs_service_time_longest(&policy->service);
+	u64 lead = htbs_flow_share_of_run(flow, position);
 
-	bool alone = htbs_flow_alone(flow);
-
-	if (alone && htbs_flow_behind(flow, now) && policy->rotational)
+	if (!first || !htbs_before(first->tag, flow->share.tag) ||
+	    (htbs_flow_alone(flow) && htbs_flow_behind(flow, now)))
 		return false;
-	if (alone && !policy->surplus && !flow->pool->relaxed &&
-	    (!flow->pending || htbs_flow_owed(flow, now)))
-		return false;
-	if (!first || !htbs_before(first->tag, flow->share.tag))
-		return false;
-	if (!htbs_before(now, htbs_longest_run(policy)))
-		return true;
-	/* Nor does what it was owed let it have more than a run over its share. */
-	return !policy->surplus &&
-	       htbs_before(first->tag + htbs_flow_share_of_run(flow, position),
-			   flow->share.tag);
+	return !htbs_before(now, htbs_longest_run(policy)) ||
+	       (!policy->surplus && htbs_before(first->tag + lead, flow->share.tag));
 }
 
 static u64 htbs_max_wait(const struct htbs_policy *policy,
@@ -178,7 +149,7 @@ static bool htbs_saves_positioning(const struct htbs_policy *policy,
 	return htbs_flow_sequential(flow) ||
 	       (!policy->overload.now && htbs_flow_behind(flow, now) &&
 		(flow->pending || htbs_flow_alone(flow))) ||
-	       htbs_policy_sweeps(policy, now);
+	       htbs_policy_sweeps(policy);
 }
 
 /**

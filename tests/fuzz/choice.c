@@ -4,6 +4,7 @@
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/expire.h>
+#include <htbs/core/run.h>
 #include <htbs/core/wait.h>
 
 #include "bench.h"
@@ -40,14 +41,14 @@ bool must_begin(const struct bench *bench)
 	return false;
 }
 
-/* All other heads are in time in the mean after a flow and one and a half positionings. */
+/* All other heads are in time in the mean after a flow and HTBS_SPARE. */
 static bool others_can_wait(const struct bench *bench, const struct htbs_flow *flow)
 {
 	const struct htbs_owed_head *heads[HEADS_MAX];
 	u32 count = heads_of(bench, heads), i;
 	struct htbs_load load = {};
 
-	htbs_load_add(&load, &flow->service, 5, flow->cost);
+	htbs_load_add(&load, &flow->service, 2 + HTBS_SPARE, flow->cost);
 	for (i = 0; i < count; i++) {
 		if (heads[i] == &flow->pool->head)
 			continue;

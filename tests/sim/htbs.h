@@ -30,9 +30,9 @@ static u64 fixed_quota;
 static void engine_fix_limits(void)
 {
 	if (fixed_window)
-		policy.window.limit = fixed_window * HTBS_WINDOW_ONE;
+		policy.window.value = fixed_window * HTBS_WINDOW_ONE;
 	if (fixed_quota)
-		policy.quota.rate = fixed_quota;
+		policy.quota.limit.value = fixed_quota;
 }
 
 static struct engine_flow unused;

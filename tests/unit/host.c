@@ -22,7 +22,7 @@ const size_t host_size_head = sizeof(struct htbs_head);
 const size_t host_size_sent = sizeof(struct htbs_sent);
 const size_t host_size_service_time = sizeof(struct htbs_service_time);
 const size_t host_size_quota = sizeof(struct htbs_quota);
-const size_t host_size_window = sizeof(struct htbs_window);
+const size_t host_size_window = sizeof(struct htbs_limit);
 const size_t host_size_admission = sizeof(struct htbs_admission);
 
 struct host_policy_view {
@@ -117,7 +117,7 @@ struct htbs_quota *host_policy_quota(struct htbs_policy *policy)
 	return &policy->quota;
 }
 
-struct htbs_window *host_policy_window(struct htbs_policy *policy)
+struct htbs_limit *host_policy_window(struct htbs_policy *policy)
 {
 	return &policy->window;
 }

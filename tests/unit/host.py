@@ -90,18 +90,18 @@ class CServiceTime(Structure):
                 ("part", c_uint32)]
 
 
+class CLimit(Structure):
+    """struct htbs_limit."""
+
+    _fields_ = [("value", c_uint64), ("least", c_uint64), ("most", c_uint64),
+                ("rarity", c_uint32), ("full", c_bool), ("probes", c_bool)]
+
+
 class CQuota(Structure):
     """struct htbs_quota."""
 
-    _fields_ = [("rate", c_uint64), ("tokens", c_int64), ("filled", c_uint64), ("full", c_bool),
+    _fields_ = [("limit", CLimit), ("tokens", c_int64), ("filled", c_uint64),
                 ("bytes", c_uint64), ("since", c_uint64), ("used", c_uint64)]
-
-
-class CWindow(Structure):
-    """struct htbs_window."""
-
-    _fields_ = [("limit", c_uint32), ("full", c_bool), ("probes", c_bool),
-                ("exceeded", c_uint64)]
 
 
 class CShortfall(Structure):
@@ -142,7 +142,7 @@ class FlowView(Structure):
 
 MIRRORS = {"params": CParams, "arrival": CArrival, "choice": CChoice, "extent": CExtent,
            "head": CHead, "sent": CSent, "service_time": CServiceTime, "quota": CQuota,
-           "window": CWindow,
+           "window": CLimit,
            "admission": CAdmission}
 
 PROTOTYPES = {
@@ -183,10 +183,7 @@ PROTOTYPES = {
     "host_policy_alone": (POINTER(CServiceTime), c_void_p),
     "host_policy_service": (POINTER(CServiceTime), c_void_p),
     "host_policy_quota": (POINTER(CQuota), c_void_p),
-    "host_policy_window": (POINTER(CWindow), c_void_p),
-    "htbs_window_init": (None, POINTER(CWindow), c_uint64),
-    "htbs_window_open": (c_bool, POINTER(CWindow), c_uint32, c_uint64),
-    "htbs_window_update": (None, POINTER(CWindow), c_uint32, c_bool, c_uint64),
+    "host_policy_window": (POINTER(CLimit), c_void_p),
     "host_policy_set_t_wait": (None, c_void_p, c_uint64),
     "host_flow_set_weight": (None, c_void_p, c_uint32),
 }

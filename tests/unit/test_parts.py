@@ -1,4 +1,4 @@
-"""The parts of the policy, each by itself: service.c, owed.c, pace.c and quota.c."""
+"""The parts of the policy, each by itself: service.c, owed.c, pace.c, limit.c and quota.c."""
 
 from ctypes import (
     POINTER,
@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from tests.model.reservation import SECOND, Params
 from tests.unit import host
-from tests.unit.host import CParams, CQuota
+from tests.unit.host import CLimit, CParams, CQuota
 from tests.unit.host import CServiceTime as CService
 
 WRAP = 1 << 64
@@ -108,6 +108,9 @@ def parts():
         "htbs_fair_init": (None, POINTER(CFair)),
         "htbs_fair_serve": (None, POINTER(CFair), POINTER(CFairNode), c_uint64),
         "htbs_fair_busy": (None, POINTER(CFair), POINTER(CFairNode)),
+        "htbs_limit_init": (None, POINTER(CLimit), c_uint64, c_uint64, c_uint64,
+                            c_uint32),
+        "htbs_limit_judge": (None, POINTER(CLimit), c_bool, c_uint64),
         "htbs_quota_init": (None, POINTER(CQuota), c_uint64),
         "htbs_quota_allows": (c_bool, POINTER(CQuota), c_uint64),
         "htbs_quota_account": (None, POINTER(CQuota), c_uint32, c_bool, c_uint64),
@@ -292,12 +295,12 @@ def test_a_closed_loop_loses_no_bandwidth(service):
     assert lib.htbs_pace_deadline(byref(pace), now, cost) == now + LATENCY - behind
 
 
-def test_what_is_behind_by_more_than_two_latencies_is_lost():
+def test_what_is_behind_by_more_than_a_latency_is_lost():
     lib, pace = parts(), pace_of(Params(204_800, 4096, LATENCY))
     lib.htbs_pace_busy(byref(pace), SECOND, SECOND, 0)
     lib.htbs_pace_charge(byref(pace), SECOND, 4096)
     lib.htbs_pace_busy(byref(pace), 2 * SECOND, 0, 0)
-    assert lib.htbs_pace_tag(byref(pace)) == 2 * SECOND - 2 * LATENCY
+    assert lib.htbs_pace_tag(byref(pace)) == 2 * SECOND - LATENCY
     assert lib.htbs_pace_deadline(byref(pace), 2 * SECOND, 4096) == 2 * SECOND
 
 
@@ -335,11 +338,11 @@ def test_no_quota_holds_surplus_back_for_ever(late, cost):
     lib.htbs_quota_init(byref(quota), 0)
     for _ in range(late):
         lib.htbs_quota_judge(byref(quota), True)
-    assert 1 << 20 <= quota.rate < 20 * SECOND
+    assert 1 << 20 <= quota.limit.value < 20 * SECOND
     for _ in range(4):
         if not lib.htbs_quota_allows(byref(quota), now):
             wait = lib.htbs_quota_wait(byref(quota), now)
-            assert wait <= cost * SECOND // quota.rate + 1
+            assert wait <= cost * SECOND // quota.limit.value + 1
             # A second's worth is filled up at a time.
             while wait > 0:
                 now += min(wait, SECOND // 2)
@@ -358,25 +361,38 @@ def test_reserved_work_uses_up_no_quota():
     assert quota.tokens == before
 
 
-@pytest.mark.parametrize(("every", "grows"), [(80, False), (125, True)])
-def test_one_late_in_a_hundred_is_in_balance(every, grows):
-    lib, quota = parts(), CQuota()
-    lib.htbs_quota_init(byref(quota), 0)
-    quota.rate = begin = SECOND // 10
+@pytest.mark.parametrize("rarity", [100, 178])
+@pytest.mark.parametrize(("part", "grows"), [(0.8, False), (1.25, True)])
+def test_slow_requests_are_in_balance(rarity, part, grows):
+    lib, limit = parts(), CLimit(value=SECOND // 10, least=1 << 20, most=SECOND, rarity=rarity)
+    every = int(rarity * part)
     for i in range(100 * every):
-        quota.full = True
-        lib.htbs_quota_judge(byref(quota), i % every == 0)
-    assert (quota.rate > 2 * begin) if grows else (quota.rate < begin / 2)
+        limit.full = True
+        lib.htbs_limit_judge(byref(limit), i % every == 0, limit.value)
+    assert (limit.value > SECOND // 5) if grows else (limit.value < SECOND // 20)
 
 
-def test_a_late_request_lowers_what_was_used():
+def test_a_limit_grows_by_its_least_until_a_request_is_slow():
+    """Which halves it. At the least limit it tells nothing, and one that was not full neither."""
+    lib, limit = parts(), CLimit()
+    lib.htbs_limit_init(byref(limit), 256, 256, 1 << 20, 178)
+    values = []
+    for slow, full in [(True, True), (False, True), (False, False), (False, True), (True, True),
+                       (False, True)]:
+        limit.full = full
+        lib.htbs_limit_judge(byref(limit), slow, limit.value)
+        values.append(limit.value)
+    assert values == [256, 512, 512, 768, 384, 385]
+
+
+def test_a_slow_request_lowers_what_was_used():
     """And not a rate that was never reached."""
     lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), 0)
     lib.htbs_quota_account(byref(quota), 10_000_000, True, 50 * MS)
     lib.htbs_quota_account(byref(quota), 10_000_000, True, 100 * MS)
     lib.htbs_quota_judge(byref(quota), True)
-    assert quota.rate == 200_000_000 - 200_000_000 // 16
+    assert quota.limit.value == 200_000_000 // 2
 
 
 # Shares.

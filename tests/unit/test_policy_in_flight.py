@@ -81,7 +81,7 @@ def test_the_last_request_of_many_is_served_alone(desk):
 def flood(flash, write):
     """A reader that conforms, and a flood that is held back."""
     tight, greedy = flash.init_flow(SOON._replace(latency=MS)), flash.init_flow(SPARE)
-    flash.device.quota.rate, flash.device.window.limit = 1 << 20, 4 * 256
+    flash.device.quota.limit.value, flash.device.window.value = 1 << 20, 4 * 256
     flash.arrive(tight)
     flash.serve()
     for _ in range(60):
@@ -101,7 +101,7 @@ def test_writes_beyond_their_quota_are_held(flash):
     assert flash.dispatch()[0] is tight
     assert not flash.dispatch()
     quota = flash.device.quota
-    filled = quota.filled + -quota.tokens * SECOND // quota.rate
+    filled = quota.filled + -quota.tokens * SECOND // quota.limit.value
     while not (served := flash.dispatch()):
         flash.now = flash.device.timer()
         assert not flash.device.timeout(flash.now)
@@ -115,7 +115,7 @@ def test_writes_beyond_their_quota_are_held_on_a_device_that_seeks(desk):
     tight = desk.init_flow(SOON)
     desk.read(reader, 8, took=MS)
     desk.now += SECOND
-    desk.device.quota.rate = 1 << 20
+    desk.device.quota.limit.value = 1 << 20
     desk.arrive(tight)
     desk.serve()
     for place in range(20):
@@ -160,20 +160,20 @@ def test_a_stale_timer_does_not_release_a_held_request(flash):
     assert flash.device.view().held
 
 
-def test_a_late_request_lowers_the_limits(flash):
-    """A conforming request that completes after it is due; one in half of its time does not."""
+def test_a_slow_request_lowers_the_limits(flash):
+    """A conforming request that takes four fifths of its time; one in half of its time does not."""
     tight = flash.init_flow(SOON._replace(latency=MS))
     quota, window = flash.device.quota, flash.device.window
-    window.limit = 8 * 256
-    before = quota.rate, window.limit
+    window.value = 8 * 256
+    before = quota.limit.value, window.value
     flash.arrive(tight)
     flash.serve(took=MS // 2)
-    assert (quota.rate, window.limit) == before
+    assert (quota.limit.value, window.value) == before
     flash.now += SECOND
     flash.arrive(tight)
-    flash.serve(took=MS + 1)
-    assert quota.rate < before[0]
-    assert window.limit < before[1]
+    flash.serve(took=MS * 4 // 5)
+    assert quota.limit.value < before[0]
+    assert window.value < before[1]
 
 
 @pytest.mark.parametrize("tighter", [False, True])
@@ -187,6 +187,6 @@ def test_a_request_in_time_raises_the_limits_unless_a_tighter_one_is_expected(fl
         flash.arrive(flash.init_flow(SOON._replace(latency=SECOND)))
         flash.serve()
     quota = flash.device.quota
-    quota.rate, quota.full = 1 << 20, True
+    quota.limit.value, quota.limit.full = 1 << 20, True
     flash.device.complete(*served, flash.now)
-    assert (quota.rate > 1 << 20) != tighter
+    assert (quota.limit.value > 1 << 20) != tighter

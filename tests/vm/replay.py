@@ -320,8 +320,8 @@ class Device:
             expected.append(Expected("overload", {"now": now, "begins": 0}))
         if choice.held:
             expected.append(Expected("hold", {
-                "now": now, "read_window": policy.window.limit // WINDOW_ONE,
-                "write_quota": policy.quota.rate, "until": view.held_until,
+                "now": now, "read_window": policy.window.value // WINDOW_ONE,
+                "write_quota": policy.quota.limit.value, "until": view.held_until,
             }))  # fmt: skip
         if choice.wait_began:
             expected.append(Expected("wait_begin", {

@@ -13,13 +13,20 @@
 
 #include <htbs/core/fair.h>
 #include <htbs/core/flow.h>
+#include <htbs/core/limit.h>
 #include <htbs/core/owed.h>
 #include <htbs/core/params.h>
 #include <htbs/core/pool.h>
 #include <htbs/core/quota.h>
 #include <htbs/core/ready.h>
 #include <htbs/core/service.h>
-#include <htbs/core/window.h>
+
+/* The unit of the window, for small steps. */
+#define HTBS_WINDOW_ONE		256U
+/* No device takes more requests. */
+#define HTBS_WINDOW_MOST	(1024 * HTBS_WINDOW_ONE)
+/* One request in so many may be slow, for one late in 1000 (inflight.c). */
+#define HTBS_WINDOW_SLOW	178
 
 /* How many deadlines of requests in flight are kept: a SATA disk's commands. */
 #define HTBS_DEADLINES_MAX	32
@@ -112,7 +119,8 @@ struct htbs_overload {
  * @busy_since: when it completed a request last, or became busy, real ns
  * @due: the earliest deadlines of requests in flight, if @rotational; unordered
  * @due_count: number of entries of @due
- * @window: limits the reads of surplus in flight, if not @rotational
+ * @window: limits the reads of surplus in flight, if not @rotational; in units of
+ *	1/HTBS_WINDOW_ONE
  * @quota: limits the writes of surplus
  * @overload: all have
  * @expired_at: when an expired head was chosen last, real ns
@@ -152,7 +160,7 @@ struct htbs_policy {
 	u64 busy_since;
 	u64 due[HTBS_DEADLINES_MAX];
 	u32 due_count;
-	struct htbs_window window;
+	struct htbs_limit window;
 	struct htbs_quota quota;
 	struct htbs_overload overload;
 	u64 expired_at;
@@ -263,6 +271,17 @@ static inline u32 htbs_policy_in_flight(const struct htbs_policy *policy,
 					bool write)
 {
 	return write ? policy->writes : policy->in_flight - policy->writes;
+}
+
+/**
+ * htbs_policy_window() - how many reads may be in flight as surplus
+ * @policy: the policy
+ *
+ * Return: whole requests.
+ */
+static inline u32 htbs_policy_window(const struct htbs_policy *policy)
+{
+	return policy->window.value / HTBS_WINDOW_ONE;
 }
 
 /**

@@ -7,21 +7,21 @@
 
 #include <linux/types.h>
 
+#include <htbs/core/limit.h>
+
 /**
  * struct htbs_quota - limits the writes of surplus
- * @rate: bytes/s
+ * @limit: bytes/s
  * @tokens: bytes that may be dispatched now; below 0: that were too many
  * @filled: when @tokens was brought up to date, ns
- * @full: it held back a request since it was raised or lowered last
  * @bytes: dispatched since @since, reserved or not
  * @since: begin of the interval, ns
  * @used: bytes/s of the interval before; 0: not known
  */
 struct htbs_quota {
-	u64 rate;
+	struct htbs_limit limit;
 	s64 tokens;
 	u64 filled;
-	bool full;
 	u64 bytes;
 	u64 since;
 	u64 used;
@@ -31,7 +31,7 @@ void htbs_quota_init(struct htbs_quota *quota, u64 now);
 bool htbs_quota_allows(struct htbs_quota *quota, u64 now);
 void htbs_quota_account(struct htbs_quota *quota, u32 cost, bool surplus,
 			u64 now);
-void htbs_quota_judge(struct htbs_quota *quota, bool late);
+void htbs_quota_judge(struct htbs_quota *quota, bool slow);
 u64 htbs_quota_wait(struct htbs_quota *quota, u64 now);
 
 #endif /* HTBS_CORE_QUOTA_H */

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A limit on surplus that follows from whether conforming requests are in time.
+ *
+ * What a device has in its queue and in its buffer others wait for, and no model tells
+ * how long. What can be seen is how long conforming requests take. So the limit follows
+ * from that, as TCP's window follows from loss: a request that is slow, as it took more
+ * than three quarters of the time that it had when it was dispatched, lowers the limit by
+ * a part; if surplus was held back, one that is not raises it by so much less that one
+ * slow request in so many is in balance.
+ *
+ * Nothing is known of a device at first. The first slow request halves what is used. A
+ * limit that begins at its least grows by as much with each request that is not slow until
+ * then; a slow one at the least limit tells nothing of it.
+ */
+#include <htbs/core/limit.h>
+
+/* A step down, as a part of the limit. */
+#define HTBS_LIMIT_DOWN		16
+
+/**
+ * htbs_limit_init() - nothing is known of the device
+ * @limit: the limit
+ * @first: its first value
+ * @least: what is left to surplus at least
+ * @most: no device takes more
+ * @rarity: one request in so many may be slow
+ */
+void htbs_limit_init(struct htbs_limit *limit, u64 first, u64 least, u64 most,
+		     u32 rarity)
+{
+	*limit = (struct htbs_limit){
+		.value	= first,
+		.least	= least,
+		.most	= most,
+		.rarity	= rarity,
+		.probes	= true,
+	};
+}
+
+static void htbs_limit_lower(struct htbs_limit *limit, u64 used)
+{
+	bool least = limit->value <= limit->least;
+
+	if (limit->value > used)
+		limit->value = used;
+	limit->value -= limit->value / (limit->probes ? 2 : HTBS_LIMIT_DOWN);
+	if (limit->value < limit->least)
+		limit->value = limit->least;
+	limit->probes &= least;
+}
+
+static void htbs_limit_raise(struct htbs_limit *limit)
+{
+	limit->value += limit->probes ? limit->least :
+			limit->value / (HTBS_LIMIT_DOWN * limit->rarity) + 1;
+	if (limit->value > limit->most)
+		limit->value = limit->most;
+}
+
+/**
+ * htbs_limit_judge() - a conforming request has completed
+ * @limit: the limit
+ * @slow: it took most of its time, or its flow is behind its pace
+ * @used: what was used of the limit
+ */
+void htbs_limit_judge(struct htbs_limit *limit, bool slow, u64 used)
+{
+	if (slow)
+		htbs_limit_lower(limit, used);
+	else if (limit->full)
+		htbs_limit_raise(limit);
+	limit->full = false;
+}

@@ -1,0 +1,164 @@
+"""What each mechanism of the rule is worth: python -m tests.sim.ablation [NAME…].
+
+Each mechanism of ablation.toml is left out in a copy of the tree, and the loads of `tests.sim` and
+of the census are run. What differs is printed: a total by more than 2 %, late requests by more than
+a tenth and 3, the part of a reservation that was kept by more than 0.02.
+"""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from queue import Queue
+from statistics import median
+
+from tests.mutants.run import Mutant, copy_tree
+from tests.sim import census
+from tests.sim.drives import draw, draw_flash
+from tests.sim.loads import (
+    FLASH_READ,
+    FLASH_WRITE,
+    MIXED,
+    OVERLOAD_MIXED,
+    OVERLOAD_RANDOM,
+    PAIR,
+    REST,
+    apart,
+    boundary,
+    crowd,
+    queueing_disk,
+    scattered_writer,
+    unlimited,
+)
+from tests.sim.sim import HTBS, Client, run
+
+SEED, DISKS, FLASHES = 77, 30, 6
+TOTAL, LATE, KEPT = 0.02, 0.1, 0.02
+Row = list[float]  # MB/s, late, conforming, smallest part kept or -1
+
+
+def loads() -> dict[str, tuple[list[list[Client]], int, str]]:
+    """Sets of clients, seconds and the drive of each load."""
+    weighted = queueing_disk(60, REST._replace(weight=1), REST._replace(weight=200))
+    return {
+        "pair": ([PAIR], 120, "hd080hj"), "mixed": ([MIXED], 120, "hd080hj"),
+        "mixed, apart": ([apart(MIXED)], 120, "hd080hj"),
+        "overload, random": ([OVERLOAD_RANDOM], 120, "hd080hj"),
+        "overload, mixed": ([OVERLOAD_MIXED], 120, "hd080hj"),
+        "unlimited, 4k, apart": ([apart(unlimited(sequential=True))], 60, "hd080hj"),
+        "admitted, 2 greedy": ([boundary(seed, 10, 1, 2) for seed in range(60)], 10, "hd080hj"),
+        "scattered writes": ([[scattered_writer()]], 120, "hd080hj"),
+        "seven sequential readers": ([crowd(7)], 60, "nearline"),
+        "eight blocks each": ([crowd(7, depth=8)], 60, "nearline"),
+        "queueing disk": ([queueing_disk(60)], 60, "nearline"),
+        "queueing disk, 1 : 200": ([weighted], 60, "nearline"),
+        "flash, reads": ([FLASH_READ], 2, "tlc"), "flash, writes": ([FLASH_WRITE], 4, "tlc"),
+    }
+
+
+def measure() -> dict[str, Row]:
+    """Each load in this tree."""
+    rows = {}
+    for name, (sets, seconds, drive) in loads().items():
+        knobs = replace(HTBS, t_wait=0) if drive == "tlc" else HTBS
+        runs = [run(clients, knobs, seconds, seed, drive) for seed, clients in enumerate(sets, 1)]
+        inside = [client for each in runs for client in each.clients]
+        rows[name] = [sum(each.total for each in runs) / len(runs) / 1e6,
+                      sum(c.late for c in inside), sum(c.conforming for c in inside), -1]
+    rng = random.Random(SEED)
+    disks = [draw(rng) for _ in range(DISKS)]
+    flashes = [draw_flash(rng) for _ in range(FLASHES)]
+    for name, load in census.LOADS.items():
+        rows[f"{DISKS} disks: {name}"] = _drawn([(load, disk) for disk in disks], 20)
+    for name, clients in census.FLASH_LOADS.items():
+        rows[f"{FLASHES} flash drives: {name}"] = _drawn(
+            [(census.flash_load(clients, flash), flash) for flash in flashes], 8)
+    return rows
+
+
+def _drawn(cases: list[tuple], seconds: int) -> Row:
+    totals, kept, late = [], [], []
+    for load, drive in cases:
+        outcome = run(load.clients, HTBS, seconds, 1, drive)
+        totals.append(outcome.total / 1e6)
+        kept.append(load.kept(outcome))
+        late.append(load.late(outcome))
+    return [median(totals), sum(a for a, _ in late), sum(b for _, b in late), min(kept)]
+
+
+def entries() -> list[Mutant]:
+    """All mechanisms, in order."""
+    with (Path(__file__).parent / "ablation.toml").open("rb") as file:
+        return [Mutant(name, test="", **entry) for name, entry in tomllib.load(file).items()]
+
+
+def without(mechanism: Mutant, tree: Path) -> dict[str, Row]:
+    """Each load in a copy of the tree without a mechanism."""
+    with mechanism.made(tree):
+        done = subprocess.run([sys.executable, "-m", "tests.sim.ablation", "--measure"], cwd=tree,
+                              capture_output=True, text=True, check=False,
+                              env={**os.environ, "PYTHONPATH": str(tree)})
+    if done.returncode:
+        raise SystemExit(f"{mechanism.name}: the simulation does not run:\n{done.stderr[-2000:]}")
+    return json.loads(done.stdout)
+
+
+def differences(base: dict[str, Row], other: dict[str, Row]) -> list[str]:
+    """What differs by more than the bounds above: without instead of with."""
+    found = []
+    for name, (total, late, _, kept) in base.items():
+        new_total, new_late, conforming, new_kept = other[name]
+        parts = []
+        if abs(new_total / total - 1) > TOTAL:
+            parts.append(f"{new_total:.4g} instead of {total:.4g} MB/s")
+        if abs(new_late - late) > max(3, LATE * late):
+            parts.append(f"{new_late:.0f} instead of {late:.0f} of {conforming:,.0f} late")
+        if abs(min(1, new_kept) - min(1, kept)) > KEPT:
+            parts.append(f"{new_kept:.2f} instead of {kept:.2f} kept")
+        if parts:
+            found.append(f"*{name}*: {', '.join(parts)}")
+    return found
+
+
+def main() -> None:
+    """Measure all, and print a row of a table for each mechanism."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of a mechanism; by default all")
+    parser.add_argument("--measure", action="store_true", help="this tree only, as JSON")
+    args = parser.parse_args()
+    if args.measure:
+        print(json.dumps(measure()))
+        return
+    known = entries()
+    if unknown := set(args.names) - {each.name for each in known}:
+        parser.error(f"no mechanism {', '.join(sorted(unknown))} in tests/sim/ablation.toml")
+    chosen = [each for each in known if not args.names or each.name in args.names]
+    base, trees = measure(), Queue()
+    for number in range(os.cpu_count() or 1):
+        trees.put(copy_tree(number))
+
+    def one(mechanism: Mutant) -> list[str]:
+        tree = trees.get()
+        try:
+            return differences(base, without(mechanism, tree))
+        finally:
+            trees.put(tree)
+
+    print("| without | is that | |\n|---|---|---|")
+    with ThreadPoolExecutor(trees.qsize()) as pool:
+        for number, found in enumerate(pool.map(one, chosen)):
+            mechanism = chosen[number]
+            print(f"| {mechanism.name} | {mechanism.what} | {'; '.join(found) or '-'} |",
+                  flush=True)
+            if sys.stderr.isatty():
+                print(f"{number + 1}/{len(chosen)}", end="\r", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
