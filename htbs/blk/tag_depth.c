@@ -3,10 +3,11 @@
  * Scheduler tags: how many an allocation may choose from.
  *
  * A reservation is worth nothing to a request that finds no tag. A group may
- * have as many requests under way as its reservation needs (admission.c), or as
- * its part of half of the tags if not all reservations find what they need. Up
- * to that it finds any tag but the last eighth, which is for groups that have
- * next to none. Requests beyond that are surplus. So are asynchronous requests:
+ * have as many requests under way as its reservation needs (admission.c); if all
+ * reservations need more than half of the tags, no more than that half divided by
+ * the busy groups, so that none goes short of the few it needs because another
+ * needs many. Up to that it finds any tag but the last eighth, which is for groups
+ * that have next to none. Requests beyond that are surplus. So are asynchronous requests:
  * for these the task does not tell the group, as write-back is done by another
  * task.
  *
@@ -33,7 +34,6 @@
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
-#include <linux/math64.h>
 
 #include <htbs/lookup.h>
 #include <htbs/request.h>
@@ -73,6 +73,19 @@ static u32 htbs_reservation_requests(const struct htbs_device *dev,
 				      reservation)->admission.requests);
 }
 
+/*
+ * The tags of @all for a reservation that needs @requests: an equal part of half of
+ * them at most, if that is less than what all reservations need.
+ */
+static u32 htbs_needed_tags(const struct htbs_device *dev, u32 requests, u32 all)
+{
+	u32 half = all / 2, busy = htbs_peek(dev->policy.busy);
+
+	if (READ_ONCE(dev->admitted.requests) <= half)
+		return requests;
+	return min(requests, half / max(busy, 1U));
+}
+
 /* As many as busy flows need, but no more than twice what they have. */
 static void htbs_tags_keep(struct htbs_device *dev, u32 *kept, u32 needed,
 			   const struct htbs_pool *pool)
@@ -90,28 +103,15 @@ static void htbs_tags_keep(struct htbs_device *dev, u32 *kept, u32 needed,
  */
 void htbs_tags_account(struct htbs_device *dev, struct htbs_reservation *res)
 {
-	bool own = !htbs_flow_pooled(&res->flow);
+	u32 all = READ_ONCE(dev->queue->nr_requests), needed;
 
 	lockdep_assert_held(&dev->lock);
 
-	htbs_tags_keep(dev, &res->reserved_tags,
-		       own ? htbs_reservation_requests(dev, res) : 0,
-		       &res->flow.own);
-	htbs_tags_keep(dev, &dev->pool_tags, htbs_pool_requests(dev),
-		       &dev->policy.pool);
-}
-
-/*
- * The tags that a reservation needs, scaled down if all together need more than
- * @most.
- */
-static u32 htbs_needed_tags(const struct htbs_device *dev,
-			    const struct htbs_reservation *res, u32 most)
-{
-	u64 all = READ_ONCE(dev->admitted.requests);
-	u32 needed = htbs_reservation_requests(dev, res);
-
-	return all > most ? div64_u64((u64)needed * most, all) : needed;
+	needed = htbs_flow_pooled(&res->flow) ? 0 :
+		 htbs_needed_tags(dev, htbs_reservation_requests(dev, res), all);
+	htbs_tags_keep(dev, &res->reserved_tags, needed, &res->flow.own);
+	needed = htbs_needed_tags(dev, htbs_pool_requests(dev), all);
+	htbs_tags_keep(dev, &dev->pool_tags, needed, &dev->policy.pool);
 }
 
 /* The number of requests under way with which a flow shares a reservation. */
@@ -147,7 +147,7 @@ static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 	else if (htbs_peek(res->flow.cap.max))
 		visible /= 2;
 	else if (htbs_pool_held(&res->flow) + plugged <
-		 htbs_needed_tags(dev, res, all / 2))
+		 htbs_needed_tags(dev, htbs_reservation_requests(dev, res), all))
 		visible = all - all / 8;
 	rcu_read_unlock();
 	return visible;
