@@ -51,7 +51,7 @@ class CHead(Structure):
 class COwed(Structure):
     """struct htbs_owed."""
 
-    _fields_ = [("root", c_void_p * 2)]
+    _fields_ = [("root", c_void_p), ("first", c_void_p)]
 
 
 class CReadyNode(Structure):
@@ -172,6 +172,7 @@ def test_owed_heads_as_summed_up_one_by_one(steps, zero, before, at_worst):
 
     # Equal deadlines are in the order of insertion.
     order.sort(key=lambda which: known[which]["deadline"])
+    assert tree.first == (addressof(nodes[order[0]]) if order else None)
     end, load = c_uint64(), CLoad(*before)
     for without in [None, *order]:
         rest = [known[which] for which in order if which != without]

@@ -77,6 +77,19 @@ def test_the_last_request_of_many_is_served_alone(desk):
     assert desk.device.alone.position == pytest.approx(9 * MS, rel=0.15)
     assert desk.device.service.position == pytest.approx(3 * MS, rel=0.15)
 
+    # The one in flight may be the last. Were it among many, a request would fit in from 36 ms on.
+    for latency, fits in ((39 * MS, False), (100 * MS, True)):
+        desk.now += 5 * SECOND
+        tight = desk.init_flow(SOON._replace(latency=latency))
+        desk.arrive(tight, 1 << 30, sync=False)
+        first = desk.dispatch()
+        assert first[0] is tight
+        desk.arrive(flow, 5 << 20, sync=False)
+        assert bool(desk.dispatch()) is fits
+        desk.now += MS
+        desk.device.complete(*first, desk.now)
+        desk.serve()
+
 
 def flood(flash, write):
     """A reader that conforms, and a flood that is held back."""
