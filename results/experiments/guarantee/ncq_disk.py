@@ -82,13 +82,25 @@ def in_time(runs: Runs, way: Scheduler) -> Claim:
     )
 
 
+def served(runs: Runs, way: Scheduler) -> Claim:
+    """The reader gets what it asks for, up to the chance of a Poisson process."""
+    asks = _PER_SECOND * READER.block
+    found = {each.title: runs[CASE.name][each.name][READER.name]["bw"] for each in WAYS}
+    return Claim(
+        CASE.name,
+        f"{way.title}: the reader gets 0.95 of the {asks // KIB} KB/s that it asks for, or more",
+        found[way.title] >= 0.95 * asks,
+        ways.beside({title: f"{bw / KIB:.0f} KB/s" for title, bw in found.items()}),
+    )
+
+
 def claims(runs: Runs) -> list[Claim]:
-    """The reader's latency, and the bandwidth of the two, with and without reservations."""
+    """What the reader gets, its latency, and the bandwidth of the two, with and without weights."""
     part = "for the writer and the stream"
     found = []
     for way in (WEIGHED, ways.HTBS):
         moved = ways.moves(CASE, runs, 0.8, schedulers.MQ_DEADLINE, way, GREEDY, part)
-        found += [in_time(runs, way), moved]
+        found += [served(runs, way), in_time(runs, way), moved]
     return found
 
 
