@@ -152,6 +152,19 @@ static bool htbs_saves_positioning(const struct htbs_policy *policy,
 	       htbs_policy_sweeps(policy);
 }
 
+/*
+ * A sequential flow that is owed keeps the device for as long as it took to position for
+ * it, whatever others are owed: else two flows with deadlines take turns request by
+ * request, what is owed grows, and none is in time ever after.
+ */
+static bool htbs_batch_goes_on(const struct htbs_policy *policy,
+			       const struct htbs_flow *flow, u64 now)
+{
+	return flow->pending && !policy->surplus && !policy->overload.now &&
+	       htbs_flow_sequential(flow) && htbs_flow_owed(flow, now) &&
+	       htbs_before(now, policy->run_since + 2 * policy->service.position);
+}
+
 /**
  * htbs_policy_keep_active() - whether the active flow keeps the device
  * @policy: the policy
@@ -170,6 +183,8 @@ bool htbs_policy_keep_active(struct htbs_policy *policy, u64 now)
 	    htbs_policy_throttles(policy, flow, now) ||
 	    !htbs_saves_positioning(policy, flow, now))
 		return false;
+	if (htbs_batch_goes_on(policy, flow, now))
+		return true;
 	end = htbs_run_end(policy, now);
 	if (!htbs_before(now, end) ||
 	    (!policy->overload.now && htbs_share_over(policy, now)))
