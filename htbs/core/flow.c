@@ -79,14 +79,13 @@ static u64 htbs_flow_time_alone(const struct htbs_flow *flow, u32 cost)
 void htbs_flow_note_service(struct htbs_flow *flow, u32 cost)
 {
 	struct htbs_pool *pool = flow->pool;
-	u64 step = htbs_pace_step(&pool->pace, cost), need;
+	u64 step = htbs_pace_step(&pool->pace, cost);
 
+	/* From 0: a reservation can be kept until it is known that it cannot. */
 	flow->time_alone = htbs_flow_time_alone(flow, cost);
-	need = div64_u64(flow->time_alone << 8, step ?: 1);
-	if (pool->need)
-		need = pool->need - pool->need / HTBS_NEED_WEIGHT +
-		       need / HTBS_NEED_WEIGHT;
-	pool->need = need;
+	pool->need -= pool->need / HTBS_NEED_WEIGHT;
+	pool->need += div64_u64(flow->time_alone << 8, step ?: 1) /
+		      HTBS_NEED_WEIGHT;
 }
 
 /**

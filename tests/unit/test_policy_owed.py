@@ -7,8 +7,12 @@ from tests.unit.desk import LATER, MS, PAGE, SOON, SPARE, T_WAIT
 
 
 def test_reserved_work_before_surplus(desk):
-    """A flow that has had its burst waits for one that has not."""
+    """A flow that has had its burst waits for one that has not, though that had more."""
     greedy, modest = desk.init_flow(SPARE), desk.init_flow(LATER)
+    for pos in range(4):
+        desk.arrive(modest, pos << 20)
+        assert desk.serve(20 * MS) is modest
+        desk.now += SECOND
     desk.arrive(greedy)
     assert desk.serve() is greedy
     desk.arrive(greedy, 1 << 20)
