@@ -328,7 +328,9 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 					       htbs_service_time_longest(&policy->service)));
 	htbs_charge_dispatch(policy, flow, now, arrived, extent->cost, surplus);
 	if (sent->write)
-		htbs_quota_account(&policy->quota, extent->cost, surplus, now);
+		htbs_quota_account(&policy->quota, extent->cost,
+				   policy->rotational && !near ?
+				   policy->service.position : 0, surplus, now);
 	htbs_policy_remove(policy, flow);
 	htbs_policy_charge_cap(policy, flow, now, extent->cost);
 	return began;

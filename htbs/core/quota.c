@@ -8,7 +8,9 @@
  *
  * Bytes and not requests are counted, as a drive's buffer takes small writes in no
  * time until it is full, and erasing, which is what delays reads, is in proportion
- * to bytes.  For reads see inflight.c.
+ * to bytes.  On a device that seeks a write that is not near to the one before costs
+ * as many bytes more as could be transferred while the device positions for it.  For
+ * reads see inflight.c.
  */
 #include <linux/math64.h>
 
@@ -17,7 +19,9 @@
 #define HTBS_SECOND		1000000000ULL	/* ns */
 /* No device is faster, and its bytes times a second's ns are less than 2^64. */
 #define HTBS_QUOTA_MOST		16000000000ULL
-/* The least that is left to surplus: 1 MiB/s. */
+/* What is transferred while a device positions, ns for a byte: a disk's 100 MB/s. */
+#define HTBS_QUOTA_POSITION	10
+/* The least that is left to surplus: 1 MiB/s, one positioning a second. */
 #define HTBS_QUOTA_LEAST	1048576ULL
 /* One request in so many may be slow: erasing has no tail, so as many may be late. */
 #define HTBS_QUOTA_SLOW		100
@@ -96,17 +100,20 @@ static void htbs_quota_measure(struct htbs_quota *quota, u64 now)
  * htbs_quota_account() - a request is dispatched
  * @quota: the quota
  * @cost: what it is charged, bytes
+ * @position: the mean time for which the device positions for it, ns
  * @surplus: it was not entitled
  * @now: real time, ns
  */
-void htbs_quota_account(struct htbs_quota *quota, u32 cost, bool surplus,
-			u64 now)
+void htbs_quota_account(struct htbs_quota *quota, u32 cost, u64 position,
+			bool surplus, u64 now)
 {
+	u64 bytes = cost + div64_u64(position, HTBS_QUOTA_POSITION);
+
 	if (surplus) {
 		htbs_quota_fill(quota, now);
-		quota->tokens -= cost;
+		quota->tokens -= bytes;
 	}
-	quota->bytes += cost;
+	quota->bytes += bytes;
 	htbs_quota_measure(quota, now);
 }
 

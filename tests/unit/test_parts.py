@@ -113,7 +113,7 @@ def parts():
         "htbs_limit_judge": (None, POINTER(CLimit), c_bool, c_uint64),
         "htbs_quota_init": (None, POINTER(CQuota), c_uint64),
         "htbs_quota_allows": (c_bool, POINTER(CQuota), c_uint64),
-        "htbs_quota_account": (None, POINTER(CQuota), c_uint32, c_bool, c_uint64),
+        "htbs_quota_account": (None, POINTER(CQuota), c_uint32, c_uint64, c_bool, c_uint64),
         "htbs_quota_judge": (None, POINTER(CQuota), c_bool),
         "htbs_quota_wait": (c_uint64, POINTER(CQuota), c_uint64),
         "htbs_service_time_init": (None, POINTER(CService), c_uint64),
@@ -328,12 +328,13 @@ def test_a_new_quota_holds_nothing_back():
     lib.htbs_quota_init(byref(quota), 0)
     for i in range(1000):
         assert lib.htbs_quota_allows(byref(quota), i * MS // 10)
-        lib.htbs_quota_account(byref(quota), 1 << 20, True, i * MS // 10)
+        lib.htbs_quota_account(byref(quota), 1 << 20, 0, True, i * MS // 10)
 
 
-@example(late=131, cost=22189820)
-@given(late=st.integers(1, 1000), cost=st.integers(4096, 1 << 25))
-def test_no_quota_holds_surplus_back_for_ever(late, cost):
+@example(late=131, cost=22189820, position=0)
+@given(late=st.integers(1, 1000), cost=st.integers(4096, 1 << 25),
+       position=st.integers(0, SECOND))
+def test_no_quota_holds_surplus_back_for_ever(late, cost, position):
     """However many were late: a request goes when all before it are paid for."""
     lib, quota, now = parts(), CQuota(), 0
     lib.htbs_quota_init(byref(quota), 0)
@@ -343,7 +344,7 @@ def test_no_quota_holds_surplus_back_for_ever(late, cost):
     for _ in range(4):
         if not lib.htbs_quota_allows(byref(quota), now):
             wait = lib.htbs_quota_wait(byref(quota), now)
-            assert wait <= cost * SECOND // quota.limit.value + 1
+            assert wait <= (cost + position // 10) * SECOND // quota.limit.value + 1
             # A second's worth is filled up at a time.
             while wait > 0:
                 now += min(wait, SECOND // 2)
@@ -351,14 +352,14 @@ def test_no_quota_holds_surplus_back_for_ever(late, cost):
                 lib.htbs_quota_allows(byref(quota), now)
             now += MS
         assert lib.htbs_quota_allows(byref(quota), now)
-        lib.htbs_quota_account(byref(quota), cost, True, now)
+        lib.htbs_quota_account(byref(quota), cost, position, True, now)
 
 
 def test_reserved_work_uses_up_no_quota():
     lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), 0)
     before = quota.tokens
-    lib.htbs_quota_account(byref(quota), 1 << 30, False, 0)
+    lib.htbs_quota_account(byref(quota), 1 << 30, MS, False, 0)
     assert quota.tokens == before
 
 
@@ -390,8 +391,8 @@ def test_a_slow_request_lowers_what_was_used():
     """And not a rate that was never reached."""
     lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), 0)
-    lib.htbs_quota_account(byref(quota), 10_000_000, True, 50 * MS)
-    lib.htbs_quota_account(byref(quota), 10_000_000, True, 100 * MS)
+    lib.htbs_quota_account(byref(quota), 10_000_000, 0, True, 50 * MS)
+    lib.htbs_quota_account(byref(quota), 9_000_000, 10 * MS, True, 100 * MS)
     lib.htbs_quota_judge(byref(quota), True)
     assert quota.limit.value == 200_000_000 // 2
 

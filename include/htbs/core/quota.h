@@ -11,7 +11,7 @@
 
 /**
  * struct htbs_quota - limits the writes of surplus
- * @limit: bytes/s
+ * @limit: bytes/s; a positioning counts as the bytes that could be transferred meanwhile
  * @tokens: bytes that may be dispatched now; below 0: that were too many
  * @filled: when @tokens was brought up to date, ns
  * @bytes: dispatched since @since, reserved or not
@@ -29,8 +29,8 @@ struct htbs_quota {
 
 void htbs_quota_init(struct htbs_quota *quota, u64 now);
 bool htbs_quota_allows(struct htbs_quota *quota, u64 now);
-void htbs_quota_account(struct htbs_quota *quota, u32 cost, bool surplus,
-			u64 now);
+void htbs_quota_account(struct htbs_quota *quota, u32 cost, u64 position,
+			bool surplus, u64 now);
 void htbs_quota_judge(struct htbs_quota *quota, bool slow);
 u64 htbs_quota_wait(struct htbs_quota *quota, u64 now);
 
