@@ -14,9 +14,11 @@ from tests.sim.loads import (
     apart,
     boundary,
     crowd,
+    neighbour,
     poisson,
     queueing_disk,
     scattered_writer,
+    steady,
     unlimited,
 )
 from tests.sim.sim import HTBS, MS, PAPER, PCLOCK, SECOND, Client, Knobs, Run, run
@@ -61,6 +63,8 @@ def main() -> None:
     loads["scattered writes"] = [[scattered_writer()]], 120
     loads["and a reader"] = [[Client(Params(160 << 10, 4096, 100 * MS), region=36,
                                      times=poisson(20, 120)), scattered_writer()]], 120
+    loads["steady pair"] = [apart([steady(client, 120) for client in PAIR])], 120
+    loads["and a random writer"] = [neighbour(120)], 120
     loads["seven sequential readers"] = [crowd(7)], 60, "nearline"
     loads["eight blocks each"] = [crowd(7, depth=8)], 60, "nearline"
     loads["within a second"] = [crowd(7, depth=8, latency=SECOND)], 60, "nearline"

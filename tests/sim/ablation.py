@@ -32,8 +32,10 @@ from tests.sim.loads import (
     apart,
     boundary,
     crowd,
+    neighbour,
     queueing_disk,
     scattered_writer,
+    steady,
     unlimited,
 )
 from tests.sim.sim import HTBS, Client, run
@@ -53,6 +55,8 @@ def loads() -> dict[str, tuple[list[list[Client]], int, str]]:
         "overload, mixed": ([OVERLOAD_MIXED], 120, "hd080hj"),
         "unlimited, 4k, apart": ([apart(unlimited(sequential=True))], 60, "hd080hj"),
         "admitted, 2 greedy": ([boundary(seed, 10, 1, 2) for seed in range(60)], 10, "hd080hj"),
+        "steady pair": ([apart([steady(client, 60) for client in PAIR])] * 4, 60, "hd080hj"),
+        "and a random writer": ([neighbour(60)], 60, "hd080hj"),
         "scattered writes": ([[scattered_writer()]], 120, "hd080hj"),
         "seven sequential readers": ([crowd(7)], 60, "nearline"),
         "eight blocks each": ([crowd(7, depth=8)], 60, "nearline"),
@@ -88,7 +92,7 @@ def _drawn(cases: list[tuple], seconds: int) -> Row:
         outcome = run(load.clients, HTBS, seconds, 1, drive)
         totals.append(outcome.total / 1e6)
         kept.append(load.kept(outcome))
-        late.append(load.late(outcome))
+        late.append(load.late(outcome, drive))
     return [median(totals), sum(a for a, _ in late), sum(b for _, b in late), min(kept)]
 
 

@@ -83,6 +83,12 @@ class Disk:
             words.append(f"cleans {self.clean // MS} ms after {self.clean_writes} writes")
         return ", ".join([*words, *([str(self.hypervisor)] if self.hypervisor else [])])
 
+    def stops(self, writes: bool) -> int:
+        """The longest that one read takes, alone, ns; with writes the drive may have to clean."""
+        return (2 * self.mean_seek + 60 * 10**9 // self.rpm + self.command
+                + (self.hypervisor.longest if self.hypervisor else 0)
+                + (self.clean if writes else 0))
+
     def profile(self) -> DiskProfile:
         """The model's parameters.
 

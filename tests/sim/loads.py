@@ -47,6 +47,18 @@ def unlimited(**habits: bool | int) -> list[Client]:
             *[Client(Params(40_960, 8192, 100 * MS), rate=40_960)] * 4]
 
 
+def steady(client: Client, seconds: int) -> Client:
+    """The client, asking for what it has reserved in equal steps, whether or not it gets it."""
+    gap = -(-COST_MIN * SECOND // client.promise.bw)
+    return replace(client, times=range(0, seconds * SECOND, gap))
+
+
+def neighbour(seconds: int, bw: int = 64 << 10) -> list[Client]:
+    """Those of the pair, steady, beside one that writes at random, with what the disk has left."""
+    return [*[steady(client, seconds) for client in PAIR],
+            Client(Params(bw, bw, SECOND), depth=32, write=True)]
+
+
 # What clients without a reservation of their own share.
 REST = Params(1 << 20, 1 << 20, SECOND)
 

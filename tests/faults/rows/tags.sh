@@ -12,7 +12,7 @@ expect_put OK 64 $queue/nr_requests
 # Both reservations together are at most four fifths of what the disk does, and two fifths where a slow
 # machine takes time away: an overload would be shared in proportion, whoever has tags.
 expect_put OK $((262144 / PATIENCE)) $queue/iosched/default_bw
-cg r
+cg r s
 reserve r nullb0 iops=$((100 / PATIENCE)) burst=64K latency=$((200000 * PATIENCE))
 # Of 64 tags it needs 20, and half is left to other groups.
 expect 40 "$(cat $queue/iosched/promised_requests)" promised_requests
@@ -30,7 +30,13 @@ in_cg r fio --thread --name=reserved --filename=/dev/nullb0 --direct=1 --eta=nev
 	--offset=32m --bs=4k --ioengine=libaio --iodepth=16 --time_based --runtime=3600 >/dev/null 2>&1 &
 goes_on r nullb0
 begun=$EPOCHSECONDS
-while more 1; do
+while more 2; do
+	# In the second round another group needs a hundred times as many as all others.
+	[ $rounds != 2 ] || {
+		reserve s nullb0 bw=64K burst=8M latency=1000000
+		flood s nullb0 --bs=4k --offset=32m
+		goes_on s nullb0
+	}
 	sleep 1
 	number r/io.htbs.stat nullb0 completed
 	before=$number
@@ -43,6 +49,6 @@ while more 1; do
 done
 busybox killall -q -9 fio || :
 wait
-for group in r .; do
+for group in r s .; do
 	adds_up $group nullb0
 done
