@@ -31,12 +31,8 @@ in_cg r fio --thread --name=reserved --filename=/dev/nullb0 --direct=1 --eta=nev
 goes_on r nullb0
 begun=$EPOCHSECONDS
 while more 2; do
-	# In the second round another group needs a hundred times as many as all others.
-	[ $rounds != 2 ] || {
-		reserve s nullb0 bw=64K burst=8M latency=1000000
-		flood s nullb0 --bs=4k --offset=32m
-		goes_on s nullb0
-	}
+	# In the second round another group would need all tags many times.
+	[ $rounds != 2 ] || reserve s nullb0 bw=64K burst=8M latency=1000000
 	sleep 1
 	number r/io.htbs.stat nullb0 completed
 	before=$number
@@ -49,6 +45,6 @@ while more 2; do
 done
 busybox killall -q -9 fio || :
 wait
-for group in r s .; do
+for group in r .; do
 	adds_up $group nullb0
 done
