@@ -88,10 +88,13 @@ def test_flood_leaves_tags_to_others(result: Result) -> None:
 
 @pytest.mark.parametrize("time", range(1, 6))
 def test_four_floods_leave_tags_to_others(result: Result, time: int) -> None:
-    """A quarter of the tags for each would be all of them."""
+    """A quarter of the tags for each would be all of them.
+
+    A request is 20 ms in the device, and may wait for as long until that takes it.
+    """
     run = f"tags-of-four-{time}"
     floods = ("greedy", "flood1", "flood3", "rest")
-    assert _latency_ms(result, run, "app", "mean") < 40
+    assert _latency_ms(result, run, "app", "mean") < 42
     assert _latency_ms(result, run, "app") < 50
     assert sum(_iops(result, run, flood) for flood in floods) > 1000
     assert htbs_stat(result.text(f"{run}-app.stat"))["missed"] == 0
