@@ -81,6 +81,9 @@ static void htbs_show_load(struct seq_file *sf, struct htbs_policy *policy)
 		   service->position / NSEC_PER_USEC,
 		   htbs_service_time_longest(service) / NSEC_PER_USEC,
 		   service->stream * 1024 / NSEC_PER_USEC);
+	seq_printf(sf, "margin          %u.%02u mean deviations\n",
+		   policy->margin / HTBS_MARGIN_ONE,
+		   policy->margin % HTBS_MARGIN_ONE * 100 / HTBS_MARGIN_ONE);
 	seq_printf(sf, "in flight       %u reads, %u writes; %llu us%s\n",
 		   htbs_policy_in_flight(policy, false),
 		   htbs_policy_in_flight(policy, true),

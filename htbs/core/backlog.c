@@ -201,7 +201,7 @@ u64 htbs_policy_latest(const struct htbs_policy *policy,
 	u64 most = now + HTBS_HORIZON, end = most;
 
 	htbs_owed_latest(&policy->owed, htbs_head_of(except, now), before,
-			 at_worst, &end);
+			 at_worst ? policy->margin : 0, &end);
 	return htbs_before(end, most) ? end : most;
 }
 

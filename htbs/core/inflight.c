@@ -42,7 +42,7 @@ static bool htbs_risks_deadline(const struct htbs_policy *policy,
 				const struct htbs_flow *flow, u64 now)
 {
 	struct htbs_load load = htbs_load_to_last(policy, flow);
-	u64 time = htbs_load_longest(&load);
+	u64 time = htbs_load_longest(&load, policy->margin);
 	u32 i;
 
 	if (policy->overload.now && htbs_flow_owed(flow, now))
@@ -122,18 +122,19 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 			     const struct htbs_flow *flow, u64 now)
 {
 	struct htbs_load load = htbs_load_to_last(policy, flow);
+	u64 time = htbs_load_longest(&load, policy->margin);
 	const struct htbs_flow *other;
 
 	/* Its own deadline is as near. */
 	if (!policy->in_flight ||
 	    (htbs_flow_owed(flow, now) &&
-	     !htbs_before(now, htbs_flow_deadline(flow) - htbs_load_longest(&load))))
+	     !htbs_before(now, htbs_flow_deadline(flow) - time)))
 		return true;
 	other = htbs_policy_expected(policy, flow, now);
 	if (!other)
 		return true;
 	htbs_load_add(&load, &other->service, 2, other->cost);
-	return htbs_flow_latency(other) >= htbs_load_longest(&load);
+	return htbs_flow_latency(other) >= htbs_load_longest(&load, policy->margin);
 }
 
 /*

@@ -170,14 +170,14 @@ static bool htbs_sum_without(const struct htbs_owed_head *except,
  * @owed: the heads
  * @except: one that is left out; NULL: none
  * @before: what the device has to do before
- * @at_worst: with the margin; else in the mean
+ * @margin: mean deviations, in units of 1/HTBS_MARGIN_ONE; 0: in the mean
  * @latest: real time, ns; unchanged if nothing is owed
  *
  * Return: false if nothing is owed.  O(log n), O(1) without @except.
  */
 bool htbs_owed_latest(const struct htbs_owed *owed,
 		      const struct htbs_owed_head *except,
-		      const struct htbs_load *before, bool at_worst, u64 *latest)
+		      const struct htbs_load *before, u32 margin, u64 *latest)
 {
 	const struct rb_node *rb = owed->root.rb_root.rb_node;
 	struct htbs_owed_sum sum = { };
@@ -189,8 +189,8 @@ bool htbs_owed_latest(const struct htbs_owed *owed,
 	else if (!htbs_sum_without(except, &sum))
 		return false;
 	*latest = sum.slack_end - before->mean;
-	if (at_worst)
+	if (margin)
 		*latest -= htbs_load_margin(sum.load.variance +
-					    before->variance);
+					    before->variance, margin);
 	return true;
 }

@@ -14,6 +14,7 @@
 #include <htbs/core/expire.h>
 #include <htbs/core/flow.h>
 #include <htbs/core/inflight.h>
+#include <htbs/core/margin.h>
 #include <htbs/core/overload.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/run.h>
@@ -53,6 +54,7 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	htbs_limit_init(&policy->window, HTBS_WINDOW_ONE, HTBS_WINDOW_ONE,
 			HTBS_WINDOW_MOST, HTBS_WINDOW_SLOW);
 	htbs_quota_init(&policy->quota, 0);
+	htbs_policy_init_margin(policy);
 	policy->expired_at = -HTBS_EXPIRE;
 }
 
@@ -415,6 +417,8 @@ bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 
 	if (sent->conforms && htbs_before(sent->at, sent->due))
 		htbs_policy_judge_limits(policy, flow, now, sent);
+	if (sent->conforms && !was)
+		htbs_policy_judge_margin(policy, htbs_before(sent->due, now));
 	htbs_charge_service(policy, flow, now, sent);
 	htbs_policy_inflight_remove(policy, flow, sent);
 	flow->idle_since = now;

@@ -13,7 +13,8 @@
  *
  * at worst.  HTBS_MARGIN mean deviations are four standard deviations of a normal
  * distribution (sqrt(pi / 2) * 4 = 5.01).  The positioning time of a drive that
- * seeks at random has no tail, so that is more than the longest ever seen.
+ * seeks at random has no tail, so that is more than the longest ever seen.  What has
+ * a tail, as a hypervisor, needs a larger margin (policy.c).
  *
  * The caller tells positioning and transfer apart: a request that begins where the
  * last one ended takes no positioning.  A drive that orders by itself makes both
@@ -23,7 +24,6 @@
 
 #include <htbs/core/service.h>
 
-#define HTBS_MARGIN		5
 /* A new time changes an estimate by 1/64 of the difference. */
 #define HTBS_FADE		64
 /* As many times what is believed at first counts for. */
@@ -165,10 +165,12 @@ void htbs_load_add(struct htbs_load *load, const struct htbs_service_time *time,
 /**
  * htbs_load_margin() - how much longer than the mean a load takes at worst
  * @variance: of the load, in (1024 ns)^2
+ * @margin: mean deviations, in units of HTBS_MARGIN_ONE
  *
  * Return: ns.
  */
-u64 htbs_load_margin(u64 variance)
+u64 htbs_load_margin(u64 variance, u32 margin)
 {
-	return HTBS_MARGIN * (htbs_root(variance) << HTBS_VARIANCE_SHIFT);
+	return margin * (htbs_root(variance) << HTBS_VARIANCE_SHIFT) /
+	       HTBS_MARGIN_ONE;
 }

@@ -32,7 +32,7 @@ bool must_begin(const struct bench *bench)
 
 	for (i = 0; i < count; i++)
 		load.variance += heads[i]->load.variance;
-	margin = htbs_load_margin(load.variance);
+	margin = htbs_load_margin(load.variance, bench->policy.margin);
 	for (i = 0; i < count; i++) {
 		load.mean += heads[i]->load.mean;
 		if (!htbs_before(bench->now, heads[i]->deadline - load.mean - margin))

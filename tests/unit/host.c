@@ -42,6 +42,7 @@ struct host_policy_view {
 	u64 due_count;
 	u64 background_due;
 	u64 bound;
+	u64 margin;
 };
 
 struct host_flow_view {
@@ -80,6 +81,7 @@ void host_policy_view(const struct htbs_policy *policy,
 		.due_count	= policy->due_count,
 		.background_due	= policy->background_due,
 		.bound		= htbs_policy_bound(policy),
+		.margin		= policy->margin,
 	};
 }
 

@@ -26,7 +26,7 @@ from tests.unit.host import CServiceTime as CService
 
 WRAP = 1 << 64
 MS = 10**6
-MARGIN = 5
+MARGIN_ONE = 256
 LATENCY = 50 * MS
 
 
@@ -96,7 +96,7 @@ def parts():
         "htbs_ready_remove": (None, POINTER(CReady), POINTER(CReadyNode)),
         "htbs_ready_first": (c_void_p, POINTER(CReady), c_uint64),
         "htbs_ready_nearest": (c_void_p, POINTER(CReady), c_uint64, c_uint64),
-        "htbs_owed_latest": (c_bool, POINTER(COwed), POINTER(CHead), POINTER(CLoad), c_bool,
+        "htbs_owed_latest": (c_bool, POINTER(COwed), POINTER(CHead), POINTER(CLoad), c_uint32,
                              POINTER(c_uint64)),
         "htbs_pace_init": (None, POINTER(CPace), POINTER(CParams), c_uint64),
         "htbs_pace_tag": (c_uint64, POINTER(CPace)),
@@ -121,7 +121,7 @@ def parts():
         "htbs_service_time_longest": (c_uint64, POINTER(CService)),
         "htbs_fastest_learn": (None, POINTER(CFastest), c_uint64, c_uint64),
         "htbs_fastest_time": (c_uint64, POINTER(CFastest)),
-        "htbs_load_margin": (c_uint64, c_uint64),
+        "htbs_load_margin": (c_uint64, c_uint64, c_uint32),
     }
     for name, (result, *arguments) in prototypes.items():
         function = getattr(lib, name)
@@ -140,18 +140,18 @@ heads = st.builds(
 steps = st.lists(st.tuples(st.integers(0, 7), st.one_of(st.none(), heads)), max_size=60)
 
 
-def latest_of(owed: list[dict], before: tuple[int, int], at_worst: bool) -> int:
+def latest_of(owed: list[dict], before: tuple[int, int], margin: int) -> int:
     """latest(Q), summed up one by one."""
     load, variance = before
     slack = min(head["deadline"] - mean for head, mean in zip(
         owed, accumulate(head["mean"] for head in owed), strict=True))
-    margin = MARGIN * (isqrt(variance + sum(head["variance"] for head in owed)) << 10)
-    return slack - load - (margin if at_worst else 0)
+    deviation = isqrt(variance + sum(head["variance"] for head in owed)) << 10
+    return slack - load - margin * deviation // MARGIN_ONE
 
 
 @given(steps=steps, zero=st.sampled_from([0, WRAP - SECOND // 2]),
-       before=st.tuples(times, st.integers(0, 1 << 30)), at_worst=st.booleans())
-def test_owed_heads_as_summed_up_one_by_one(steps, zero, before, at_worst):
+       before=st.tuples(times, st.integers(0, 1 << 30)), margin=st.integers(0, 20 * MARGIN_ONE))
+def test_owed_heads_as_summed_up_one_by_one(steps, zero, before, margin):
     """The tree finds what a walk finds, with and without each head, and when the clock wraps."""
     lib, tree = parts(), COwed()
     lib.htbs_owed_init(byref(tree))
@@ -178,10 +178,10 @@ def test_owed_heads_as_summed_up_one_by_one(steps, zero, before, at_worst):
         rest = [known[which] for which in order if which != without]
         there = lib.htbs_owed_latest(byref(tree),
                                      None if without is None else byref(nodes[without]),
-                                     byref(load), at_worst, byref(end))
+                                     byref(load), margin, byref(end))
         assert there == bool(rest)
         if rest:
-            assert end.value == (latest_of(rest, before, at_worst) + zero) % WRAP
+            assert end.value == (latest_of(rest, before, margin) + zero) % WRAP
 
 
 # Entitled heads.
@@ -461,9 +461,10 @@ def test_a_constant_time_is_learned():
     assert time.deviation < MS // 10
 
 
-@given(st.integers(0, (1 << 62) - 1))
-def test_the_margin_is_a_root(variance):
-    assert parts().htbs_load_margin(variance) == MARGIN * (isqrt(variance) << 10)
+@given(st.integers(0, (1 << 62) - 1), st.integers(0, 20 * MARGIN_ONE))
+def test_the_margin_is_a_root(variance, margin):
+    found = parts().htbs_load_margin(variance, margin)
+    assert found == margin * (isqrt(variance) << 10) // MARGIN_ONE
 
 
 @given(st.lists(st.tuples(st.integers(1, 3 * SECOND), st.integers(1, SECOND)), min_size=1))

@@ -91,3 +91,32 @@ def test_a_flow_behind_its_pace_keeps_the_device(desk):
         desk.arrive(late, i << 20)
         served.append(desk.serve(5 * MS))
     assert served == [late, late, late]
+
+
+RARE = SPARE._replace(latency=100 * MS)
+
+
+def test_late_requests_widen_the_margin(desk, flash):
+    """Of what the worst is; and many in time make it narrow again, as narrow as at first."""
+    for device, seeks in ((desk, True), (flash, False)):
+        flow, margin = device.init_flow(RARE), device.device.view().margin
+        for _ in range(4):
+            device.now += SECOND
+            device.arrive(flow)
+            device.serve(200 * MS)
+        assert (device.device.view().margin > 1.2 * margin) is seeks
+        for _ in range(8000):
+            device.now += SECOND
+            device.arrive(flow)
+            device.serve(MS)
+        assert device.device.view().margin == margin
+
+
+def test_the_margin_has_a_bound(desk):
+    """However many are late: what is owed would have to begin before it is entitled."""
+    flow, margin = desk.init_flow(RARE), desk.device.view().margin
+    for _ in range(200):
+        desk.now += SECOND
+        desk.arrive(flow)
+        desk.serve(200 * MS)
+    assert desk.device.view().margin == 4 * margin

@@ -53,7 +53,7 @@ void htbs_owed_insert(struct htbs_owed *owed, struct htbs_owed_head *head);
 void htbs_owed_remove(struct htbs_owed *owed, struct htbs_owed_head *head);
 bool htbs_owed_latest(const struct htbs_owed *owed,
 		      const struct htbs_owed_head *except,
-		      const struct htbs_load *before, bool at_worst,
+		      const struct htbs_load *before, u32 margin,
 		      u64 *latest);
 
 /**

@@ -122,6 +122,8 @@ struct htbs_overload {
  * @window: limits the reads of surplus in flight, if not @rotational; in units of
  *	1/HTBS_WINDOW_ONE
  * @quota: limits the writes of surplus
+ * @trust: how far deviations tell the worst; @margin is HTBS_MARGIN divided by it
+ * @margin: so many mean deviations are the worst, in units of 1/HTBS_MARGIN_ONE
  * @overload: all have
  * @expired_at: when an expired head was chosen last, real ns
  * @throttled: flows with requests pending that are throttled by their caps
@@ -162,6 +164,8 @@ struct htbs_policy {
 	u32 due_count;
 	struct htbs_limit window;
 	struct htbs_quota quota;
+	struct htbs_limit trust;
+	u32 margin;
 	struct htbs_overload overload;
 	u64 expired_at;
 	struct rb_root_cached throttled;

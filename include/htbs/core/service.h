@@ -11,6 +11,10 @@
 /* One positioning takes no longer, however long the device was seen to take. */
 #define HTBS_POSITION_MAX	1000000000ULL	/* ns: 1 s */
 
+/* How many mean deviations are the worst, if a device has no tail; the unit of a margin. */
+#define HTBS_MARGIN		5
+#define HTBS_MARGIN_ONE		256
+
 /**
  * struct htbs_service_time - what the device takes for a request
  * @position: to position, if the request is not next to the one before; mean, ns
@@ -57,17 +61,18 @@ u64 htbs_fastest_time(const struct htbs_fastest *fastest);
 
 void htbs_load_add(struct htbs_load *load, const struct htbs_service_time *time,
 		   u32 halves, u64 bytes);
-u64 htbs_load_margin(u64 variance);
+u64 htbs_load_margin(u64 variance, u32 margin);
 
 /**
  * htbs_load_longest() - how long the device takes at worst
  * @load: the requests
+ * @margin: mean deviations, in units of 1/HTBS_MARGIN_ONE
  *
  * Return: ns.
  */
-static inline u64 htbs_load_longest(const struct htbs_load *load)
+static inline u64 htbs_load_longest(const struct htbs_load *load, u32 margin)
 {
-	return load->mean + htbs_load_margin(load->variance);
+	return load->mean + htbs_load_margin(load->variance, margin);
 }
 
 #endif /* HTBS_CORE_SERVICE_H */

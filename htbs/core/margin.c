@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How many deviations the worst is away from the mean.
+ *
+ * HTBS_MARGIN of them are enough for a drive that positions.  A hypervisor that stops for
+ * some milliseconds, a drive that retries or cleans has a tail, of which the deviation
+ * tells little.  What can be seen is that conforming requests are late.  So the trust in
+ * the deviation is a limit (limit.c) that late requests lower: in balance one in
+ * HTBS_MARGIN_LATE is late.
+ */
+#include <linux/math64.h>
+
+#include <htbs/core/margin.h>
+#include <htbs/core/policy.h>
+
+/* All trust, the least of it, and how many requests one may be late of. */
+#define HTBS_TRUST_ONE		65536ULL
+#define HTBS_TRUST_LEAST	(HTBS_TRUST_ONE / 4)
+#define HTBS_MARGIN_LATE	1000
+
+static void htbs_set_margin(struct htbs_policy *policy)
+{
+	policy->margin = div64_u64(HTBS_MARGIN * HTBS_MARGIN_ONE * HTBS_TRUST_ONE,
+				   policy->trust.value);
+}
+
+/**
+ * htbs_policy_init_margin() - the device has no tail, as far as is known
+ * @policy: the policy
+ */
+void htbs_policy_init_margin(struct htbs_policy *policy)
+{
+	htbs_limit_init(&policy->trust, HTBS_TRUST_ONE, HTBS_TRUST_LEAST,
+			HTBS_TRUST_ONE, HTBS_MARGIN_LATE);
+	/* HTBS_MARGIN is no guess: one late request says little. */
+	policy->trust.probes = false;
+	htbs_set_margin(policy);
+}
+
+/**
+ * htbs_policy_judge_margin() - a conforming request has completed
+ * @policy: the policy
+ * @late: it was due before; its reservation is not impossible
+ *
+ * In an overload deadlines are not kept, and on a device that does not seek they are not
+ * put off to the last moment.
+ */
+void htbs_policy_judge_margin(struct htbs_policy *policy, bool late)
+{
+	if (policy->overload.now || !policy->rotational)
+		return;
+	policy->trust.full = true;
+	htbs_limit_judge(&policy->trust, late, policy->trust.value);
+	htbs_set_margin(policy);
+}
