@@ -5,7 +5,8 @@
  * While nothing that is owed needs the device, the active flow keeps it if that
  * saves positioning: it is sequential; or it is served by position, as it has
  * several requests pending; or it is behind its pace, and then catches up in one
- * batch. Surplus lasts for HTBS_RUN positionings at worst if another flow had less,
+ * batch. A run of what a sequential flow is owed lasts at least as long as the positioning
+ * for it. Surplus lasts for HTBS_RUN positionings at worst if another flow had less,
  * and so does every run in an overload.
  *
  * A run by position is a sweep in one direction, then again from the first

@@ -50,7 +50,7 @@ class Load:
         return min(parts + [rate / promise.bw for promise, rate in together.items()])
 
     def late(self, outcome: Run, drive: Disk | Flash) -> tuple[int, int]:
-        """Late and conforming requests of clients whose reservation the drive can keep.
+        """Late and conforming requests of reservations that the drive can keep.
 
         A request that the drive has at once and alone has to be in time.
         """
