@@ -6,8 +6,8 @@
  * saves positioning: it is sequential; or it is served by position, as it has
  * several requests pending; or it is behind its pace, and then catches up in one
  * batch. A run of what a sequential flow is owed lasts at least as long as the positioning
- * for it. Surplus lasts for HTBS_RUN positionings at worst if another flow had less,
- * and so does every run in an overload.
+ * for it. Surplus lasts for HTBS_RUN positionings at worst if another flow had less; in an
+ * overload a run lasts until the pool is HTBS_LEAD ahead of another.
  *
  * A run by position is a sweep in one direction, then again from the first
  * sector on. The oldest request goes first, and then every HTBS_SWEEP requests,
@@ -22,6 +22,8 @@
 #define HTBS_THINKS		4
 /* The least part of T_wait for which a flow is waited for. */
 #define HTBS_WAIT_PART		16
+/* How far a pool gets ahead of another in an overload, in time of its reservation. */
+#define HTBS_LEAD		500000000ULL	/* ns: half a second */
 /* The oldest request goes first that often in a run by position. */
 #define HTBS_SWEEP		16
 
@@ -66,6 +68,19 @@ static u64 htbs_run_end(const struct htbs_policy *policy, u64 now)
 }
 
 /*
+ * In an overload a pool has had HTBS_LEAD more of what it reserved than another has. So
+ * none waits for much longer than that for its turn, however long the runs are that suit
+ * the device.
+ */
+static bool htbs_part_over(const struct htbs_policy *policy,
+			   const struct htbs_pool *pool)
+{
+	const struct htbs_fair_node *first = htbs_fair_first(&policy->proportions);
+
+	return first && htbs_before(first->tag + HTBS_LEAD, pool->proportion.tag);
+}
+
+/*
  * Another flow had less of its share, and this one a run. A run that began with what the
  * flow is owed ends earlier, once it has more than a run over its share; unless it is behind
  * its pace, and no other flow of its pool has requests pending.
@@ -77,6 +92,8 @@ static bool htbs_share_over(const struct htbs_policy *policy, u64 now)
 	u64 position = htbs_service_time_longest(&policy->service);
 	u64 lead = htbs_flow_share_of_run(flow, position);
 
+	if (policy->overload.now)
+		return htbs_part_over(policy, flow->pool);
 	if (!first || !htbs_before(first->tag, flow->share.tag) ||
 	    (htbs_flow_alone(flow) && htbs_flow_behind(flow, now)))
 		return false;
@@ -187,8 +204,7 @@ bool htbs_policy_keep_active(struct htbs_policy *policy, u64 now)
 	if (htbs_batch_goes_on(policy, flow, now))
 		return true;
 	end = htbs_run_end(policy, now);
-	if (!htbs_before(now, end) ||
-	    (!policy->overload.now && htbs_share_over(policy, now)))
+	if (!htbs_before(now, end) || htbs_share_over(policy, now))
 		return false;
 	return flow->pending || htbs_begin_wait(policy, flow, end, now);
 }

@@ -108,6 +108,15 @@ def test_admitted_sets_are_on_time(greedy, bunch):
 
 
 @pytest.mark.parametrize("clients", [OVERLOAD_RANDOM, OVERLOAD_MIXED])
+def test_no_wait_in_an_overload_is_much_longer_than_the_mean(clients: list[Client]):
+    """A sweep that passes a request, and the time that half a second's lead takes to make up."""
+    outcome = run(clients, HTBS, 120)
+    for client, got in zip(clients, outcome.clients, strict=True):
+        mean = client.depth * 120 * SECOND / got.ios
+        assert got.wait_max < 2.5 * mean + SECOND
+
+
+@pytest.mark.parametrize("clients", [OVERLOAD_RANDOM, OVERLOAD_MIXED])
 def test_overload_is_shared_in_proportion(clients):
     """overload: each gets the same part of its reservation, and the disk no less than before."""
     paper, outcome = run(clients, PAPER, seconds=120), run(clients, HTBS, seconds=120)

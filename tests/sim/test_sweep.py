@@ -45,9 +45,9 @@ def test_two_writers():
 
 
 def test_an_overload():
-    """Ten random readers with 16 requests under way each get much more."""
+    """Ten random readers with 16 requests under way each get much more, in runs of 10 to 20."""
     by_age, swept = (run(OVERLOAD_RANDOM, knobs) for knobs in (BY_AGE, Knobs()))
-    assert swept.total > 1.9 * by_age.total
+    assert swept.total > 1.8 * by_age.total
 
 
 def test_a_disk_with_queueing_orders_by_itself():
