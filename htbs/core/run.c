@@ -15,6 +15,7 @@
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/flow.h>
+#include <htbs/core/inflight.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/run.h>
 
@@ -50,21 +51,25 @@ static u64 htbs_longest_run(const struct htbs_policy *policy)
 /*
  * Until when the active flow may keep the device: earlier than it has to end, so that the
  * heads that are served next need not go in the order of deadlines. A device with requests
- * in flight orders them itself.
+ * in flight orders them itself. A flow that is owed its next request is one of a batch that
+ * began in time at worst: it goes on while the others are in time in the mean. A relaxed
+ * flow is in no batch of what has deadlines, but may be in one of relaxed flows.
  */
-static u64 htbs_run_end(const struct htbs_policy *policy, u64 now)
+static u64 htbs_run_end(struct htbs_policy *policy, u64 now)
 {
 	const struct htbs_flow *flow = policy->active;
 	struct htbs_load load = htbs_policy_load_with(policy, flow,
 			policy->in_flight ? 2 : 2 + HTBS_SPARE);
 	u64 start = htbs_flow_start(flow);
+	bool in_batch;
 
 	if (policy->overload.now)
 		return htbs_longest_run(policy);
 	if (!flow->pending)
 		start = htbs_pace_start(&flow->pool->pace, now, flow->cost);
-	return htbs_policy_latest(policy, flow, &load, now,
-				  htbs_before(now, start));
+	in_batch = flow->pool->relaxed ?
+		   !htbs_policy_expected(policy, flow, now) : !htbs_before(now, start);
+	return htbs_policy_latest(policy, flow, &load, now, !in_batch);
 }
 
 /*

@@ -20,6 +20,8 @@ from tests.sim.loads import (
     boundary,
     crowd,
     neighbour,
+    poisson,
+    scattered_writer,
     steady,
     unlimited,
     until,
@@ -77,6 +79,14 @@ def test_random_readers_get_all_they_ask_for():
     assert outcome.late() <= 1
 
 
+def test_a_run_ends_with_time_to_spare():
+    """So a batch of a reader beside a random writer goes by position: else that has 3.3 MB/s."""
+    reader = Client(Params(160 << 10, 4096, 100 * MS), region=36, times=poisson(20, 120))
+    outcome = run([reader, scattered_writer()], HTBS, 120)
+    assert outcome.rates()[1] >= 3.8e6
+    assert outcome.late() == 0
+
+
 def test_a_batch_of_what_is_owed_goes_nearest_first():
     """All over the disk: with heads in the order of deadlines these get 9.8 and 8.9 MB/s."""
     mixed = run(apart(MIXED), HTBS, seconds=120)
@@ -132,7 +142,7 @@ def test_recovery():
     calm = [Client(Params(819_200, 65536, 200 * MS), sequential=True, region=31),
             Client(Params(100_000, 8192, 100 * MS), rate=60_000, begin=23 * SECOND, region=34)]
     outcome = run([*until(OVERLOAD_RANDOM, 20), *calm], HTBS)
-    assert outcome.whole.overload_end < 23 * SECOND
+    assert 20 * SECOND < outcome.whole.overload_end < 23 * SECOND
     assert outcome.clients[-1].conforming > 400
     assert outcome.clients[-1].late == 0
 
@@ -153,17 +163,22 @@ def test_flash():
 
 @pytest.mark.parametrize("name", LOADS)
 def test_drives_it_was_not_tuned_for(name):
-    """On eight drives drawn at random, one request at a time, bandwidth is kept.
-
-    1 in 1000 is late at most; but in 5.3, where a slow drive has no time for four seeks in 100 ms.
-    """
+    """On eight drives drawn at random, one request at a time: bandwidth, and 1 in 1000 late."""
     load, rng = LOADS[name], random.Random(11)
     for _ in range(8):
         drive = draw_plain(rng, depth=1)
         outcome = run(load.clients, HTBS, SECONDS, 1, drive)
         late, conforming = load.late(outcome, drive)
         assert load.kept(outcome) >= 0.98, str(drive)
-        assert "unlimited" in name or late <= conforming / 1000 + 1, str(drive)
+        assert late <= conforming / 1000 + 1, str(drive)
+
+
+def test_the_run_of_a_reader_that_cannot_be_kept_ends_in_time():
+    """5.3: seven readers that reserved what no disk has make four random ones late on no drive."""
+    load, rng = LOADS["unlimited, 7 + 4 (5.3)"], random.Random(1)
+    drives = [draw(rng) for _ in range(9)]
+    late = [load.late(run(load.clients, HTBS, 60, 1, drive), drive)[0] for drive in drives]
+    assert late == [0] * len(drives)
 
 
 @pytest.mark.parametrize("name", FLASH_LOADS)
