@@ -49,6 +49,7 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	policy->expected = RB_ROOT_CACHED;
 	policy->throttled = RB_ROOT_CACHED;
 	htbs_pool_init(&policy->pool, 0);
+	policy->position = position;
 	htbs_service_time_init(&policy->service, position);
 	htbs_service_time_init(&policy->alone, position);
 	htbs_limit_init(&policy->window, HTBS_WINDOW_ONE, HTBS_WINDOW_ONE,
@@ -70,7 +71,8 @@ void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 {
 	memset(flow, 0, sizeof(*flow));
 	flow->background = flow == policy->background;
-	flow->service = policy->service;
+	/* Others may stay near to where they are: that says nothing of this one. */
+	htbs_service_time_init(&flow->service, policy->position);
 	flow->idle_since = now;
 	INIT_LIST_HEAD(&flow->backlogged);
 	INIT_LIST_HEAD(&flow->turn);

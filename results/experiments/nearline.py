@@ -52,13 +52,13 @@ The same on the nearline disk, with 128 KB/s for all groups without a reservatio
 """,
     Setting(
         drives.NEARLINE,
-        (neighbour.kept(APP1, 60_000), neighbour.kept(APP2, 100_000)),
+        (neighbour.kept(APP1, 80_000), neighbour.kept(APP2, 110_000)),
         (
             schedulers.htbs_with_rest(schedulers.HTBS_PAPER, REST),
             schedulers.htbs_with_rest(schedulers.HTBS, REST),
             schedulers.bfq_weights(KIB),
             schedulers.io_max("wiops=40"),
-            schedulers.io_cost(RATES, 60_000, KIB),
+            schedulers.io_cost(RATES, 80_000, KIB),
             schedulers.MQ_DEADLINE,
         ),
         30,

@@ -25,10 +25,9 @@ def kept(job: Job, latency_us: int) -> Job:
     """A steady job with a reservation that a disk can keep beside writes all over it.
 
     fio wakes up every 30 ms and asks for what is due by then: the burst has to cover that. And a
-    request waits for a write that the disk has begun, and for its own positioning: two of them at
-    worst.
+    request may wait for a write that the disk has begun, and for what is due before it.
     """
-    reservation = replace(job.reservation, burst=32 * KIB, latency_us=latency_us)
+    reservation = replace(job.reservation, burst=64 * KIB, latency_us=latency_us)
     return replace(steady(job), reservation=reservation)
 
 
@@ -87,22 +86,23 @@ STUDY = study(
     """
 The applications of 5.1 with their bandwidths, each now asking for just what it has reserved; and a
 third without a reservation: it writes 4k blocks at random all over the disk, 32 under way at a
-time. fio asks for what is due every 30 ms, so their burst is 32 KiB; the latency of app1 is 60 ms,
-as the positioning for a write that the disk has begun and that for its own request may take 52 ms
-together. HTBS has 64 KB/s for all groups without a reservation (`default_bw`). Beside
-it, what operators use today: `io.bfq.weight` in the ratio of the reservations, `io.max` on the
-neighbour, `io.cost` with a model of the disk and the same weights; and nothing. `io.latency` is not
-in Debian's kernels (`CONFIG_BLK_CGROUP_IOLATENCY` is off), so it is not compared. 30 seconds.
+time. fio asks every 30 ms for what is due by then, two blocks of app1 and six of app2, so their
+burst is 64 KiB. A positioning takes 26 ms at worst: the latency of app1 is 80 ms, as a write that
+the disk has begun and both of its blocks may take three of them, and that of app2 is 110 ms. HTBS
+has 64 KB/s for all groups without a reservation (`default_bw`). Beside it, what operators use
+today: `io.bfq.weight` in the ratio of the reservations, `io.max` on the neighbour, `io.cost` with a
+model of the disk and the same weights; and nothing. `io.latency` is not in Debian's kernels
+(`CONFIG_BLK_CGROUP_IOLATENCY` is off), so it is not compared. 30 seconds.
 """,
     Setting(
         drives.PAPER,
-        (kept(APP1, 60_000), kept(APP2, 100_000)),
+        (kept(APP1, 80_000), kept(APP2, 110_000)),
         (
             schedulers.htbs_with_rest(schedulers.HTBS_PAPER, REST),
             schedulers.htbs_with_rest(schedulers.HTBS, REST),
             schedulers.bfq_weights(KIB),
             schedulers.io_max("wiops=20"),
-            schedulers.io_cost(RATES, 60_000, KIB),
+            schedulers.io_cost(RATES, 80_000, KIB),
             schedulers.MQ_DEADLINE,
         ),
         30,

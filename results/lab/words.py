@@ -8,12 +8,15 @@ ENOUGH = 0.98
 
 
 def fault(job: Job, got: dict) -> str:
-    """Which of a job's promises was broken; empty if none was."""
+    """Which of a job's promises was broken; empty if none was.
+
+    Where it is known which requests conformed to the reservation, only those can be late.
+    """
     faults = []
     if got["bw"] < ENOUGH * job.reservation.bw:
         faults.append(f"got {got['bw'] / KIB:,.0f} of {job.reservation.bw / KIB:,.0f} KB/s")
-    if got["late"]:
-        faults.append(f"had {got['late']:,} late, up to {ms(got['max_us'])}")
+    if late := got.get("missed", got["late"]):
+        faults.append(f"had {late:,} late, up to {ms(got['max_us'])}")
     return f"{job.name} {' and '.join(faults)}" if faults else ""
 
 

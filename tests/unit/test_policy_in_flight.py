@@ -64,6 +64,19 @@ def test_the_earliest_deadlines_in_flight_are_known(desk):
     assert desk.device.view().held
 
 
+def test_what_one_flow_takes_is_not_believed_of_a_new_one(desk):
+    """A reader that stays in one place says nothing of how far a new one makes the disk go."""
+    near = desk.init_flow(SPARE)
+    for i in range(200):
+        desk.arrive(near, (i % 2) << 20)
+        desk.serve(MS)
+    assert desk.device.service.position < 1.1 * MS
+    new = desk.init_flow(SPARE)
+    desk.arrive(new, 1 << 40)
+    desk.dispatch()
+    assert desk.device.view().load > 5 * MS
+
+
 def test_the_last_request_of_many_is_served_alone(desk):
     """A drive positions for shorter the more it has to choose from."""
     flow = desk.init_flow(SPARE._replace(latency=SECOND))

@@ -114,6 +114,7 @@ struct htbs_overload {
  * @writes: the writes among @in_flight
  * @busy: flows with requests pending or in flight
  * @load: what the device takes for the requests in flight
+ * @position: what one positioning is believed to take at most before any is known, ns
  * @service: what the device takes for a request, of any flow
  * @alone: to position for a request if it has no other in flight
  * @busy_since: when it completed a request last, or became busy, real ns
@@ -157,6 +158,7 @@ struct htbs_policy {
 	u32 writes;
 	u32 busy;
 	struct htbs_load load;
+	u64 position;
 	struct htbs_service_time service;
 	struct htbs_service_time alone;
 	u64 busy_since;
