@@ -7,15 +7,15 @@ from results.lab.study import Case, Runs, Study
 ENOUGH = 0.98
 
 
-def fault(job: Job, got: dict) -> str:
+def fault(job: Job, got: dict, scheduler: Scheduler) -> str:
     """Which of a job's promises was broken; empty if none was.
 
-    Where it is known which requests conformed to the reservation, only those can be late.
+    A scheduler that has reservations tells which requests conformed, and only those can be late.
     """
     faults = []
     if got["bw"] < ENOUGH * job.reservation.bw:
         faults.append(f"got {got['bw'] / KIB:,.0f} of {job.reservation.bw / KIB:,.0f} KB/s")
-    if late := got.get("missed", got["late"]):
+    if late := got["missed" if scheduler.reserves else "late"]:
         faults.append(f"had {late:,} late, up to {ms(got['max_us'])}")
     return f"{job.name} {' and '.join(faults)}" if faults else ""
 
@@ -28,7 +28,7 @@ def promised(experiment: Experiment) -> list[Job]:
 def faults(case: Case, runs: Runs, scheduler: Scheduler) -> list[str]:
     """The promises of a case that a scheduler broke."""
     found = runs[case.name][scheduler.name]
-    every = (fault(job, found[job.name]) for job in promised(case.first))
+    every = (fault(job, found[job.name], scheduler) for job in promised(case.first))
     return [each for each in every if each]
 
 

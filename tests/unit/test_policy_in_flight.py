@@ -90,8 +90,8 @@ def test_the_last_request_of_many_is_served_alone(desk):
     assert desk.device.alone.position == pytest.approx(9 * MS, rel=0.15)
     assert desk.device.service.position == pytest.approx(3 * MS, rel=0.15)
 
-    # The one in flight may be the last. Were it among many, a request would fit in from 36 ms on.
-    for latency, fits in ((39 * MS, False), (100 * MS, True)):
+    # The one in flight may be the last. Were it among many, a request would fit in from 30 ms on.
+    for latency, fits in ((33 * MS, False), (100 * MS, True)):
         desk.now += 5 * SECOND
         tight = desk.init_flow(SOON._replace(latency=latency))
         desk.arrive(tight, 1 << 30, sync=False)

@@ -95,7 +95,7 @@ def test_what_operators_use_is_written_to_the_cgroups() -> None:
     assert f'expect_put OK "$dev wiops=20" {cgroups}/flood/io.max' in scripts["io.max"]
     assert "app1/io.max" not in scripts["io.max"]
     assert f"{cgroups}/io.cost.qos" in scripts["io.cost"]
-    assert f'"$dev bw=204800 burst=8192 latency=50000" {cgroups}/app1/io.htbs' in scripts["htbs"]
+    assert f'"$dev bw=204800 burst=65536 latency=80000" {cgroups}/app1/io.htbs' in scripts["htbs"]
 
 
 @pytest.mark.parametrize("overdue", [True, False])
