@@ -72,7 +72,7 @@ lab: setup
 	@$(PYTHON) -m results.lab $(if $(LIST),--list) $(if $(PAGE),--page)
 
 bench: setup
-	@$(PYTHON) -m results.bench
+	@$(PYTHON) -m results.bench $(if $(PROFILE),--profile $(PROFILE))
 
 test: setup
 	@$(PYTHON) -m pytest tests
@@ -129,7 +129,8 @@ help:
 	@echo 'make simdisk             build the simulated disk for the guest'
 	@echo 'make paper               build the scheduler with the rule of the paper, to compare'
 	@echo 'make demo                install what is missing, run the demonstration'
-	@echo 'make bench               measure what scheduling costs the CPU'
+	@echo 'make bench               measure what scheduling costs the CPU; PROFILE=list, PROFILE=CASE:'
+	@echo '                         where the instructions of a case go'
 	@echo 'make lab                 run the experiments that have no raw data in build/results/'
 	@echo 'make lab EXPERIMENT=x    run one of them; LAB_SECONDS=2 for a short trial in build/lab/'
 	@echo 'make lab LIST=1          which raw data are there; PAGE=1: write page and figures of'

@@ -1,8 +1,9 @@
-"""Measure the price of scheduling: `make bench`.
+"""Measure the price of scheduling: `make bench`, or where it goes: `make bench PROFILE=CASE`.
 
 The virtual part comes out the same on every machine, to the digit; the scaling is in real time.
 """
 
+import argparse
 import hashlib
 import json
 import sys
@@ -10,8 +11,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from results.bench import figure, guest, page, scaling
-from results.bench.cases import SCHEDULERS
+from results.bench import figure, guest, page, profile, scaling
+from results.bench.cases import SCHEDULERS, Case, cases
 from results.bench.summary import summarise
 from results.lab.progress import Progress, clock
 from results.lab.run import Advance, side_by_side, stripped_modules, versions
@@ -19,17 +20,29 @@ from tests.vm import GuestError, SetupError, kernels
 from tests.vm.kernels import Kernel
 
 KERNEL = "6.12"
+_ALL = {case.name: case for case in cases("htbs")}
+_FUNCTIONS = 40
 DIRECTORY = Path(__file__).parent
 RAW = kernels.BUILD / "results" / "bench" / "raw"
 
 
 def main() -> int:
     """Run, reduce, draw, show."""
+    parser = argparse.ArgumentParser(prog="python -m results.bench", description=__doc__)
+    parser.add_argument("--profile", metavar="CASE", choices=[*_ALL, "list"], help="or list")
+    wanted = parser.parse_args().profile
     begin = time.monotonic()
+    if wanted == "list":
+        print(*_ALL, sep="\n")
+        return 0
     try:
         kernel = kernels.newest(KERNEL)
-        print(f"bench: {len(SCHEDULERS)} guests with kernel {kernel.version}, then one", flush=True)
         htbs = stripped_modules(kernel)["htbs.ko"]
+        if wanted:
+            print(profiled(_ALL[wanted], kernel, htbs))
+            print(f"bench: took {clock(time.monotonic() - begin)} min")
+            return 0
+        print(f"bench: {len(SCHEDULERS)} guests with kernel {kernel.version}, then one", flush=True)
         measured_with = inputs(kernel, htbs)
         raw, rounds = measure(kernel, htbs)
     except (SetupError, GuestError) as error:
@@ -72,6 +85,21 @@ def measure(kernel: Kernel, htbs: bytes) -> tuple[dict[str, dict], list[dict]]:
     last = {"scaling": lambda advance: scaling.run(kernel, htbs, advance)}
     rounds = side_by_side(last, Progress(list(last)))["scaling"]
     return {scheduler: raw[scheduler] for scheduler in SCHEDULERS}, rounds
+
+
+def profiled(case: Case, kernel: Kernel, htbs: bytes) -> str:
+    """Where the instructions of a case go, and what takes most of them with HTBS."""
+    names = [name for name, knows in SCHEDULERS.items() if knows or case.cgroups == 1]
+    profile.marks(kernel)
+    profile.plugin()
+
+    def task(scheduler: str) -> Callable[[Advance], profile.Profile]:
+        return lambda advance: profile.run(scheduler, case, kernel, htbs, advance)
+
+    found = side_by_side({name: task(name) for name in names}, Progress(names))
+    return f"{profile.table(case, {name: found[name] for name in names})}\n" + profile.dearest(
+        found["htbs"], _FUNCTIONS
+    )
 
 
 def write(path: Path, content: dict) -> None:

@@ -1,11 +1,11 @@
 """The cases of one scheduler as the script of a guest on the virtual clock, and its files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from pathlib import Path
 
 from results.bench import memory, snapshot
-from results.bench.cases import BLOCK, CGROUPS, CROWD, SCHEDULERS, Case, cases
+from results.bench.cases import BLOCK, CGROUPS, CROWD, Case, cases
 from tests.vm import Guest, Result
 from tests.vm.functional import LIBRARY
 from tests.vm.kernels import Kernel
@@ -15,7 +15,8 @@ CASE = "case "
 
 _FUNCTIONS = (LIBRARY, Path(__file__).with_name("guest.sh"))
 _DISK_BYTES = 4 << 30
-_TIMEOUT = 900
+TIMEOUT = 900
+PROGRAMS = ("fio", "chrt", "nice")
 
 # The sum of the readers' reservations: less than the crowd's disk can do.
 _RESERVED = 100 << 20
@@ -38,19 +39,19 @@ def run(scheduler: str, kernel: Kernel, htbs: bytes, advance: Callable[[float], 
             seen.append(line)
             advance(len(seen) / (steps + 1))
 
-    files = {f"{case.name}.fio": job_file(case).encode() for case in wanted}
-    if scheduler == "htbs":
-        files["htbs.ko"] = htbs
     machine = Guest(
         kernel,
         clock="virtual",
-        files=files,
+        files=files(scheduler, wanted, htbs),
         name=f"bench-{scheduler}",
-        timeout=_TIMEOUT,
-        programs=("fio", "chrt", "nice"),
+        timeout=TIMEOUT,
+        programs=PROGRAMS,
     )
     advance(0)
-    result = machine.run(script(scheduler), on_line=on_line)
+    bw = _RESERVED // CROWD.readers
+    memory_of = _MODULES.get(scheduler)
+    measures = f"memory {memory_of} {CGROUPS[-1]} {bw}\n" if memory_of else ""
+    result = machine.run(script(scheduler, wanted) + measures, on_line=on_line)
     advance(1)
     return _raw(scheduler, result)
 
@@ -66,22 +67,29 @@ def _raw(scheduler: str, result: Result) -> dict:
     return raw
 
 
-def script(scheduler: str) -> str:
-    """Stages of rising numbers of cgroups; the script leaves CASE.before and CASE.after."""
-    lines = [path.read_text() for path in _FUNCTIONS]
+def files(scheduler: str, wanted: Iterable[Case], htbs: bytes) -> dict[str, bytes]:
+    """What the script of these cases needs."""
+    found = {f"{case.name}.fio": job_file(case).encode() for case in wanted}
+    return found | ({"htbs.ko": htbs} if scheduler == "htbs" else {})
+
+
+def script(scheduler: str, wanted: list[Case], more: str = "") -> str:
+    """Stages of rising numbers of cgroups; the script leaves CASE.before and CASE.after.
+
+    more: functions that take the place of those in guest.sh.
+    """
+    lines = [*(path.read_text() for path in _FUNCTIONS), more]
     lines += [f"begin {scheduler}"]
-    stages = CGROUPS if SCHEDULERS[scheduler] else CGROUPS[:1]
-    for there, wanted in pairwise((0, *stages)):
-        readers = min(wanted, CROWD.readers)
-        bw = _RESERVED // readers
-        lines += [f"cgroups {there} {wanted} {bw}"]
-        if wanted == 1:
+    most = max(case.cgroups for case in wanted)
+    stages = [each for each in CGROUPS if each <= most]
+    for there, groups in pairwise((0, *stages)):
+        bw = _RESERVED // min(groups, CROWD.readers)
+        lines += [f"cgroups {there} {groups} {bw}"]
+        if groups == 1:
             lines += [f"reservations nullb0 0 1 {bw}"]
         elif there == 1:
             lines += [f"reservations nullb1 0 1 {bw}"]
-        lines += [_measure(case) for case in cases(scheduler) if case.cgroups == wanted]
-    if module := _MODULES.get(scheduler):
-        lines += [f"memory {module} {CGROUPS[-1]} {bw}"]
+        lines += [_measure(case) for case in wanted if case.cgroups == groups]
     return "\n".join(lines) + "\n"
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from results.bench import memory, page, scaling, snapshot
+from results.bench import memory, page, profile, scaling, snapshot
 from results.bench.cases import CGROUPS, SCHEDULERS, cases
 from results.bench.summary import summarise
 
@@ -106,3 +106,44 @@ def test_page_says_where_htbs_loses_and_only_there() -> None:
     won = page.section(summary(300))
     assert "loses" not in won
     assert "cheaper than mq-deadline in each case" in won
+
+
+SYMBOLS = """\
+ffffffff81000000 T blk_mq_get_tag
+ffffffff81000010 T _raw_spin_lock_irqsave
+ffffffff81000020 t dd_insert_request
+ffffffff81000030 D some_data
+ffffffffc0000000 t htbs_insert\t[htbs]
+"""
+
+COUNTS = """\
+# 500
+ffffffff81000000 10
+ffffffff81000004 10
+ffffffff81000010 30
+ffffffff81000028 20
+ffffffffc0000000 10
+ffffffffc0000008 10
+"""
+
+
+def test_a_profile_is_by_function_and_for_each_io() -> None:
+    """What follows a symbol belongs to it; its first instruction tells the calls."""
+    found = profile.reduce(COUNTS, SYMBOLS, ios=10)
+    assert found.user == 50
+    assert found.functions == {
+        "blk_mq_get_tag": (2, 1),
+        "_raw_spin_lock_irqsave": (3, 3),
+        "dd_insert_request": (2, 0),
+        "htbs:htbs_insert": (2, 1),
+    }
+    assert found.locks == 3
+
+
+@pytest.mark.parametrize(("scheduler", "own"), [("htbs", 2), ("mq-deadline", 2), ("none", 0)])
+def test_a_profile_tells_the_scheduler_from_the_rest_of_the_path(scheduler: str, own: int) -> None:
+    parts = profile.reduce(COUNTS, SYMBOLS, ios=10).parts(scheduler)
+    assert parts["scheduler's own code"] == own
+    assert parts["tags, allocation"] == 2
+    assert parts["locks, RCU"] == 3
+    assert sum(parts.values()) == 9

@@ -153,6 +153,8 @@ def _virtual(guest: "Guest") -> tuple[list[object], str]:
     words += ["-rtc", "base=2024-01-01,clock=vm"]
     words += ["-drive", f"file={image},format=raw,if=none,id=result,cache=unsafe"]
     words += ["-device", "virtio-blk-device,drive=result"]
+    for plugin in guest.plugins:
+        words += ["-plugin", plugin]
     # The TSC counts instructions: a kernel that assumes a faster TSC has a faster CPU.
     speed = f"tsc_early_khz={guest.speed * 1_000_000}"
     return words, f"{_VIRTUAL_ARGUMENTS} {speed} {_QUICK_ARGUMENTS} {guest.arguments}"

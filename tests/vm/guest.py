@@ -62,7 +62,8 @@ class Guest:
     modules, programs: of the host and kernel, virtual clock only (on the real clock all are there);
     shared: files and directories of the host, the same;
     arguments: for the kernel, virtual clock only; calibrates: the kernel has to measure its timer,
-    virtual clock only; speed: instructions that its CPU does in a nanosecond, virtual clock only.
+    virtual clock only; speed: instructions that its CPU does in a nanosecond, virtual clock only;
+    plugins: of QEMU, each with its arguments, virtual clock only.
     """
 
     kernel: Kernel
@@ -81,6 +82,7 @@ class Guest:
     arguments: str = ""
     calibrates: bool = False
     speed: int = 1
+    plugins: Iterable[str] = ()
 
     def run(
         self,
