@@ -22,7 +22,7 @@
  * still be more than that, so the last sixteenth is for first requests.
  *
  * Throttled requests keep their tags for long, so a group with a cap sees only
- * half of what surplus sees: else the surplus of other groups would find all of
+ * a quarter: half of the least that surplus sees, which would else find all of
  * that taken. How many tags an allocation sees is told once, however long it
  * waits for one.
  *
@@ -145,7 +145,7 @@ static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 	if (!held || held < share)
 		visible = htbs_share_visible(all, held);
 	else if (htbs_peek(res->flow.cap.max))
-		visible /= 2;
+		visible = all / 4;
 	else if (htbs_pool_held(&res->flow) + plugged <
 		 htbs_needed_tags(dev, htbs_reservation_requests(dev, res), all))
 		visible = all - all / 8;

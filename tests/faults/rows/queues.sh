@@ -35,10 +35,9 @@ while more 2; do
 		expect "bw=10485760 burst=262144 latency=10000" "$(in_force a nullb0)"
 		expect "bw=4096 burst=1048576 latency=1000000 max=4096" "$(in_force capped nullb0)"
 		goes_on a nullb0
-		# It sees half of what surplus does, which is half to three quarters of the tags; and its share
-		# of the last quarter.
+		# It sees a quarter of the tags, and its share of the last quarter.
 		wait_for 20 floods
-		[ "$held" -le $((queues * TAGS * 5 / 8)) ] || fail "$held of $((queues * TAGS)) tags"
+		[ "$held" -le $((queues * TAGS * 3 / 8)) ] || fail "$held of $((queues * TAGS)) tags"
 	done
 done
 reserve capped nullb0 max=max

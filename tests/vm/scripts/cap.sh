@@ -75,6 +75,11 @@ cut -d' ' -f1 /proc/uptime >>switch.times
 wait $reader
 scheduler sim0 htbs
 expect "bw=4096 burst=8192 latency=1000000 max=4096" "$(in_force app sim0)"
+# Of a short queue others see some tags that the cap does not hold up.
+expect_put OK 16 /sys/block/sim0/queue/nr_requests
+held_up short
+cp /sys/kernel/debug/block/sim0/sched/backlog short.backlog
 reserve app sim0 none
+wait $reader
 scheduler sim0 none
 rmmod htbs
