@@ -54,8 +54,16 @@ def text(found: Mapping) -> str:
         kept=KEPT,
         late=1 / LATE,
     )
-    parts = [head, *_workloads(found), "## The drives", _drives(found)]
+    parts = [head, _all(found), *_workloads(found), "## The drives", _drives(found)]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _all(found: Mapping) -> str:
+    """How many sets of reservations each scheduler keeps, over all drives and workloads."""
+    sets = [ways for drives in found["workloads"].values() for ways in drives.values()]
+    kept = [f"{way.title} {sum(keeps(ways[way.name]) for ways in sets)}" for way in WAYS]
+    sets_of = f"Of {len(sets)} sets of reservations each scheduler keeps"
+    return f"**In all.** {sets_of}: {', '.join(kept)}."
 
 
 def _workloads(found: Mapping) -> list[str]:

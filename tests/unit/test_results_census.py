@@ -267,4 +267,6 @@ def test_page_says_where_nothing_was_kept(found: dict) -> None:
     broken["bfq"] = way()
     text = page.text({**found, "workloads": {"5.1": {"4": broken}}})
     assert "- drive 4: 0.25 kept, 5 of 1,000 late; kept with BFQ\n" in text
+    assert "Of 1 sets of reservations each scheduler keeps: HTBS 0, " in text
+    assert ", BFQ 1, " in text
     assert schedulers.HTBS.title in text
