@@ -97,8 +97,6 @@ static bool htbs_share_over(const struct htbs_policy *policy, u64 now)
 	u64 position = htbs_service_time_longest(&policy->service);
 	u64 lead = htbs_flow_share_of_run(flow, position);
 
-	if (policy->overload.now)
-		return htbs_part_over(policy, flow->pool);
 	if (!first || !htbs_before(first->tag, flow->share.tag) ||
 	    (htbs_flow_alone(flow) && htbs_flow_behind(flow, now)))
 		return false;
@@ -209,7 +207,9 @@ bool htbs_policy_keep_active(struct htbs_policy *policy, u64 now)
 	if (htbs_batch_goes_on(policy, flow, now))
 		return true;
 	end = htbs_run_end(policy, now);
-	if (!htbs_before(now, end) || htbs_share_over(policy, now))
+	if (!htbs_before(now, end) ||
+	    (policy->overload.now ? htbs_part_over(policy, flow->pool) :
+				    htbs_share_over(policy, now)))
 		return false;
 	return flow->pending || htbs_begin_wait(policy, flow, end, now);
 }

@@ -14,7 +14,7 @@
  * at worst.  HTBS_MARGIN mean deviations are four standard deviations of a normal
  * distribution (sqrt(pi / 2) * 4 = 5.01).  The positioning time of a drive that
  * seeks at random has no tail, so that is more than the longest ever seen.  What has
- * a tail, as a hypervisor, needs a larger margin (policy.c).
+ * a tail, as a hypervisor, needs a larger margin (margin.c).
  *
  * The caller tells positioning and transfer apart: a request that begins where the
  * last one ended takes no positioning.  A drive that orders by itself makes both

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from tests.model.reservation import Params
 from tests.sim.loads import (
     FLASH_READ,
     FLASH_WRITE,
@@ -15,10 +14,10 @@ from tests.sim.loads import (
     boundary,
     crowd,
     neighbour,
-    poisson,
     queueing_disk,
     scattered_writer,
     steady,
+    steady_reader,
     unlimited,
 )
 from tests.sim.sim import HTBS, MS, PAPER, PCLOCK, SECOND, Client, Knobs, Run, run
@@ -61,8 +60,7 @@ def main() -> None:
         sets = [boundary(seed, 10, bunch, greedy) for seed in range(100)]
         loads[f"admitted, {greedy} greedy, {bunch} by {bunch}"] = sets, 10
     loads["scattered writes"] = [[scattered_writer()]], 120
-    loads["and a reader"] = [[Client(Params(160 << 10, 4096, 100 * MS), region=36,
-                                     times=poisson(20, 120)), scattered_writer()]], 120
+    loads["and a reader"] = [[steady_reader(120), scattered_writer()]], 120
     loads["steady pair"] = [apart([steady(client, 120) for client in PAIR])], 120
     loads["and a random writer"] = [neighbour(120)], 120
     loads["seven sequential readers"] = [crowd(7)], 60, "nearline"

@@ -84,6 +84,11 @@ def queueing_disk(seconds: int, writer: Params | None = None,
                    shares=not reader)]
 
 
+def steady_reader(seconds: int) -> Client:
+    """A client that reads 20 blocks a second at random times, far from the first regions."""
+    return Client(Params(160 << 10, 4096, 100 * MS), region=36, times=poisson(20, seconds))
+
+
 def scattered_writer(promise: Params = REST, depth: int = 32) -> Client:
     """A client that writes at random all over the disk, with many requests under way."""
     return Client(promise, size=64 << 10, depth=depth, write=True, region=0,

@@ -20,9 +20,9 @@ from tests.sim.loads import (
     boundary,
     crowd,
     neighbour,
-    poisson,
     scattered_writer,
     steady,
+    steady_reader,
     unlimited,
     until,
 )
@@ -81,8 +81,7 @@ def test_random_readers_get_all_they_ask_for():
 
 def test_a_run_ends_with_time_to_spare():
     """So a batch of a reader beside a random writer goes by position: else that has 3.3 MB/s."""
-    reader = Client(Params(160 << 10, 4096, 100 * MS), region=36, times=poisson(20, 120))
-    outcome = run([reader, scattered_writer()], HTBS, 120)
+    outcome = run([steady_reader(120), scattered_writer()], HTBS, 120)
     assert outcome.rates()[1] >= 3.8e6
     assert outcome.late() == 0
 

@@ -6,11 +6,11 @@
 import pytest
 
 from tests.model.reservation import SECOND, Params
-from tests.sim.loads import OVERLOAD_RANDOM, poisson, scattered_writer
-from tests.sim.sim import MS, Client, Knobs, run
+from tests.sim.loads import OVERLOAD_RANDOM, scattered_writer, steady_reader
+from tests.sim.sim import Knobs, run
 
 BY_AGE = Knobs(seeks=False)
-READER = Client(Params(160 << 10, 4096, 100 * MS), times=poisson(20, 60), region=36)
+READER = steady_reader(60)
 
 
 def test_a_scattered_writer():

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -259,6 +260,17 @@ def test_the_worst_is_the_least_kept_and_the_most_late() -> None:
     assert summary.middle_and_worst(drives, "htbs", kept) == (1, 0.5, "2")
     assert summary.middle_and_worst(drives, "htbs", late) == (0.02, 0.03, "1")
     assert summary.middle_and_worst(drives, "htbs", best) is None
+
+
+def test_readme_has_the_numbers_of_the_page(found: dict) -> None:
+    """How many sets of reservations each scheduler keeps."""
+    pattern = r"Of (\d+) sets of reservations each scheduler keeps: (.*)\.\n"
+    [(sets, each)] = re.findall(pattern, page.text(found))
+    ours, *others = [way.rsplit(" ", 1)[1] for way in each.split(", ")]
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    assert f"HTBS keeps {ours} of {sets} sets of reservations" in readme
+    said = "the paper's rule {}, bfq {}, mq-deadline {}, none {}."
+    assert said.format(*others) in " ".join(readme.split())
 
 
 def test_page_says_where_nothing_was_kept(found: dict) -> None:

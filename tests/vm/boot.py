@@ -55,6 +55,8 @@ def prepare(guest: "Guest", script: str | None) -> None:
         raise SetupError(f"clock is one of {', '.join(CLOCKS)}, not {guest.clock!r}")
     if guest.drives and guest.clock != "real":
         raise SetupError("drives are for the real clock: the virtual one's machine has no PCI")
+    if guest.plugins and guest.clock != "virtual":
+        raise SetupError("plugins count instructions: they are for the virtual clock")
     if guest.parallel and guest.clock != "real":
         raise SetupError("parallel CPUs are for the real clock: the virtual one's machine has one")
     shutil.rmtree(guest.directory, ignore_errors=True)

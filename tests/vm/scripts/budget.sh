@@ -9,7 +9,8 @@ cg random stream
 disk=sim0
 export JOB="--filename=/dev/sim0 --size=2g --time_based --ioengine=psync"
 
-# readers RUN: both for eight seconds: in three, what was learned of the disk at first is a tenth of the result.
+# readers RUN: both for eight seconds. Of three, a tenth is what the scheduler learns of the disk at
+# first.
 readers()
 {
 	run=$1
