@@ -59,6 +59,17 @@ static void htbs_limit_raise(struct htbs_limit *limit)
 }
 
 /**
+ * htbs_limit_double() - what was used of the limit made no request slow
+ * @limit: the limit
+ */
+void htbs_limit_double(struct htbs_limit *limit)
+{
+	limit->value *= 2;
+	if (limit->value > limit->most)
+		limit->value = limit->most;
+}
+
+/**
  * htbs_limit_judge() - a conforming request has completed
  * @limit: the limit
  * @slow: it took most of its time, or its flow is behind its pace

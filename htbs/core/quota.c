@@ -32,7 +32,7 @@
 #define HTBS_QUOTA_INTERVAL	100000000ULL	/* ns */
 
 /**
- * htbs_quota_init() - nothing is known of the device: all may go
+ * htbs_quota_init() - nothing is known of the device
  * @quota: the quota
  * @now: real time, ns
  */
@@ -43,7 +43,7 @@ void htbs_quota_init(struct htbs_quota *quota, u64 now)
 		.filled	= now,
 		.since	= now,
 	};
-	htbs_limit_init(&quota->limit, HTBS_QUOTA_MOST, HTBS_QUOTA_LEAST,
+	htbs_limit_init(&quota->limit, HTBS_QUOTA_LEAST, HTBS_QUOTA_LEAST,
 			HTBS_QUOTA_MOST, HTBS_QUOTA_SLOW);
 }
 
@@ -84,7 +84,12 @@ bool htbs_quota_allows(struct htbs_quota *quota, u64 now)
 	return false;
 }
 
-/* The rate by which a late request lowers the quota is what was used, if less. */
+/*
+ * The rate by which a slow request lowers the quota is what was used, if less.  Until
+ * one was slow the quota doubles with each interval in which most of it was used: how
+ * fast a device is it finds within a second or two, and what a drive with a buffer is
+ * given before it is slow is as much as it took before.
+ */
 static void htbs_quota_measure(struct htbs_quota *quota, u64 now)
 {
 	u64 passed = now - quota->since;
@@ -94,6 +99,8 @@ static void htbs_quota_measure(struct htbs_quota *quota, u64 now)
 	quota->used = div64_u64(quota->bytes * 1000, passed / 1000000);
 	quota->bytes = 0;
 	quota->since = now;
+	if (quota->limit.probes && 2 * quota->used >= quota->limit.value)
+		htbs_limit_double(&quota->limit);
 }
 
 /**

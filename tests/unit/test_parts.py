@@ -323,12 +323,34 @@ def test_requests_of_a_burst_are_due_together(pending, together):
 
 # The quota.
 
-def test_a_new_quota_holds_nothing_back():
+@pytest.mark.parametrize("slow", [False, True])
+def test_a_new_quota_doubles_until_a_request_is_slow(slow):
+    """With each interval in which most of it was used; the slow one halves what was used."""
+    lib, quota, values = parts(), CQuota(), []
+    lib.htbs_quota_init(byref(quota), 0)
+    for i in range(3000):
+        if i == 400 and slow:
+            lib.htbs_quota_judge(byref(quota), True)
+        if lib.htbs_quota_allows(byref(quota), i * MS):
+            lib.htbs_quota_account(byref(quota), max(4096, quota.limit.value // 900), 0, True,
+                                   i * MS)
+        values.append(quota.limit.value)
+    assert values[99] == 1 << 20
+    assert values[150] == 2 << 20
+    assert values[399] == 8 << 20
+    if slow:
+        assert 3 << 19 < values[400] < 5 << 19
+        assert values[-1] == values[400]
+    else:
+        assert values[-1] == 16 * SECOND
+
+
+def test_a_quota_of_which_little_is_used_does_not_grow():
     lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), 0)
-    for i in range(1000):
-        assert lib.htbs_quota_allows(byref(quota), i * MS // 10)
-        lib.htbs_quota_account(byref(quota), 1 << 20, 0, True, i * MS // 10)
+    for i in range(20):
+        lib.htbs_quota_account(byref(quota), 40960, 0, True, i * 200 * MS)
+    assert quota.limit.value == 1 << 20
 
 
 @example(late=131, cost=22189820, position=0)
@@ -391,6 +413,7 @@ def test_a_slow_request_lowers_what_was_used():
     """And not a rate that was never reached."""
     lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), 0)
+    quota.limit.value = SECOND
     lib.htbs_quota_account(byref(quota), 10_000_000, 0, True, 50 * MS)
     lib.htbs_quota_account(byref(quota), 9_000_000, 10 * MS, True, 100 * MS)
     lib.htbs_quota_judge(byref(quota), True)

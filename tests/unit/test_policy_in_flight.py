@@ -190,7 +190,7 @@ def test_a_slow_request_lowers_the_limits(flash):
     """A conforming request that takes four fifths of its time; one in half of its time does not."""
     tight = flash.init_flow(SOON._replace(latency=MS))
     quota, window = flash.device.quota, flash.device.window
-    window.value = 8 * 256
+    quota.limit.value, window.value = 1 << 30, 8 * 256
     before = quota.limit.value, window.value
     flash.arrive(tight)
     flash.serve(took=MS // 2)

@@ -27,6 +27,7 @@ struct htbs_limit {
 
 void htbs_limit_init(struct htbs_limit *limit, u64 first, u64 least, u64 most,
 		     u32 rarity);
+void htbs_limit_double(struct htbs_limit *limit);
 void htbs_limit_judge(struct htbs_limit *limit, bool slow, u64 used);
 
 #endif /* HTBS_CORE_LIMIT_H */
