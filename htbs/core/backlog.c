@@ -42,29 +42,6 @@ static bool htbs_waits_for_deadline(const struct htbs_policy *policy,
 	return policy->rotational && htbs_flow_sequential(flow);
 }
 
-/*
- * What the device takes for the head, and for those that are due with it. Of other
- * flows of the pool no more is known than of any flow.
- */
-static void htbs_set_head_load(const struct htbs_policy *policy,
-			       const struct htbs_flow *flow)
-{
-	struct htbs_pool *pool = flow->pool;
-	struct htbs_owed_head *head = &pool->head;
-	u32 together = htbs_pace_due_together(&pool->pace, head->deadline,
-					      flow->cost, pool->pending);
-	u32 own = together < flow->pending ? together : flow->pending;
-	u32 others = together - own;
-
-	head->load = (struct htbs_load){ };
-	htbs_load_add(&head->load, &flow->service,
-		      htbs_waits_for_deadline(policy, flow) ? 2 : 2 * own,
-		      (u64)own * flow->cost);
-	if (others)
-		htbs_load_add(&head->load, &policy->service, 2 * others,
-			      (u64)others * flow->cost);
-}
-
 /**
  * htbs_policy_update_head() - what a flow, or its pool, is owed has changed
  * @policy: the policy
@@ -74,6 +51,7 @@ void htbs_policy_update_head(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	const struct htbs_flow *first = htbs_pool_first(flow->pool);
 	struct htbs_owed_head *head = &flow->pool->head;
+	u64 start;
 
 	if (htbs_owed_contains(head))
 		htbs_owed_remove(&policy->owed, head);
@@ -81,13 +59,16 @@ void htbs_policy_update_head(struct htbs_policy *policy, struct htbs_flow *flow)
 	if (!first)
 		return;
 	flow->pool->relaxed = htbs_pool_greedy(flow->pool, first);
-	head->deadline = htbs_flow_deadline(first);
-	htbs_set_head_load(policy, first);
+	start = htbs_flow_start(first);
+	head->deadline = htbs_flow_deadline(first, start);
+	head->load = (struct htbs_load){ };
+	if (policy->rotational)
+		htbs_load_add(&head->load, &first->service, 2, first->cost);
 	htbs_owed_insert(&policy->owed, head);
 	if (flow->pool->relaxed || htbs_waits_for_deadline(policy, first))
 		return;
 	flow->pool->ready.key = policy->rotational ? first->pos : head->deadline;
-	flow->pool->ready.start = htbs_flow_start(first);
+	flow->pool->ready.start = start;
 	htbs_ready_insert(&policy->ready, &flow->pool->ready);
 }
 
@@ -106,6 +87,14 @@ bool htbs_policy_owes(const struct htbs_policy *policy,
 	       htbs_flow_owed(flow, now);
 }
 
+/* In an overload a pool has requests pending, and had none. */
+static void htbs_proportion_insert(struct htbs_policy *policy, struct htbs_pool *pool)
+{
+	if (!policy->active || policy->active->pool != pool)
+		htbs_fair_busy(&policy->proportions, &pool->proportion);
+	htbs_fair_insert(&policy->proportions, &pool->proportion);
+}
+
 /**
  * htbs_policy_link() - a flow becomes backlogged, or throttled
  * @policy: the policy
@@ -121,7 +110,7 @@ void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow)
 	if (flow->background)
 		return;
 	if (policy->overload.now && !htbs_pool_first(flow->pool))
-		htbs_fair_insert(&policy->proportions, &flow->pool->proportion);
+		htbs_proportion_insert(policy, flow->pool);
 	list_add_tail(&flow->turn, &flow->pool->backlog);
 	htbs_policy_update_head(policy, flow);
 	htbs_fair_insert(&policy->shares, &flow->share);

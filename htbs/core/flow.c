@@ -116,10 +116,11 @@ bool htbs_flow_sequential(const struct htbs_flow *flow)
 /**
  * htbs_flow_deadline() - until when the head of a flow has to be served
  * @flow: the flow; it has requests pending
+ * @start: when its head is entitled, real ns
  *
  * Return: real ns.
  */
-u64 htbs_flow_deadline(const struct htbs_flow *flow)
+u64 htbs_flow_deadline(const struct htbs_flow *flow, u64 start)
 {
 	const struct htbs_pool *pool = flow->pool;
 	u64 latency = htbs_flow_latency(flow);
@@ -129,8 +130,8 @@ u64 htbs_flow_deadline(const struct htbs_flow *flow)
 		       (latency > HTBS_HORIZON ? latency : HTBS_HORIZON);
 	/* A pace that cannot be kept would make all that others are owed late. */
 	if (htbs_pool_impossible(pool))
-		return htbs_flow_start(flow) + latency;
-	return htbs_pace_deadline(&pool->pace, flow->arrived, flow->cost);
+		return start + latency;
+	return htbs_pace_deadline(&pool->pace, flow->arrived, start);
 }
 
 /**

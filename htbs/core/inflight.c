@@ -123,12 +123,13 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 {
 	struct htbs_load load = htbs_load_to_last(policy, flow);
 	u64 time = htbs_load_longest(&load, policy->margin);
+	u64 start = htbs_flow_start(flow);
 	const struct htbs_flow *other;
 
 	/* Its own deadline is as near. */
 	if (!policy->in_flight ||
-	    (htbs_flow_owed(flow, now) &&
-	     !htbs_before(now, htbs_flow_deadline(flow) - time)))
+	    (!htbs_before(now, start) &&
+	     !htbs_before(now, htbs_flow_deadline(flow, start) - time)))
 		return true;
 	other = htbs_policy_expected(policy, flow, now);
 	if (!other)
@@ -224,12 +225,13 @@ void htbs_policy_inflight_add(struct htbs_policy *policy,
 	flow->pool->in_flight++;
 	flow->far += sent->far;
 	flow->bytes += sent->cost;
-	htbs_update_load(policy, flow);
 	if (!policy->in_flight++)
 		policy->busy_since = sent->at;
 	policy->writes += sent->write;
-	if (policy->rotational)
-		htbs_note_due(policy, sent->due);
+	if (!policy->rotational)
+		return;
+	htbs_update_load(policy, flow);
+	htbs_note_due(policy, sent->due);
 }
 
 static void htbs_forget_due(struct htbs_policy *policy, u64 due)
@@ -275,12 +277,13 @@ void htbs_policy_inflight_remove(struct htbs_policy *policy,
 	flow->pool->in_flight--;
 	flow->far -= sent->far;
 	flow->bytes -= sent->cost;
-	htbs_update_load(policy, flow);
 	policy->in_flight--;
 	policy->writes -= sent->write;
-	if (policy->rotational)
-		htbs_forget_due(policy, sent->due);
 	htbs_policy_note_idle(policy, flow);
+	if (!policy->rotational)
+		return;
+	htbs_update_load(policy, flow);
+	htbs_forget_due(policy, sent->due);
 }
 
 /*

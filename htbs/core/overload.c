@@ -29,6 +29,7 @@ static void htbs_set_overload(struct htbs_policy *policy, bool overload)
 		if (htbs_pool_first(flow->pool) != flow)
 			continue;
 		RB_CLEAR_NODE(&flow->pool->proportion.rb);
+		flow->pool->proportion.tag = policy->proportions.clock;
 		if (overload)
 			htbs_fair_insert(&policy->proportions,
 					 &flow->pool->proportion);
@@ -65,22 +66,21 @@ static bool htbs_too_late(struct htbs_overload *overload, bool late)
  * htbs_policy_account_turn() - the device was granted to a flow
  * @policy: the policy
  * @flow: the flow; not the background
+ * @due: when its first request is due, real ns
  * @now: real time, ns
  *
  * Return: true if an overload began.
  */
 bool htbs_policy_account_turn(struct htbs_policy *policy,
-			      const struct htbs_flow *flow, u64 now)
+			      const struct htbs_flow *flow, u64 due, u64 now)
 {
 	u64 position = flow->service.position;
-	u64 latency = htbs_flow_latency(flow);
 
 	if (flow->pool->relaxed)
 		return false;
-	if (policy->rotational && latency > 2 * position)
+	if (policy->rotational && htbs_flow_latency(flow) > 2 * position)
 		now += position;
-	if (!htbs_too_late(&policy->overload,
-			   htbs_before(htbs_flow_start(flow) + latency, now)) ||
+	if (!htbs_too_late(&policy->overload, htbs_before(due, now)) ||
 	    policy->overload.now)
 		return false;
 	htbs_set_overload(policy, true);

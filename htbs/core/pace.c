@@ -51,22 +51,6 @@ static u64 htbs_one_start(const struct htbs_pace_curve *curve, u64 burst,
 							  curve->rate));
 }
 
-/* How many of @pending are entitled by one curve up to a moment; 1 at least. */
-static u32 htbs_one_together(const struct htbs_pace_curve *curve, u64 burst,
-			     u64 until, u32 cost, u32 pending)
-{
-	u64 early = burst > cost ? burst - cost : 0, first, step, more;
-
-	if (!curve->rate)
-		return pending;
-	first = curve->tag - div64_u64(early * HTBS_SECOND, curve->rate);
-	step = htbs_one_step(curve, cost);
-	if (htbs_before(until, first))
-		return 1;
-	more = step ? div64_u64(until - first, step) : pending;
-	return more < pending ? more + 1 : pending;
-}
-
 static void htbs_one_raise(struct htbs_pace_curve *curve, u64 least)
 {
 	if (htbs_before(curve->tag, least)) {
@@ -168,38 +152,18 @@ u64 htbs_pace_start(const struct htbs_pace *pace, u64 arrived, u32 cost)
  * htbs_pace_deadline() - until when a request has to be served
  * @pace: the pace
  * @arrived: when the request arrived, ns
- * @cost: what it is charged, bytes
+ * @start: when it is entitled, ns
  *
  * Return: the latency after it is entitled; earlier by as much as the flow is behind
  * its tag, though not before it arrived; ns.
  */
-u64 htbs_pace_deadline(const struct htbs_pace *pace, u64 arrived, u32 cost)
+u64 htbs_pace_deadline(const struct htbs_pace *pace, u64 arrived, u64 start)
 {
 	u64 latency = pace->params.latency, tag = htbs_pace_tag(pace);
 
 	if (htbs_before(tag, arrived))
 		return htbs_later(tag + latency, arrived);
-	return htbs_pace_start(pace, arrived, cost) + latency;
-}
-
-/**
- * htbs_pace_due_together() - how many requests may have the head's deadline
- * @pace: the pace
- * @deadline: the head's, ns
- * @cost: what the head is charged, bytes; the others are taken for as large
- * @pending: how many are pending, with the head
- *
- * Return: the requests of @pending that are entitled with the head; at least 1.
- */
-u32 htbs_pace_due_together(const struct htbs_pace *pace, u64 deadline, u32 cost,
-			   u32 pending)
-{
-	u64 until = deadline - pace->params.latency, burst = pace->params.burst;
-	u32 bytes = htbs_one_together(&pace->bytes, burst, until, cost, pending);
-	u32 ops = htbs_one_together(&pace->ops, burst, until, HTBS_COST_MIN,
-				    pending);
-
-	return bytes < ops ? bytes : ops;
+	return start + latency;
 }
 
 /**

@@ -99,8 +99,6 @@ static void htbs_pool_becomes_busy(struct htbs_policy *policy,
 {
 	htbs_pace_busy(&pool->pace, now, now - pool->idle_since,
 		       htbs_own_service(policy, flow));
-	if (!policy->active || policy->active->pool != pool)
-		htbs_fair_busy(&policy->proportions, &pool->proportion);
 }
 
 /* The requests of a flow are charged to another pool from now on. */
@@ -233,8 +231,6 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 	if (!flow->pending++) {
 		flow->cap.throttled = htbs_policy_throttles(policy, flow, now);
 		htbs_policy_set_head(policy, flow, in);
-	} else {
-		htbs_policy_update_head(policy, flow);
 	}
 	if (htbs_policy_owes(policy, flow, now))
 		htbs_policy_expect_more(policy, flow, now);
@@ -262,12 +258,10 @@ void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 
 static void htbs_describe(const struct htbs_policy *policy,
 			  const struct htbs_flow *flow, u64 now, bool near,
+			  u64 arrived, u64 start,
 			  const struct htbs_extent *extent,
 			  struct htbs_sent *sent)
 {
-	u64 arrived = htbs_cap_waits_since(&flow->cap, extent->arrived);
-	u64 start = htbs_pace_start(&flow->pool->pace, arrived, extent->cost);
-
 	*sent = (struct htbs_sent){
 		.at		= now,
 		.due		= flow->background ? arrived + HTBS_EXPIRE :
@@ -289,11 +283,13 @@ static void htbs_charge_dispatch(struct htbs_policy *policy,
 	if (flow->background)
 		return;
 	pool->served = now;
-	htbs_fair_serve(&policy->proportions, &pool->proportion, 0);
 	if (!surplus || policy->overload.now) {
 		htbs_pace_charge(&pool->pace, arrived, cost);
 		htbs_pool_turn_over(flow);
 	}
+	if (!policy->overload.now)
+		return;
+	htbs_fair_serve(&policy->proportions, &pool->proportion, 0);
 	htbs_fair_charge(&policy->proportions, &pool->proportion,
 			 htbs_pace_step(&pool->pace, cost));
 }
@@ -315,16 +311,17 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			  struct htbs_sent *sent)
 {
 	bool near = htbs_flow_note_dispatch(flow, extent), began = false;
-	bool surplus = flow->background || !htbs_flow_owed(flow, now);
 	u64 arrived = htbs_cap_waits_since(&flow->cap, extent->arrived);
+	u64 start = htbs_pace_start(&flow->pool->pace, arrived, extent->cost);
+	bool surplus = flow->background || htbs_before(now, start);
 
 	if (policy->order == HTBS_ORDER_NEAREST)
 		flow->sweep = flow->next_pos;
 	policy->next_pos = flow->next_pos;
-	htbs_describe(policy, flow, now, near, extent, sent);
+	htbs_describe(policy, flow, now, near, arrived, start, extent, sent);
 	htbs_policy_inflight_add(policy, flow, sent);
 	if (!policy->run && !flow->background)
-		began = htbs_policy_account_turn(policy, flow, now);
+		began = htbs_policy_account_turn(policy, flow, sent->due, now);
 	policy->run += policy->active == flow;
 
 	htbs_fair_serve(&policy->shares, &flow->share,
@@ -372,6 +369,8 @@ static void htbs_learn_service(struct htbs_policy *policy,
 
 	htbs_service_time_learn(&policy->service, took, sent->cost,
 				sent->far || slow);
+	if (!policy->rotational)
+		return;
 	if ((sent->far || slow) && policy->in_flight == 1)
 		htbs_service_time_learn(&policy->alone, took, sent->cost, true);
 	if (!slow)
@@ -398,7 +397,7 @@ static void htbs_charge_service(struct htbs_policy *policy,
 			 htbs_flow_share(flow, sent->write ?
 					 HTBS_WRITE_CHARGE * took : took));
 	/* No reservation counts for more than the whole device. */
-	if (took > of)
+	if (policy->overload.now && took > of)
 		htbs_fair_charge(&policy->proportions, &flow->pool->proportion,
 				 took - of);
 }

@@ -61,7 +61,7 @@ static void check_pool(struct bench *bench, struct htbs_pool *pool)
 	must(RB_EMPTY_NODE(&pool->ready.rb) || (first && !pool->relaxed));
 	if (!first)
 		return;
-	must(pool->head.deadline == htbs_flow_deadline(first));
+	must(pool->head.deadline == htbs_flow_deadline(first, htbs_flow_start(first)));
 	if (!RB_EMPTY_NODE(&pool->ready.rb))
 		must(pool->ready.start == htbs_flow_start(first));
 }

@@ -101,8 +101,7 @@ def parts():
         "htbs_pace_init": (None, POINTER(CPace), POINTER(CParams), c_uint64),
         "htbs_pace_tag": (c_uint64, POINTER(CPace)),
         "htbs_pace_start": (c_uint64, POINTER(CPace), c_uint64, c_uint32),
-        "htbs_pace_deadline": (c_uint64, POINTER(CPace), c_uint64, c_uint32),
-        "htbs_pace_due_together": (c_uint32, POINTER(CPace), c_uint64, c_uint32, c_uint32),
+        "htbs_pace_deadline": (c_uint64, POINTER(CPace), c_uint64, c_uint64),
         "htbs_pace_busy": (None, POINTER(CPace), c_uint64, c_uint64, c_uint64),
         "htbs_pace_charge": (None, POINTER(CPace), c_uint64, c_uint32),
         "htbs_fair_init": (None, POINTER(CFair)),
@@ -293,7 +292,7 @@ def test_a_closed_loop_loses_no_bandwidth(service):
     behind = 3 * 15 * MS
     assert lib.htbs_pace_tag(byref(pace)) == now - behind
     assert lib.htbs_pace_start(byref(pace), now, cost) == now
-    assert lib.htbs_pace_deadline(byref(pace), now, cost) == now + LATENCY - behind
+    assert lib.htbs_pace_deadline(byref(pace), now, now) == now + LATENCY - behind
 
 
 def test_what_is_behind_by_more_than_a_latency_is_lost():
@@ -302,7 +301,7 @@ def test_what_is_behind_by_more_than_a_latency_is_lost():
     lib.htbs_pace_charge(byref(pace), SECOND, 4096)
     lib.htbs_pace_busy(byref(pace), 2 * SECOND, 0, 0)
     assert lib.htbs_pace_tag(byref(pace)) == 2 * SECOND - LATENCY
-    assert lib.htbs_pace_deadline(byref(pace), 2 * SECOND, 4096) == 2 * SECOND
+    assert lib.htbs_pace_deadline(byref(pace), 2 * SECOND, 2 * SECOND) == 2 * SECOND
 
 
 def test_an_idle_flow_saves_nothing_up():
@@ -311,14 +310,6 @@ def test_an_idle_flow_saves_nothing_up():
     lib.htbs_pace_charge(byref(pace), SECOND, 4096)
     lib.htbs_pace_busy(byref(pace), 2 * SECOND, SECOND - 10 * MS, 0)
     assert lib.htbs_pace_tag(byref(pace)) == 2 * SECOND
-
-
-@pytest.mark.parametrize(("pending", "together"), [(1, 1), (3, 3), (4, 4), (9, 4)])
-def test_requests_of_a_burst_are_due_together(pending, together):
-    lib, pace = parts(), pace_of(Params(204_800, 16384, LATENCY))
-    lib.htbs_pace_busy(byref(pace), SECOND, SECOND, 0)
-    deadline = lib.htbs_pace_deadline(byref(pace), SECOND, 4096)
-    assert lib.htbs_pace_due_together(byref(pace), deadline, 4096, pending) == together
 
 
 # The quota.

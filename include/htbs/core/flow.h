@@ -181,6 +181,6 @@ bool htbs_flow_sequential(const struct htbs_flow *flow);
 bool htbs_flow_behind(const struct htbs_flow *flow, u64 now);
 u64 htbs_flow_share(const struct htbs_flow *flow, u64 time);
 u64 htbs_flow_share_of_run(const struct htbs_flow *flow, u64 position);
-u64 htbs_flow_deadline(const struct htbs_flow *flow);
+u64 htbs_flow_deadline(const struct htbs_flow *flow, u64 start);
 
 #endif /* HTBS_CORE_FLOW_H */

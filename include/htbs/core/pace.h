@@ -40,9 +40,7 @@ void htbs_pace_init(struct htbs_pace *pace, const struct htbs_params *params,
 u64 htbs_pace_tag(const struct htbs_pace *pace);
 u64 htbs_pace_step(const struct htbs_pace *pace, u32 cost);
 u64 htbs_pace_start(const struct htbs_pace *pace, u64 arrived, u32 cost);
-u64 htbs_pace_deadline(const struct htbs_pace *pace, u64 arrived, u32 cost);
-u32 htbs_pace_due_together(const struct htbs_pace *pace, u64 deadline, u32 cost,
-			   u32 pending);
+u64 htbs_pace_deadline(const struct htbs_pace *pace, u64 arrived, u64 start);
 void htbs_pace_busy(struct htbs_pace *pace, u64 now, u64 idle, u64 service);
 void htbs_pace_charge(struct htbs_pace *pace, u64 arrived, u32 cost);
 
