@@ -84,11 +84,12 @@ static void htbs_show_load(struct seq_file *sf, struct htbs_policy *policy)
 	seq_printf(sf, "margin          %u.%02u mean deviations\n",
 		   policy->margin / HTBS_MARGIN_ONE,
 		   policy->margin % HTBS_MARGIN_ONE * 100 / HTBS_MARGIN_ONE);
-	seq_printf(sf, "in flight       %u reads, %u writes; %llu us%s\n",
+	seq_printf(sf, "in flight       %u reads, %u writes",
 		   htbs_policy_in_flight(policy, false),
-		   htbs_policy_in_flight(policy, true),
-		   policy->load.mean / NSEC_PER_USEC,
-		   policy->held ? "; a request is held back" : "");
+		   htbs_policy_in_flight(policy, true));
+	if (policy->rotational)
+		seq_printf(sf, "; %llu us", policy->load.mean / NSEC_PER_USEC);
+	seq_printf(sf, "%s\n", policy->held ? "; a request is held back" : "");
 	seq_puts(sf, "surplus         ");
 	if (!policy->rotational)
 		seq_printf(sf, "%u reads in flight, ", htbs_policy_window(policy));
@@ -129,7 +130,7 @@ static void htbs_backlog_line(struct seq_file *sf, struct htbs_flow *flow,
 	seq_printf(sf, "group %llu: %u pending, %u in flight, entitled in %lld us, due in %lld us%s\n",
 		   htbs_flow_owner(flow)->id, flow->pending, flow->in_flight,
 		   (s64)(htbs_flow_start(flow) - now) / NSEC_PER_USEC,
-		   (s64)(htbs_flow_deadline(flow) - now) / NSEC_PER_USEC,
+		   (s64)(htbs_flow_deadline(flow, htbs_flow_start(flow)) - now) / NSEC_PER_USEC,
 		   flow->pool->relaxed ? ", reserves and asks for more than the device has" : "");
 }
 
