@@ -124,6 +124,7 @@ void htbs_finish_request(struct request *rq)
 {
 	struct htbs_reservation *res = htbs_rq_reservation(rq);
 
+	atomic_dec(&htbs_device_of(rq->q)->tags_held);
 	if (!res)
 		return;
 

@@ -50,6 +50,7 @@ static bool htbs_has_work(struct blk_mq_hw_ctx *hctx)
 static void htbs_prepare_request(struct request *rq)
 {
 	htbs_rq_set_reservation(rq, NULL);
+	atomic_inc(&htbs_device_of(rq->q)->tags_held);
 }
 
 HTBS_DEFINE_DEPTH_UPDATED(htbs_depth_updated, htbs_announce_limit)

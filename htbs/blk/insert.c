@@ -34,9 +34,8 @@ static void htbs_insert_first(struct htbs_device *dev, struct request *rq,
 
 static void htbs_insert_pending(struct htbs_device *dev,
 				struct htbs_reservation *res,
-				struct request *rq)
+				struct request *rq, u64 now)
 {
-	u64 now = ktime_get_ns();
 	const struct htbs_head in = {
 		.arrived	= now,
 		.cost		= htbs_rq_cost(rq),
@@ -63,11 +62,11 @@ static void htbs_insert_pending(struct htbs_device *dev,
  */
 static void htbs_insert_exempt(struct htbs_device *dev,
 			       struct htbs_reservation *res,
-			       struct request *rq)
+			       struct request *rq, u64 now)
 {
-	htbs_queue_bypass(dev, res, htbs_rq_cost(rq));
+	htbs_queue_bypass(dev, res, htbs_rq_cost(rq), now);
 	list_add_tail(&rq->queuelist, &dev->exempt);
-	htbs_trace_pass(dev, res, rq, ktime_get_ns());
+	htbs_trace_pass(dev, res, rq, now);
 }
 
 /*
@@ -76,15 +75,15 @@ static void htbs_insert_exempt(struct htbs_device *dev,
  */
 static bool htbs_insert_urgent(struct htbs_device *dev,
 			       struct htbs_reservation *res,
-			       struct request *rq)
+			       struct request *rq, u64 now)
 {
-	u64 now = ktime_get_ns(), due;
 	u32 cost = htbs_rq_cost(rq);
+	u64 due;
 
 	if (!htbs_rq_issued_as_root(rq) ||
 	    !htbs_policy_admit_urgent(&dev->policy, now, cost, &due))
 		return false;
-	htbs_queue_bypass(dev, res, cost);
+	htbs_queue_bypass(dev, res, cost, now);
 	htbs_rq_set_arrived(rq, due);
 	list_add_tail(&rq->queuelist, &dev->urgent);
 	htbs_trace_pass(dev, res, rq, now);
@@ -97,18 +96,19 @@ static bool htbs_insert_urgent(struct htbs_device *dev,
  * groups may wait for must not be throttled, or go behind in the background,
  * with the request it is merged into.
  */
-static bool htbs_may_merge(struct htbs_device *dev, struct request *rq)
+static bool htbs_may_merge(struct htbs_device *dev,
+			   struct htbs_reservation *res, struct request *rq)
 {
-	if (!dev->policy.pending || req_op(rq) == REQ_OP_DISCARD)
+	if (!dev->policy.pending || req_op(rq) == REQ_OP_DISCARD ||
+	    !htbs_queue_merges(dev, res))
 		return false;
-	if (!htbs_op_issued_as_root(rq->cmd_flags) || !rq->bio)
-		return true;
-	return IOPRIO_PRIO_CLASS(rq->bio->bi_ioprio) != IOPRIO_CLASS_IDLE &&
-	       !htbs_reservation_of_rq(dev, rq)->flow.cap.max;
+	return !htbs_op_issued_as_root(rq->cmd_flags) ||
+	       (IOPRIO_PRIO_CLASS(rq->bio->bi_ioprio) != IOPRIO_CLASS_IDLE &&
+		!res->flow.cap.max);
 }
 
 static void htbs_insert(struct htbs_device *dev, struct request *rq,
-			bool at_head, struct list_head *free)
+			bool at_head, struct list_head *free, u64 now)
 {
 	struct htbs_reservation *res;
 
@@ -123,29 +123,29 @@ static void htbs_insert(struct htbs_device *dev, struct request *rq,
 		htbs_insert_first(dev, rq, at_head);
 		return;
 	}
-	if (htbs_may_merge(dev, rq) &&
-	    blk_mq_sched_try_insert_merge(dev->queue, rq, free))
-		return;
-
 	if (!rq->bio || !blk_rq_bytes(rq)) {
 		htbs_insert_first(dev, rq, at_head);
 		return;
 	}
 
 	res = htbs_reservation_of_rq(dev, rq);
+	if (htbs_may_merge(dev, res, rq) &&
+	    blk_mq_sched_try_insert_merge(dev->queue, rq, free))
+		return;
+
 	if (res->blkg)
 		htbs_blkg_get(res->blkg);
 	htbs_rq_set_reservation(rq, res);
 	res->stats.inserted++;
 	/* The data of a write between two flushes is inserted at the head. */
 	if (at_head) {
-		htbs_queue_bypass(dev, res, htbs_rq_cost(rq));
+		htbs_queue_bypass(dev, res, htbs_rq_cost(rq), now);
 		htbs_insert_first(dev, rq, at_head);
 	} else if (htbs_rq_issued_as_root(rq) &&
 		   res->flow.cap.max) {
-		htbs_insert_exempt(dev, res, rq);
-	} else if (!htbs_insert_urgent(dev, res, rq)) {
-		htbs_insert_pending(dev, res, rq);
+		htbs_insert_exempt(dev, res, rq, now);
+	} else if (!htbs_insert_urgent(dev, res, rq, now)) {
+		htbs_insert_pending(dev, res, rq, now);
 	}
 }
 
@@ -163,12 +163,14 @@ void htbs_insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list,
 	struct request *rq, *next;
 	unsigned long flags;
 	LIST_HEAD(free);
+	u64 now;
 
 	spin_lock_irqsave(&dev->lock, flags);
+	now = ktime_get_ns();
 	while (!list_empty(list)) {
 		rq = list_first_entry(list, struct request, queuelist);
 		list_del_init(&rq->queuelist);
-		htbs_insert(dev, rq, at_head, &free);
+		htbs_insert(dev, rq, at_head, &free, now);
 	}
 	htbs_cap_timer_arm(dev);
 	htbs_device_unlock(dev, flags);

@@ -107,7 +107,8 @@ void htbs_request_merged(struct request_queue *q, struct request *rq,
 {
 	struct htbs_reservation *res = htbs_rq_reservation(rq);
 
-	if (type == ELEVATOR_FRONT_MERGE) {
+	res->unmerged = 0;
+	if (type == ELEVATOR_FRONT_MERGE && !RB_EMPTY_NODE(&rq->rb_node)) {
 		elv_rb_del(&res->by_pos, rq);
 		elv_rb_add(&res->by_pos, rq);
 	}
@@ -138,6 +139,7 @@ void htbs_requests_merged(struct request_queue *q, struct request *rq,
 
 	lockdep_assert_held(&dev->lock);
 
+	res->unmerged = 0;
 	if (!other) {
 		res->stats.inserted++;
 		res->stats.merged++;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The pending requests of a reservation: in order of arrival; by position, for
- * sweeps and merges; and in the block layer's hash, for merges.
+ * sweeps and merges at the front, on a device that seeks; and in the block layer's
+ * hash, for merges at the back.
  */
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
@@ -14,6 +15,28 @@
 #include <htbs/tag_depth.h>
 #include <htbs/trace.h>
 
+/* A reservation of which so many requests were not merged looks for merges that often. */
+#define HTBS_MERGE_LOOKS	64
+#define HTBS_MERGE_PERIOD	1024
+
+/**
+ * htbs_queue_merges() - whether requests are looked up for merges
+ * @dev: the device, locked
+ * @res: their reservation
+ *
+ * A device that does not seek gains little by a merge, and many flows have none. So
+ * there a lookup that has found nothing for long is left out, but for some of the
+ * requests in a row: enough for interleaved streams to be found.
+ *
+ * Return: true if they are.
+ */
+bool htbs_queue_merges(const struct htbs_device *dev,
+		       const struct htbs_reservation *res)
+{
+	return dev->policy.rotational ||
+	       res->unmerged % HTBS_MERGE_PERIOD < HTBS_MERGE_LOOKS;
+}
+
 /**
  * htbs_queue_add() - queue a pending request
  * @dev: the device, locked
@@ -24,12 +47,14 @@ void htbs_queue_add(struct htbs_device *dev, struct htbs_reservation *res,
 		    struct request *rq)
 {
 	list_add_tail(&rq->queuelist, &res->fifo);
-	elv_rb_add(&res->by_pos, rq);
-	if (htbs_rq_mergeable(rq)) {
+	if (dev->policy.rotational)
+		elv_rb_add(&res->by_pos, rq);
+	if (htbs_queue_merges(dev, res) && htbs_rq_mergeable(rq)) {
 		elv_rqhash_add(dev->queue, rq);
 		if (!dev->queue->last_merge)
 			dev->queue->last_merge = rq;
 	}
+	res->unmerged++;
 }
 
 /**
@@ -46,7 +71,8 @@ void htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
 	struct request_queue *q = dev->queue;
 
 	list_del_init(&rq->queuelist);
-	elv_rb_del(&res->by_pos, rq);
+	if (dev->policy.rotational)
+		elv_rb_del(&res->by_pos, rq);
 	elv_rqhash_del(q, rq);
 	if (q->last_merge == rq)
 		q->last_merge = NULL;
@@ -102,12 +128,11 @@ void htbs_queue_update_head(struct htbs_device *dev,
  * @dev: the device, locked
  * @res: its reservation
  * @cost: bytes charged
+ * @now: real time, ns
  */
 void htbs_queue_bypass(struct htbs_device *dev, struct htbs_reservation *res,
-		       u32 cost)
+		       u32 cost, u64 now)
 {
-	u64 now = ktime_get_ns();
-
 	htbs_policy_charge_bypass(&dev->policy, &res->flow, now, cost);
 	if (res->flow.pending && res->flow.cap.throttled)
 		htbs_trace_stop(dev, res, now);

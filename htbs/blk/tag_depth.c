@@ -30,7 +30,11 @@
  *
  * The requests in a task's plug have tags as well, though they are not inserted
  * yet: a flood that begins would otherwise have all tags before its first
- * request is counted.
+ * request is counted. So a request counts from when it is allocated.
+ *
+ * While fewer than half of the tags are held all see all of them: a limit has blk-mq
+ * allocate tags one by one. Not while a group has a cap, whose requests may keep what
+ * they were told for long.
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
@@ -42,13 +46,16 @@
 /* With fewer tags than these, surplus leaves a quarter, and no more. */
 #define HTBS_TAGS_SHORT	16U
 
-/*
- * The requests in the task's plug, and those allocated at once besides the
- * first. Some of them may be for another device.
- */
+/* The requests that are allocated at once besides the first. */
+static u32 htbs_batch_more(const struct blk_mq_alloc_data *data)
+{
+	return data->nr_tags ? data->nr_tags - 1 : 0;
+}
+
+/* These and the requests in the task's plug, some of which may be for another device. */
 static u32 htbs_task_plugged(const struct blk_mq_alloc_data *data)
 {
-	u32 more = data->nr_tags ? data->nr_tags - 1 : 0;
+	u32 more = htbs_batch_more(data);
 
 	return current->plug ? current->plug->rq_count + more : more;
 }
@@ -92,8 +99,15 @@ static void htbs_tags_keep(struct htbs_device *dev, u32 *kept, u32 needed,
 {
 	u32 now = min(needed, 2 * (pool->pending + pool->in_flight));
 
+	if (now == *kept)
+		return;
 	WRITE_ONCE(dev->reserved_tags, dev->reserved_tags - *kept + now);
 	*kept = now;
+}
+
+static u32 htbs_tags_needed(const struct htbs_device *dev, u32 requests)
+{
+	return htbs_needed_tags(dev, requests, READ_ONCE(dev->queue->nr_requests));
 }
 
 /**
@@ -103,15 +117,30 @@ static void htbs_tags_keep(struct htbs_device *dev, u32 *kept, u32 needed,
  */
 void htbs_tags_account(struct htbs_device *dev, struct htbs_reservation *res)
 {
-	u32 all = READ_ONCE(dev->queue->nr_requests), needed;
-
 	lockdep_assert_held(&dev->lock);
 
-	needed = htbs_flow_pooled(&res->flow) ? 0 :
-		 htbs_needed_tags(dev, htbs_reservation_requests(dev, res), all);
-	htbs_tags_keep(dev, &res->reserved_tags, needed, &res->flow.own);
-	needed = htbs_needed_tags(dev, htbs_pool_requests(dev), all);
-	htbs_tags_keep(dev, &dev->pool_tags, needed, &dev->policy.pool);
+	htbs_tags_keep(dev, htbs_flow_pooled(&res->flow) ? &dev->pool_tags :
+							   &res->reserved_tags,
+		       htbs_tags_needed(dev, htbs_reservation_requests(dev, res)),
+		       res->flow.pool);
+}
+
+/**
+ * htbs_tags_account_move() - requests under way are charged to another reservation
+ * @dev: the device, locked
+ * @res: their reservation, which has joined or left the pool
+ */
+void htbs_tags_account_move(struct htbs_device *dev, struct htbs_reservation *res)
+{
+	lockdep_assert_held(&dev->lock);
+
+	htbs_tags_keep(dev, &dev->pool_tags,
+		       htbs_tags_needed(dev, htbs_pool_requests(dev)),
+		       &dev->policy.pool);
+	if (htbs_flow_pooled(&res->flow))
+		htbs_tags_keep(dev, &res->reserved_tags, 0, &res->flow.own);
+	else
+		htbs_tags_account(dev, res);
 }
 
 /* The number of requests under way with which a flow shares a reservation. */
@@ -133,10 +162,11 @@ static u32 htbs_share_visible(u32 all, u32 held)
  * is no bio yet that tells the group, so the task's group counts.
  */
 static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
-			     u32 share, u32 plugged)
+			     const struct blk_mq_alloc_data *data)
 {
+	u32 share = all / 8 / (htbs_peek(dev->policy.busy) + 1);
+	u32 plugged = htbs_task_plugged(data), held;
 	struct htbs_reservation *res;
-	u32 held;
 
 	rcu_read_lock();
 	res = htbs_reservation_of_task(dev);
@@ -162,21 +192,17 @@ void htbs_limit_tag_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
 	struct htbs_device *dev = htbs_device_of(data->q);
 	u32 all = htbs_nr_sched_tags(data), quarter = all / 4;
-	u32 share = all / 8 / (htbs_peek(dev->policy.busy) + 1);
-	u32 plugged = htbs_task_plugged(data);
-	u32 held = htbs_peek(dev->policy.pending) +
-		   htbs_peek(dev->policy.in_flight) + plugged;
+	u32 held = atomic_read(&dev->tags_held) + htbs_batch_more(data);
 	/* The words of a short queue's bitmap have no halves and quarters. */
-	u32 most = all < HTBS_TAGS_SHORT ? quarter : all / 2;
-	u32 visible = all - clamp(htbs_peek(dev->reserved_tags), quarter, most);
+	u32 most = all < HTBS_TAGS_SHORT ? quarter : all / 2, visible;
 
+	if (2 * held < all && !htbs_peek(dev->policy.capped))
+		return;
 	if (htbs_op_issued_as_root(opf))
 		return;
-	/* No group has more than all have together, which is known at once. */
+	visible = all - clamp(htbs_peek(dev->reserved_tags), quarter, most);
 	if (op_is_sync(opf))
-		visible = held && held >= share ?
-			  htbs_task_visible(dev, all, visible, share, plugged) :
-			  htbs_share_visible(all, held);
+		visible = htbs_task_visible(dev, all, visible, data);
 	if (visible < all)
 		htbs_limit_depth(data, visible);
 }

@@ -43,7 +43,7 @@ void htbs_reservation_change(struct htbs_reservation *res,
 	if (res->flow.cap.max)
 		htbs_queue_exempt_pending(dev, res, now);
 	htbs_queue_update_head(dev, res);
-	htbs_tags_account(dev, res);
+	htbs_tags_account_move(dev, res);
 	if (max && res->flow.pending)
 		htbs_cap_timer_now(dev);
 	if (weight != htbs_reservation_weight(res))

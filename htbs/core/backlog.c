@@ -50,26 +50,29 @@ static bool htbs_waits_for_deadline(const struct htbs_policy *policy,
 void htbs_policy_update_head(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	const struct htbs_flow *first = htbs_pool_first(flow->pool);
+	struct htbs_ready_node *ready = &flow->pool->ready;
 	struct htbs_owed_head *head = &flow->pool->head;
-	u64 start;
 
-	if (htbs_owed_contains(head))
-		htbs_owed_remove(&policy->owed, head);
-	htbs_ready_remove(&policy->ready, &flow->pool->ready);
-	if (!first)
+	if (!first) {
+		if (htbs_owed_contains(head))
+			htbs_owed_remove(&policy->owed, head);
+		htbs_ready_remove(&policy->ready, ready);
 		return;
+	}
 	flow->pool->relaxed = htbs_pool_greedy(flow->pool, first);
-	start = htbs_flow_start(first);
-	head->deadline = htbs_flow_deadline(first, start);
-	head->load = (struct htbs_load){ };
-	if (policy->rotational)
+	ready->start = htbs_flow_start(first);
+	head->deadline = htbs_flow_deadline(first, ready->start);
+	if (policy->rotational) {
+		head->load = (struct htbs_load){ };
 		htbs_load_add(&head->load, &first->service, 2, first->cost);
-	htbs_owed_insert(&policy->owed, head);
-	if (flow->pool->relaxed || htbs_waits_for_deadline(policy, first))
+	}
+	htbs_owed_update(&policy->owed, head);
+	if (flow->pool->relaxed || htbs_waits_for_deadline(policy, first)) {
+		htbs_ready_remove(&policy->ready, ready);
 		return;
-	flow->pool->ready.key = policy->rotational ? first->pos : head->deadline;
-	flow->pool->ready.start = start;
-	htbs_ready_insert(&policy->ready, &flow->pool->ready);
+	}
+	ready->key = policy->rotational ? first->pos : head->deadline;
+	htbs_ready_update(&policy->ready, ready);
 }
 
 /**

@@ -34,7 +34,8 @@ struct htbs_flow *htbs_policy_expired(struct htbs_policy *policy, u64 now)
 	u64 pause = 2 * htbs_service_time_longest(&policy->service);
 
 	if (htbs_before(now, flow->arrived + HTBS_EXPIRE)) {
-		list_rotate_left(&policy->backlogged);
+		if (!list_is_singular(&policy->backlogged))
+			list_rotate_left(&policy->backlogged);
 		return NULL;
 	}
 	if (htbs_before(now, policy->expired_at + pause))

@@ -83,6 +83,9 @@ void htbs_fair_charge(struct htbs_fair *fair, struct htbs_fair_node *node,
 {
 	bool backlogged = !RB_EMPTY_NODE(&node->rb);
 
+	if (fair->root.rb_root.rb_node == &node->rb && !node->rb.rb_left &&
+	    !node->rb.rb_right)
+		backlogged = false; /* The only one keeps its place. */
 	if (backlogged)
 		htbs_fair_remove(fair, node);
 	node->tag += had;

@@ -131,6 +131,29 @@ void htbs_owed_remove(struct htbs_owed *owed, struct htbs_owed_head *head)
 	RB_CLEAR_NODE(&head->rb);
 }
 
+static bool htbs_owed_only(const struct htbs_owed *owed,
+			   const struct htbs_owed_head *head)
+{
+	return owed->root.rb_root.rb_node == &head->rb && !head->rb.rb_left &&
+	       !head->rb.rb_right;
+}
+
+/**
+ * htbs_owed_update() - a flow has a head, or another one
+ * @owed: the heads
+ * @head: one of them or not, with all but @rb and @sum set
+ */
+void htbs_owed_update(struct htbs_owed *owed, struct htbs_owed_head *head)
+{
+	if (htbs_owed_only(owed, head)) {
+		htbs_sum_update(head, false);
+		return;
+	}
+	if (htbs_owed_contains(head))
+		htbs_owed_remove(owed, head);
+	htbs_owed_insert(owed, head);
+}
+
 /*
  * Sum up all heads but one: the subtrees below it, then, on the way to the root,
  * each head above with what is on its other side.  False if there are none.

@@ -178,6 +178,7 @@ bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow)
 
 	htbs_policy_expect_none(policy, flow);
 	htbs_pool_leave(flow);
+	policy->capped -= !!flow->cap.max;
 	if (policy->active != flow)
 		return false;
 

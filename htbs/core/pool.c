@@ -168,5 +168,6 @@ void htbs_pool_leave(struct htbs_flow *flow)
  */
 void htbs_pool_turn_over(struct htbs_flow *flow)
 {
-	list_move_tail(&flow->turn, &flow->pool->backlog);
+	if (!list_is_singular(&flow->pool->backlog))
+		list_move_tail(&flow->turn, &flow->pool->backlog);
 }

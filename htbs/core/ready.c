@@ -17,7 +17,7 @@ static struct htbs_ready_node *htbs_ready_entry(const struct rb_node *rb)
 	return rb_entry(rb, struct htbs_ready_node, rb);
 }
 
-static bool htbs_ready_update(struct htbs_ready_node *node, bool exit)
+static bool htbs_ready_sum(struct htbs_ready_node *node, bool exit)
 {
 	const struct rb_node *left = node->rb.rb_left;
 	const struct rb_node *right = node->rb.rb_right;
@@ -34,7 +34,7 @@ static bool htbs_ready_update(struct htbs_ready_node *node, bool exit)
 }
 
 RB_DECLARE_CALLBACKS(static, htbs_ready_callbacks, struct htbs_ready_node, rb,
-		     first, htbs_ready_update);
+		     first, htbs_ready_sum);
 
 /**
  * htbs_ready_insert() - a flow has a head
@@ -67,6 +67,22 @@ void htbs_ready_remove(struct htbs_ready *ready, struct htbs_ready_node *node)
 		return;
 	rb_erase_augmented(&node->rb, &ready->root, &htbs_ready_callbacks);
 	RB_CLEAR_NODE(&node->rb);
+}
+
+/**
+ * htbs_ready_update() - a flow has a head, or another one
+ * @ready: the heads
+ * @node: one of them or not, with @key and @start set
+ */
+void htbs_ready_update(struct htbs_ready *ready, struct htbs_ready_node *node)
+{
+	if (ready->root.rb_node == &node->rb && !node->rb.rb_left &&
+	    !node->rb.rb_right) {
+		node->first = node->start;
+		return;
+	}
+	htbs_ready_remove(ready, node);
+	htbs_ready_insert(ready, node);
 }
 
 static bool htbs_ready_below(const struct rb_node *rb, u64 now)

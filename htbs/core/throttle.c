@@ -73,6 +73,7 @@ void htbs_policy_set_cap(struct htbs_policy *policy, struct htbs_flow *flow,
 {
 	if (flow->cap.throttled && flow->pending)
 		htbs_unthrottle(policy, flow, now);
+	policy->capped += !!max - !!flow->cap.max;
 	htbs_cap_init(&flow->cap, max, now);
 }
 

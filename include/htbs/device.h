@@ -76,8 +76,9 @@ struct htbs_stats {
  * charged to it
  * @flow: the policy's view of it
  * @fifo: its pending requests in order of arrival
- * @by_pos: the same requests by position, for merges and sweeps
+ * @by_pos: the same requests by position, for merges and sweeps, if the device seeks
  * @stats: its statistics
+ * @unmerged: requests queued since one was merged
  * @reserved_tags: how many tags surplus leaves to it
  * @blkg: the group it belongs to (constant); NULL for the background
  * @id: the group's cgroup id, for the traces (constant)
@@ -87,6 +88,7 @@ struct htbs_reservation {
 	struct list_head fifo;
 	struct rb_root by_pos;
 	struct htbs_stats stats;
+	u32 unmerged;
 	u32 reserved_tags;
 	struct blkcg_gq *blkg;
 	u64 id;
@@ -101,6 +103,7 @@ struct htbs_reservation {
  * @urgent: requests that groups with a reservation may wait for (core/urgent.c), in
  *	order of arrival; charged on insertion
  * @exempt_turn: the last request dispatched was one of @exempt
+ * @tags_held: requests that have a tag, inserted or not
  * @reserved_tags: how many tags surplus leaves to reservations; read without
  *	the lock
  * @has_work: a request can be dispatched; read without the lock
@@ -126,6 +129,7 @@ struct htbs_device {
 	struct list_head exempt;
 	struct list_head urgent;
 	bool exempt_turn;
+	atomic_t tags_held;
 	u32 reserved_tags;
 	bool has_work;
 	struct hrtimer wait_timer;

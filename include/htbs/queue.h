@@ -19,6 +19,8 @@ static inline struct request *htbs_queue_oldest(struct htbs_reservation *res)
 	return list_first_entry_or_null(&res->fifo, struct request, queuelist);
 }
 
+bool htbs_queue_merges(const struct htbs_device *dev,
+		       const struct htbs_reservation *res);
 void htbs_queue_add(struct htbs_device *dev, struct htbs_reservation *res,
 		    struct request *rq);
 void htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
@@ -30,6 +32,6 @@ void htbs_queue_exempt_pending(struct htbs_device *dev,
 			       struct htbs_reservation *res, u64 now);
 u32 htbs_queue_overdue(const struct htbs_reservation *res, u64 now, u64 *late);
 void htbs_queue_bypass(struct htbs_device *dev, struct htbs_reservation *res,
-		       u32 cost);
+		       u32 cost, u64 now);
 
 #endif /* HTBS_QUEUE_H */

@@ -51,6 +51,7 @@ struct htbs_owed {
 void htbs_owed_init(struct htbs_owed *owed);
 void htbs_owed_insert(struct htbs_owed *owed, struct htbs_owed_head *head);
 void htbs_owed_remove(struct htbs_owed *owed, struct htbs_owed_head *head);
+void htbs_owed_update(struct htbs_owed *owed, struct htbs_owed_head *head);
 bool htbs_owed_latest(const struct htbs_owed *owed,
 		      const struct htbs_owed_head *except,
 		      const struct htbs_load *before, u32 margin,

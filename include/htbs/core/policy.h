@@ -128,6 +128,7 @@ struct htbs_overload {
  * @overload: all have
  * @expired_at: when an expired head was chosen last, real ns
  * @throttled: flows with requests pending that are throttled by their caps
+ * @capped: flows with a cap
  * @drains: the queue has to be emptied: caps throttle nothing
  */
 struct htbs_policy {
@@ -171,6 +172,7 @@ struct htbs_policy {
 	struct htbs_overload overload;
 	u64 expired_at;
 	struct rb_root_cached throttled;
+	u32 capped;
 	bool drains;
 };
 

@@ -32,6 +32,7 @@ struct htbs_ready {
 
 void htbs_ready_insert(struct htbs_ready *ready, struct htbs_ready_node *node);
 void htbs_ready_remove(struct htbs_ready *ready, struct htbs_ready_node *node);
+void htbs_ready_update(struct htbs_ready *ready, struct htbs_ready_node *node);
 struct htbs_ready_node *htbs_ready_first(const struct htbs_ready *ready, u64 now);
 struct htbs_ready_node *htbs_ready_nearest(const struct htbs_ready *ready,
 					   u64 key, u64 now);
