@@ -42,16 +42,11 @@ static bool htbs_waits_for_deadline(const struct htbs_policy *policy,
 	return policy->rotational && htbs_flow_sequential(flow);
 }
 
-/**
- * htbs_policy_update_head() - what a flow, or its pool, is owed has changed
- * @policy: the policy
- * @flow: the flow: its head, its pace or what is pending has changed
- */
-void htbs_policy_update_head(struct htbs_policy *policy, struct htbs_flow *flow)
+static void htbs_set_head(struct htbs_policy *policy, struct htbs_pool *pool)
 {
-	const struct htbs_flow *first = htbs_pool_first(flow->pool);
-	struct htbs_ready_node *ready = &flow->pool->ready;
-	struct htbs_owed_head *head = &flow->pool->head;
+	const struct htbs_flow *first = htbs_pool_first(pool);
+	struct htbs_ready_node *ready = &pool->ready;
+	struct htbs_owed_head *head = &pool->head;
 
 	if (!first) {
 		if (htbs_owed_contains(head))
@@ -59,7 +54,7 @@ void htbs_policy_update_head(struct htbs_policy *policy, struct htbs_flow *flow)
 		htbs_ready_remove(&policy->ready, ready);
 		return;
 	}
-	flow->pool->relaxed = htbs_pool_greedy(flow->pool, first);
+	pool->relaxed = htbs_pool_greedy(pool, first);
 	ready->start = htbs_flow_start(first);
 	head->deadline = htbs_flow_deadline(first, ready->start);
 	if (policy->rotational) {
@@ -67,12 +62,43 @@ void htbs_policy_update_head(struct htbs_policy *policy, struct htbs_flow *flow)
 		htbs_load_add(&head->load, &first->service, 2, first->cost);
 	}
 	htbs_owed_update(&policy->owed, head);
-	if (flow->pool->relaxed || htbs_waits_for_deadline(policy, first)) {
+	if (pool->relaxed || htbs_waits_for_deadline(policy, first)) {
 		htbs_ready_remove(&policy->ready, ready);
 		return;
 	}
 	ready->key = policy->rotational ? first->pos : head->deadline;
 	htbs_ready_update(&policy->ready, ready);
+}
+
+/**
+ * htbs_policy_settle() - bring the trees of what is owed up to date
+ * @policy: the policy
+ *
+ * To be called before one of them is read.
+ */
+void htbs_policy_settle(struct htbs_policy *policy)
+{
+	if (policy->changed)
+		htbs_set_head(policy, policy->changed);
+	policy->changed = NULL;
+}
+
+/**
+ * htbs_policy_update_head() - what a flow, or its pool, is owed has changed
+ * @policy: the policy
+ * @flow: the flow: its head, its pace or what is pending has changed
+ *
+ * A device that orders by itself asks for what is owed only if more than one flow is
+ * backlogged. So the trees are brought up to date when they are read, or when another
+ * pool has changed.
+ */
+void htbs_policy_update_head(struct htbs_policy *policy, struct htbs_flow *flow)
+{
+	if (policy->changed != flow->pool)
+		htbs_policy_settle(policy);
+	policy->changed = flow->pool;
+	if (policy->rotational)
+		htbs_policy_settle(policy);
 }
 
 /**
@@ -186,12 +212,13 @@ static const struct htbs_owed_head *htbs_head_of(const struct htbs_flow *flow,
  *
  * Return: real time, ns; at most HTBS_HORIZON from now.
  */
-u64 htbs_policy_latest(const struct htbs_policy *policy,
+u64 htbs_policy_latest(struct htbs_policy *policy,
 		       const struct htbs_flow *except,
 		       const struct htbs_load *before, u64 now, bool at_worst)
 {
 	u64 most = now + HTBS_HORIZON, end = most;
 
+	htbs_policy_settle(policy);
 	htbs_owed_latest(&policy->owed, htbs_head_of(except, now), before,
 			 at_worst ? policy->margin : 0, &end);
 	return htbs_before(end, most) ? end : most;
@@ -204,7 +231,7 @@ u64 htbs_policy_latest(const struct htbs_policy *policy,
  *
  * Return: true if latest(Q) is yet to come.
  */
-bool htbs_policy_has_slack(const struct htbs_policy *policy, u64 now)
+bool htbs_policy_has_slack(struct htbs_policy *policy, u64 now)
 {
 	return htbs_before(now, htbs_policy_latest(policy, NULL, &policy->load,
 						   now, true));

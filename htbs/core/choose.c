@@ -56,7 +56,7 @@ static struct htbs_flow *htbs_next_entitled(const struct htbs_policy *policy,
 }
 
 /* The device has to begin with what is owed, after what it has before. */
-static bool htbs_must_begin(const struct htbs_policy *policy,
+static bool htbs_must_begin(struct htbs_policy *policy,
 			    const struct htbs_flow *except,
 			    const struct htbs_load *before, u64 now, bool at_worst)
 {
@@ -71,7 +71,7 @@ static bool htbs_must_begin(const struct htbs_policy *policy,
  * the batch it goes if the others are in time in the mean, with HTBS_SPARE to spare:
  * what is left for later is farther away than others are.
  */
-static struct htbs_flow *htbs_next_owed(const struct htbs_policy *policy, u64 now)
+static struct htbs_flow *htbs_next_owed(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *urgent =
 		htbs_pool_of_head(htbs_owed_first(&policy->owed));
@@ -140,6 +140,24 @@ static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
 	return NULL;
 }
 
+/*
+ * The only backlogged flow, on a device that orders by itself: nothing is to be chosen.
+ * It may still be held back, or have expired.
+ */
+static struct htbs_flow *htbs_only_flow(struct htbs_policy *policy, u64 now)
+{
+	struct htbs_flow *flow = list_first_entry(&policy->backlogged,
+						  struct htbs_flow, backlogged);
+
+	if (policy->rotational || policy->overload.now || flow->background ||
+	    !list_is_singular(&policy->backlogged) ||
+	    !htbs_before(now, flow->arrived + HTBS_EXPIRE))
+		return NULL;
+	policy->surplus = !htbs_flow_owed(flow, now);
+	return !policy->surplus || htbs_policy_within_limits(policy, flow, now) ?
+	       flow : NULL;
+}
+
 /* Make a flow active, or none if the background has the device. */
 static bool htbs_set_active(struct htbs_policy *policy, struct htbs_flow *flow,
 			    u64 now)
@@ -177,8 +195,12 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 	if (!htbs_policy_has_work(policy))
 		return;
 
-	choice->overload_ended = htbs_policy_end_overload(policy, now);
-	next = htbs_policy_expired(policy, now);
+	next = htbs_only_flow(policy, now);
+	if (!next) {
+		htbs_policy_settle(policy);
+		choice->overload_ended = htbs_policy_end_overload(policy, now);
+		next = htbs_policy_expired(policy, now);
+	}
 	if (!next) {
 		stays = htbs_policy_keep_active(policy, now);
 		choice->wait_began = policy->wait != HTBS_WAIT_NONE;

@@ -154,8 +154,17 @@ static bool htbs_window_open(struct htbs_policy *policy)
 	return false;
 }
 
-/* Surplus is limited for others: what a flow itself has reserved does not limit it. */
-static bool htbs_within_limits(struct htbs_policy *policy,
+/**
+ * htbs_policy_within_limits() - whether the head of a flow may go as surplus
+ * @policy: the policy
+ * @flow: the flow
+ * @now: real time, ns
+ *
+ * Surplus is limited for others: what a flow itself has reserved does not limit it.
+ *
+ * Return: true if it may.
+ */
+bool htbs_policy_within_limits(struct htbs_policy *policy,
 			       const struct htbs_flow *flow, u64 now)
 {
 	if (!htbs_policy_expected(policy, flow, now))
@@ -179,7 +188,8 @@ bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 	    (htbs_risks_deadline(policy, flow, now) ||
 	     !htbs_leaves_room(policy, flow, now)))
 		return false;
-	return htbs_flow_owed(flow, now) || htbs_within_limits(policy, flow, now);
+	return htbs_flow_owed(flow, now) ||
+	       htbs_policy_within_limits(policy, flow, now);
 }
 
 static void htbs_update_load(struct htbs_policy *policy, struct htbs_flow *flow)

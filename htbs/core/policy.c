@@ -177,6 +177,7 @@ bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow)
 	bool waited;
 
 	htbs_policy_expect_none(policy, flow);
+	htbs_policy_settle(policy);
 	htbs_pool_leave(flow);
 	policy->capped -= !!flow->cap.max;
 	if (policy->active != flow)

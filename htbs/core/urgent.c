@@ -68,7 +68,7 @@ bool htbs_policy_admit_urgent(struct htbs_policy *policy, u64 now, u32 cost,
  *
  * Return: true if it is; else what is owed goes first.
  */
-bool htbs_policy_urgent_goes(const struct htbs_policy *policy, u64 now, u32 cost,
+bool htbs_policy_urgent_goes(struct htbs_policy *policy, u64 now, u32 cost,
 			     u64 due)
 {
 	struct htbs_load load = htbs_urgent_load(policy, policy->load, cost);

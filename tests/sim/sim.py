@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from ctypes import POINTER, Structure, byref, c_bool, c_uint32, c_uint64
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from tests.model.reservation import SECOND, Params
 from tests.sim.drives import Disk, Flash, install
@@ -153,10 +154,14 @@ class Run:
 
 
 @cache
-def library(paper: bool = False) -> ctypes.CDLL:
-    """Build the library of the scheduler's policy, or of the paper's rule, once."""
+def library(paper: bool = False, changed: Path | None = None) -> ctypes.CDLL:
+    """Build the library of the scheduler's policy, or of the paper's rule, once.
+
+    changed: instead of the file of the core with the same name.
+    """
     LIBRARIES.mkdir(parents=True, exist_ok=True)
-    path = LIBRARIES / ("libsim-paper.so" if paper else "libsim.so")
+    name = "libsim-paper" if paper else f"libsim-{changed.stem}" if changed else "libsim"
+    path = LIBRARIES / f"{name}.so"
     # Compiled on its own, as it has other headers in place of the kernel's.
     drive = path.with_name(f"drive-{os.getpid()}.o")
     subprocess.run(["gcc", "-r", "-fPIC", "-std=gnu11", "-O2", "-Wall", "-Werror", f"-I{SIMDISK}",
@@ -164,6 +169,8 @@ def library(paper: bool = False) -> ctypes.CDLL:
                     SIMDISK / "disk_profile.c", SIMDISK / "flash.c", SIMDISK / "blocks.c",
                     SIMDISK / "jitter.c", "-o", drive], check=True)
     core = [PAPER_RULE, *(file for file in CORE if file not in RULE)] if paper else CORE
+    if changed:
+        core = [changed, *(file for file in CORE if file.name != changed.name)]
     compile_library(path, [SIM / "sim.c", drive], [SIM], ["SIM_PAPER"] if paper else [], core)
     drive.unlink()
     lib = ctypes.CDLL(str(path))
@@ -192,9 +199,9 @@ def worst_read() -> int:
 
 
 def run(clients: Sequence[Client], knobs: Knobs = HTBS, seconds: int = 60, seed: int = 1,
-        drive: str | Plain | Disk | Flash = "hd080hj") -> Run:
-    """Run some clients on a drive for some seconds."""
-    lib = library(paper=bool(knobs.b_max))
+        drive: str | Plain | Disk | Flash = "hd080hj", changed: Path | None = None) -> Run:
+    """Run some clients on a drive for some seconds; changed: as of library()."""
+    lib = library(paper=bool(knobs.b_max), changed=changed)
     plain = CPlain()
     if isinstance(drive, Plain):
         plain, drive = CPlain(drive.depth, drive.least, drive.most), "plain"

@@ -4,14 +4,18 @@
 """
 
 import random
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tests.model.reservation import SECOND, Params
+from tests.mutants.run import ROOT, Mutant
 from tests.sim.census import FLASH_LOADS, FLASH_SECONDS, LOADS, SECONDS, flash_load
 from tests.sim.drives import draw, draw_plain, draw_plain_flash
 from tests.sim.loads import (
     FLASH_READ,
+    FLASH_WRITE,
     MIXED,
     OVERLOAD_MIXED,
     OVERLOAD_RANDOM,
@@ -28,6 +32,31 @@ from tests.sim.loads import (
 )
 from tests.sim.sim import HTBS, MS, PAPER, Client, run
 from tests.unit.strategies import part
+
+
+@pytest.fixture(scope="module")
+def always_choosing(tmp_path_factory) -> Path:
+    """choose.c without its shortcut for the only flow with requests pending."""
+    shortcut = Mutant("", "", "", "htbs_only_flow", "if (policy->rotational ||",
+                      "if (policy || policy->rotational ||")
+    path, text = shortcut.find(ROOT)
+    changed = tmp_path_factory.mktemp("core") / path.name
+    changed.write_text(text)
+    return changed
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_only_flow_is_served_as_if_there_were_a_choice(seed, always_choosing):
+    """To the request, in all that a run tells: a reader in time beside others that come and go."""
+    rng = random.Random(seed)
+    clients = [rng.choice(FLASH_READ + FLASH_WRITE) for _ in range(rng.randint(1, 3))]
+    clients = [replace(client, begin=rng.randrange(SECOND // 2), depth=rng.choice([1, 2, 32]),
+                       think=rng.choice([0, MS])) for client in clients]
+    with_it, without = (run(clients, replace(HTBS, t_wait=0), 1, seed, "tlc", changed)
+                        for changed in (None, always_choosing))
+    for one, other in zip(with_it.clients, without.clients, strict=True):
+        assert one.ios
+        assert bytes(one) == bytes(other)
 
 
 def test_pair_keeps_bandwidth_and_latency():

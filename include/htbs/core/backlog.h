@@ -14,6 +14,7 @@ struct htbs_policy;
 
 void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow);
 bool htbs_policy_unlink(struct htbs_policy *policy, struct htbs_flow *flow);
+void htbs_policy_settle(struct htbs_policy *policy);
 void htbs_policy_update_head(struct htbs_policy *policy, struct htbs_flow *flow);
 bool htbs_policy_throttles(const struct htbs_policy *policy,
 			   const struct htbs_flow *flow, u64 now);
@@ -21,9 +22,9 @@ bool htbs_policy_owes(const struct htbs_policy *policy,
 		      const struct htbs_flow *flow, u64 now);
 struct htbs_load htbs_policy_load_with(const struct htbs_policy *policy,
 				       const struct htbs_flow *flow, u32 halves);
-u64 htbs_policy_latest(const struct htbs_policy *policy,
+u64 htbs_policy_latest(struct htbs_policy *policy,
 		       const struct htbs_flow *except,
 		       const struct htbs_load *before, u64 now, bool at_worst);
-bool htbs_policy_has_slack(const struct htbs_policy *policy, u64 now);
+bool htbs_policy_has_slack(struct htbs_policy *policy, u64 now);
 
 #endif /* HTBS_CORE_BACKLOG_H */

@@ -17,6 +17,8 @@ void htbs_policy_expect_none(struct htbs_policy *policy,
 			     struct htbs_flow *flow);
 struct htbs_flow *htbs_policy_expected(struct htbs_policy *policy,
 				       const struct htbs_flow *except, u64 now);
+bool htbs_policy_within_limits(struct htbs_policy *policy,
+			       const struct htbs_flow *flow, u64 now);
 bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 			      struct htbs_flow *flow, u64 now);
 void htbs_policy_inflight_add(struct htbs_policy *policy,

@@ -89,6 +89,7 @@ struct htbs_overload {
  *	(constant)
  * @background_due: when its next request goes before others, real ns
  * @pool: the flows without a reservation of their own
+ * @changed: a pool whose head in @owed and @ready is not up to date, or NULL
  * @owed: heads of pools by deadline
  * @ready: those of them that are served as soon as they are entitled: by position if
  *	@rotational, else by deadline
@@ -138,6 +139,7 @@ struct htbs_policy {
 	struct htbs_flow *background;
 	u64 background_due;
 	struct htbs_pool pool;
+	struct htbs_pool *changed;
 	struct htbs_owed owed;
 	struct htbs_ready ready;
 	u64 next_pos;

@@ -11,7 +11,7 @@ struct htbs_policy;
 
 bool htbs_policy_admit_urgent(struct htbs_policy *policy, u64 now, u32 cost,
 			      u64 *due);
-bool htbs_policy_urgent_goes(const struct htbs_policy *policy, u64 now, u32 cost,
+bool htbs_policy_urgent_goes(struct htbs_policy *policy, u64 now, u32 cost,
 			     u64 due);
 
 #endif /* HTBS_CORE_URGENT_H */
