@@ -106,7 +106,7 @@ class Knobs:
 
     With `b_max` the paper's rule chooses. Without `seeks` a disk is not taken for a rotational
     device. With `window` so many reads are in flight, with `quota` so many bytes/s are written as
-    surplus, whatever is late.
+    surplus, whatever is late. `changed` is taken for the file of the core with the same name.
     """
 
     b_max: int = 0
@@ -115,6 +115,7 @@ class Knobs:
     seeks: bool = True
     window: int = 0
     quota: int = 0
+    changed: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -199,9 +200,9 @@ def worst_read() -> int:
 
 
 def run(clients: Sequence[Client], knobs: Knobs = HTBS, seconds: int = 60, seed: int = 1,
-        drive: str | Plain | Disk | Flash = "hd080hj", changed: Path | None = None) -> Run:
-    """Run some clients on a drive for some seconds; changed: as of library()."""
-    lib = library(paper=bool(knobs.b_max), changed=changed)
+        drive: str | Plain | Disk | Flash = "hd080hj") -> Run:
+    """Run some clients on a drive for some seconds."""
+    lib = library(paper=bool(knobs.b_max), changed=knobs.changed)
     plain = CPlain()
     if isinstance(drive, Plain):
         plain, drive = CPlain(drive.depth, drive.least, drive.most), "plain"

@@ -52,7 +52,7 @@ def test_the_only_flow_is_served_as_if_there_were_a_choice(seed, always_choosing
     clients = [rng.choice(FLASH_READ + FLASH_WRITE) for _ in range(rng.randint(1, 3))]
     clients = [replace(client, begin=rng.randrange(SECOND // 2), depth=rng.choice([1, 2, 32]),
                        think=rng.choice([0, MS])) for client in clients]
-    with_it, without = (run(clients, replace(HTBS, t_wait=0), 1, seed, "tlc", changed)
+    with_it, without = (run(clients, replace(HTBS, t_wait=0, changed=changed), 1, seed, "tlc")
                         for changed in (None, always_choosing))
     for one, other in zip(with_it.clients, without.clients, strict=True):
         assert one.ios
