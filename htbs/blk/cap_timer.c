@@ -133,11 +133,11 @@ static bool htbs_wakes_waiters(struct htbs_device *dev, u64 now)
 }
 
 /**
- * htbs_unthrottle_due() - unthrottle all flows that may dispatch again
+ * __htbs_unthrottle_due() - unthrottle all flows that may dispatch again
  * @dev: the device, locked
  * @now: real time, ns
  */
-void htbs_unthrottle_due(struct htbs_device *dev, u64 now)
+void __htbs_unthrottle_due(struct htbs_device *dev, u64 now)
 {
 	struct htbs_flow *flow;
 	bool some = false;

@@ -52,7 +52,6 @@ static void htbs_insert_pending(struct htbs_device *dev,
 		htbs_idle_timer_arm(dev);
 
 	htbs_queue_add(dev, res, rq);
-	htbs_tags_account(dev, res);
 	htbs_trace_arrive(dev, res, rq, now, &arrival);
 }
 
@@ -107,8 +106,10 @@ static bool htbs_may_merge(struct htbs_device *dev,
 		!res->flow.cap.max);
 }
 
-static void htbs_insert(struct htbs_device *dev, struct request *rq,
-			bool at_head, struct list_head *free, u64 now)
+/* Returns the reservation that the request is charged to; NULL: none, or it was merged. */
+static struct htbs_reservation *htbs_insert(struct htbs_device *dev,
+					    struct request *rq, bool at_head,
+					    struct list_head *free, u64 now)
 {
 	struct htbs_reservation *res;
 
@@ -121,17 +122,17 @@ static void htbs_insert(struct htbs_device *dev, struct request *rq,
 	if (!htbs_rq_prepared(rq) || blk_rq_is_passthrough(rq) ||
 	    htbs_rq_reservation(rq)) {
 		htbs_insert_first(dev, rq, at_head);
-		return;
+		return NULL;
 	}
 	if (!rq->bio || !blk_rq_bytes(rq)) {
 		htbs_insert_first(dev, rq, at_head);
-		return;
+		return NULL;
 	}
 
 	res = htbs_reservation_of_rq(dev, rq);
 	if (htbs_may_merge(dev, res, rq) &&
 	    blk_mq_sched_try_insert_merge(dev->queue, rq, free))
-		return;
+		return NULL;
 
 	if (res->blkg)
 		htbs_blkg_get(res->blkg);
@@ -147,6 +148,27 @@ static void htbs_insert(struct htbs_device *dev, struct request *rq,
 	} else if (!htbs_insert_urgent(dev, res, rq, now)) {
 		htbs_insert_pending(dev, res, rq, now);
 	}
+	return res;
+}
+
+/* Requests in a row are most often of one reservation. */
+static void htbs_insert_list(struct htbs_device *dev, struct list_head *list,
+			     bool at_head, struct list_head *free)
+{
+	struct htbs_reservation *res, *last = NULL;
+	u64 now = ktime_get_ns();
+	struct request *rq;
+
+	while (!list_empty(list)) {
+		rq = list_first_entry(list, struct request, queuelist);
+		list_del_init(&rq->queuelist);
+		res = htbs_insert(dev, rq, at_head, free, now);
+		if (last && last != res)
+			htbs_tags_account(dev, last);
+		last = res;
+	}
+	if (last)
+		htbs_tags_account(dev, last);
 }
 
 /**
@@ -163,15 +185,9 @@ void htbs_insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list,
 	struct request *rq, *next;
 	unsigned long flags;
 	LIST_HEAD(free);
-	u64 now;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	now = ktime_get_ns();
-	while (!list_empty(list)) {
-		rq = list_first_entry(list, struct request, queuelist);
-		list_del_init(&rq->queuelist);
-		htbs_insert(dev, rq, at_head, &free, now);
-	}
+	htbs_insert_list(dev, list, at_head, &free);
 	htbs_cap_timer_arm(dev);
 	htbs_device_unlock(dev, flags);
 

@@ -65,6 +65,24 @@ int htbs_request_merge(struct request_queue *q, struct request **rq,
 					       ELEVATOR_FRONT_MERGE;
 }
 
+static noinline bool htbs_merge_bio(struct htbs_device *dev, struct bio *bio,
+				    unsigned int nr_segs)
+{
+	struct request *free = NULL;
+	unsigned long flags;
+	bool merged;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	merged = blk_mq_sched_try_merge(dev->queue, bio, nr_segs, &free);
+	if (merged)
+		htbs_queue_update_head(dev, htbs_reservation_of(dev, bio));
+	htbs_device_unlock(dev, flags);
+
+	if (free)
+		blk_mq_free_request(free);
+	return merged;
+}
+
 /**
  * htbs_bio_merge() - merge a bio into a pending request, if there is one
  * @q: the queue
@@ -77,23 +95,9 @@ bool htbs_bio_merge(struct request_queue *q, struct bio *bio,
 		    unsigned int nr_segs)
 {
 	struct htbs_device *dev = htbs_device_of(q);
-	struct request *free = NULL;
-	unsigned long flags;
-	bool merged;
 
 	/* A request that is inserted meanwhile may be missed: no merge then. */
-	if (!htbs_peek(dev->policy.pending))
-		return false;
-
-	spin_lock_irqsave(&dev->lock, flags);
-	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);
-	if (merged)
-		htbs_queue_update_head(dev, htbs_reservation_of(dev, bio));
-	htbs_device_unlock(dev, flags);
-
-	if (free)
-		blk_mq_free_request(free);
-	return merged;
+	return htbs_peek(dev->policy.pending) && htbs_merge_bio(dev, bio, nr_segs);
 }
 
 /**

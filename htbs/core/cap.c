@@ -65,18 +65,3 @@ void htbs_cap_charge(struct htbs_cap *cap, u64 now, u32 cost)
 	}
 	cap->throttled = htbs_before(now, htbs_cap_end(cap));
 }
-
-/**
- * htbs_cap_waits_since() - since when a request waits, less the time throttled
- * @cap: the cap of its flow
- * @arrived: when it arrived, real ns
- *
- * Return: real ns.
- */
-u64 htbs_cap_waits_since(const struct htbs_cap *cap, u64 arrived)
-{
-	if (!cap->max)
-		return arrived;
-	return htbs_later(arrived, cap->throttled ? htbs_cap_end(cap) :
-						    cap->since);
-}

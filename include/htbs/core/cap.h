@@ -50,6 +50,21 @@ static inline u64 htbs_cap_end(const struct htbs_cap *cap)
 
 void htbs_cap_init(struct htbs_cap *cap, u64 max, u64 now);
 void htbs_cap_charge(struct htbs_cap *cap, u64 now, u32 cost);
-u64 htbs_cap_waits_since(const struct htbs_cap *cap, u64 arrived);
+
+/**
+ * htbs_cap_waits_since() - since when a request waits, less the time throttled
+ * @cap: the cap of its flow
+ * @arrived: when it arrived, real ns
+ *
+ * Return: real ns.
+ */
+static inline u64 htbs_cap_waits_since(const struct htbs_cap *cap,
+					       u64 arrived)
+{
+	if (!cap->max)
+		return arrived;
+	return htbs_later(arrived, cap->throttled ? htbs_cap_end(cap) :
+						    cap->since);
+}
 
 #endif /* HTBS_CORE_CAP_H */
