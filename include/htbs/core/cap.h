@@ -58,8 +58,7 @@ void htbs_cap_charge(struct htbs_cap *cap, u64 now, u32 cost);
  *
  * Return: real ns.
  */
-static inline u64 htbs_cap_waits_since(const struct htbs_cap *cap,
-					       u64 arrived)
+static inline u64 htbs_cap_waits_since(const struct htbs_cap *cap, u64 arrived)
 {
 	if (!cap->max)
 		return arrived;
