@@ -16,6 +16,7 @@ from results.lab.figure import save
 
 # They differ for readers who see few colours, and by lightness in black and white.
 _COLOURS = {"mq-deadline": "#56b4e9", "kyber": "#009e73", "bfq": "#e69f00", "htbs": "#0072b2"}
+_READERS = {"alone": "one reader", "kept": "one, reserved", "crowd": "100 readers"}
 _GROUP = 0.8
 _HEADROOM = 1.2
 
@@ -35,7 +36,7 @@ def cost(summary: dict, path: Path) -> None:
     )
     for panel, (load, each) in zip(panels, loads.items(), strict=True):
         _panel(panel, each, summary)
-        panel.set_title({"alone": "one reader", "crowd": "100 readers"}[load], fontweight="bold")
+        panel.set_title(_READERS[load], fontweight="bold")
     panels[0].set_ylabel("added to none, ns per I/O")
     panels[0].set_ylim(top=_top(summary))
     panels[0].legend(frameon=False, ncols=2, loc="upper center")

@@ -18,9 +18,6 @@ _DISK_BYTES = 4 << 30
 TIMEOUT = 900
 PROGRAMS = ("fio", "chrt", "nice")
 
-# The sum of the readers' reservations: less than the crowd's disk can do.
-_RESERVED = 100 << 20
-
 # The modules that hold what a scheduler keeps of a cgroup.
 _MODULES = {"bfq": "bfq", "htbs": "htbs"}
 
@@ -48,7 +45,7 @@ def run(scheduler: str, kernel: Kernel, htbs: bytes, advance: Callable[[float], 
         programs=PROGRAMS,
     )
     advance(0)
-    bw = _RESERVED // CROWD.readers
+    bw = CROWD.bw // CROWD.readers
     memory_of = _MODULES.get(scheduler)
     measures = f"memory {memory_of} {CGROUPS[-1]} {bw}\n" if memory_of else ""
     result = machine.run(script(scheduler, wanted) + measures, on_line=on_line)
@@ -83,19 +80,18 @@ def script(scheduler: str, wanted: list[Case], more: str = "") -> str:
     most = max(case.cgroups for case in wanted)
     stages = [each for each in CGROUPS if each <= most]
     for there, groups in pairwise((0, *stages)):
-        bw = _RESERVED // min(groups, CROWD.readers)
+        bw = CROWD.bw // min(groups, CROWD.readers)
         lines += [f"cgroups {there} {groups} {bw}"]
-        if groups == 1:
-            lines += [f"reservations nullb0 0 1 {bw}"]
-        elif there == 1:
+        if there == 1:
             lines += [f"reservations nullb1 0 1 {bw}"]
-        lines += [_measure(case) for case in wanted if case.cgroups == groups]
+        lines += [line for case in wanted if case.cgroups == groups for line in _measure(case)]
     return "\n".join(lines) + "\n"
 
 
-def _measure(case: Case) -> str:
+def _measure(case: Case) -> list[str]:
     load = case.load
-    return f"measure {case.name} {load.disk} {load.readers} {case.cgroups} {load.seconds}"
+    lines = [f"measure {case.name} {load.disk} {load.readers} {case.cgroups} {load.seconds}"]
+    return lines if load == CROWD else [f"reservations {load.disk} 0 1 {load.bw}", *lines]
 
 
 def job_file(case: Case) -> str:

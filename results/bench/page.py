@@ -1,6 +1,6 @@
 """The section of the results' page about the price of scheduling, from the summary alone."""
 
-from results.bench.cases import BASE, CGROUPS, CROWD, SCHEDULERS, TITLES, Case, cases
+from results.bench.cases import BASE, CGROUPS, CROWD, KEPT, SCHEDULERS, TITLES, Case, cases
 
 _OURS = "htbs"
 _PEERS = [name for name in SCHEDULERS if name not in (BASE, _OURS)]
@@ -20,15 +20,15 @@ any machine, and show neither caches nor contention. Each scheduler is as it is 
 {table}
 
 *None* is the whole cost of an I/O without a scheduler, ns; the others are what a scheduler adds.
-Blocks are of 4 KiB, and depth 32 means batches of up to 32: sequential ones merge before they
-reach a scheduler. *One reader* (io_uring) has a disk that completes at once: nothing waits but the
-rest of a batch. *100 readers* (libaio), each with this depth, have one that takes 64 requests at a
+Blocks are of 4 KiB, and depth 32 means batches of up to 32: sequential ones merge before they reach
+a scheduler. *One reader* (io_uring) has a disk that completes at once: nothing waits but the rest
+of a batch. It has reserved less than it reads under HTBS, or, where *reserved*, more, so that each
+request conforms. *100 readers* (libaio), each with this depth, have one that takes 64 requests at a
 time for 0.2 ms: the rest waits, in the scheduler or for a tag. They are in one cgroup, or in a
-cgroup each. Of {most:,} cgroups all have done I/O on the disk, and have a
-reservation under HTBS, and {crowd} read: a request that waits needs one of the queue's 128 tags, so
-no more reservations than that can be backlogged, however many there are. The order in which tags
-become free makes a difference of some hundred ns at depth 32. mq-deadline and kyber know no
-cgroups.
+cgroup each. Of {most:,} cgroups all have done I/O on the disk, and have a reservation under HTBS,
+and {crowd} read: a request that waits needs one of the queue's 128 tags, so no more reservations
+than that can be backlogged, however many there are. The order in which tags become free makes a
+difference of some hundred ns at depth 32. mq-deadline and kyber know no cgroups.
 
 {words}
 """
@@ -51,7 +51,8 @@ def table(summary: dict) -> str:
     for case in cases(BASE):
         added = [_added(summary, name, case) for name in names]
         pattern = {"randread": "random", "read": "sequential"}[case.pattern]
-        place = (str(case.load.readers), pattern, str(case.depth), f"{case.cgroups:,}")
+        readers = f"{case.load.readers}{', reserved' if case.load == KEPT else ''}"
+        place = (readers, pattern, str(case.depth), f"{case.cgroups:,}")
         rows.append((*place, f"{summary['none_ns'][case.name]:,.0f}", *added))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
