@@ -233,6 +233,10 @@ void htbs_policy_inflight_add(struct htbs_policy *policy,
 	}
 	flow->in_flight++;
 	flow->pool->in_flight++;
+	if (sent->paced) {
+		htbs_paced_add(&flow->paced, sent->cost);
+		htbs_paced_add(&flow->pool->paced, sent->cost);
+	}
 	flow->far += sent->far;
 	flow->bytes += sent->cost;
 	if (!policy->in_flight++)
@@ -285,6 +289,10 @@ void htbs_policy_inflight_remove(struct htbs_policy *policy,
 	policy->held = false;
 	flow->in_flight--;
 	flow->pool->in_flight--;
+	if (sent->paced) {
+		htbs_paced_sub(&flow->paced, sent->cost);
+		htbs_paced_sub(&flow->pool->paced, sent->cost);
+	}
 	flow->far -= sent->far;
 	flow->bytes -= sent->cost;
 	policy->in_flight--;
@@ -297,14 +305,14 @@ void htbs_policy_inflight_remove(struct htbs_policy *policy,
 }
 
 /*
- * Does surplus keep a flow behind its pace, by more than this? Not if it asks for too
- * few requests at a time to reach its bandwidth on an idle device.
+ * Does surplus keep a flow behind its pace, by more than this? What it was owed and has
+ * in flight it has not had yet. Not if it asks for too few requests at a time to reach
+ * its bandwidth on an idle device.
  */
-static bool htbs_held_up(const struct htbs_flow *flow, u64 now,
-			 const struct htbs_sent *sent, u64 by)
+static bool htbs_held_up(const struct htbs_flow *flow, u64 now, u64 by)
 {
 	const struct htbs_pool *pool = flow->pool;
-	u64 ahead = pool->in_flight * htbs_pace_step(&pool->pace, sent->cost);
+	u64 ahead = htbs_pace_span(&pool->pace, &pool->paced);
 	u64 tag = htbs_pace_tag(&pool->pace) - ahead;
 
 	return htbs_before(tag + by, now) &&
@@ -334,13 +342,13 @@ void htbs_policy_judge_limits(struct htbs_policy *policy,
 	const struct htbs_flow *tight = htbs_policy_expected(policy, NULL, now);
 
 	if (!slow && !policy->rotational &&
-	    htbs_held_up(flow, now, sent, latency) &&
+	    htbs_held_up(flow, now, latency) &&
 	    now - flow->pool->judged >= latency) {
 		flow->pool->judged = now;
 		slow = true;
 	}
 	if (!slow &&
-	    (htbs_held_up(flow, now, sent, step) || (tight && tight != flow)))
+	    (htbs_held_up(flow, now, step) || (tight && tight != flow)))
 		return;
 	htbs_limit_judge(&policy->window, slow,
 			 (u64)htbs_policy_in_flight(policy, false) * HTBS_WINDOW_ONE);

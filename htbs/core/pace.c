@@ -34,7 +34,7 @@
 
 #define HTBS_SECOND		1000000000ULL	/* ns */
 
-static u64 htbs_one_step(const struct htbs_pace_curve *curve, u32 cost)
+static u64 htbs_one_step(const struct htbs_pace_curve *curve, u64 cost)
 {
 	return curve->rate ? div64_u64(cost * HTBS_SECOND, curve->rate) : 0;
 }
@@ -127,6 +127,21 @@ u64 htbs_pace_step(const struct htbs_pace *pace, u32 cost)
 {
 	u64 bytes = htbs_one_step(&pace->bytes, cost);
 	u64 ops = htbs_one_step(&pace->ops, HTBS_COST_MIN);
+
+	return bytes > ops ? bytes : ops;
+}
+
+/**
+ * htbs_pace_span() - how long the reservation takes for some requests
+ * @pace: the pace
+ * @paced: the requests; less than 16 GiB
+ *
+ * Return: ns; by the slower curve.
+ */
+u64 htbs_pace_span(const struct htbs_pace *pace, const struct htbs_paced *paced)
+{
+	u64 bytes = htbs_one_step(&pace->bytes, paced->bytes);
+	u64 ops = htbs_one_step(&pace->ops, (u64)paced->ops * HTBS_COST_MIN);
 
 	return bytes > ops ? bytes : ops;
 }

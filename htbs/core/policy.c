@@ -260,7 +260,7 @@ void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 
 static void htbs_describe(const struct htbs_policy *policy,
 			  const struct htbs_flow *flow, u64 now, bool near,
-			  u64 arrived, u64 start,
+			  u64 arrived, u64 start, bool surplus,
 			  const struct htbs_extent *extent,
 			  struct htbs_sent *sent)
 {
@@ -272,28 +272,30 @@ static void htbs_describe(const struct htbs_policy *policy,
 		.conforms	= !flow->background && start == arrived,
 		.write		= extent->write,
 		.far		= !near || policy->active != flow || !policy->run,
+		.paced		= !flow->background &&
+				  (!surplus || policy->overload.now),
 	};
 }
 
 /* Charge what a pool is owed. In an overload all that it has counts as owed. */
 static void htbs_charge_dispatch(struct htbs_policy *policy,
-				 struct htbs_flow *flow, u64 now, u64 arrived,
-				 u32 cost, bool surplus)
+				 struct htbs_flow *flow, u64 arrived,
+				 const struct htbs_sent *sent)
 {
 	struct htbs_pool *pool = flow->pool;
 
 	if (flow->background)
 		return;
-	pool->served = now;
-	if (!surplus || policy->overload.now) {
-		htbs_pace_charge(&pool->pace, arrived, cost);
+	pool->served = sent->at;
+	if (sent->paced) {
+		htbs_pace_charge(&pool->pace, arrived, sent->cost);
 		htbs_pool_turn_over(flow);
 	}
 	if (!policy->overload.now)
 		return;
 	htbs_fair_serve(&policy->proportions, &pool->proportion, 0);
 	htbs_fair_charge(&policy->proportions, &pool->proportion,
-			 htbs_pace_step(&pool->pace, cost));
+			 htbs_pace_step(&pool->pace, sent->cost));
 }
 
 /**
@@ -320,7 +322,8 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 	if (policy->order == HTBS_ORDER_NEAREST)
 		flow->sweep = flow->next_pos;
 	policy->next_pos = flow->next_pos;
-	htbs_describe(policy, flow, now, near, arrived, start, extent, sent);
+	htbs_describe(policy, flow, now, near, arrived, start, surplus, extent,
+		      sent);
 	htbs_policy_inflight_add(policy, flow, sent);
 	if (!policy->run && !flow->background)
 		began = htbs_policy_account_turn(policy, flow, sent->due, now);
@@ -329,7 +332,7 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 	htbs_fair_serve(&policy->shares, &flow->share,
 			htbs_flow_share_of_run(flow,
 					       htbs_service_time_longest(&policy->service)));
-	htbs_charge_dispatch(policy, flow, now, arrived, extent->cost, surplus);
+	htbs_charge_dispatch(policy, flow, arrived, sent);
 	if (sent->write)
 		htbs_quota_account(&policy->quota, extent->cost,
 				   policy->rotational && !near ?

@@ -145,6 +145,8 @@ void htbs_pool_join(struct htbs_pool *pool, struct htbs_flow *flow)
 	list_add_tail(&flow->member, &pool->members);
 	pool->pending += flow->pending;
 	pool->in_flight += flow->in_flight;
+	pool->paced.bytes += flow->paced.bytes;
+	pool->paced.ops += flow->paced.ops;
 	pool->busy += htbs_flow_busy(flow);
 }
 
@@ -157,6 +159,8 @@ void htbs_pool_leave(struct htbs_flow *flow)
 	list_del_init(&flow->member);
 	flow->pool->pending -= flow->pending;
 	flow->pool->in_flight -= flow->in_flight;
+	flow->pool->paced.bytes -= flow->paced.bytes;
+	flow->pool->paced.ops -= flow->paced.ops;
 	flow->pool->busy -= htbs_flow_busy(flow);
 }
 

@@ -84,8 +84,9 @@ static inline u64 htbs_rq_due(struct request *rq)
 	return (unsigned long)rq->elv.priv[1];
 }
 
-/* The parts of elv.icq: from the lowest bit on, 31, 1 and 32 bits. */
-#define HTBS_RQ_COST_MAX	((1U << 31) - 1)	/* sectors */
+/* The parts of elv.icq: from the lowest bit on, 30, 1, 1 and 32 bits. */
+#define HTBS_RQ_COST_MAX	((1U << 30) - 1)	/* sectors */
+#define HTBS_RQ_PACED		0x40000000ULL
 #define HTBS_RQ_FAR		0x80000000ULL
 #define HTBS_RQ_BEFORE_SHIFT	32
 
@@ -103,7 +104,9 @@ static inline void htbs_rq_set_sent(struct request *rq,
 	s64 before = clamp_t(s64, (s64)(sent->due - sent->at) >> 10, S32_MIN,
 			     S32_MAX);
 	u64 packed = (u64)(u32)before << HTBS_RQ_BEFORE_SHIFT |
-		     (sent->far ? HTBS_RQ_FAR : 0) | sent->cost >> SECTOR_SHIFT;
+		     (sent->far ? HTBS_RQ_FAR : 0) |
+		     (sent->paced ? HTBS_RQ_PACED : 0) |
+		     sent->cost >> SECTOR_SHIFT;
 
 	rq->elv.priv[1] = (void *)(unsigned long)sent->due;
 	rq->elv.icq = (void *)(unsigned long)packed;
@@ -128,6 +131,7 @@ static inline void htbs_rq_sent(struct request *rq, struct htbs_sent *sent)
 		.conforms	= htbs_rq_flag(rq, HTBS_RQ_CONFORMS),
 		.write		= op_is_write(rq->cmd_flags),
 		.far		= packed & HTBS_RQ_FAR,
+		.paced		= packed & HTBS_RQ_PACED,
 	};
 }
 

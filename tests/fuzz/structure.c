@@ -43,6 +43,7 @@ static void check_pool(struct bench *bench, struct htbs_pool *pool)
 	const struct htbs_policy *policy = &bench->policy;
 	const struct htbs_flow *first = htbs_pool_first(pool), *c;
 	u32 pending = 0, in_flight = 0, busy = 0;
+	struct htbs_paced paced = { };
 	int i;
 
 	for (i = 0; i < FLOWS; i++) {
@@ -51,11 +52,16 @@ static void check_pool(struct bench *bench, struct htbs_pool *pool)
 			continue;
 		pending += c->pending;
 		in_flight += c->in_flight;
+		paced.bytes += c->paced.bytes;
+		paced.ops += c->paced.ops;
+		must(c->paced.ops <= c->in_flight && c->paced.bytes <= c->bytes);
 		busy += c->pending || c->in_flight;
 	}
 	must(pool->pending == pending);
 	must(pool->busy == busy);
 	must(pool->in_flight == in_flight);
+	must(pool->paced.bytes == paced.bytes);
+	must(pool->paced.ops == paced.ops);
 	must(!RB_EMPTY_NODE(&pool->proportion.rb) == (first && policy->overload.now));
 	if (pool == policy->changed)
 		return;

@@ -80,7 +80,7 @@ class CSent(Structure):
     """struct htbs_sent."""
 
     _fields_ = [("at", c_uint64), ("due", c_uint64), ("cost", c_uint32), ("conforms", c_bool),
-                ("write", c_bool), ("far", c_bool)]
+                ("write", c_bool), ("far", c_bool), ("paced", c_bool)]
 
 
 class CServiceTime(Structure):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.model.reservation import SECOND
+from tests.model.reservation import SECOND, Params
 from tests.unit.desk import MS, SOON, SPARE
 
 
@@ -200,6 +200,20 @@ def test_a_slow_request_lowers_the_limits(flash):
     flash.serve(took=MS * 4 // 5)
     assert quota.limit.value < before[0]
     assert window.value < before[1]
+
+
+def test_surplus_in_flight_puts_no_flow_behind_its_pace(flash):
+    """Two large requests, of which one was owed: the flow has had what it reserved, and more."""
+    flow = flash.init_flow(Params(1 << 20, 1 << 17, 100 * MS))
+    window = flash.device.window
+    window.value = 8 * 256
+    for pos in (0, 1 << 20):
+        flash.arrive(flow, pos, size=120 << 10)
+    first, second = flash.dispatch(), flash.dispatch()
+    assert (first[1].sent.paced, second[1].sent.paced) == (True, False)
+    flash.now += MS
+    flash.device.complete(*first, flash.now)
+    assert window.value >= 8 * 256
 
 
 @pytest.mark.parametrize("tighter", [False, True])

@@ -34,6 +34,7 @@
  * @background: it is IOPRIO_CLASS_IDLE (constant)
  * @pending: pending requests
  * @in_flight: requests dispatched and not completed
+ * @paced: those of them that were charged to the pace, and what they were charged
  * @backlogged: its place among the backlogged flows, while it is one of them
  * @arrived: when its oldest pending request arrived, or was no longer throttled; real ns
  * @cost: what that is charged, bytes
@@ -65,6 +66,7 @@ struct htbs_flow {
 	bool background;
 	u32 pending;
 	u32 in_flight;
+	struct htbs_paced paced;
 	struct list_head backlogged;
 	u64 arrived;
 	u32 cost;

@@ -35,13 +35,38 @@ struct htbs_pace {
 	struct htbs_pace_curve ops;
 };
 
+/**
+ * struct htbs_paced - some requests that were charged to a pace
+ * @bytes: what they were charged
+ * @ops: how many there are
+ */
+struct htbs_paced {
+	u64 bytes;
+	u32 ops;
+};
+
 void htbs_pace_init(struct htbs_pace *pace, const struct htbs_params *params,
 		    u64 now);
 u64 htbs_pace_tag(const struct htbs_pace *pace);
 u64 htbs_pace_step(const struct htbs_pace *pace, u32 cost);
+u64 htbs_pace_span(const struct htbs_pace *pace, const struct htbs_paced *paced);
 u64 htbs_pace_start(const struct htbs_pace *pace, u64 arrived, u32 cost);
 u64 htbs_pace_deadline(const struct htbs_pace *pace, u64 arrived, u64 start);
 void htbs_pace_busy(struct htbs_pace *pace, u64 now, u64 idle, u64 service);
 void htbs_pace_charge(struct htbs_pace *pace, u64 arrived, u32 cost);
+
+/* A request that was charged @cost bytes is dispatched. */
+static inline void htbs_paced_add(struct htbs_paced *paced, u32 cost)
+{
+	paced->bytes += cost;
+	paced->ops++;
+}
+
+/* It has completed, or was given back. */
+static inline void htbs_paced_sub(struct htbs_paced *paced, u32 cost)
+{
+	paced->bytes -= cost;
+	paced->ops--;
+}
 
 #endif /* HTBS_CORE_PACE_H */

@@ -232,6 +232,7 @@ struct htbs_choice {
  * @conforms: it was entitled when it arrived
  * @write: moves data to the device
  * @far: the device positions for it
+ * @paced: it was charged to the pace of its pool
  */
 struct htbs_sent {
 	u64 at;
@@ -240,6 +241,7 @@ struct htbs_sent {
 	bool conforms;
 	bool write;
 	bool far;
+	bool paced;
 };
 
 void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,

@@ -29,6 +29,7 @@ struct htbs_flow;
  * @proportion: device time that they had over the reservation, for an overload
  * @pending: pending requests of all of them
  * @in_flight: requests of all of them, dispatched and not completed
+ * @paced: those of them that were charged to @pace, and what they were charged
  * @busy: how many of them have requests pending or in flight
  * @idle_since: when one of their requests completed last, or the pool began, real ns
  * @judged: when its pace lowered the limits last, real ns
@@ -46,6 +47,7 @@ struct htbs_pool {
 	struct htbs_fair_node proportion;
 	u32 pending;
 	u32 in_flight;
+	struct htbs_paced paced;
 	u32 busy;
 	u64 idle_since;
 	u64 judged;
