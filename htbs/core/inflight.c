@@ -326,31 +326,32 @@ static bool htbs_held_up(const struct htbs_flow *flow, u64 now, u64 by)
  * @now: real time, ns
  * @sent: the request
  *
- * A flow that is behind takes time to catch up. So its pace lowers the limits once
- * in a latency, if it is behind by more than that, and while it is behind by more than
- * a request raises none. On a device that seeks a flow that is behind has a deadline
- * for that, and only slow requests lower the quota. Of flows with a longer latency than
- * another all are in time anyway: they raise no limit.
+ * A slow one lowers the window, a late one the quota. A flow that is behind takes time to
+ * catch up. So its pace lowers both once in a latency, if it is behind by more than that,
+ * and while it is behind by more than a request raises none. On a device that seeks a flow
+ * that is behind has a deadline for that. Of flows with a longer latency than another all
+ * are in time anyway: they raise no limit.
  */
 void htbs_policy_judge_limits(struct htbs_policy *policy,
 			      struct htbs_flow *flow, u64 now,
 			      const struct htbs_sent *sent)
 {
+	u64 reads = (u64)htbs_policy_in_flight(policy, false) * HTBS_WINDOW_ONE;
 	bool slow = 4 * (now - sent->at) > 3 * (sent->due - sent->at);
 	u64 step = htbs_pace_step(&flow->pool->pace, sent->cost);
 	u64 latency = htbs_flow_latency(flow);
 	const struct htbs_flow *tight = htbs_policy_expected(policy, NULL, now);
+	bool late = htbs_before(sent->due, now), raises;
 
-	if (!slow && !policy->rotational &&
-	    htbs_held_up(flow, now, latency) &&
+	if (!late && !policy->rotational && htbs_held_up(flow, now, latency) &&
 	    now - flow->pool->judged >= latency) {
 		flow->pool->judged = now;
 		slow = true;
+		late = true;
 	}
-	if (!slow &&
-	    (htbs_held_up(flow, now, step) || (tight && tight != flow)))
-		return;
-	htbs_limit_judge(&policy->window, slow,
-			 (u64)htbs_policy_in_flight(policy, false) * HTBS_WINDOW_ONE);
-	htbs_quota_judge(&policy->quota, slow);
+	raises = !htbs_held_up(flow, now, step) && (!tight || tight == flow);
+	if (slow || raises)
+		htbs_limit_judge(&policy->window, slow, reads);
+	if (late || raises)
+		htbs_quota_judge(&policy->quota, late);
 }

@@ -4,10 +4,10 @@
  *
  * What a device has in its queue and in its buffer others wait for, and no model tells
  * how long. What can be seen is how long conforming requests take. So the limit follows
- * from that, as TCP's window follows from loss: a request that is slow, as it took more
- * than three quarters of the time that it had when it was dispatched, lowers the limit by
+ * from that, as TCP's window follows from loss: a request that is slow lowers the limit by
  * a part; if surplus was held back, one that is not raises it by so much less that one
- * slow request in so many is in balance.
+ * slow request in so many is in balance. For the quota slow is what is late, for the window
+ * what took more than three quarters of the time that it had when it was dispatched.
  *
  * Nothing is known of a device at first. The first slow request halves what is used. A
  * limit that begins at its least grows by as much with each request that is not slow until
@@ -72,7 +72,7 @@ void htbs_limit_double(struct htbs_limit *limit)
 /**
  * htbs_limit_judge() - a conforming request has completed
  * @limit: the limit
- * @slow: it took most of its time, or its flow is behind its pace
+ * @slow: it took too long, or its flow is behind its pace
  * @used: what was used of the limit
  */
 void htbs_limit_judge(struct htbs_limit *limit, bool slow, u64 used)

@@ -23,8 +23,8 @@
 #define HTBS_QUOTA_POSITION	10
 /* The least that is left to surplus: 1 MiB/s, one positioning a second. */
 #define HTBS_QUOTA_LEAST	1048576ULL
-/* One request in so many may be slow: erasing has no tail, so as many may be late. */
-#define HTBS_QUOTA_SLOW		100
+/* One request in so many may be late. */
+#define HTBS_QUOTA_LATE		100
 /* Tokens for so long may be saved up, and as many bytes as a large request has. */
 #define HTBS_QUOTA_BURST	1000000ULL	/* ns */
 #define HTBS_QUOTA_REQUEST	131072
@@ -44,7 +44,7 @@ void htbs_quota_init(struct htbs_quota *quota, u64 now)
 		.since	= now,
 	};
 	htbs_limit_init(&quota->limit, HTBS_QUOTA_LEAST, HTBS_QUOTA_LEAST,
-			HTBS_QUOTA_MOST, HTBS_QUOTA_SLOW);
+			HTBS_QUOTA_MOST, HTBS_QUOTA_LATE);
 }
 
 static u64 htbs_quota_bytes(const struct htbs_quota *quota, u64 ns)
@@ -85,10 +85,10 @@ bool htbs_quota_allows(struct htbs_quota *quota, u64 now)
 }
 
 /*
- * The rate by which a slow request lowers the quota is what was used, if less.  Until
- * one was slow the quota doubles with each interval in which most of it was used: how
+ * The rate by which a late request lowers the quota is what was used, if less.  Until
+ * one was late the quota doubles with each interval in which most of it was used: how
  * fast a device is it finds within a second or two, and what a drive with a buffer is
- * given before it is slow is as much as it took before.
+ * given before it is late is as much as it took before.
  */
 static void htbs_quota_measure(struct htbs_quota *quota, u64 now)
 {
@@ -127,11 +127,11 @@ void htbs_quota_account(struct htbs_quota *quota, u32 cost, u64 position,
 /**
  * htbs_quota_judge() - a conforming request has completed
  * @quota: the quota
- * @slow: it took most of its time, or its flow is behind its pace
+ * @late: it was late, or its flow is behind its pace
  */
-void htbs_quota_judge(struct htbs_quota *quota, bool slow)
+void htbs_quota_judge(struct htbs_quota *quota, bool late)
 {
-	htbs_limit_judge(&quota->limit, slow, quota->used ?: quota->limit.value);
+	htbs_limit_judge(&quota->limit, late, quota->used ?: quota->limit.value);
 }
 
 /**

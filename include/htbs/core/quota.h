@@ -31,7 +31,7 @@ void htbs_quota_init(struct htbs_quota *quota, u64 now);
 bool htbs_quota_allows(struct htbs_quota *quota, u64 now);
 void htbs_quota_account(struct htbs_quota *quota, u32 cost, u64 position,
 			bool surplus, u64 now);
-void htbs_quota_judge(struct htbs_quota *quota, bool slow);
+void htbs_quota_judge(struct htbs_quota *quota, bool late);
 u64 htbs_quota_wait(struct htbs_quota *quota, u64 now);
 
 #endif /* HTBS_CORE_QUOTA_H */
