@@ -46,9 +46,9 @@ run=weights
 reserve flood1 sim0 bw=20K weight=100
 reserve flood3 sim0 bw=20K weight=300
 reserve rest sim0 bw=20K burst=8K latency=100000 weight=100
-job flood1 10 --rw=randread --iodepth=16 &
-job flood3 10 --rw=randread --iodepth=16 --offset=2g &
-job rest 10 --rw=randread --iodepth=16 --offset=4g &
+job flood1 20 --rw=randread --iodepth=16 &
+job flood3 20 --rw=randread --iodepth=16 --offset=2g &
+job rest 20 --rw=randread --iodepth=16 --offset=4g &
 wait
 reserve flood1 sim0 weight=default
 reserve flood3 sim0 weight=default
