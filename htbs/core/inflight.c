@@ -326,11 +326,14 @@ static bool htbs_held_up(const struct htbs_flow *flow, u64 now, u64 by)
  * @now: real time, ns
  * @sent: the request
  *
- * A slow one lowers the window, a late one the quota. A flow that is behind takes time to
- * catch up. So its pace lowers both once in a latency, if it is behind by more than that,
- * and while it is behind by more than a request raises none. On a device that seeks a flow
- * that is behind has a deadline for that. Of flows with a longer latency than another all
- * are in time anyway: they raise no limit.
+ * A slow one lowers the window. It lowers the quota on a device that seeks, as what a disk
+ * owes to its medium delays all that follows for seconds; on others a late one does, as an
+ * erasure delays one read and is over.
+ *
+ * A flow that is behind takes time to catch up. So its pace lowers both once in a latency,
+ * if it is behind by more than that, and while it is behind by more than a request raises
+ * none. On a device that seeks a flow that is behind has a deadline for that. Of flows with
+ * a longer latency than another all are in time anyway: they raise no limit.
  */
 void htbs_policy_judge_limits(struct htbs_policy *policy,
 			      struct htbs_flow *flow, u64 now,
@@ -341,7 +344,8 @@ void htbs_policy_judge_limits(struct htbs_policy *policy,
 	u64 step = htbs_pace_step(&flow->pool->pace, sent->cost);
 	u64 latency = htbs_flow_latency(flow);
 	const struct htbs_flow *tight = htbs_policy_expected(policy, NULL, now);
-	bool late = htbs_before(sent->due, now), raises;
+	bool late = policy->rotational ? slow : htbs_before(sent->due, now);
+	bool raises;
 
 	if (!late && !policy->rotational && htbs_held_up(flow, now, latency) &&
 	    now - flow->pool->judged >= latency) {

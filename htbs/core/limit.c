@@ -6,8 +6,9 @@
  * how long. What can be seen is how long conforming requests take. So the limit follows
  * from that, as TCP's window follows from loss: a request that is slow lowers the limit by
  * a part; if surplus was held back, one that is not raises it by so much less that one
- * slow request in so many is in balance. For the quota slow is what is late, for the window
- * what took more than three quarters of the time that it had when it was dispatched.
+ * slow request in so many is in balance. Slow is what took more than three quarters of the
+ * time that it had when it was dispatched; for the quota of a device that does not seek it
+ * is what was late.
  *
  * Nothing is known of a device at first. The first slow request halves what is used. A
  * limit that begins at its least grows by as much with each request that is not slow until

@@ -23,7 +23,7 @@
 #define HTBS_QUOTA_POSITION	10
 /* The least that is left to surplus: 1 MiB/s, one positioning a second. */
 #define HTBS_QUOTA_LEAST	1048576ULL
-/* One request in so many may be late. */
+/* One request in so many may be late, or, on a device that seeks, slow. */
 #define HTBS_QUOTA_LATE		100
 /* Tokens for so long may be saved up, and as many bytes as a large request has. */
 #define HTBS_QUOTA_BURST	1000000ULL	/* ns */

@@ -206,6 +206,15 @@ def test_a_slow_request_lowers_the_window_a_late_one_the_quota(flash):
     assert quota.limit.value < before[0]
 
 
+def test_a_slow_request_lowers_the_quota_of_a_device_that_seeks(desk):
+    tight = desk.init_flow(SOON._replace(latency=100 * MS))
+    quota = desk.device.quota
+    quota.limit.value = 1 << 30
+    desk.arrive(tight)
+    desk.serve(took=80 * MS)
+    assert quota.limit.value < 1 << 30
+
+
 def test_surplus_in_flight_puts_no_flow_behind_its_pace(flash):
     """Two large requests, of which one was owed: the flow has had what it reserved, and more."""
     flow = flash.init_flow(Params(1 << 20, 1 << 17, 100 * MS))
