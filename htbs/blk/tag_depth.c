@@ -32,9 +32,9 @@
  * yet: a flood that begins would otherwise have all tags before its first
  * request is counted. So a request counts from when it is allocated.
  *
- * While fewer than half of the tags are held all see all of them: a limit has blk-mq
- * allocate tags one by one. Not while a group has a cap, whose requests may keep what
- * they were told for long.
+ * While fewer than half of the tags are held no allocation is limited, as blk-mq
+ * allocates tags one by one under a limit. If a group on the device has a cap all
+ * allocations are limited: throttled requests hold their tags for long.
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>

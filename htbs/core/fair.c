@@ -11,6 +11,7 @@
  */
 #include <htbs/core/fair.h>
 #include <htbs/core/params.h>
+#include <htbs/core/tree.h>
 
 /**
  * htbs_fair_init() - no flow is backlogged
@@ -81,15 +82,13 @@ void htbs_fair_serve(struct htbs_fair *fair, const struct htbs_fair_node *node,
 void htbs_fair_charge(struct htbs_fair *fair, struct htbs_fair_node *node,
 		      u64 had)
 {
-	bool backlogged = !RB_EMPTY_NODE(&node->rb);
+	bool moves = !RB_EMPTY_NODE(&node->rb) &&
+		     !htbs_tree_holds_only(&fair->root.rb_root, &node->rb);
 
-	if (fair->root.rb_root.rb_node == &node->rb && !node->rb.rb_left &&
-	    !node->rb.rb_right)
-		backlogged = false; /* The only one keeps its place. */
-	if (backlogged)
+	if (moves)
 		htbs_fair_remove(fair, node);
 	node->tag += had;
-	if (backlogged)
+	if (moves)
 		htbs_fair_insert(fair, node);
 }
 

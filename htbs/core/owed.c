@@ -25,6 +25,7 @@
 
 #include <htbs/core/owed.h>
 #include <htbs/core/params.h>
+#include <htbs/core/tree.h>
 
 static struct htbs_owed_sum htbs_sum_own(const struct htbs_owed_head *head)
 {
@@ -131,13 +132,6 @@ void htbs_owed_remove(struct htbs_owed *owed, struct htbs_owed_head *head)
 	RB_CLEAR_NODE(&head->rb);
 }
 
-static bool htbs_owed_only(const struct htbs_owed *owed,
-			   const struct htbs_owed_head *head)
-{
-	return owed->root.rb_root.rb_node == &head->rb && !head->rb.rb_left &&
-	       !head->rb.rb_right;
-}
-
 /**
  * htbs_owed_update() - a flow has a head, or another one
  * @owed: the heads
@@ -145,7 +139,7 @@ static bool htbs_owed_only(const struct htbs_owed *owed,
  */
 void htbs_owed_update(struct htbs_owed *owed, struct htbs_owed_head *head)
 {
-	if (htbs_owed_only(owed, head)) {
+	if (htbs_tree_holds_only(&owed->root.rb_root, &head->rb)) {
 		htbs_sum_update(head, false);
 		return;
 	}

@@ -11,6 +11,7 @@
 
 #include <htbs/core/params.h>
 #include <htbs/core/ready.h>
+#include <htbs/core/tree.h>
 
 static struct htbs_ready_node *htbs_ready_entry(const struct rb_node *rb)
 {
@@ -76,8 +77,7 @@ void htbs_ready_remove(struct htbs_ready *ready, struct htbs_ready_node *node)
  */
 void htbs_ready_update(struct htbs_ready *ready, struct htbs_ready_node *node)
 {
-	if (ready->root.rb_node == &node->rb && !node->rb.rb_left &&
-	    !node->rb.rb_right) {
+	if (htbs_tree_holds_only(&ready->root, &node->rb)) {
 		node->first = node->start;
 		return;
 	}

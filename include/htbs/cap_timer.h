@@ -17,12 +17,12 @@ void __htbs_cap_timer_arm(struct htbs_device *dev);
 void __htbs_unthrottle_due(struct htbs_device *dev, u64 now);
 
 /**
- * htbs_throttles() - whether a flow with requests pending is throttled
+ * htbs_some_throttled() - whether a flow with requests pending is throttled
  * @dev: the device, locked
  *
  * Return: true if one is.
  */
-static inline bool htbs_throttles(const struct htbs_device *dev)
+static inline bool htbs_some_throttled(const struct htbs_device *dev)
 {
 	return !RB_EMPTY_ROOT(&dev->policy.throttled.rb_root);
 }
@@ -33,7 +33,7 @@ static inline bool htbs_throttles(const struct htbs_device *dev)
  */
 static inline void htbs_cap_timer_arm(struct htbs_device *dev)
 {
-	if (htbs_throttles(dev) || dev->policy.drains)
+	if (htbs_some_throttled(dev) || dev->policy.drains)
 		__htbs_cap_timer_arm(dev);
 }
 
@@ -44,7 +44,7 @@ static inline void htbs_cap_timer_arm(struct htbs_device *dev)
  */
 static inline void htbs_unthrottle_due(struct htbs_device *dev, u64 now)
 {
-	if (htbs_throttles(dev))
+	if (htbs_some_throttled(dev))
 		__htbs_unthrottle_due(dev, now);
 }
 

@@ -314,13 +314,13 @@ def test_an_idle_flow_saves_nothing_up():
 
 # The quota.
 
-@pytest.mark.parametrize("slow", [False, True])
-def test_a_new_quota_doubles_until_a_request_is_slow(slow):
-    """With each interval in which most of it was used; the slow one halves what was used."""
+@pytest.mark.parametrize("late", [False, True])
+def test_a_new_quota_doubles_until_a_request_is_late(late):
+    """With each interval in which most of it was used; the late one halves what was used."""
     lib, quota, values = parts(), CQuota(), []
     lib.htbs_quota_init(byref(quota), 0)
     for i in range(3000):
-        if i == 400 and slow:
+        if i == 400 and late:
             lib.htbs_quota_judge(byref(quota), True)
         if lib.htbs_quota_allows(byref(quota), i * MS):
             lib.htbs_quota_account(byref(quota), max(4096, quota.limit.value // 900), 0, True,
@@ -329,7 +329,7 @@ def test_a_new_quota_doubles_until_a_request_is_slow(slow):
     assert values[99] == 1 << 20
     assert values[150] == 2 << 20
     assert values[399] == 8 << 20
-    if slow:
+    if late:
         assert 3 << 19 < values[400] < 5 << 19
         assert values[-1] == values[400]
     else:

@@ -89,7 +89,7 @@ struct htbs_overload {
  *	(constant)
  * @background_due: when its next request goes before others, real ns
  * @pool: the flows without a reservation of their own
- * @changed: a pool whose head in @owed and @ready is not up to date, or NULL
+ * @changed: the pool with a stale head in @owed and @ready, or NULL
  * @owed: heads of pools by deadline
  * @ready: those of them that are served as soon as they are entitled: by position if
  *	@rotational, else by deadline
