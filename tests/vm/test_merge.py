@@ -1,4 +1,4 @@
-"""Back, front, gap, plug and discard merges, and none across groups."""
+"""Back, front, gap, plug and discard merges, none across groups, fewer where nothing seeks."""
 
 import pytest
 

@@ -100,5 +100,22 @@ count write alternate
 expect 0 $merges "merges across groups"
 expect 256 $ios "I/Os of two groups"
 
+# On a device that does not seek requests are merged at the back. Where nothing merged for 64
+# requests none is looked up until 1,024: 128, 256 writes and as many reads that verify them, 374.
+scheduler $disk none
+echo 0 >/sys/block/$disk/queue/rotational
+scheduler $disk htbs
+reserve one $disk bw=1M burst=64K latency=50000
+count write job one --rw=write --verify=crc32c
+some_merges "back, on a device that does not seek"
+count read job one --rw=read:4k
+expect "128 0" "$ios $merges" "I/Os and merges of requests that are apart"
+count write job one --rw=write --verify=crc32c
+expect 0 $merges "merges after 128 requests without one"
+expect 256 $ios "I/Os after 128 requests without a merge"
+count read job one --rw=read:4k --size=6m --number_ios=374
+count write job one --rw=write --verify=crc32c
+some_merges "back, after 1,024 requests"
+
 scheduler $disk none
 rmmod htbs
