@@ -60,6 +60,9 @@ void htbs_device_put(struct htbs_device *dev)
 
 /* Groups: called by blk-cgroup when a cgroup meets a device. */
 
+/* One more byte takes a slab of twice the size, for each cgroup and disk. */
+static_assert(sizeof(struct htbs_group) <= 1024);
+
 static struct blkg_policy_data *htbs_group_alloc(gfp_t gfp)
 {
 	/* The queue may be frozen: no I/O to get memory. */

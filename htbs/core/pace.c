@@ -140,7 +140,8 @@ u64 htbs_pace_step(const struct htbs_pace *pace, u32 cost)
  */
 u64 htbs_pace_span(const struct htbs_pace *pace, const struct htbs_paced *paced)
 {
-	u64 bytes = htbs_one_step(&pace->bytes, paced->bytes);
+	u64 bytes = htbs_one_step(&pace->bytes,
+				  (u64)paced->units * HTBS_PACED_UNIT);
 	u64 ops = htbs_one_step(&pace->ops, (u64)paced->ops * HTBS_COST_MIN);
 
 	return bytes > ops ? bytes : ops;

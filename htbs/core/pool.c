@@ -145,7 +145,7 @@ void htbs_pool_join(struct htbs_pool *pool, struct htbs_flow *flow)
 	list_add_tail(&flow->member, &pool->members);
 	pool->pending += flow->pending;
 	pool->in_flight += flow->in_flight;
-	pool->paced.bytes += flow->paced.bytes;
+	pool->paced.units += flow->paced.units;
 	pool->paced.ops += flow->paced.ops;
 	pool->busy += htbs_flow_busy(flow);
 }
@@ -159,7 +159,7 @@ void htbs_pool_leave(struct htbs_flow *flow)
 	list_del_init(&flow->member);
 	flow->pool->pending -= flow->pending;
 	flow->pool->in_flight -= flow->in_flight;
-	flow->pool->paced.bytes -= flow->paced.bytes;
+	flow->pool->paced.units -= flow->paced.units;
 	flow->pool->paced.ops -= flow->paced.ops;
 	flow->pool->busy -= htbs_flow_busy(flow);
 }

@@ -52,15 +52,15 @@ static void check_pool(struct bench *bench, struct htbs_pool *pool)
 			continue;
 		pending += c->pending;
 		in_flight += c->in_flight;
-		paced.bytes += c->paced.bytes;
+		paced.units += c->paced.units;
 		paced.ops += c->paced.ops;
-		must(c->paced.ops <= c->in_flight && c->paced.bytes <= c->bytes);
+		must(c->paced.ops <= c->in_flight && c->paced.units <= c->bytes / HTBS_PACED_UNIT);
 		busy += c->pending || c->in_flight;
 	}
 	must(pool->pending == pending);
 	must(pool->busy == busy);
 	must(pool->in_flight == in_flight);
-	must(pool->paced.bytes == paced.bytes);
+	must(pool->paced.units == paced.units);
 	must(pool->paced.ops == paced.ops);
 	must(!RB_EMPTY_NODE(&pool->proportion.rb) == (first && policy->overload.now));
 	if (pool == policy->changed)

@@ -31,28 +31,28 @@
  * @member: its place in @pool
  * @turn: its place among the backlogged flows of @pool, while it is one of them
  * @cap: its cap
- * @background: it is IOPRIO_CLASS_IDLE (constant)
  * @pending: pending requests
  * @in_flight: requests dispatched and not completed
  * @paced: those of them that were charged to the pace, and what they were charged
  * @backlogged: its place among the backlogged flows, while it is one of them
  * @arrived: when its oldest pending request arrived, or was no longer throttled; real ns
  * @cost: what that is charged, bytes
- * @write: that moves data to the device
- * @pos: the first sector of that
+ * @far: its requests in flight for which the device positions
+ * @pos: the first sector of its oldest pending request
  * @expected: its place among the flows of which conforming requests are expected
  * @expected_until: up to when they are, real ns
  * @share: device time that it had over its weight
  * @time_alone: what the device takes for its last request if it serves no other, ns
  * @service: what the device takes for its requests
  * @fastest: the same at best
- * @far: its requests in flight for which the device positions
  * @bytes: what its requests in flight were charged
  * @load: what the device takes for them
  * @next_pos: sector after the end of the last request dispatched
  * @sweep: sector from which the next request by position is looked for
  * @idle_since: when its last request completed, or the flow began, real ns
  * @think: mean time from there to its next request, ns
+ * @background: it is IOPRIO_CLASS_IDLE (constant)
+ * @write: its oldest pending request moves data to the device
  * @history: one bit for each of the last 8 dispatched requests, 1: sequential
  * @sync: a task waits for the last request dispatched
  * @known: a request was dispatched, so @next_pos is valid
@@ -63,14 +63,13 @@ struct htbs_flow {
 	struct list_head member;
 	struct list_head turn;
 	struct htbs_cap cap;
-	bool background;
 	u32 pending;
 	u32 in_flight;
 	struct htbs_paced paced;
 	struct list_head backlogged;
 	u64 arrived;
 	u32 cost;
-	bool write;
+	u32 far;
 	u64 pos;
 	struct rb_node expected;
 	u64 expected_until;
@@ -78,13 +77,14 @@ struct htbs_flow {
 	u64 time_alone;
 	struct htbs_service_time service;
 	struct htbs_fastest fastest;
-	u32 far;
 	u64 bytes;
 	struct htbs_load load;
 	u64 next_pos;
 	u64 sweep;
 	u64 idle_since;
 	u64 think;
+	bool background;
+	bool write;
 	u8 history;
 	bool sync;
 	bool known;

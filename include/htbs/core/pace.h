@@ -37,13 +37,16 @@ struct htbs_pace {
 
 /**
  * struct htbs_paced - some requests that were charged to a pace
- * @bytes: what they were charged
+ * @units: what they were charged, in units of HTBS_PACED_UNIT; each rounded down
  * @ops: how many there are
  */
 struct htbs_paced {
-	u64 bytes;
+	u32 units;
 	u32 ops;
 };
+
+/* No request of a disk is charged a part of it. */
+#define HTBS_PACED_UNIT		512	/* bytes */
 
 void htbs_pace_init(struct htbs_pace *pace, const struct htbs_params *params,
 		    u64 now);
@@ -58,14 +61,14 @@ void htbs_pace_charge(struct htbs_pace *pace, u64 arrived, u32 cost);
 /* A request that was charged @cost bytes is dispatched. */
 static inline void htbs_paced_add(struct htbs_paced *paced, u32 cost)
 {
-	paced->bytes += cost;
+	paced->units += cost / HTBS_PACED_UNIT;
 	paced->ops++;
 }
 
 /* It has completed, or was given back. */
 static inline void htbs_paced_sub(struct htbs_paced *paced, u32 cost)
 {
-	paced->bytes -= cost;
+	paced->units -= cost / HTBS_PACED_UNIT;
 	paced->ops--;
 }
 

@@ -21,8 +21,6 @@ struct htbs_flow;
  * @pace: the reservation, and how far they have come together
  * @need: part of the device's time that the reservation takes, in 1/256
  * @pause: how long they have no request before one arrives, mean, ns
- * @relaxed: that is all, and they ask for it: they have no pace, and are owed a request
- *	in a second at most
  * @served: when a request of them was dispatched last, real ns
  * @head: what they are owed next: the head of the first of @backlog
  * @ready: the same among those that are served as soon as they are entitled
@@ -31,6 +29,8 @@ struct htbs_flow;
  * @in_flight: requests of all of them, dispatched and not completed
  * @paced: those of them that were charged to @pace, and what they were charged
  * @busy: how many of them have requests pending or in flight
+ * @relaxed: they reserve and ask for more than the device has: they have no pace, and
+ *	are owed a request in a second at most
  * @idle_since: when one of their requests completed last, or the pool began, real ns
  * @judged: when its pace lowered the limits last, real ns
  * @backlog: the backlogged ones, in the order of their turns
@@ -40,7 +40,6 @@ struct htbs_pool {
 	struct htbs_pace pace;
 	u64 need;
 	u64 pause;
-	bool relaxed;
 	u64 served;
 	struct htbs_owed_head head;
 	struct htbs_ready_node ready;
@@ -49,6 +48,7 @@ struct htbs_pool {
 	u32 in_flight;
 	struct htbs_paced paced;
 	u32 busy;
+	bool relaxed;
 	u64 idle_since;
 	u64 judged;
 	struct list_head backlog;
