@@ -260,10 +260,13 @@ void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
 
 static void htbs_describe(const struct htbs_policy *policy,
 			  const struct htbs_flow *flow, u64 now, bool near,
-			  u64 arrived, u64 start, bool surplus,
 			  const struct htbs_extent *extent,
 			  struct htbs_sent *sent)
 {
+	u64 arrived = htbs_cap_waits_since(&flow->cap, extent->arrived);
+	u64 start = htbs_pace_start(&flow->pool->pace, arrived, extent->cost);
+	bool owed = !flow->background && !htbs_before(now, start);
+
 	*sent = (struct htbs_sent){
 		.at		= now,
 		.due		= flow->background ? arrived + HTBS_EXPIRE :
@@ -272,16 +275,18 @@ static void htbs_describe(const struct htbs_policy *policy,
 		.conforms	= !flow->background && start == arrived,
 		.write		= extent->write,
 		.far		= !near || policy->active != flow || !policy->run,
-		.paced		= !flow->background &&
-				  (!surplus || policy->overload.now),
+		.paced		= owed || (policy->overload.now &&
+					   !flow->background),
 	};
 }
 
 /* Charge what a pool is owed. In an overload all that it has counts as owed. */
 static void htbs_charge_dispatch(struct htbs_policy *policy,
-				 struct htbs_flow *flow, u64 arrived,
+				 struct htbs_flow *flow,
+				 const struct htbs_extent *extent,
 				 const struct htbs_sent *sent)
 {
+	u64 arrived = htbs_cap_waits_since(&flow->cap, extent->arrived);
 	struct htbs_pool *pool = flow->pool;
 
 	if (flow->background)
@@ -315,15 +320,14 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			  struct htbs_sent *sent)
 {
 	bool near = htbs_flow_note_dispatch(flow, extent), began = false;
-	u64 arrived = htbs_cap_waits_since(&flow->cap, extent->arrived);
-	u64 start = htbs_pace_start(&flow->pool->pace, arrived, extent->cost);
-	bool surplus = flow->background || htbs_before(now, start);
+	bool surplus;
 
 	if (policy->order == HTBS_ORDER_NEAREST)
 		flow->sweep = flow->next_pos;
 	policy->next_pos = flow->next_pos;
-	htbs_describe(policy, flow, now, near, arrived, start, surplus, extent,
-		      sent);
+	htbs_describe(policy, flow, now, near, extent, sent);
+	surplus = flow->background ||
+		  htbs_before(now, sent->due - htbs_flow_latency(flow));
 	htbs_policy_inflight_add(policy, flow, sent);
 	if (!policy->run && !flow->background)
 		began = htbs_policy_account_turn(policy, flow, sent->due, now);
@@ -332,7 +336,7 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 	htbs_fair_serve(&policy->shares, &flow->share,
 			htbs_flow_share_of_run(flow,
 					       htbs_service_time_longest(&policy->service)));
-	htbs_charge_dispatch(policy, flow, arrived, sent);
+	htbs_charge_dispatch(policy, flow, extent, sent);
 	if (sent->write)
 		htbs_quota_account(&policy->quota, extent->cost,
 				   policy->rotational && !near ?
