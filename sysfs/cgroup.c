@@ -276,13 +276,15 @@ static ssize_t htbs_cgroup_write(struct kernfs_open_file *of, char *buf,
 	return err ?: nbytes;
 }
 
+/* Under RCU; kernels before 7.2 also hold queue_lock, interrupts off. */
 static u64 htbs_show_params(struct seq_file *sf, struct blkg_policy_data *pd,
 			    int off)
 {
 	const char *name = htbs_blkg_dev_name(pd->blkg);
-	const struct htbs_group *group = htbs_group_of(pd->blkg);
+	const struct htbs_group *group = htbs_pd_group(pd);
 	const struct htbs_group *source;
 	struct htbs_params params;
+	unsigned long flags;
 
 	if (!name)
 		return 0;
@@ -290,9 +292,9 @@ static u64 htbs_show_params(struct seq_file *sf, struct blkg_policy_data *pd,
 	source = htbs_group_source(group);
 	if (!source)
 		return 0;
-	spin_lock(&group->dev->lock);
+	spin_lock_irqsave(&group->dev->lock, flags);
 	params = source->reservation.flow.pool->pace.params;
-	spin_unlock(&group->dev->lock);
+	spin_unlock_irqrestore(&group->dev->lock, flags);
 
 	seq_printf(sf, "%s bw=", name);
 	if (params.bw)
@@ -307,8 +309,8 @@ static u64 htbs_show_params(struct seq_file *sf, struct blkg_policy_data *pd,
 		seq_printf(sf, " max=%llu", params.max);
 	if (params.iops)
 		seq_printf(sf, " iops=%u", params.iops);
-	seq_puts(sf, group->configured ? "\n" :
-		     source->configured ? " inherited\n" : " default\n");
+	seq_puts(sf, !READ_ONCE(source->configured) ? " default\n" :
+		     source == group ? "\n" : " inherited\n");
 	return 0;
 }
 
@@ -319,22 +321,24 @@ static int htbs_cgroup_show(struct seq_file *sf, void *v)
 	return 0;
 }
 
+/* Under RCU; kernels before 7.2 also hold queue_lock, interrupts off. */
 static u64 htbs_show_stats(struct seq_file *sf, struct blkg_policy_data *pd,
 			   int off)
 {
 	const char *name = htbs_blkg_dev_name(pd->blkg);
-	const struct htbs_group *group = htbs_group_of(pd->blkg);
+	const struct htbs_group *group = htbs_pd_group(pd);
+	unsigned long flags;
 	struct htbs_stats s;
 	u32 overdue;
 
 	if (!name || !htbs_group_is_charged(group))
 		return 0;
 
-	spin_lock(&group->dev->lock);
+	spin_lock_irqsave(&group->dev->lock, flags);
 	s = group->reservation.stats;
 	overdue = htbs_queue_overdue(&group->reservation, ktime_get_ns(),
 				     &s.late_max);
-	spin_unlock(&group->dev->lock);
+	spin_unlock_irqrestore(&group->dev->lock, flags);
 
 	seq_printf(sf, "%s rbytes=%llu wbytes=%llu dbytes=%llu rios=%llu wios=%llu dios=%llu",
 		   name, s.bytes[HTBS_OP_READ], s.bytes[HTBS_OP_WRITE],

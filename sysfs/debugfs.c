@@ -12,6 +12,7 @@
 #include <htbs/core/policy.h>
 #include <htbs/core/throttle.h>
 #include <htbs/device.h>
+#include <htbs/elevator.h>
 #include <htbs/sysfs.h>
 
 /* The number of backlogged flows that are listed. */
@@ -98,10 +99,8 @@ static void htbs_show_load(struct seq_file *sf, struct htbs_policy *policy)
 		   "in force" : "not in force");
 }
 
-static int htbs_state_show(void *data, struct seq_file *sf)
+static void htbs_show_state(struct seq_file *sf, struct htbs_device *dev)
 {
-	struct request_queue *q = data;
-	struct htbs_device *dev = q->elevator->elevator_data;
 	struct htbs_policy *policy = &dev->policy;
 
 	spin_lock_irq(&dev->lock);
@@ -121,7 +120,6 @@ static int htbs_state_show(void *data, struct seq_file *sf)
 	seq_printf(sf, "background      %u pending, %u in flight\n",
 		   policy->background->pending, policy->background->in_flight);
 	spin_unlock_irq(&dev->lock);
-	return 0;
 }
 
 static void htbs_backlog_line(struct seq_file *sf, struct htbs_flow *flow,
@@ -142,10 +140,8 @@ static void htbs_throttled_line(struct seq_file *sf, struct htbs_flow *flow)
 		   NSEC_PER_USEC);
 }
 
-static int htbs_backlog_show(void *data, struct seq_file *sf)
+static void htbs_show_backlog(struct seq_file *sf, struct htbs_device *dev)
 {
-	struct request_queue *q = data;
-	struct htbs_device *dev = q->elevator->elevator_data;
 	u64 now = ktime_get_ns();
 	unsigned int listed = 0;
 	struct htbs_flow *flow;
@@ -163,15 +159,39 @@ static int htbs_backlog_show(void *data, struct seq_file *sf)
 	     rb && listed < HTBS_LIST_MAX; rb = rb_next(rb), listed++)
 		htbs_throttled_line(sf, rb_entry(rb, struct htbs_flow, cap.rb));
 	spin_unlock_irq(&dev->lock);
+}
+
+static int htbs_state_show(void *data, struct seq_file *sf)
+{
+	int err = htbs_elevator_lock(data, &htbs_elevator);
+
+	if (err)
+		return err;
+	htbs_show_state(sf, htbs_device_of(data));
+	htbs_elevator_unlock(data);
+	return 0;
+}
+
+static int htbs_backlog_show(void *data, struct seq_file *sf)
+{
+	int err = htbs_elevator_lock(data, &htbs_elevator);
+
+	if (err)
+		return err;
+	htbs_show_backlog(sf, htbs_device_of(data));
+	htbs_elevator_unlock(data);
 	return 0;
 }
 
 static int htbs_admission_show(void *data, struct seq_file *sf)
 {
-	struct request_queue *q = data;
-	struct htbs_device *dev = q->elevator->elevator_data;
+	int err = htbs_elevator_lock(data, &htbs_elevator);
 
-	return htbs_admission_set_show(&dev->admitted, sf);
+	if (err)
+		return err;
+	err = htbs_admission_set_show(&htbs_device_of(data)->admitted, sf);
+	htbs_elevator_unlock(data);
+	return err;
 }
 
 const struct blk_mq_debugfs_attr htbs_debugfs_attrs[] = {

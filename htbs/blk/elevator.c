@@ -59,7 +59,7 @@ static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 {
 	/* The queue is frozen: reclaim must not write to it. */
 	struct htbs_device *dev = kzalloc_node(sizeof(*dev), GFP_NOIO, q->node);
-	bool flash = blk_queue_nonrot(q);
+	bool flash = !htbs_queue_rotational(q);
 
 	if (!dev)
 		return NULL;
@@ -101,6 +101,7 @@ static int htbs_attach(struct request_queue *q, struct elevator_queue *eq)
 		return err;
 	}
 
+	htbs_async_depth_init(q);
 	htbs_announce_limit(q);
 	/* There is one order for all hardware queues. */
 	blk_queue_flag_set(QUEUE_FLAG_SQ_SCHED, q);

@@ -30,7 +30,9 @@
  *
  * The requests in a task's plug have tags as well, though they are not inserted
  * yet: a flood that begins would otherwise have all tags before its first
- * request is counted. So a request counts from when it is allocated.
+ * request is counted. So a request counts from when it is allocated; on kernels from
+ * 7.2 on, when a bio takes it from those that its plug has allocated. The others are
+ * freed when the plug is flushed, at the latest when the task sleeps.
  *
  * While fewer than half of the tags are held no allocation is limited, as blk-mq
  * allocates tags one by one under a limit. If a group on the device has a cap all
@@ -183,6 +185,21 @@ static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 	return visible;
 }
 
+/* The number of tags that an allocation sees, but for what the user has limited. */
+static u32 htbs_visible_tags(struct htbs_device *dev, blk_opf_t opf, u32 all,
+			     const struct blk_mq_alloc_data *data)
+{
+	u32 held = atomic_read(&dev->tags_held) + htbs_batch_more(data);
+	u32 quarter = all / 4, visible;
+	/* The words of a short queue's bitmap have no halves and quarters. */
+	u32 most = all < HTBS_TAGS_SHORT ? quarter : all / 2;
+
+	if (2 * held < all && !htbs_peek(dev->policy.capped))
+		return all;
+	visible = all - clamp(htbs_peek(dev->reserved_tags), quarter, most);
+	return op_is_sync(opf) ? htbs_task_visible(dev, all, visible, data) : visible;
+}
+
 /**
  * htbs_limit_tag_depth() - limit_depth: the number of tags an allocation sees
  * @opf: the operation of the request
@@ -190,19 +207,13 @@ static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
  */
 void htbs_limit_tag_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
-	struct htbs_device *dev = htbs_device_of(data->q);
-	u32 all = htbs_nr_sched_tags(data), quarter = all / 4;
-	u32 held = atomic_read(&dev->tags_held) + htbs_batch_more(data);
-	/* The words of a short queue's bitmap have no halves and quarters. */
-	u32 most = all < HTBS_TAGS_SHORT ? quarter : all / 2, visible;
+	u32 all = htbs_nr_sched_tags(data), visible;
 
-	if (2 * held < all && !htbs_peek(dev->policy.capped))
-		return;
 	if (htbs_op_issued_as_root(opf))
 		return;
-	visible = all - clamp(htbs_peek(dev->reserved_tags), quarter, most);
-	if (op_is_sync(opf))
-		visible = htbs_task_visible(dev, all, visible, data);
+	visible = htbs_visible_tags(htbs_device_of(data->q), opf, all, data);
+	if (!op_is_sync(opf) || op_is_write(opf))
+		visible = min(visible, htbs_async_depth(data->q));
 	if (visible < all)
 		htbs_limit_depth(data, visible);
 }

@@ -128,9 +128,17 @@ static void htbs_pd_offline(struct blkg_policy_data *pd)
 		htbs_config_store_drop(pd->blkg);
 }
 
+/*
+ * From 7.2 on the files of a cgroup are shown under RCU alone: a reader may have found
+ * the group, and lock its device, while the policy is deactivated.
+ */
 static void htbs_group_release(struct rcu_head *rcu)
 {
-	kfree(container_of(rcu, struct htbs_group, rcu));
+	struct htbs_group *group = container_of(rcu, struct htbs_group, rcu);
+
+	if (group->dev)
+		htbs_device_put(group->dev);
+	kfree(group);
 	if (atomic_dec_and_test(&htbs_groups_alive))
 		wake_up(&htbs_groups_gone);
 }
@@ -153,7 +161,6 @@ static void htbs_pd_free(struct blkg_policy_data *pd)
 			WRITE_ONCE(dev->root, NULL);
 		htbs_device_unlock(dev, flags);
 		htbs_admission_set_remove(&dev->admitted, &group->admission);
-		htbs_device_put(dev);
 	}
 	call_rcu(&group->rcu, htbs_group_release);
 }

@@ -135,7 +135,9 @@ struct htbs_reservation *htbs_reservation_of_task(struct htbs_device *dev)
 
 /**
  * htbs_group_source() - the group with the reservation that is in force
- * @group: the group; its queue_lock is held
+ * @group: the group
+ *
+ * The caller is in an RCU read-side critical section.
  *
  * Return: the group itself, the nearest ancestor that was given one, or the
  * root.
@@ -151,7 +153,7 @@ const struct htbs_group *htbs_group_source(const struct htbs_group *group)
 		if (!group || group->dev != dev)
 			continue;
 		source = group;
-		if (source->configured)
+		if (READ_ONCE(source->configured))
 			break;
 	}
 	return source;
@@ -159,7 +161,9 @@ const struct htbs_group *htbs_group_source(const struct htbs_group *group)
 
 /**
  * htbs_group_is_charged() - whether a group's requests are charged to itself
- * @group: the group; its queue_lock is held
+ * @group: the group
+ *
+ * The caller is in an RCU read-side critical section.
  *
  * Return: false if they are charged to an ancestor.
  */

@@ -7,6 +7,7 @@
 
 #include <linux/hrtimer.h>
 
+#include <compat/compat.h>
 #include <htbs/core/params.h>
 
 /**
@@ -22,7 +23,7 @@
 static inline void htbs_timer_by(struct hrtimer *timer, u64 at)
 {
 	if (hrtimer_is_queued(timer) &&
-	    !htbs_before(at, hrtimer_get_expires_ns(timer)))
+	    !htbs_before(at, htbs_timer_expires(timer)))
 		return;
 	hrtimer_start(timer, ns_to_ktime(at), HRTIMER_MODE_ABS);
 }

@@ -41,6 +41,7 @@
 #include <linux/module.h>
 #include <linux/vmalloc.h>
 
+#include "compat.h"
 #include "jitter.h"
 #include "simdisk.h"
 
@@ -281,14 +282,12 @@ static blk_status_t simdisk_queue_rq(struct blk_mq_hw_ctx *hctx,
 	return BLK_STS_OK;
 }
 
-/* On PREEMPT_RT this mode expires in softirq, where requests may be completed. */
 static int simdisk_init_request(struct blk_mq_tag_set *set, struct request *rq,
-				unsigned int hctx_idx, unsigned int numa_node)
+				unsigned int hctx_idx, simdisk_node_t numa_node)
 {
 	struct simdisk_cmd *cmd = blk_mq_rq_to_pdu(rq);
 
-	hrtimer_init(&cmd->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
-	cmd->timer.function = simdisk_timer;
+	simdisk_setup_timer(&cmd->timer, simdisk_timer);
 	return 0;
 }
 
@@ -368,8 +367,7 @@ static int simdisk_create(unsigned int index)
 	}
 	spin_lock_init(&disk->lock);
 	spin_lock_init(&disk->data_lock);
-	hrtimer_init(&disk->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
-	disk->timer.function = simdisk_wake;
+	simdisk_setup_timer(&disk->timer, simdisk_wake);
 	disk->jitter = jitter;
 	if (kind->budget)
 		atomic_set(&disk->budget, *kind->budget);

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The scheduler's tags and the driver's.
+ */
+#ifndef HTBS_COMPAT_TAGS_H
+#define HTBS_COMPAT_TAGS_H
+
+#include <linux/blk-mq.h>
+#include <linux/sbitmap.h>
+#include <generated/htbs-private.h>
+
+/**
+ * htbs_nr_sched_tags() - the number of tags that an allocation chooses from
+ * @data: argument of the limit_depth operation
+ *
+ * Return: the scheduler's tags of one hardware queue, or of all if they share
+ * one set.
+ */
+static inline unsigned int htbs_nr_sched_tags(struct blk_mq_alloc_data *data)
+{
+	return data->hctx->sched_tags->bitmap_tags.sb.depth;
+}
+
+/**
+ * htbs_driver_tags() - the number of tags that the driver has for a queue's requests
+ * @hctx: a hardware queue of it
+ *
+ * Queues that share a set of tags have equal parts of it, as in hctx_may_queue().  The
+ * tags of hardware queues that are polled serve none but polled requests.
+ *
+ * Return: the tags of all hardware queues that are not polled.
+ */
+static inline unsigned int htbs_driver_tags(const struct blk_mq_hw_ctx *hctx)
+{
+	const struct blk_mq_tag_set *set = hctx->queue->tag_set;
+	unsigned int tags = set->queue_depth - set->reserved_tags;
+	unsigned int queues = set->map[HCTX_TYPE_DEFAULT].nr_queues +
+			      set->map[HCTX_TYPE_READ].nr_queues, users;
+
+	if (hctx->flags & BLK_MQ_F_TAG_QUEUE_SHARED) {
+		/* Older kernels count in an atomic_t. */
+		users = READ_ONCE(*(const unsigned int *)&hctx->tags->active_queues);
+		if (users > 1)
+			tags = max(DIV_ROUND_UP(tags, users), 4U);
+	}
+	if (!(hctx->flags & BLK_MQ_F_TAG_HCTX_SHARED))
+		tags *= max(queues, 1U);
+	return tags;
+}
+
+/*
+ * A number of tags as limit_depth counts them: older kernels within each word
+ * of the bitmap, later ones within the whole bitmap.
+ */
+static inline unsigned int htbs_shallow_depth(const struct sbitmap *sb, unsigned int visible)
+{
+	unsigned int depth = sb->depth;
+
+	if (!HTBS_SHALLOW_DEPTH_OF_MAP)
+		depth = min(depth, 1U << sb->shift);
+	return max(DIV_ROUND_UP(depth * visible, sb->depth), 1U);
+}
+
+/*
+ * The bits of a bitmap of four words: a depth of 1 is one bit of each, or of
+ * all.
+ */
+#define HTBS_SHALLOW_BITS	32
+
+/**
+ * htbs_shallow_depth_fits() - test that HTBS_SHALLOW_DEPTH_OF_MAP is right
+ *
+ * Return: 0, -EINVAL if the running kernel counts otherwise, or -ENOMEM.
+ */
+static inline int htbs_shallow_depth_fits(void)
+{
+	struct sbitmap_queue sbq;
+	unsigned int got = 0;
+	int err;
+
+	err = sbitmap_queue_init_node(&sbq, HTBS_SHALLOW_BITS, 3, false, GFP_KERNEL,
+				      NUMA_NO_NODE);
+	if (err)
+		return err;
+	sbitmap_queue_min_shallow_depth(&sbq, 1);
+	preempt_disable();
+	while (got < HTBS_SHALLOW_BITS && sbitmap_queue_get_shallow(&sbq, 1) >= 0)
+		got++;
+	preempt_enable();
+	sbitmap_queue_free(&sbq);
+	return got == (HTBS_SHALLOW_DEPTH_OF_MAP ? 1 : HTBS_SHALLOW_BITS >> 3) ? 0 : -EINVAL;
+}
+
+/**
+ * htbs_wake_tag_waiters() - wake all tasks that wait for a tag
+ * @q: queue
+ *
+ * Not in a frozen queue, which may be about to get other tags.
+ */
+static inline void htbs_wake_tag_waiters(struct request_queue *q)
+{
+	struct blk_mq_hw_ctx *hctx;
+	unsigned long i;
+
+	if (!percpu_ref_tryget(&q->q_usage_counter))
+		return;
+	queue_for_each_hw_ctx(q, hctx, i)
+		sbitmap_queue_wake_all(&hctx->sched_tags->bitmap_tags);
+	percpu_ref_put(&q->q_usage_counter);
+}
+
+/**
+ * htbs_async_depth_init() - let requests of all kinds have all tags
+ * @q: queue; frozen
+ *
+ * What the queue had under its last elevator would stay in force.
+ */
+static inline void htbs_async_depth_init(struct request_queue *q)
+{
+#if HTBS_ASYNC_DEPTH
+	q->async_depth = q->nr_requests;
+#endif
+}
+
+/**
+ * htbs_async_depth() - the number of tags that requests other than synchronous reads may have
+ * @q: queue
+ *
+ * Kernels from 7.0 on let the user set it, in queue/async_depth.
+ *
+ * Return: tags of one hardware queue, or of all if they share one set.
+ */
+static inline unsigned int htbs_async_depth(const struct request_queue *q)
+{
+#if HTBS_ASYNC_DEPTH
+	return READ_ONCE(q->async_depth);
+#else
+	return UINT_MAX;
+#endif
+}
+
+/**
+ * htbs_announce_limit() - tell the least to which the depth may be limited
+ * @q: queue; frozen
+ *
+ * A quarter, or less if the user has said so. Tasks that wait for tags are woken in
+ * batches no larger than that allows.
+ */
+static inline void htbs_announce_limit(struct request_queue *q)
+{
+	struct blk_mq_hw_ctx *hctx;
+	unsigned long i;
+
+	queue_for_each_hw_ctx(q, hctx, i) {
+		struct sbitmap_queue *sbq = &hctx->sched_tags->bitmap_tags;
+		unsigned int least = min(sbq->sb.depth / 4, htbs_async_depth(q));
+
+		sbitmap_queue_min_shallow_depth(sbq, htbs_shallow_depth(&sbq->sb, least));
+	}
+}
+
+/**
+ * htbs_limit_depth() - limit an allocation to some of the scheduler's tags
+ * @data: argument of the limit_depth operation
+ * @visible: number of tags; no fewer than htbs_announce_limit() has told
+ */
+static inline void htbs_limit_depth(struct blk_mq_alloc_data *data, unsigned int visible)
+{
+	data->shallow_depth = htbs_shallow_depth(&data->hctx->sched_tags->bitmap_tags.sb, visible);
+}
+
+#endif /* HTBS_COMPAT_TAGS_H */
