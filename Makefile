@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 KVER ?= $(shell uname -r)
+# Headers that scripts/setup has unpacked; those of Debian 13 in a file system of its own, as
+# their build tools need its C library and compiler.
 HEADERS := build/headers/usr/src/linux-headers-
-KDIR ?= $(firstword $(wildcard $(CURDIR)/$(HEADERS)$(KVER)) /lib/modules/$(KVER)/build)
+ROOT := build/debian13
+ROOT_HEADERS := $(ROOT)/usr/src/linux-headers-
+KDIR ?= $(firstword $(wildcard $(addprefix $(CURDIR)/,$(HEADERS)$(KVER) $(ROOT_HEADERS)$(KVER))) \
+	/lib/modules/$(KVER)/build)
 W ?= 1
 OUT := build/$(KVER)
 PYTHON := build/venv/bin/python
 FLAVOURS = $(sort $(patsubst /lib/modules/%/build/,%,$(wildcard /lib/modules/*/build/)) \
-	$(patsubst $(HEADERS)%/Module.symvers,%,$(wildcard $(HEADERS)*/Module.symvers)))
+	$(patsubst $(HEADERS)%/Module.symvers,%,$(wildcard $(HEADERS)*/Module.symvers)) \
+	$(patsubst $(ROOT_HEADERS)%/Module.symvers,%,$(wildcard $(ROOT_HEADERS)*/Module.symvers)))
 
 # The kernel's build writes beside the sources, so it is given links to them, $(1), in a
 # directory of its own, $(2). An object whose source is gone goes with it.
@@ -15,9 +21,11 @@ define links
 @cp -rsf $(addprefix $(CURDIR)/,$(1)) $(2)/
 @find $(2) -xtype l -exec sh -c 'for f; do rm -f "$$f" "$${f%.*}.o"; done' sh {} +
 endef
-kbuild = $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(1) W=$(W)
+kernel_make = $(if $(filter $(CURDIR)/$(ROOT)/%,$(KDIR)),\
+	scripts/in-root $(ROOT) make -C $(KDIR:$(CURDIR)/$(ROOT)%=%),$(MAKE) -C $(KDIR))
+kbuild = $(kernel_make) --no-print-directory M=$(CURDIR)/$(1) W=$(W)
 
-.PHONY: all private-types simdisk paper modules_install matrix style setup demo lab bench test test-debug \
+.PHONY: all private-types modules simdisk paper modules_install matrix style setup demo lab bench test test-debug \
 	soak fuzz fuzz-writes test-host test-mutants conformance census clean help
 
 all: private-types
@@ -27,6 +35,10 @@ all: private-types
 private-types:
 	@scripts/private-types $(KVER) $(OUT)/include/generated/htbs-private.h \
 		--headers $(KDIR) $(if $(VMLINUZ),--image $(VMLINUZ))
+
+# A copy of $(OUT) that was changed: TREE=<directory>.
+modules:
+	@+$(call kbuild,$(TREE)) modules
 
 simdisk: private-types
 	$(call links,tests/simdisk/.,build/simdisk/$(KVER))

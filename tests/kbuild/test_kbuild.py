@@ -7,8 +7,8 @@ import pytest
 
 from tests.vm.kernels import REPO
 
-FLAVOURS = {"amd64", "cloud-amd64", "rt-amd64"}
-SERIES = ("6.1.", "6.12.")
+ALL = {"amd64", "cloud-amd64", "rt-amd64"}
+FLAVOURS = {"6.1.": ALL, "6.12.": ALL, "7.3.": {"amd64"}}
 
 
 def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
@@ -16,14 +16,14 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_flavour_builds_without_a_warning():
-    """W=1 and sparse, htbs and simdisk, the three flavours of both series."""
+    """W=1 and sparse, htbs and simdisk; of Debian 13's kernels those that are unpacked."""
     done = run("make", "matrix")
     assert done.returncode == 0, done.stdout + done.stderr
     built = {path.parent.name for path in REPO.glob("build/*/htbs.ko")}
-    for series in SERIES:
+    for series, wanted in FLAVOURS.items():
         flavours = {name.split("-", 1)[1].lstrip("0123456789-") for name in built
                     if name.startswith(series)}
-        assert flavours >= FLAVOURS, series
+        assert flavours >= wanted, series
 
 
 def test_style():

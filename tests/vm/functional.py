@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.vm import Guest, Result, debug, initramfs, kernels, modules
 from tests.vm.guest import PROGRAMS, STOCK_MODULES
 
-SERIES = ("6.1", "6.12")
+SERIES = ("6.1", "6.12", "7.3")
 # Races between functions that are not ours, and that we don't hand our trees to.
 ALLOWED = {"kcsan": (r"BUG: KCSAN: (?!.*(htbs_|\b(elv|_*rb)_))",)}
 

@@ -22,6 +22,8 @@ _OFTEN = (
     *("cat", "cp", "cut", "dd", "find", "grep", "head", "ls", "mkdir", "rm", "rmdir", "sed"),
     *("seq", "sh", "sha256sum", "sleep", "touch", "tr", "wc"),
 )
+# Modules that newer kernels have no more, as they need none for it.
+_BUILT_IN_LATER = {"crc32c_generic"}
 # init writes the result to a virtio disk.
 _RESULT_MODULES = ("virtio_mmio", "virtio_blk")
 
@@ -154,10 +156,11 @@ def _modules(kernel: Kernel, names: Iterable[str]) -> Tree:
     dependencies = {path: needs.split() for path, needs in lines}
     by_name = {_module_name(path): path for path in dependencies}
     wanted = {name.replace("-", "_") for name in names} - built_in
-    if missing := wanted - by_name.keys():
+    if missing := wanted - by_name.keys() - _BUILT_IN_LATER:
         raise SetupError(f"{kernel.version} has no module {', '.join(sorted(missing))}")
 
-    paths = {path for name in wanted for path in (by_name[name], *dependencies[by_name[name]])}
+    found = {by_name[name] for name in wanted & by_name.keys()}
+    paths = found.union(*(dependencies[path] for path in found))
     names = {_module_name(path) for path in paths}
     guest = f"lib/modules/{kernel.version}"
     tree: Tree = {f"{guest}/{path.removesuffix('.xz')}": _module(root / path) for path in paths}

@@ -23,8 +23,9 @@ class Kernel:
 
     @property
     def image(self) -> Path:
-        """The bootable image."""
-        return self.root / "boot" / f"vmlinuz-{self.version}"
+        """The bootable image; newer packages have it beside the modules."""
+        boot = self.root / "boot" / f"vmlinuz-{self.version}"
+        return boot if boot.exists() else self.modules / "vmlinuz"
 
     @property
     def modules(self) -> Path:

@@ -16,13 +16,10 @@ _TAIL_LINES = 40
 def build(kernel: Kernel) -> dict[str, Path]:
     """Build htbs.ko and simdisk.ko once per session; the result is a `files` of Guest."""
     BUILD.mkdir(exist_ok=True)
-    variables = [f"KVER={kernel.version}"]
-    if kernel.headers:
-        variables += [f"KDIR={kernel.headers}"]
     with (BUILD / ".modules.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        _make(*variables)
-        _make("simdisk", *variables)
+        _make(*_variables(kernel))
+        _make("simdisk", *_variables(kernel))
     return {name: BUILD / kernel.version / name for name in ("htbs.ko", "simdisk.ko")}
 
 
@@ -32,7 +29,7 @@ def build_paper(kernel: Kernel) -> Path:
     good = build(kernel)["htbs.ko"].parent
     with (BUILD / ".modules.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        _make("paper", f"KVER={kernel.version}")
+        _make("paper", *_variables(kernel))
     return good / "htbs-paper.ko"
 
 
@@ -53,9 +50,14 @@ def build_miscounting(kernel: Kernel) -> Path:
         if not flipped:
             raise SetupError(f"{header} doesn't say how tags are counted")
         header.write_text(text)
-        headers = kernel.headers or BUILD / f"headers/usr/src/linux-headers-{kernel.version}"
-        _make("-C", str(headers), f"M={tree}", "modules")
+        _make("modules", f"TREE={tree.relative_to(REPO)}", *_variables(kernel))
     return tree / "htbs.ko"
+
+
+def _variables(kernel: Kernel) -> list[str]:
+    """What the Makefile has to know of a kernel."""
+    headers = [f"KDIR={kernel.headers}"] if kernel.headers else []
+    return [f"KVER={kernel.version}", *headers]
 
 
 def _make(*arguments: str) -> None:
