@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts.kernel_types.image import read_btf
+from tests.vm import kernels
 from tests.vm.kernels import REPO
 
 ALL = {"amd64", "cloud-amd64", "rt-amd64"}
@@ -45,10 +47,10 @@ def headers(tmp_path):
     return tmp_path
 
 
-def refusal(kver: str, headers: Path) -> str:
+def refusal(kver: str, headers: Path, *options: str | Path) -> str:
     """What scripts/private-types says instead of writing a header."""
     out = headers / "out.h"
-    done = run(REPO / "scripts" / "private-types", kver, out, "--headers", headers)
+    done = run(REPO / "scripts" / "private-types", kver, out, "--headers", headers, *options)
     assert done.returncode == 1
     assert not out.exists()
     assert done.stdout == ""
@@ -90,3 +92,40 @@ def test_lacks_a_symbol(headers):
 def test_has_no_types(headers):
     """No vmlinux beside the headers, none that runs, none in /boot."""
     assert "install or upgrade linux-image-6.12.0-x" in refusal("6.12.0-x", headers)
+
+
+def later(tmp_path: Path, old: str, new: str) -> Path:
+    """The types of the newest kernel, in a file, with a name changed wherever it stands."""
+    btf = read_btf(kernels.newest("7.3").image)
+    old, new = (b"\0%s\0" % name.encode() for name in (old, new))
+    assert old in btf and len(old) == len(new)
+    (tmp_path / "btf").write_bytes(btf.replace(old, new))
+    return tmp_path / "btf"
+
+
+@pytest.fixture
+def newest_headers(headers):
+    """The same of the newest kernel."""
+    [real] = (REPO / "build/debian13/usr/src").glob("linux-headers-7.3*[0-9]-amd64")
+    (headers / "Module.symvers").write_text((real / "Module.symvers").read_text())
+    return headers
+
+
+@pytest.mark.parametrize(("old", "new", "says"), [
+    ("blk_insert_t", "blk_insert_x",
+     "elevator_mq_ops.insert_requests() takes (blk_mq_hw_ctx, list_head, blk_insert_x), "
+     "not (blk_mq_hw_ctx, list_head, blk_insert_t) as since 6.4"),
+    ("root_blkg", "root_blkx", "struct request_queue has no root_blkg"),
+    ("blkg_conf_ctx", "blkg_conf_xxx", "its BTF lacks blkg_conf_ctx"),
+])  # fmt: skip
+def test_later_kernel(old, new, says, newest_headers, tmp_path):
+    """An interface that HTBS was not written for is named, with the series it was known from."""
+    said = refusal("8.0.0-x", newest_headers, "--image", later(tmp_path, old, new))
+    assert says in said
+    assert "HTBS knows kernels from 6.1 to 7.3" in said
+
+
+def test_headers_of_another_build(newest_headers):
+    image = kernels.newest("6.12").image
+    said = refusal(kernels.newest("6.12").version, newest_headers, "--image", image)
+    assert "headers and image are of different builds" in said

@@ -3,14 +3,11 @@
 QEMU enters it by its PVH note. A kernel of our own, which need not have one, stays as it is.
 """
 
-import importlib.util
 import os
-from functools import cache
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
 
-from tests.vm.kernels import BUILD, REPO, Kernel
+from scripts.kernel_types.image import unpack_image
+from tests.vm.kernels import BUILD, Kernel
 
 
 def bootable(kernel: Kernel) -> Path:
@@ -21,16 +18,6 @@ def bootable(kernel: Kernel) -> Path:
     if not unpacked.exists():
         whole = unpacked.with_name(f".{kernel.version}.{os.getpid()}")
         whole.parent.mkdir(parents=True, exist_ok=True)
-        whole.write_bytes(_private_types().unpack_image(kernel.image.read_bytes()))
+        whole.write_bytes(unpack_image(kernel.image.read_bytes()))
         whole.replace(unpacked)
     return unpacked
-
-
-@cache
-def _private_types() -> ModuleType:
-    """The script that unpacks images. It is not a module, for it also runs where we are not."""
-    name = "private_types"
-    loader = SourceFileLoader(name, str(REPO / "scripts/private-types"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
-    loader.exec_module(module)
-    return module

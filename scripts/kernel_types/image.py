@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where a kernel's BTF is: in a bare BTF file, an ELF file or a bzImage."""
+
+import gzip
+import lzma
+import platform
+import re
+import struct
+import subprocess
+import zlib
+from pathlib import Path
+
+from .btf import Failure
+
+
+def elf_section(data: bytes, wanted: bytes) -> bytes:
+    """The contents of a section of a 64-bit ELF file, empty if there is none."""
+    table, = struct.unpack_from("<Q", data, 0x28)
+    size, count, names = struct.unpack_from("<HHH", data, 0x3A)
+    sections = [struct.unpack_from("<IIQQQQ", data, table + i * size) for i in range(count)]
+    for name, _, _, _, offset, length in sections:
+        start = sections[names][4] + name
+        if data[start:data.index(0, start)] == wanted:
+            return data[offset:offset + length]
+    return b""
+
+
+def run(command: str, data: bytes) -> bytes:
+    """What a decompressor makes of `data`."""
+    try:
+        # The output may be followed by padding that the tools complain about: judge the output.
+        return subprocess.run([command, "-dc"], input=data, capture_output=True, check=False).stdout
+    except FileNotFoundError:
+        raise Failure(f"the kernel image is compressed by {command}: "
+                      f"install the {command} command") from None
+
+
+def unpack_image(image: bytes) -> bytes:
+    """The ELF file in a bzImage (Documentation/arch/x86/boot.rst)."""
+    start = (image[0x1F1] + 1) * 512 + struct.unpack_from("<I", image, 0x248)[0]
+    # The last four bytes are the unpacked size.
+    payload = image[start:start + struct.unpack_from("<I", image, 0x24C)[0] - 4]
+    if payload.startswith(b"\xfd7zXZ"):
+        return lzma.decompress(payload)
+    if payload.startswith(b"\x1f\x8b"):
+        return gzip.decompress(payload)
+    if payload.startswith(b"\x28\xb5\x2f\xfd"):
+        return run("zstd", payload)
+    if payload.startswith(b"\x02\x21\x4c\x18"):
+        return run("lz4", payload)
+    raise Failure("the kernel image is compressed in an unknown way: give VMLINUZ= an ELF vmlinux")
+
+
+def image_version(image: bytes) -> str:
+    """The version string of a bzImage, empty for another file."""
+    if image[0x202:0x206] != b"HdrS":
+        return ""
+    start = struct.unpack_from("<H", image, 0x20E)[0] + 0x200
+    return image[start:image.index(0, start)].decode(errors="replace")
+
+
+def read_btf(source: Path) -> bytes:
+    """The BTF in a bare BTF file, an ELF file or a bzImage."""
+    data = source.read_bytes()
+    try:
+        if image_version(data):
+            data = unpack_image(data)
+        if data.startswith(b"\x7fELF"):
+            data = elf_section(data, b".BTF")
+    except (struct.error, IndexError, EOFError, ValueError, lzma.LZMAError, zlib.error):
+        raise Failure(f"{source} is damaged: install its package again") from None
+    if not data.startswith(b"\x9f\xeb"):
+        raise Failure(f"{source} holds no BTF: give VMLINUZ= a vmlinuz or vmlinux built with "
+                      "CONFIG_DEBUG_INFO_BTF")
+    return data
+
+
+def headers_version(headers: Path) -> str:
+    """UTS_VERSION of the kernel the headers belong to, empty if they don't tell."""
+    try:
+        text = (headers / "include/generated/utsversion.h").read_text()
+    except FileNotFoundError:
+        return ""
+    return re.search(r'"(.*)"', text)[1]
+
+
+def find_source(kver: str, headers: Path, image: Path | None) -> Path:
+    """The file that holds the target kernel's BTF: of the same build as the headers."""
+    if image:
+        if not image.is_file():
+            raise Failure(f"there is no {image}: give VMLINUZ= the path of its vmlinuz or vmlinux")
+        found = image_version(image.read_bytes()).split(" ")[0]
+        if found not in ("", kver):
+            raise Failure(f"{image} is of kernel {found}: give VMLINUZ= the one of this kernel")
+        return image
+    if (headers / "vmlinux").is_file():
+        return headers / "vmlinux"
+    version = headers_version(headers)
+    running = Path("/sys/kernel/btf/vmlinux")
+    if kver == platform.release() and version in ("", platform.version()) and running.is_file():
+        return running
+    unpacked = Path(__file__).resolve().parents[2] / "build/kernels" / kver
+    for root in (Path("/"), unpacked):
+        for candidate in (root / f"boot/vmlinuz-{kver}", root / f"lib/modules/{kver}/vmlinuz"):
+            if candidate.is_file() and version in image_version(candidate.read_bytes()):
+                return candidate
+    raise Failure(f"no vmlinuz of the headers' build ({version or kver}) found, which holds its "
+                  f"types: install or upgrade linux-image-{kver}, or give VMLINUZ=")
