@@ -26,7 +26,7 @@ kernel_make = $(if $(filter $(CURDIR)/$(ROOT)/%,$(KDIR)),\
 kbuild = $(kernel_make) --no-print-directory M=$(CURDIR)/$(1) W=$(W)
 
 .PHONY: all private-types modules simdisk paper modules_install matrix style setup demo lab bench test test-debug \
-	soak fuzz fuzz-writes test-host test-mutants conformance census clean help
+	test-kernels soak fuzz fuzz-writes test-host test-mutants conformance census clean help
 
 all: private-types
 	$(call links,Kbuild htbs include sysfs,$(OUT))
@@ -99,6 +99,10 @@ test-debug:
 	@scripts/setup debug
 	@$(PYTHON) -m pytest tests/faults tests/vm --kernels=$(CONFIG)
 
+test-kernels:
+	@scripts/setup kernels
+	@$(PYTHON) -m tests.kernels $(KERNELS)
+
 soak: SEED ?= $(shell date +%s)
 soak: setup
 	@$(PYTHON) -m tests.faults --seed $(SEED) $(if $(MINUTES),--minutes $(MINUTES)) \
@@ -151,6 +155,8 @@ help:
 	@echo 'make test-host           the tests that need no kernel, nor fetch one'
 	@echo 'make test-debug          run functional tests and fault matrix on a debug kernel;'
 	@echo '                         CONFIG=debug|kcsan'
+	@echo 'make test-kernels        build for all kernels, boot them, write the table in docs/testing.md;'
+	@echo '                         KERNELS="7.3 6.12-rt-amd64 ..." some of them'
 	@echo 'make soak MINUTES=<n>    run rows of the fault matrix at random for so long; SEED=<n>,'
 	@echo '                         KERNELS="6.1 6.12 debug kcsan", ROWS="switch unload ..."'
 	@echo 'make fuzz MINUTES=<n>    fuzz each pure part of the scheduler for so long, and run the'

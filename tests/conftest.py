@@ -9,8 +9,8 @@ and its tests take `result`, what scripts/merge.sh left behind on each of --kern
 
 import pytest
 
-from tests.vm import Result, queue
-from tests.vm.functional import SERIES
+from tests.vm import Result, debug, queue
+from tests.vm.functional import SERIES, find_kernel
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -44,12 +44,20 @@ def _has_row(item: pytest.Item) -> bool:
     return "row" not in getattr(item, "fixturenames", ()) or item.callspec.params["row"] is not None
 
 
+def _can_boot(item: pytest.Item) -> bool:
+    """Whether the kernel that a test is for can boot its guest."""
+    if not queue.wanted(item) or getattr(item.module.GUEST, "clock", "real") == "virtual":
+        return True
+    series = item.callspec.params["series"]
+    return series in debug.CONFIGS or find_kernel(series).shares_files
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Run the tests that boot no guest first; those that don't boot --kernels, not at all.
 
-    Nor those of a Batch that has no rows for them.
+    Nor those of a Batch that has no rows for them, nor those that such a kernel cannot boot.
     """
-    items[:] = [item for item in items if _has_row(item)]
+    items[:] = [item for item in items if _has_row(item) and _can_boot(item)]
     if config.getoption("kernels") != ",".join(SERIES):
         items[:] = [item for item in items if queue.wanted(item)]
     items.sort(key=lambda item: (not _builds(item), _wants_guest(item)))

@@ -123,7 +123,7 @@ def _qemu(guest: "Guest", stdout: str) -> str:
 
 def _real(guest: "Guest") -> tuple[list[object], str]:
     """A PC and its kernel's command line: the guest reads the host's files and writes result/."""
-    if not any(guest.kernel.modules.glob("kernel/fs/9p/9p.ko*")):
+    if not guest.kernel.shares_files:
         raise SetupError(f"{guest.kernel.version} has no 9p: take the virtual clock for it")
     # With a thread for every CPU, QEMU before 8.1 may run a breakpoint that the kernel, patching
     # its code, has taken away again: "Oops: int3", once in some hundred boots on a busy host.

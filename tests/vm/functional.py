@@ -16,8 +16,8 @@ LIBRARY = _SCRIPTS / "lib.sh"
 
 
 def find_kernel(series: str) -> kernels.Kernel:
-    """The newest kernel of a series, or one of our own by its configuration's name."""
-    return debug.kernel(series) if series in debug.CONFIGS else kernels.newest(series)
+    """The kernel of a series, or of its name, or one of our own by its configuration's name."""
+    return debug.kernel(series) if series in debug.CONFIGS else kernels.select(series)
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,17 @@ class Kernel:
         return re.search(r"((cloud|rt)-)?[a-z0-9]+$", self.version)[0]
 
     @property
+    def distribution(self) -> str:
+        """Whose kernel it is."""
+        found = re.search(r"\+deb(\d+)", self.version)
+        return f"Debian {found[1] if found else 12}, {self.series}"
+
+    @property
+    def shares_files(self) -> bool:
+        """Whether a guest on the real clock finds the host's files: cloud kernels have no 9p."""
+        return any(self.modules.glob("kernel/fs/9p/9p.ko*"))
+
+    @property
     def patience(self) -> int:
         """How many times longer than a stock kernel it may take for the same."""
         return 6 if self.headers else 1
@@ -61,9 +72,19 @@ def available() -> list[Kernel]:
     return sorted((kernel for kernel in found if kernel.image.exists()), key=Kernel.age)
 
 
+def select(name: str) -> Kernel:
+    """The kernel of a name as in 7.3, 7.3-rt-amd64 or a whole version."""
+    series, _, flavour = name.partition("-")
+    return newest(name if series.count(".") > 1 else series, flavour or "amd64")
+
+
 def newest(series: str, flavour: str = "amd64") -> Kernel:
-    """The newest unpacked kernel of a series; series may also be a whole version."""
-    for kernel in reversed(available()):
+    """The newest unpacked kernel of a series; series may also be a whole version.
+
+    Of a series that two releases of Debian have, that of the older: the lab's numbers are its.
+    """
+    kernels = sorted(available(), key=lambda kernel: ("+deb13" not in kernel.version, kernel.age()))
+    for kernel in reversed(kernels):
         if kernel.version == series or (kernel.series, kernel.flavour) == (series, flavour):
             return kernel
     have = ", ".join(kernel.version for kernel in available()) or "none"

@@ -1,0 +1,1 @@
+"""All kernels that the README names: built for, booted and tested, as docs/testing.md shows."""
