@@ -21,12 +21,16 @@ define links
 @cp -rsf $(addprefix $(CURDIR)/,$(1)) $(2)/
 @find $(2) -xtype l -exec sh -c 'for f; do rm -f "$$f" "$${f%.*}.o"; done' sh {} +
 endef
+# Another machine's kernel is built for by a cross compiler.
+MACHINE := $(lastword $(subst -, ,$(KVER)))
+CROSS = $(if $(filter arm64,$(MACHINE)),$(if $(filter aarch64,$(shell uname -m)),,\
+	CROSS_COMPILE=aarch64-linux-gnu-))
 kernel_make = $(if $(filter $(CURDIR)/$(ROOT)/%,$(KDIR)),\
 	scripts/in-root $(ROOT) make -C $(KDIR:$(CURDIR)/$(ROOT)%=%),$(MAKE) -C $(KDIR))
-kbuild = $(kernel_make) --no-print-directory M=$(CURDIR)/$(1) W=$(W)
+kbuild = $(kernel_make) --no-print-directory $(CROSS) M=$(CURDIR)/$(1) W=$(W)
 
 .PHONY: all private-types modules simdisk paper modules_install matrix style setup demo lab bench test test-debug \
-	test-kernels soak fuzz fuzz-writes test-host test-mutants conformance census clean help
+	test-kernels test-dkms soak fuzz fuzz-writes test-host test-mutants conformance census clean help
 
 all: private-types
 	$(call links,Kbuild htbs include sysfs,$(OUT))
@@ -103,6 +107,10 @@ test-kernels:
 	@scripts/setup kernels
 	@$(PYTHON) -m tests.kernels $(KERNELS)
 
+test-dkms:
+	@scripts/setup kernels
+	@$(PYTHON) -m pytest -m dkms tests/dkms
+
 soak: SEED ?= $(shell date +%s)
 soak: setup
 	@$(PYTHON) -m tests.faults --seed $(SEED) $(if $(MINUTES),--minutes $(MINUTES)) \
@@ -157,6 +165,7 @@ help:
 	@echo '                         CONFIG=debug|kcsan'
 	@echo 'make test-kernels        build for all kernels, boot them, write the table in docs/testing.md;'
 	@echo '                         KERNELS="7.3 6.12-rt-amd64 ..." some of them'
+	@echo 'make test-dkms           install, upgrade and remove it by DKMS in guests with Debian 12 and 13'
 	@echo 'make soak MINUTES=<n>    run rows of the fault matrix at random for so long; SEED=<n>,'
 	@echo '                         KERNELS="6.1 6.12 debug kcsan", ROWS="switch unload ..."'
 	@echo 'make fuzz MINUTES=<n>    fuzz each pure part of the scheduler for so long, and run the'

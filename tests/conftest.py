@@ -10,7 +10,7 @@ and its tests take `result`, what scripts/merge.sh left behind on each of --kern
 import pytest
 
 from tests.vm import Result, debug, queue
-from tests.vm.functional import SERIES, find_kernel
+from tests.vm.functional import SERIES, Boot, find_kernel
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -46,10 +46,12 @@ def _has_row(item: pytest.Item) -> bool:
 
 def _can_boot(item: pytest.Item) -> bool:
     """Whether the kernel that a test is for can boot its guest."""
-    if not queue.wanted(item) or getattr(item.module.GUEST, "clock", "real") == "virtual":
+    if not queue.wanted(item) or item.callspec.params["series"] in debug.CONFIGS:
         return True
-    series = item.callspec.params["series"]
-    return series in debug.CONFIGS or find_kernel(series).shares_files
+    kernel = find_kernel(item.callspec.params["series"])
+    if not isinstance(item.module.GUEST, Boot) or item.module.GUEST.clock == "real":
+        return kernel.shares_files
+    return item.module.GUEST.runs_on(kernel)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

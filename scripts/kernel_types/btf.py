@@ -44,7 +44,7 @@ class Btf:
     def __init__(self, data: bytes):
         magic, hdr, type_off, type_len, str_off, str_len = struct.unpack_from("<HxxIIIII", data)
         if magic != 0xEB9F:
-            raise Failure("the BTF found is not little-endian BTF: HTBS builds on x86-64 only")
+            raise Failure("the BTF found is no little-endian BTF: give VMLINUZ= its kernel")
         self.data = data
         self.strings = data[hdr + str_off:hdr + str_off + str_len]
         self.types = [Type(VOID, 0, 0, "", 0, 0)]

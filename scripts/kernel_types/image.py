@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where a kernel's BTF is: in a bare BTF file, an ELF file or a bzImage."""
+"""Where a kernel's BTF is: in a bare BTF file, an ELF file, a bzImage, or an Image of arm64."""
 
 import gzip
 import lzma
@@ -11,6 +11,12 @@ import zlib
 from pathlib import Path
 
 from .btf import Failure
+
+# Documentation/arch/arm64/booting.rst.
+ARM64_MAGIC = b"ARM\x64"
+# Magic, version, flags and the header's own length.
+BTF_HEADER = b"\x9f\xeb\x01\x00\x18\x00\x00\x00"
+LEAST_BTF = 1 << 18
 
 
 def elf_section(data: bytes, wanted: bytes) -> bytes:
@@ -52,18 +58,36 @@ def unpack_image(image: bytes) -> bytes:
 
 
 def image_version(image: bytes) -> str:
-    """The version string of a bzImage, empty for another file."""
-    if image[0x202:0x206] != b"HdrS":
-        return ""
-    start = struct.unpack_from("<H", image, 0x20E)[0] + 0x200
-    return image[start:image.index(0, start)].decode(errors="replace")
+    """Release and version of a bzImage or an arm64 Image, empty for another file."""
+    if image[0x202:0x206] == b"HdrS":
+        start = struct.unpack_from("<H", image, 0x20E)[0] + 0x200
+        return image[start:image.index(0, start)].decode(errors="replace")
+    if image[0x38:0x3C] == ARM64_MAGIC:
+        banner = re.search(rb"Linux version (\S+) .*(#\d+ [^\n]*)\n", image)
+        return b" ".join(banner.groups()).decode(errors="replace") if banner else ""
+    return ""
+
+
+def find_btf(image: bytes) -> bytes:
+    """The BTF within an Image, which is the kernel's memory and has no sections.
+
+    A module's BTF has the same header, but is small.
+    """
+    for found in re.finditer(re.escape(BTF_HEADER), image):
+        start = found.start()
+        types, length, strings, size = struct.unpack_from("<IIII", image, start + 8)
+        if types == 0 and strings == length and size and length > LEAST_BTF:
+            return image[start:start + 24 + strings + size]
+    return b""
 
 
 def read_btf(source: Path) -> bytes:
-    """The BTF in a bare BTF file, an ELF file or a bzImage."""
+    """The BTF in a bare BTF file, an ELF file, a bzImage or an Image."""
     data = source.read_bytes()
     try:
-        if image_version(data):
+        if data[0x38:0x3C] == ARM64_MAGIC:
+            data = find_btf(data)
+        elif image_version(data):
             data = unpack_image(data)
         if data.startswith(b"\x7fELF"):
             data = elf_section(data, b".BTF")

@@ -36,8 +36,8 @@ def run_rows(
     injected = _INJECTED if any(row.injects for row in rows) else ()
     files = {path: _HERE / path for path in _SHELL} | {"lib.sh": LIBRARY}
     files |= {f"rows/{row.name}.sh": _text(row) for row in rows}
-    files[".harness/nth"] = initramfs.static_program("nth", _HERE / "nth.c")
-    files[".harness/visit"] = initramfs.static_program("visit", _HERE / "visit.c")
+    files[".harness/nth"] = initramfs.static_program("nth", kernel, _HERE / "nth.c")
+    files[".harness/visit"] = initramfs.static_program("visit", kernel, _HERE / "visit.c")
     guest = Guest(
         kernel,
         files=modules.build(kernel) | files,

@@ -10,7 +10,7 @@ import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.vm import drives, initramfs
+from tests.vm import drives, initramfs, machine
 from tests.vm.kernels import SetupError
 from tests.vm.vmlinux import bootable
 
@@ -38,7 +38,7 @@ _REAL_ARGUMENTS = (
 _9P_MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay")
 # No random number, address or calibration may differ from run to run.
 _VIRTUAL_ARGUMENTS = (
-    "console=ttyS0 reboot=t pci=off nokaslr norandmaps randomize_kstack_offset=off tsc=reliable"
+    "reboot=t pci=off nokaslr norandmaps randomize_kstack_offset=off tsc=reliable"
     " random.trust_cpu=off random.trust_bootloader=off"
 )
 # Not needed, and a third of a boot: the entropy of jitter, certificates, BPF that replaces
@@ -63,7 +63,7 @@ def prepare(guest: "Guest", script: str | None) -> None:
     harness = guest.directory / "in" / ".harness"
     harness.mkdir(parents=True)
     (guest.directory / "result" / "out").mkdir(parents=True)
-    shutil.copy(initramfs.put(), harness)
+    shutil.copy(initramfs.put(guest.kernel), harness)
     for name in ("session.sh", "run.sh", "guest.sh"):
         shutil.copy(_GUEST_SIDE / name, harness)
     if script is not None:
@@ -111,13 +111,14 @@ def collect(guest: "Guest") -> None:
 
 def _qemu(guest: "Guest", stdout: str) -> str:
     """QEMU with a guest's machine; all that is of the harness comes in an initramfs."""
-    machine, arguments = (_real if guest.clock == "real" else _virtual)(guest)
-    words = ["qemu-system-x86_64", *machine, "-m", guest.memory]
+    its = machine.of(guest.kernel)
+    options, arguments = (_real if guest.clock == "real" else _virtual)(guest)
+    words = [its.qemu, *options, "-m", guest.memory]
     words += ["-nodefaults", "-display", "none", "-no-reboot"]
     words += ["-kernel", bootable(guest.kernel), "-initrd", _initrd(guest)]
     words += ["-append", f"{_kernel_arguments(guest)} {arguments}"]
     words += ["-serial", f"file:{guest.directory / 'console.log'}"]
-    words += ["-chardev", f"{stdout},id=stdout", "-device", "isa-serial,index=1,chardev=stdout"]
+    words += ["-chardev", f"{stdout},id=stdout", *its.stdout]
     return _join(words)
 
 
@@ -144,11 +145,8 @@ def _virtual(guest: "Guest") -> tuple[list[object], str]:
     image = guest.directory / "result.tar"
     with image.open("wb") as file:
         file.truncate(_RESULT_BYTES)
-    # The smallest machine and firmware: a PC's BIOS looks at every drive, and its threads' answers
-    # take as long as the host pleases.
-    words = ["-machine", "microvm,accel=tcg", "-bios", "qboot.rom"]
-    # Without arat the kernel takes the local timer for one that stops, and ticks at 250 Hz.
-    words += ["-cpu", "qemu64,+arat", "-seed", 1]
+    its = machine.of(guest.kernel)
+    words = [*its.board, "-seed", 1]
     # A recording to /dev/null: it makes QEMU's two threads take turns. Else one may skip idle time
     # before the other has counted the last instructions, and then they count twice.
     words += ["-icount", "shift=0,sleep=off,rr=record,rrfile=/dev/null"]
@@ -159,7 +157,8 @@ def _virtual(guest: "Guest") -> tuple[list[object], str]:
         words += ["-plugin", plugin]
     # The TSC counts instructions: a kernel that assumes a faster TSC has a faster CPU.
     speed = f"tsc_early_khz={guest.speed * 1_000_000}"
-    return words, f"{_VIRTUAL_ARGUMENTS} {speed} {_QUICK_ARGUMENTS} {guest.arguments}"
+    arguments = f"console={its.console} {_VIRTUAL_ARGUMENTS}"
+    return words, f"{arguments} {speed} {_QUICK_ARGUMENTS} {guest.arguments}"
 
 
 def _kernel_arguments(guest: "Guest") -> str:

@@ -38,6 +38,11 @@ class Boot:
     miscounting: bool = False
     timeout: float = 300
 
+    def runs_on(self, kernel: kernels.Kernel) -> bool:
+        """Whether a kernel has the simulated SCSI disk, if the script wants it: arm64 has none."""
+        wanted = "modprobe scsi_debug" in (_SCRIPTS / f"{self.script}.sh").read_text()
+        return not wanted or any(kernel.modules.glob("kernel/drivers/scsi/scsi_debug.ko*"))
+
     def run(self, series: str) -> Result:
         """Boot a series' kernel and run the script.
 
@@ -51,7 +56,7 @@ class Boot:
             files["miscounting.ko"] = modules.build_miscounting(kernel)
         if self.sources:
             sources = sorted((Path(__file__).parent / self.sources).glob("*.c"))
-            files[self.sources] = initramfs.static_program(self.sources, *sources)
+            files[self.sources] = initramfs.static_program(self.sources, kernel, *sources)
         guest = Guest(
             kernel,
             self.clock,

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.vm import apic, boot, reports
+from tests.vm import apic, boot, machine, reports
 from tests.vm.kernels import BUILD, Kernel
 
 STOCK_MODULES = ("bfq", "kyber-iosched", "null_blk", "scsi_debug")
@@ -116,7 +116,8 @@ class Guest:
 
     def _timer(self) -> apic.Timer | None:
         """What the kernel need not measure. A guest finds it out when it is first asked for."""
-        if self.clock != "virtual" or self.calibrates:
+        x86 = machine.of(self.kernel) is machine.AMD64
+        if self.clock != "virtual" or self.calibrates or not x86:
             return None
         finds = Guest(
             self.kernel, clock="virtual", name=f"apic-{self.kernel.version}", calibrates=True

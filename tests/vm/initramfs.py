@@ -4,14 +4,14 @@ import hashlib
 import lzma
 import os
 import stat
-import subprocess
 import tempfile
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
 
-from tests.vm import stubs
+from tests.vm import machine, stubs
 from tests.vm.kernels import BUILD, Kernel, SetupError
+from tests.vm.machine import Machine
 
 # A file of the guest: its content, the host's file to take it from, or a symbolic link's target.
 Content = bytes | Path | str
@@ -22,10 +22,13 @@ _OFTEN = (
     *("cat", "cp", "cut", "dd", "find", "grep", "head", "ls", "mkdir", "rm", "rmdir", "sed"),
     *("seq", "sh", "sha256sum", "sleep", "touch", "tr", "wc"),
 )
-# Modules that newer kernels have no more, as they need none for it.
-_BUILT_IN_LATER = {"crc32c_generic"}
+# Modules that some kernels do without: newer ones need none for checksums, those of arm64 have no
+# simulated SCSI disk.
+_ELSEWHERE = {"crc32c_generic", "scsi_debug"}
 # init writes the result to a virtio disk.
 _RESULT_MODULES = ("virtio_mmio", "virtio_blk")
+# Where the script's output goes to, on a machine with one serial port.
+_CONSOLE_MODULES = {"arm64": ("virtio_console",)}
 
 
 def archive(tree: Tree) -> bytes:
@@ -68,68 +71,65 @@ def base(
     memory, in /run/bin.
     """
     tree: Tree = {"init": Path(__file__).parent / "init"}
-    tree |= _busybox() | _modules(kernel, (*modules, *_RESULT_MODULES))
+    guest = machine.of(kernel)
+    tree |= _busybox(guest) | _modules(
+        kernel, (*modules, *_RESULT_MODULES, *_CONSOLE_MODULES.get(guest.name, ()))
+    )
     for program in programs:
-        tree |= _program(program)
+        tree |= _program(program, guest)
     for path in shared:
         tree |= _shared(path)
     for program in quick:
         tree |= _quick(program)
     if quick:
-        tree |= {"run/bin/busybox": host_program("busybox")}
+        tree |= {"run/bin/busybox": machine.AMD64.program("busybox")}
         tree |= {f"run/bin/{applet}": "busybox" for applet in _OFTEN}
     return archive(tree)
 
 
-def put() -> Path:
+def put(kernel: Kernel) -> Path:
     """Build put.c, the static helper of both kinds of guest."""
-    return static_program("put", Path(__file__).parent / "put.c")
+    return static_program("put", kernel, Path(__file__).parent / "put.c")
 
 
 @cache
-def static_program(name: str, *sources: Path) -> Path:
+def static_program(name: str, kernel: Kernel, *sources: Path) -> Path:
     """Build a program that runs in both kinds of guest; its directory tells what it is built of.
 
     Times would not: a tree that was copied with its build/ has sources that look old.
     """
     headers = sorted({header for source in sources for header in source.parent.glob("*.h")})
-    content = b"".join(path.read_bytes() for path in [*sources, *headers])
+    guest = machine.of(kernel)
+    content = b"".join(path.read_bytes() for path in [*sources, *headers]) + guest.name.encode()
     binary = BUILD / "guest" / hashlib.sha256(content).hexdigest()[:16] / name
     if not binary.exists():
         binary.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=binary.parent) as directory:
             # Two sessions may do this at once: others see all of it or nothing.
             built = Path(directory, name)
-            _output("gcc", "-static", "-O2", "-Wall", "-Werror", "-o", built, *sources)
+            flags = ("-static", "-O2", "-Wall", "-Werror")
+            machine.output(guest.tool("gcc"), *flags, "-o", built, *sources)
             built.replace(binary)
     return binary
 
 
-def host_program(name: str) -> Path:
-    """Find a program of this machine; daemons' directories may be missing from PATH."""
-    for directory in ("/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin"):
-        path = Path(directory, name)
-        if path.exists():
-            return path
-    raise SetupError(f"no {name} on this machine: run scripts/setup")
-
-
-def _busybox() -> Tree:
-    binary = host_program("busybox")
-    applets = _output(binary, "--list").split()
+def _busybox(guest: Machine) -> Tree:
+    binary = guest.program("busybox")
+    # Those of one release of Debian are the same for all machines.
+    applets = machine.output(machine.AMD64.program("busybox"), "--list").split()
     return {f"bin/{applet}": "busybox" for applet in applets} | {
         "bin/busybox": binary,
         "sbin": "bin",
     }
 
 
-def _program(name: str) -> Tree:
-    """A program of the host and the libraries it is linked with, where the loader finds them.
+def _program(name: str, guest: Machine) -> Tree:
+    """A program and the libraries it is linked with, where the loader finds them.
 
     name: or its path, which the guest finds it at, if it is in no directory of programs.
     """
-    binary = host_program(name)
-    libraries = stubs.libraries(binary).items()
+    binary = guest.program(name)
+    libraries = stubs.libraries(binary, guest).items()
     place = name.lstrip("/") if "/" in name else f"bin/{name}"
     return {place: binary} | {str(path).lstrip("/"): own for path, own in libraries}
 
@@ -142,7 +142,7 @@ def _shared(path: Path) -> Tree:
 
 def _quick(name: str) -> Tree:
     """A program of the host with its own libraries beside it."""
-    binary = host_program(name)
+    binary = machine.AMD64.program(name)
     start = f'#!/run/bin/sh\nLD_LIBRARY_PATH=/run/lib exec /run/lib/{name} "$@"\n'
     tree: Tree = {f"run/bin/{name}": start.encode(), f"run/lib/{name}": binary}
     return tree | {f"run/lib/{path.name}": own for path, own in stubs.libraries(binary).items()}
@@ -156,7 +156,7 @@ def _modules(kernel: Kernel, names: Iterable[str]) -> Tree:
     dependencies = {path: needs.split() for path, needs in lines}
     by_name = {_module_name(path): path for path in dependencies}
     wanted = {name.replace("-", "_") for name in names} - built_in
-    if missing := wanted - by_name.keys() - _BUILT_IN_LATER:
+    if missing := wanted - by_name.keys() - _ELSEWHERE:
         raise SetupError(f"{kernel.version} has no module {', '.join(sorted(missing))}")
 
     found = {by_name[name] for name in wanted & by_name.keys()}
@@ -182,10 +182,3 @@ def _module_name(path: str) -> str:
 
 def _module(path: Path) -> Content:
     return lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path
-
-
-def _output(*command: str | Path) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SetupError(f"{' '.join(map(str, command))} failed: {done.stderr}")
-    return done.stdout

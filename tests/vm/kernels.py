@@ -50,8 +50,11 @@ class Kernel:
 
     @property
     def shares_files(self) -> bool:
-        """Whether a guest on the real clock finds the host's files: cloud kernels have no 9p."""
-        return any(self.modules.glob("kernel/fs/9p/9p.ko*"))
+        """Whether a guest on the real clock finds the host's files, and can use them.
+
+        Cloud kernels have no 9p, and the host's programs are not for arm64.
+        """
+        return not self.version.endswith("-arm64") and any(self.modules.glob("kernel/fs/9p/9p.ko*"))
 
     @property
     def patience(self) -> int:

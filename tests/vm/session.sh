@@ -8,9 +8,9 @@
 shell=sh
 [ -z "$MODULES" ] || shell=bash
 if [ ! -e /run/in/.harness/script ]; then
-	stty -F /dev/ttyS1 sane
+	stty -F $TERMINAL sane
 	IN=/run/in ENV=/run/in/.harness/guest.sh \
-		setsid sh -c 'exec sh -i </dev/ttyS1 >/dev/ttyS1 2>&1'
+		setsid sh -c 'exec sh -i <$TERMINAL >$TERMINAL 2>&1'
 else
 	sh /run/in/.harness/run.sh /run/in /run/result $shell
 	if [ -n "$MODULES" ]; then

@@ -5,13 +5,13 @@ libraries in all: 90 MB, and each start takes a tenth of a second of virtual tim
 """
 
 import re
-import subprocess
 import tempfile
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
-from tests.vm.kernels import BUILD, SetupError
+from tests.vm.kernels import BUILD
+from tests.vm.machine import AMD64, Machine, output
 
 # Libraries of programs that no guest needs, as the program names them.
 USELESS = {
@@ -28,36 +28,27 @@ USELESS = {
 }
 
 
-def libraries(binary: Path) -> dict[Path, Path]:
-    """What the guest is to have for each library of the host that a program is linked with."""
+def libraries(binary: Path, machine: Machine = AMD64) -> dict[Path, Path]:
+    """What the guest is to have of each library that a program is linked with, by its place."""
     useless = USELESS.get(binary.name, ())
-    direct = _needed(binary)
+    direct = machine.needed(binary)
     found = {}
-    for path in _linked(binary):
+    for path in machine.linked(binary):
         if path.name in useless:
-            found[path] = _stub(binary, path)
+            found[machine.place(path)] = _stub(binary, path, machine)
         elif path.name in direct or path.name.startswith("ld-linux"):
-            found |= {each: each for each in (path, *_linked(path))}
+            found |= {machine.place(each): each for each in (path, *machine.linked(path))}
     return found
 
 
-def _linked(path: Path) -> set[Path]:
-    """The libraries that a program or library is linked with, and what these are linked with."""
-    return {Path(each) for each in re.findall(r"(/\S+) \(0x", _output("ldd", path))}
-
-
-def _needed(binary: Path) -> set[str]:
-    return set(re.findall(r"NEEDED\s+(\S+)", _output("objdump", "-p", binary)))
-
-
 @cache
-def _stub(binary: Path, library: Path) -> Path:
+def _stub(binary: Path, library: Path, machine: Machine) -> Path:
     """Build a library that defines what the program wants of it: functions that abort."""
-    stub = BUILD / "guest" / "stubs" / library.name
+    stub = BUILD / "guest" / "stubs" / machine.name / library.name
     if stub.exists() and stub.stat().st_mtime > binary.stat().st_mtime:
         return stub
     stub.parent.mkdir(parents=True, exist_ok=True)
-    symbols = _symbols(binary, library)
+    symbols = _symbols(binary, library, machine.tool("nm"))
     flags = ["-shared", "-nostdlib", "-w", "-fno-builtin", f"-Wl,-soname={library.name}"]
     # Two sessions may do this at once: others see all of it or nothing.
     with tempfile.TemporaryDirectory(dir=stub.parent) as directory:
@@ -67,7 +58,7 @@ def _stub(binary: Path, library: Path) -> Path:
         if any(symbols):
             script.write_text("".join(_version(*each) for each in symbols.items()))
             flags.append(f"-Wl,--version-script={script}")
-        _output("gcc", *flags, "-o", built, source)
+        output(machine.tool("gcc"), *flags, "-o", built, source)
         built.replace(stub)
     return stub
 
@@ -76,24 +67,17 @@ def _version(version: str, names: list[str]) -> str:
     return f"{version} {{ global: {' '.join(f'{name};' for name in names)} }};\n"
 
 
-def _symbols(binary: Path, library: Path) -> dict[str, list[str]]:
+def _symbols(binary: Path, library: Path, nm: str) -> dict[str, list[str]]:
     """What the program wants of the library: names by version, "" for those without."""
-    defined = set(re.findall(r" [TWVi] ([^@\s]+)", _output("nm", "-D", library)))
+    defined = set(re.findall(r" [TWVi] ([^@\s]+)", output(nm, "-D", library)))
     found = defaultdict(list)
-    for name, version in _wanted(binary):
+    for name, version in _wanted(binary, nm):
         if name in defined:
             found[version].append(name)
     return found
 
 
 @cache
-def _wanted(binary: Path) -> list[tuple[str, str]]:
-    listing = _output("nm", "-D", "--undefined-only", "--with-symbol-versions", binary)
+def _wanted(binary: Path, nm: str) -> list[tuple[str, str]]:
+    listing = output(nm, "-D", "--undefined-only", "--with-symbol-versions", binary)
     return re.findall(r"U ([^@\s]+)@?(\S*)", listing)
-
-
-def _output(*command: str | Path) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SetupError(f"{' '.join(map(str, command))} failed: {done.stderr}")
-    return done.stdout

@@ -7,12 +7,13 @@ import os
 from pathlib import Path
 
 from scripts.kernel_types.image import unpack_image
+from tests.vm import machine
 from tests.vm.kernels import BUILD, Kernel
 
 
 def bootable(kernel: Kernel) -> Path:
     """What to give to QEMU."""
-    if kernel.headers:
+    if kernel.headers or machine.of(kernel) is not machine.AMD64:
         return kernel.image
     unpacked = BUILD / "vmlinux" / kernel.version
     if not unpacked.exists():

@@ -34,13 +34,18 @@ while more 2; do
 	# In the second round another group would need all tags many times.
 	[ $rounds != 2 ] || reserve s nullb0 bw=64K burst=8M latency=1000000
 	sleep 1
-	number r/io.htbs.stat nullb0 completed
-	before=$number
-	sleep $((4 * PATIENCE))
-	number r/io.htbs.stat nullb0 completed
-	echo "$((number - before)) requests in $((4 * PATIENCE)) s"
-	# It gets what it reserved to the request, but for those under way when it is counted.
-	[ $((number - before + 16)) -ge $((100 / PATIENCE * 4 * PATIENCE)) ] || fail "too few requests" \
+	# It gets what it reserved to the request, but for those under way when it is counted. The
+	# host may have had no time for the guest: then in the next seconds.
+	for try in 1 2 3; do
+		number r/io.htbs.stat nullb0 completed
+		before=$number
+		sleep $((4 * PATIENCE))
+		number r/io.htbs.stat nullb0 completed
+		echo "$((number - before)) requests in $((4 * PATIENCE)) s"
+		got=$((number - before + 16))
+		[ $got -lt $((100 / PATIENCE * 4 * PATIENCE)) ] || break
+	done
+	[ $got -ge $((100 / PATIENCE * 4 * PATIENCE)) ] || fail "too few requests, $try times in a row" \
 		"$(cat $CG/r/io.htbs.stat $CG/io.htbs.stat /sys/kernel/debug/block/nullb0/sched/{state,backlog})"
 done
 busybox killall -q -9 fio || :
