@@ -18,7 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--kernels",
         default=",".join(SERIES),
-        help="series of stock kernels, or debug, kcsan; with commas (%(default)s)",
+        help="stock kernels, or debug, kcsan, rt; with commas (%(default)s)",
     )
 
 

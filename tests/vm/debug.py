@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.vm.kernels import BUILD, REPO, Kernel, SetupError
 
-CONFIGS = ("debug", "kcsan")
+CONFIGS = ("debug", "kcsan", "rt")
 # Those with fault injection.
 INJECTS = ("debug",)
 # Those that look for data races: they delay a CPU's access, for another one to come. With a thread

@@ -7,7 +7,7 @@ PATH=$IN/.harness:$PATH
 
 # Kernel.patience
 case $(uname -r) in
-*-debug | *-kcsan) PATIENCE=6 ;;
+*-debug | *-kcsan | *-rtdebug) PATIENCE=6 ;;
 *) PATIENCE=1 ;;
 esac
 

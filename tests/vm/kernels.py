@@ -39,7 +39,7 @@ class Kernel:
 
     @property
     def flavour(self) -> str:
-        """Debian's flavour: amd64, cloud-amd64 or rt-amd64; debug or kcsan for one of our own."""
+        """Debian's flavour: amd64, cloud-amd64 or rt-amd64; debug, kcsan or rtdebug of our own."""
         return re.search(r"((cloud|rt)-)?[a-z0-9]+$", self.version)[0]
 
     @property
