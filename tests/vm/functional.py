@@ -49,8 +49,8 @@ class Boot:
         Besides the modules and `files`, $IN has foreign.ko: htbs.ko for another series.
         """
         kernel = find_kernel(series)
-        other = next(each for each in SERIES if each != series)
-        files = {"foreign.ko": modules.build(find_kernel(other))["htbs.ko"]}
+        other = next(each for each in map(find_kernel, SERIES) if each.version != kernel.version)
+        files = {"foreign.ko": modules.build(other)["htbs.ko"]}
         files |= {name: text.encode() for name, text in self.files}
         if self.miscounting:
             files["miscounting.ko"] = modules.build_miscounting(kernel)
