@@ -29,8 +29,8 @@ kernel_make = $(if $(filter $(CURDIR)/$(ROOT)/%,$(KDIR)),\
 	scripts/in-root $(ROOT) make -C $(KDIR:$(CURDIR)/$(ROOT)%=%),$(MAKE) -C $(KDIR))
 kbuild = $(kernel_make) --no-print-directory $(CROSS) M=$(CURDIR)/$(1) W=$(W)
 
-.PHONY: all private-types modules simdisk paper modules_install matrix style setup demo lab bench test test-debug \
-	test-kernels test-dkms soak fuzz fuzz-writes test-host test-mutants conformance census clean help
+.PHONY: all private-types simdisk paper modules_install matrix style setup demo lab bench test test-debug \
+	test-kernels test-debian13 test-dkms soak fuzz fuzz-writes test-host test-mutants conformance census clean help
 
 all: private-types
 	$(call links,Kbuild htbs include sysfs,$(OUT))
@@ -39,10 +39,6 @@ all: private-types
 private-types:
 	@scripts/private-types $(KVER) $(OUT)/include/generated/htbs-private.h \
 		--headers $(KDIR) $(if $(VMLINUZ),--image $(VMLINUZ))
-
-# A copy of $(OUT) that was changed: TREE=<directory>.
-modules:
-	@+$(call kbuild,$(TREE)) modules
 
 simdisk: private-types
 	$(call links,tests/simdisk/.,build/simdisk/$(KVER))
@@ -107,6 +103,9 @@ test-kernels:
 	@scripts/setup kernels
 	@$(PYTHON) -m tests.kernels $(KERNELS)
 
+test-debian13: setup
+	@tests/kernels/debian13.sh
+
 test-dkms:
 	@scripts/setup kernels
 	@$(PYTHON) -m pytest -m dkms tests/dkms
@@ -165,6 +164,7 @@ help:
 	@echo '                         CONFIG=debug|kcsan|rt'
 	@echo 'make test-kernels        build for all kernels, boot them, write the table in docs/testing.md;'
 	@echo '                         KERNELS="7.3 6.12-rt-amd64 ..." some of them'
+	@echo 'make test-debian13       a fresh Debian 13 builds it, and passes the tests on the host'
 	@echo 'make test-dkms           install, upgrade and remove it by DKMS in guests with Debian 12 and 13'
 	@echo 'make soak MINUTES=<n>    run rows of the fault matrix at random for so long; SEED=<n>,'
 	@echo '                         KERNELS="6.1 6.12 7.3 debug kcsan rt", ROWS="switch unload ..."'

@@ -16,12 +16,9 @@ static int __init htbs_init(void)
 {
 	int err;
 
-	err = htbs_shallow_depth_fits();
-	if (err) {
-		if (err == -EINVAL)
-			pr_err("this kernel limits tags differently from the kernel that htbs was built for; build htbs again for it\n");
+	err = htbs_measure_shallow_depth();
+	if (err)
 		return err;
-	}
 	err = htbs_reservations_register(htbs_cgroup_files);
 	if (err) {
 		if (err == -ENOSPC)

@@ -282,19 +282,25 @@ static u64 htbs_show_params(struct seq_file *sf, struct blkg_policy_data *pd,
 {
 	const char *name = htbs_blkg_dev_name(pd->blkg);
 	const struct htbs_group *group = htbs_pd_group(pd);
+	/* Pairs with htbs_pd_init(). */
+	struct htbs_device *dev = smp_load_acquire(&group->dev);
 	const struct htbs_group *source;
 	struct htbs_params params;
 	unsigned long flags;
+	bool configured;
 
-	if (!name)
+	if (!name || !dev)
 		return 0;
 
+	spin_lock_irqsave(&dev->lock, flags);
 	source = htbs_group_source(group);
+	if (source) {
+		params = source->reservation.flow.pool->pace.params;
+		configured = source->configured;
+	}
+	spin_unlock_irqrestore(&dev->lock, flags);
 	if (!source)
 		return 0;
-	spin_lock_irqsave(&group->dev->lock, flags);
-	params = source->reservation.flow.pool->pace.params;
-	spin_unlock_irqrestore(&group->dev->lock, flags);
 
 	seq_printf(sf, "%s bw=", name);
 	if (params.bw)
@@ -309,7 +315,7 @@ static u64 htbs_show_params(struct seq_file *sf, struct blkg_policy_data *pd,
 		seq_printf(sf, " max=%llu", params.max);
 	if (params.iops)
 		seq_printf(sf, " iops=%u", params.iops);
-	seq_puts(sf, !READ_ONCE(source->configured) ? " default\n" :
+	seq_puts(sf, !configured ? " default\n" :
 		     source == group ? "\n" : " inherited\n");
 	return 0;
 }
@@ -327,18 +333,20 @@ static u64 htbs_show_stats(struct seq_file *sf, struct blkg_policy_data *pd,
 {
 	const char *name = htbs_blkg_dev_name(pd->blkg);
 	const struct htbs_group *group = htbs_pd_group(pd);
+	/* Pairs with htbs_pd_init(). */
+	struct htbs_device *dev = smp_load_acquire(&group->dev);
 	unsigned long flags;
 	struct htbs_stats s;
 	u32 overdue;
 
-	if (!name || !htbs_group_is_charged(group))
+	if (!name || !dev || !htbs_group_is_charged(group))
 		return 0;
 
-	spin_lock_irqsave(&group->dev->lock, flags);
+	spin_lock_irqsave(&dev->lock, flags);
 	s = group->reservation.stats;
 	overdue = htbs_queue_overdue(&group->reservation, ktime_get_ns(),
 				     &s.late_max);
-	spin_unlock_irqrestore(&group->dev->lock, flags);
+	spin_unlock_irqrestore(&dev->lock, flags);
 
 	seq_printf(sf, "%s rbytes=%llu wbytes=%llu dbytes=%llu rios=%llu wios=%llu dios=%llu",
 		   name, s.bytes[HTBS_OP_READ], s.bytes[HTBS_OP_WRITE],

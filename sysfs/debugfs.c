@@ -4,6 +4,7 @@
  * people; the format is not stable.
  */
 #include <linux/ktime.h>
+#include <linux/sched/mm.h>
 #include <linux/seq_file.h>
 
 #include <htbs/core/expire.h>
@@ -185,12 +186,15 @@ static int htbs_backlog_show(void *data, struct seq_file *sf)
 
 static int htbs_admission_show(void *data, struct seq_file *sf)
 {
+	/* Whoever waits for the lock may have frozen the queue: no I/O to get memory. */
+	unsigned int flags = memalloc_noio_save();
 	int err = htbs_elevator_lock(data, &htbs_elevator);
 
-	if (err)
-		return err;
-	err = htbs_admission_set_show(&htbs_device_of(data)->admitted, sf);
-	htbs_elevator_unlock(data);
+	if (!err) {
+		err = htbs_admission_set_show(&htbs_device_of(data)->admitted, sf);
+		htbs_elevator_unlock(data);
+	}
+	memalloc_noio_restore(flags);
 	return err;
 }
 

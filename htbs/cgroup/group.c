@@ -103,11 +103,12 @@ static void htbs_pd_init(struct blkg_policy_data *pd)
 	}
 	htbs_trace_join(dev, res);
 	kref_get(&dev->ref);
-	group->dev = dev;
 	if (group->configured || root)
 		htbs_admission_set_force(&dev->admitted, &group->admission,
 					 &params);
 	spin_unlock_irqrestore(&dev->lock, flags);
+	/* From 7.2 on, the files may be shown as soon as there is a device. */
+	smp_store_release(&group->dev, dev);
 }
 
 /* Under queue_lock. A stored reservation for a disk that is gone is useless. */

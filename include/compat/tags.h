@@ -49,14 +49,17 @@ static inline unsigned int htbs_driver_tags(const struct blk_mq_hw_ctx *hctx)
 }
 
 /*
- * A number of tags as limit_depth counts them: older kernels within each word
- * of the bitmap, later ones within the whole bitmap.
+ * Whether limit_depth counts tags within the whole bitmap, as later kernels do, or
+ * within each word of it. Stable updates have changed it, so it is measured.
  */
+extern bool htbs_shallow_of_map;
+
+/* A number of tags as limit_depth counts them. */
 static inline unsigned int htbs_shallow_depth(const struct sbitmap *sb, unsigned int visible)
 {
 	unsigned int depth = sb->depth;
 
-	if (!HTBS_SHALLOW_DEPTH_OF_MAP)
+	if (!htbs_shallow_of_map)
 		depth = min(depth, 1U << sb->shift);
 	return max(DIV_ROUND_UP(depth * visible, sb->depth), 1U);
 }
@@ -68,11 +71,11 @@ static inline unsigned int htbs_shallow_depth(const struct sbitmap *sb, unsigned
 #define HTBS_SHALLOW_BITS	32
 
 /**
- * htbs_shallow_depth_fits() - test that HTBS_SHALLOW_DEPTH_OF_MAP is right
+ * htbs_measure_shallow_depth() - find out how the running kernel counts tags
  *
- * Return: 0, -EINVAL if the running kernel counts otherwise, or -ENOMEM.
+ * Return: 0 or -ENOMEM.
  */
-static inline int htbs_shallow_depth_fits(void)
+static inline int htbs_measure_shallow_depth(void)
 {
 	struct sbitmap_queue sbq;
 	unsigned int got = 0;
@@ -88,7 +91,8 @@ static inline int htbs_shallow_depth_fits(void)
 		got++;
 	preempt_enable();
 	sbitmap_queue_free(&sbq);
-	return got == (HTBS_SHALLOW_DEPTH_OF_MAP ? 1 : HTBS_SHALLOW_BITS >> 3) ? 0 : -EINVAL;
+	htbs_shallow_of_map = got == 1;
+	return 0;
 }
 
 /**
@@ -157,6 +161,22 @@ static inline void htbs_announce_limit(struct request_queue *q)
 
 		sbitmap_queue_min_shallow_depth(sbq, htbs_shallow_depth(&sbq->sb, least));
 	}
+}
+
+/**
+ * htbs_limit_batch() - leave tags to other tasks that allocate in advance
+ * @data: argument of the limit_depth operation
+ * @left: tags that all tasks may yet take without a limit
+ *
+ * From 7.2 on prepare_request is called for a request when a bio claims it: what a plug
+ * allocates in advance is not counted meanwhile. So no CPU takes more than its part.
+ */
+static inline void htbs_limit_batch(struct blk_mq_alloc_data *data, unsigned int left)
+{
+#if HTBS_PREPARE_AT_CLAIM
+	if (data->nr_tags > 1)
+		data->nr_tags = clamp(left / num_online_cpus(), 1U, data->nr_tags);
+#endif
 }
 
 /**

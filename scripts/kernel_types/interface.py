@@ -152,7 +152,8 @@ def facts(btf: Btf, exported: set[str]) -> dict[str, bool]:
     def function(name: str) -> list[tuple[str, str]]:
         return btf.parameters(btf.find(FUNC, name))
 
-    split_switch = bool(btf.find(STRUCT, "elv_change_ctx"))
+    queue_flag = "QUEUE_FLAG_DISABLE_WBT_DEF" in btf.constants()
+    split_switch = queue_flag or bool(btf.find(STRUCT, "elv_change_ctx"))
     return {
         # Before 6.3.
         "HTBS_ACTIVATE_BY_QUEUE": function("blkcg_activate_policy")[0][1] == "request_queue",
@@ -166,8 +167,8 @@ def facts(btf: Btf, exported: set[str]) -> dict[str, bool]:
         # Before 6.16 and 6.17.
         "HTBS_INIT_SCHED_BY_TYPE": operation("init_sched")[1] == "elevator_type",
         "HTBS_DEPTH_UPDATED_BY_HCTX": operation("depth_updated")[0] == "blk_mq_hw_ctx",
-        # Since 6.18, and in stable kernels of earlier series.
-        "HTBS_SHALLOW_DEPTH_OF_MAP": "shallow_depth" in dict(function("sbitmap_find_bit")),
+        # Since 7.2.
+        "HTBS_PREPARE_AT_CLAIM": bool(function("blk_mq_rq_late_init")),
         # Since 6.15.
         "HTBS_HRTIMER_SETUP": bool(function("hrtimer_setup")),
         # Since 7.0.
@@ -178,5 +179,5 @@ def facts(btf: Btf, exported: set[str]) -> dict[str, bool]:
         # on, where the elevator's flag of that number means something else.
         "HTBS_WBT": {"wbt_disable_default", "wbt_enable_default"} <= exported,
         "HTBS_WBT_ELEVATOR_FLAG": btf.has("elevator_queue", "flags") and not split_switch,
-        "HTBS_WBT_QUEUE_FLAG": "QUEUE_FLAG_DISABLE_WBT_DEF" in btf.constants(),
+        "HTBS_WBT_QUEUE_FLAG": queue_flag,
     }

@@ -40,6 +40,8 @@ _9P_MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay")
 _VIRTUAL_ARGUMENTS = (
     "reboot=t pci=off nokaslr norandmaps randomize_kstack_offset=off tsc=reliable"
     " random.trust_cpu=off random.trust_bootloader=off"
+    # A disk of its own, not a path of one; cloud kernels have that driver built in.
+    " nvme_core.multipath=N"
 )
 # Not needed, and a third of a boot: the entropy of jitter, certificates, BPF that replaces
 # functions, events of kprobes, enums in the formats of events, the tests of ciphers.

@@ -26,7 +26,7 @@ class Boot:
 
     script: its name without .sh; modules, programs: on the virtual clock, besides the harness's
     own; files: names below $IN with their text; sources: a directory here with the C files of a
-    program that is built for the guest, $IN/NAME; miscounting: $IN has miscounting.ko, too.
+    program that is built for the guest, $IN/NAME.
     """
 
     script: str
@@ -35,7 +35,6 @@ class Boot:
     programs: tuple[str, ...] = ()
     files: tuple[tuple[str, str], ...] = ()
     sources: str | None = None
-    miscounting: bool = False
     timeout: float = 300
 
     def runs_on(self, kernel: kernels.Kernel) -> bool:
@@ -52,8 +51,6 @@ class Boot:
         other = next(each for each in map(find_kernel, SERIES) if each.version != kernel.version)
         files = {"foreign.ko": modules.build(other)["htbs.ko"]}
         files |= {name: text.encode() for name, text in self.files}
-        if self.miscounting:
-            files["miscounting.ko"] = modules.build_miscounting(kernel)
         if self.sources:
             sources = sorted((Path(__file__).parent / self.sources).glob("*.c"))
             files[self.sources] = initramfs.static_program(self.sources, kernel, *sources)

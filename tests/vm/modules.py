@@ -1,8 +1,6 @@
 """The modules under test, built for a guest's kernel."""
 
 import fcntl
-import re
-import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -31,27 +29,6 @@ def build_paper(kernel: Kernel) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         _make("paper", *_variables(kernel))
     return good / "htbs-paper.ko"
-
-
-def build_miscounting(kernel: Kernel) -> Path:
-    """Build htbs.ko as if this kernel counted tags the other way: it must not be loaded."""
-    good = build(kernel)["htbs.ko"].parent
-    tree = BUILD / "miscounting" / kernel.version
-    with (BUILD / ".modules.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        shutil.rmtree(tree, ignore_errors=True)
-        shutil.copytree(good, tree, symlinks=True)
-        header = tree / "include/generated/htbs-private.h"
-        text, flipped = re.subn(
-            r"(?m)^(#define HTBS_SHALLOW_DEPTH_OF_MAP) ([01])$",
-            lambda found: f"{found[1]} {1 - int(found[2])}",
-            header.read_text(),
-        )
-        if not flipped:
-            raise SetupError(f"{header} doesn't say how tags are counted")
-        header.write_text(text)
-        _make("modules", f"TREE={tree.relative_to(REPO)}", *_variables(kernel))
-    return tree / "htbs.ko"
 
 
 def _variables(kernel: Kernel) -> list[str]:

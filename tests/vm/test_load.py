@@ -7,7 +7,7 @@ from tests.vm.functional import Boot
 
 pytestmark = pytest.mark.guest
 
-GUEST = Boot("load", miscounting=True)
+GUEST = Boot("load")
 
 
 def test_load_choose_unload(result: Result) -> None:
