@@ -32,8 +32,7 @@
  * yet: a flood that begins would otherwise have all tags before its first
  * request is counted. So a request counts from when it is allocated; on kernels from
  * 7.2 on, when a bio claims it from those that its plug has allocated. The others are
- * freed when the plug is flushed, and no CPU allocates more than its part of what may
- * be taken without a limit.
+ * freed when the plug is flushed; they count when another batch is allocated.
  *
  * While fewer than half of the tags are held no allocation is limited, as blk-mq
  * allocates tags one by one under a limit. If a group on the device has a cap all
@@ -190,17 +189,15 @@ static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 
 /* The number of tags that an allocation sees, but for what the user has limited. */
 static u32 htbs_visible_tags(struct htbs_device *dev, blk_opf_t opf, u32 all,
-			     struct blk_mq_alloc_data *data)
+			     const struct blk_mq_alloc_data *data)
 {
-	u32 held = atomic_read(&dev->tags_held) + htbs_batch_more(data);
+	u32 held = htbs_tags_held(data, atomic_read(&dev->tags_held)) + htbs_batch_more(data);
 	u32 quarter = all / 4, visible;
 	/* The words of a short queue's bitmap have no halves and quarters. */
 	u32 most = all < HTBS_TAGS_SHORT ? quarter : all / 2;
 
-	if (2 * held < all && !htbs_peek(dev->policy.capped)) {
-		htbs_limit_batch(data, all / 2 - held + htbs_batch_more(data));
+	if (2 * held < all && !htbs_peek(dev->policy.capped))
 		return all;
-	}
 	visible = all - clamp(htbs_peek(dev->reserved_tags), quarter, most);
 	return op_is_sync(opf) ? htbs_task_visible(dev, all, visible, data) : visible;
 }

@@ -164,19 +164,22 @@ static inline void htbs_announce_limit(struct request_queue *q)
 }
 
 /**
- * htbs_limit_batch() - leave tags to other tasks that allocate in advance
+ * htbs_tags_held() - the number of tags that are held when some are allocated in advance
  * @data: argument of the limit_depth operation
- * @left: tags that all tasks may yet take without a limit
+ * @counted: requests that were prepared and not freed
  *
- * From 7.2 on prepare_request is called for a request when a bio claims it: what a plug
- * allocates in advance is not counted meanwhile. So no CPU takes more than its part.
+ * From 7.2 on prepare_request is called for a request when a bio claims it. What plugs
+ * allocate in advance is not counted meanwhile, so before one allocates a batch, the
+ * bitmap is.
+ *
+ * Return: tags.
  */
-static inline void htbs_limit_batch(struct blk_mq_alloc_data *data, unsigned int left)
+static inline unsigned int htbs_tags_held(const struct blk_mq_alloc_data *data,
+					  unsigned int counted)
 {
-#if HTBS_PREPARE_AT_CLAIM
-	if (data->nr_tags > 1)
-		data->nr_tags = clamp(left / num_online_cpus(), 1U, data->nr_tags);
-#endif
+	if (HTBS_PREPARE_AT_CLAIM && data->nr_tags > 1)
+		return sbitmap_weight(&data->hctx->sched_tags->bitmap_tags.sb);
+	return counted;
 }
 
 /**

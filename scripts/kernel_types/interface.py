@@ -102,7 +102,7 @@ MEMBERS = {
 # Other exports of the block and cgroup layers we need, which a kernel may lack.
 OTHER_SYMBOLS = (
     "blkcg_root", "bdi_dev_name", "blk_queue_flag_set", "blk_mq_free_request",
-    "blk_mq_run_hw_queues", "of_css", "sbitmap_queue_min_shallow_depth",
+    "blk_mq_run_hw_queues", "of_css", "sbitmap_queue_min_shallow_depth", "sbitmap_weight",
 )
 
 INCLUDES = (
