@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.vm import apic, boot, machine, reports
 from tests.vm.kernels import BUILD, Kernel
 
-STOCK_MODULES = ("bfq", "kyber-iosched", "null_blk", "scsi_debug")
+STOCK_MODULES = ("bfq", "kyber-iosched", "mq-deadline", "null_blk", "scsi_debug")
 PROGRAMS = ("fio",)
 
 _TAIL_LINES = 30

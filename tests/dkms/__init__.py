@@ -1,0 +1,1 @@
+"""DKMS in a guest with a whole Debian: install, kernel upgrade, reboot, removal."""

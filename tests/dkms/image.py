@@ -1,0 +1,131 @@
+"""A disk with Debian, DKMS and a kernel, and with the packages of a later kernel to upgrade to.
+
+build/dkms/RELEASE/ has disk.img, and of each kernel what QEMU boots: vmlinuz-KVER and, of the
+first, initrd-KVER. It is made once; a test works on a copy.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.vm.kernels import BUILD, SetupError
+
+_DISK_SIZE = "5G"
+_INIT = (
+    r"#!/bin/bash\nmount -t tmpfs tmpfs /run\ntar -C /run -xf /dev/vdb\n"
+    r"exec bash /run/guest.sh\n"
+)
+# What the README names, DKMS, and what a Debian without an installer lacks.
+_PACKAGES = (
+    *("gcc", "make", "pahole", "python3", "zstd", "dkms", "openssl"),
+    *("initramfs-tools", "kmod", "mount", "udev"),
+)
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release of Debian: its name, its first kernel, and the one that it is upgraded to.
+
+    The kernels are suffixes of linux-image- and linux-headers-; suite: the second's, if another;
+    sources: a file for apt, or None for the machine's own.
+    """
+
+    name: str
+    first: str
+    second: str
+    sources: Path | None = None
+    suite: str = ""
+
+    @property
+    def directory(self) -> Path:
+        """Where its disk is."""
+        return BUILD / "dkms" / self.name
+
+
+RELEASES = (
+    Release("bookworm", "amd64", "6.12-amd64"),
+    Release("trixie", "amd64", "amd64", BUILD / "apt13/sources.list", "trixie-backports"),
+)
+
+
+def make(release: Release) -> Path:
+    """The directory of a release's disk, made now if it is not there."""
+    done = release.directory / "disk.img"
+    if not done.exists():
+        new = release.directory.with_suffix(".new")
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir(parents=True)
+        _unpack(release, new)
+        shutil.rmtree(release.directory, ignore_errors=True)
+        new.replace(release.directory)
+    return release.directory
+
+
+def dump(disk: Path, name: str, to: Path) -> None:
+    """Copy a file out of a disk."""
+    _run(f"debugfs -R {shlex.quote(f'dump {name} {to}')} {disk} 2>&1", f"reading {name}")
+
+
+def listing(disk: Path, directory: str) -> list[str]:
+    """The names in a directory of a disk."""
+    said = _run(f"debugfs -R 'ls -p {directory}' {disk} 2>/dev/null", f"reading {directory}")
+    return [line.split("/")[5] for line in said.splitlines() if line.startswith("/")]
+
+
+def _unpack(release: Release, new: Path) -> None:
+    """By mmdebstrap as a tar, of which mke2fs makes the disk; fakeroot keeps the owners.
+
+    The second kernel's packages are put into /upgrade, as apt would download them.
+    """
+    suite = f"-t {release.suite} " if release.suite else ""
+    wanted = f"linux-image-{release.second} linux-headers-{release.second}"
+    fetch = f"apt-get clean && apt-get -y {suite}--download-only install {wanted}"
+    # An initramfs with most modules, by zstd -19, takes half an hour where instructions are
+    # emulated.
+    quick = (
+        'printf "COMPRESS=gzip\\nMODULES=list\\n" >"$1/etc/initramfs-tools/conf.d/htbs" && '
+        'printf "virtio_pci\\nvirtio_blk\\next4\\n" >"$1/etc/initramfs-tools/modules" && '
+    )
+    hook = (
+        f'{quick}chroot "$1" sh -c "{fetch}" && '
+        'mkdir "$1/upgrade" && mv "$1"/var/cache/apt/archives/*.deb "$1/upgrade/" && '
+        f"printf '{_INIT}' >\"$1/usr/sbin/htbs-guest\" && chmod +x \"$1/usr/sbin/htbs-guest\""
+    )
+    packages = ",".join(
+        [*_PACKAGES, f"linux-image-{release.first}", f"linux-headers-{release.first}"]
+    )
+    command = ["mmdebstrap", "--quiet", "--variant=apt", "--format=tar", f"--include={packages}"]
+    command += ["--aptopt=APT::Install-Recommends \"false\"", f"--customize-hook={hook}"]
+    command += [release.name, "-", *([str(release.sources)] if release.sources else _sources())]
+    root = [] if os.geteuid() == 0 else ["sudo"]
+    tar = new / "root.tar"
+    _run(f"{shlex.join([*root, *command])} >{tar} 2>{new}/mmdebstrap.log", f"see {new}")
+    inside = (
+        f"mkdir {new}/root && tar -C {new}/root --exclude='./dev/*' -xf {tar} && "
+        f"mke2fs -q -t ext4 -d {new}/root {new}/disk.img {_DISK_SIZE}"
+    )
+    _run(f"fakeroot sh -c {shlex.quote(inside)}", "making the disk")
+    shutil.rmtree(new / "root")
+    tar.unlink()
+
+
+def _sources() -> list[str]:
+    """The suites that this machine's apt has of its own release, as lines of sources.list."""
+    said = _run(
+        "apt-get indextargets --format '$(SITE) $(CODENAME) $(COMPONENT)' 'Created-By: Packages'",
+        "asking apt for its sources",
+    )
+    found = [line.split() for line in said.splitlines()]
+    suites = sorted({tuple(words) for words in found if re.match(r"bookworm\b", words[1])})
+    return [f"deb {site} {suite} {component}" for site, suite, component in suites]
+
+
+def _run(command: str, doing: str) -> str:
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SetupError(f"{doing} failed: {command}\n{done.stdout}{done.stderr}")
+    return done.stdout
