@@ -100,7 +100,7 @@ static void htbs_show_load(struct seq_file *sf, struct htbs_policy *policy)
 		   "in force" : "not in force");
 }
 
-static void htbs_show_state(struct seq_file *sf, struct htbs_device *dev)
+static int htbs_show_state(struct seq_file *sf, struct htbs_device *dev)
 {
 	struct htbs_policy *policy = &dev->policy;
 
@@ -121,6 +121,7 @@ static void htbs_show_state(struct seq_file *sf, struct htbs_device *dev)
 	seq_printf(sf, "background      %u pending, %u in flight\n",
 		   policy->background->pending, policy->background->in_flight);
 	spin_unlock_irq(&dev->lock);
+	return 0;
 }
 
 static void htbs_backlog_line(struct seq_file *sf, struct htbs_flow *flow,
@@ -141,7 +142,7 @@ static void htbs_throttled_line(struct seq_file *sf, struct htbs_flow *flow)
 		   NSEC_PER_USEC);
 }
 
-static void htbs_show_backlog(struct seq_file *sf, struct htbs_device *dev)
+static int htbs_show_backlog(struct seq_file *sf, struct htbs_device *dev)
 {
 	u64 now = ktime_get_ns();
 	unsigned int listed = 0;
@@ -160,42 +161,42 @@ static void htbs_show_backlog(struct seq_file *sf, struct htbs_device *dev)
 	     rb && listed < HTBS_LIST_MAX; rb = rb_next(rb), listed++)
 		htbs_throttled_line(sf, rb_entry(rb, struct htbs_flow, cap.rb));
 	spin_unlock_irq(&dev->lock);
+	return 0;
+}
+
+static int htbs_show_admission(struct seq_file *sf, struct htbs_device *dev)
+{
+	return htbs_admission_set_show(&dev->admitted, sf);
+}
+
+static int htbs_show_locked(struct request_queue *q, struct seq_file *sf,
+			    int (*show)(struct seq_file *sf, struct htbs_device *dev))
+{
+	/* A task that waits for the lock may have frozen the queue: no I/O to get memory. */
+	unsigned int flags = memalloc_noio_save();
+	int err = htbs_elevator_lock(q, &htbs_elevator);
+
+	if (!err) {
+		err = show(sf, htbs_device_of(q));
+		htbs_elevator_unlock(q);
+	}
+	memalloc_noio_restore(flags);
+	return err;
 }
 
 static int htbs_state_show(void *data, struct seq_file *sf)
 {
-	int err = htbs_elevator_lock(data, &htbs_elevator);
-
-	if (err)
-		return err;
-	htbs_show_state(sf, htbs_device_of(data));
-	htbs_elevator_unlock(data);
-	return 0;
+	return htbs_show_locked(data, sf, htbs_show_state);
 }
 
 static int htbs_backlog_show(void *data, struct seq_file *sf)
 {
-	int err = htbs_elevator_lock(data, &htbs_elevator);
-
-	if (err)
-		return err;
-	htbs_show_backlog(sf, htbs_device_of(data));
-	htbs_elevator_unlock(data);
-	return 0;
+	return htbs_show_locked(data, sf, htbs_show_backlog);
 }
 
 static int htbs_admission_show(void *data, struct seq_file *sf)
 {
-	/* Whoever waits for the lock may have frozen the queue: no I/O to get memory. */
-	unsigned int flags = memalloc_noio_save();
-	int err = htbs_elevator_lock(data, &htbs_elevator);
-
-	if (!err) {
-		err = htbs_admission_set_show(&htbs_device_of(data)->admitted, sf);
-		htbs_elevator_unlock(data);
-	}
-	memalloc_noio_restore(flags);
-	return err;
+	return htbs_show_locked(data, sf, htbs_show_admission);
 }
 
 const struct blk_mq_debugfs_attr htbs_debugfs_attrs[] = {

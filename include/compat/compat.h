@@ -5,8 +5,8 @@
  *
  * generated/htbs-private.h is written by scripts/private-types from the BTF of
  * the kernel to build for. It declares the private types and functions and has
- * an HTBS_ macro, 0 or 1, for each difference; where each came from is beside its
- * probe in that script. No file outside this directory uses these macros.
+ * an HTBS_ macro, 0 or 1, for each difference; scripts/kernel_types/interface.py
+ * names the series that made it. No file outside this directory uses these macros.
  */
 #ifndef HTBS_COMPAT_H
 #define HTBS_COMPAT_H

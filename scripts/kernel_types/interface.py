@@ -11,7 +11,7 @@ PRIVATE = (
 )
 PRIVATE_TYPEDEFS = {"blk_insert_t": "__bitwise "}
 
-# Public types whose sizes show that the headers and the BTF are of one and the same kernel.
+# Public types. Their sizes show that headers and BTF are of the same kernel.
 PUBLIC = ("bio", "request", "request_queue", "gendisk", "blk_mq_hw_ctx")
 
 # The series that this was read in, and tried with.

@@ -14,21 +14,21 @@ sources=build/apt13/sources.list
 
 inside() {
 	bwrap --bind $fresh / --proc /proc --dev /dev --tmpfs /run --ro-bind /etc/resolv.conf \
-		/etc/resolv.conf --clearenv --setenv PATH /usr/sbin:/usr/bin --setenv HOME /root \
+		/etc/resolv.conf --clearenv --setenv PATH /usr/sbin:/usr/bin --setenv HOME /tmp \
 		--setenv DEBIAN_FRONTEND noninteractive "$@"
 }
 
 rm -rf $fresh
 grep -v backports $sources >$fresh.list
 mmdebstrap --quiet --variant=apt --include=ca-certificates,git,make trixie $fresh $fresh.list
-git clone -q --bare . $fresh/htbs.git
-inside git clone -q /htbs.git /root/htbs
+git clone -q --bare . $fresh/srv/htbs.git
+inside git clone -q /srv/htbs.git /srv/htbs
 inside apt-get -q update >/dev/null
 inside apt-get -qy --no-install-recommends install linux-image-amd64 linux-headers-amd64 gcc make \
 	pahole python3 zstd >/dev/null
 kver=$(ls $fresh/lib/modules)
-inside make -C /root/htbs KVER="$kver"
-[[ -f $fresh/root/htbs/build/$kver/htbs.ko ]]
-inside make -C /root/htbs test-host
+inside make -C /srv/htbs KVER="$kver"
+[[ -f $fresh/srv/htbs/build/$kver/htbs.ko ]]
+inside make -C /srv/htbs test-host
 rm -rf $fresh
 echo "Debian 13: built for $kver, the tests on the host pass"

@@ -44,7 +44,7 @@ class Kernel:
 
     @property
     def distribution(self) -> str:
-        """Whose kernel it is."""
+        """The release of Debian and the series."""
         found = re.search(r"\+deb(\d+)", self.version)
         return f"Debian {found[1] if found else 12}, {self.series}"
 
