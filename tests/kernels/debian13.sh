@@ -15,7 +15,8 @@ sources=build/apt13/sources.list
 inside() {
 	bwrap --bind $fresh / --proc /proc --dev /dev --tmpfs /run --ro-bind /etc/resolv.conf \
 		/etc/resolv.conf --clearenv --setenv PATH /usr/sbin:/usr/bin --setenv HOME /tmp \
-		--setenv DEBIAN_FRONTEND noninteractive "$@"
+		--setenv DEBIAN_FRONTEND noninteractive --ro-bind /etc/ssl/certs/ca-certificates.crt \
+		/run/machine.crt --setenv PIP_CERT /run/machine.crt "$@"
 }
 
 rm -rf $fresh
