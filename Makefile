@@ -161,7 +161,7 @@ help:
 	@echo 'make test                install what is missing, run all tests'
 	@echo 'make test-host           the tests that need no kernel, nor fetch one'
 	@echo 'make test-debug          run functional tests and fault matrix on a debug kernel;'
-	@echo '                         CONFIG=debug|kcsan|rt'
+	@echo '                         CONFIG=debug|kcsan|rt|debug-7.3'
 	@echo 'make test-kernels        build for all kernels, boot them, write the table in docs/testing.md;'
 	@echo '                         KERNELS="7.3 6.12-rt-amd64 ..." some of them'
 	@echo 'make test-debian13       a fresh Debian 13 builds it, and passes the tests on the host'

@@ -1,8 +1,9 @@
 """Debug kernels: built from Debian's source with what finds mistakes, kept for the next time.
 
-A configuration is the kernel's tinyconfig, kernel/guest.config and kernel/NAME.config. What is
-built from one source and one configuration stays in build/debug/NAME-HASH/: obj/, which serves as
-the header directory for modules, and boot/ and lib/modules/ as a kernel package has them.
+A configuration, NAME or NAME-SERIES, is the kernel's tinyconfig, kernel/guest.config and
+kernel/NAME.config, with Debian's source of the series, or of 6.12. What is built from
+one source and one configuration stays in build/debug/CONFIGURATION-HASH/: obj/, which serves as the
+header directory for modules, and boot/ and lib/modules/ as a kernel package has them.
 """
 
 import fcntl
@@ -15,15 +16,16 @@ from pathlib import Path
 
 from tests.vm.kernels import BUILD, REPO, Kernel, SetupError
 
-CONFIGS = ("debug", "kcsan", "rt")
+CONFIGS = ("debug", "kcsan", "rt", "debug-7.3")
 # Those with fault injection.
-INJECTS = ("debug",)
+INJECTS = ("debug", "debug-7.3")
 # Those that look for data races: they delay a CPU's access, for another one to come. With a thread
 # for every CPU the other does next to nothing in that time, emulated; else it gets its turn.
 RACES = ("kcsan",)
 
 _DIRECTORY = BUILD / "debug"
-_SOURCE = _DIRECTORY / "source"
+# The source of a configuration that names no series.
+_SERIES = "6.12"
 _FRAGMENTS = Path(__file__).parent / "kernel"
 _TAIL_LINES = 40
 
@@ -31,23 +33,25 @@ _TAIL_LINES = 40
 @cache
 def kernel(config: str) -> Kernel:
     """The debug kernel of a configuration; built, in some ten minutes, unless it is there."""
-    stamp = _SOURCE / ".sha256"
+    name, _, series = config.partition("-")
+    source = _DIRECTORY / f"linux-source-{series or _SERIES}"
+    stamp = source / ".sha256"
     if not stamp.exists():
-        raise SetupError("no kernel source in build/debug/source: run scripts/setup debug")
-    fragments = "".join((_FRAGMENTS / f"{name}.config").read_text() for name in ("guest", config))
+        raise SetupError(f"no kernel source in {source.relative_to(REPO)}: run scripts/setup debug")
+    fragments = "".join((_FRAGMENTS / f"{part}.config").read_text() for part in ("guest", name))
     digest = hashlib.sha256((stamp.read_text() + fragments).encode()).hexdigest()[:12]
     root = _DIRECTORY / f"{config}-{digest}"
     with (_DIRECTORY / f".{config}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (root / "boot").exists():
-            for old in set(_DIRECTORY.glob(f"{config}-*")) - {root}:
+            for old in set(_DIRECTORY.glob(f"{config}-{'[0-9a-f]' * 12}")) - {root}:
                 shutil.rmtree(old)
-            _build(root, fragments)
+            _build(source, root, fragments)
     [image] = (root / "boot").glob("vmlinuz-*")
     return Kernel(image.name.removeprefix("vmlinuz-"), root, headers=root / "obj")
 
 
-def _build(root: Path, fragments: str) -> None:
+def _build(source: Path, root: Path, fragments: str) -> None:
     """Configure, compile and install; boot/ is last, and shows that the rest is complete.
 
     What an interrupted build left is used.
@@ -56,13 +60,13 @@ def _build(root: Path, fragments: str) -> None:
     obj.mkdir(parents=True, exist_ok=True)
     staging.mkdir(exist_ok=True)
     print(f"debug kernel: building in {root.relative_to(REPO)}, some ten minutes", flush=True)
-    _make(root, "tinyconfig")
+    _make(source, root, "tinyconfig")
     with (obj / ".config").open("a") as file:
         file.write(fragments)
-    _make(root, "olddefconfig")
+    _make(source, root, "olddefconfig")
     check(fragments, (obj / ".config").read_text())
-    _make(root, f"-j{os.cpu_count()}", "bzImage", "modules")
-    _make(root, f"INSTALL_MOD_PATH={root}", "INSTALL_MOD_STRIP=1", "modules_install")
+    _make(source, root, f"-j{os.cpu_count()}", "bzImage", "modules")
+    _make(source, root, f"INSTALL_MOD_PATH={root}", "INSTALL_MOD_STRIP=1", "modules_install")
     release = (obj / "include/config/kernel.release").read_text().strip()
     shutil.copy(obj / "arch/x86/boot/bzImage", staging / f"vmlinuz-{release}")
     staging.rename(root / "boot")
@@ -86,9 +90,9 @@ def check(fragments: str, config: str) -> None:
             raise SetupError(f"this kernel source doesn't take {line}: mend tests/vm/kernel")
 
 
-def _make(root: Path, *arguments: str) -> None:
+def _make(source: Path, root: Path, *arguments: str) -> None:
     """Run the kernel's make; what it says is in ROOT/make.log."""
-    command = ["make", "-s", "-C", str(_SOURCE), f"O={root / 'obj'}", *arguments]
+    command = ["make", "-s", "-C", str(source), f"O={root / 'obj'}", *arguments]
     with (root / "make.log").open("a") as log:
         done = subprocess.run(
             command,
