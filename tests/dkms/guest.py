@@ -10,6 +10,7 @@ from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 
+from tests.dkms import secureboot
 from tests.vm.guest import GuestError
 from tests.vm.kernels import REPO
 
@@ -22,19 +23,30 @@ _ARGUMENTS = (
 )
 
 
-def boot(directory: Path, kver: str, *steps: str) -> str:
+def boot(
+    directory: Path,
+    kver: str,
+    *steps: str,
+    secure: bool = False,
+    key: Path | None = None,
+) -> str:
     """Boot a kernel with the disk of a directory, do the steps of guest.sh; what they said.
 
-    Raises GuestError if it takes an hour, or does not come to its end.
+    secure: under Secure Boot; key: enrolled there, a certificate in DER. Raises GuestError if it
+    takes an hour, or does not come to its end.
     """
     _pack(directory / "vdb.tar", steps)
     log = directory / f"{'-'.join(steps)}.log"
-    words = ["qemu-system-x86_64", "-machine", "q35,accel=tcg", "-cpu", "max,la57=off"]
+    words = ["qemu-system-x86_64", "-machine", "q35,smm=on,accel=tcg", "-cpu", "max,la57=off"]
     words += ["-smp", "2", "-m", "2G", "-nodefaults", "-display", "none", "-no-reboot"]
-    words += ["-kernel", directory / f"vmlinuz-{kver}", "-initrd", directory / f"initrd-{kver}"]
-    words += ["-append", _ARGUMENTS, "-serial", f"file:{log}"]
+    words += ["-serial", f"file:{log}"]
     for name in ("disk.img", "vdb.tar"):
         words += ["-drive", f"file={directory / name},format=raw,if=virtio,cache=unsafe"]
+    if secure:
+        words += secureboot.arguments(directory, kver, _ARGUMENTS, key)
+    else:
+        words += ["-kernel", directory / f"vmlinuz-{kver}"]
+        words += ["-initrd", directory / f"initrd-{kver}", "-append", _ARGUMENTS]
     process = subprocess.Popen(
         f"exec setpriv --pdeathsig KILL {shlex.join(map(str, words))}",
         shell=True,

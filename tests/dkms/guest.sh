@@ -33,14 +33,33 @@ install()
 
 upgrade()
 {
-	dpkg -i /upgrade/*.deb 2>&1
+	apt-get -qy --no-install-recommends install /upgrade/*.deb 2>&1
 	dkms status
 	ls -d /lib/modules/*/updates/dkms/*
 }
 
+# Under Secure Boot, with no key enrolled.
+reject()
+{
+	lockdown
+	modprobe htbs
+}
+
+# Under Secure Boot, with DKMS's key enrolled.
+reboot()
+{
+	lockdown
+	use
+}
+
+lockdown()
+{
+	mount -t securityfs securityfs /sys/kernel/security
+	echo "lockdown: $(cat /sys/kernel/security/lockdown)"
+}
+
 remove()
 {
-	use
 	dkms remove htbs/0.1.0 --all
 	dkms status
 	modprobe htbs && echo "still there"
