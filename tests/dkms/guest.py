@@ -1,6 +1,7 @@
 """One boot of a guest with a Debian on its disk."""
 
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -17,6 +18,8 @@ from tests.vm.kernels import REPO
 _HERE = Path(__file__).parent
 # Compilers are slow where instructions are emulated.
 _SECONDS = 3600
+# What firmware and GRUB write for a screen.
+_TERMINAL = re.compile(r"\x1b\[[0-9;=]*[A-Za-z]|\r")
 _ARGUMENTS = (
     "root=/dev/vda rw console=ttyS0 panic=-1 oops=panic mitigations=off tsc=nowatchdog nokaslr"
     " quiet init=/sbin/htbs-guest"
@@ -61,7 +64,7 @@ def boot(
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    text = log.read_text(errors="replace").replace("\r", "")
+    text = _TERMINAL.sub("", log.read_text(errors="replace"))
     if "\n== end\n" not in text:
         raise GuestError(f"{log}: died before its end:\n{text[-3000:]}")
     return text
