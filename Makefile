@@ -25,8 +25,9 @@ endef
 MACHINE := $(lastword $(subst -, ,$(KVER)))
 CROSS = $(if $(filter arm64,$(MACHINE)),$(if $(filter aarch64,$(shell uname -m)),,\
 	CROSS_COMPILE=aarch64-linux-gnu-))
+# Sparse of Debian 13 does not understand all headers of its kernels: it is not in its root.
 kernel_make = $(if $(filter $(CURDIR)/$(ROOT)/%,$(KDIR)),\
-	scripts/in-root $(ROOT) make -C $(KDIR:$(CURDIR)/$(ROOT)%=%),$(MAKE) -C $(KDIR))
+	scripts/in-root $(ROOT) make -C $(KDIR:$(CURDIR)/$(ROOT)%=%) C=0,$(MAKE) -C $(KDIR))
 kbuild = $(kernel_make) --no-print-directory $(CROSS) M=$(CURDIR)/$(1) W=$(W)
 
 .PHONY: all private-types simdisk paper modules_install matrix style setup demo lab bench test test-debug \

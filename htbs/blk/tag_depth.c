@@ -187,11 +187,25 @@ static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 	return visible;
 }
 
+/*
+ * The number of tags that are held. A task may be preempted between the allocation of
+ * a batch and the preparation of its requests, by which they are counted; from 7.2 on
+ * a request is not prepared before a bio claims it. So for another batch, which could
+ * take all that is left, the bitmap itself is counted.
+ */
+static u32 htbs_tags_held(const struct htbs_device *dev,
+			  const struct blk_mq_alloc_data *data)
+{
+	if (data->nr_tags > 1)
+		return sbitmap_weight(&data->hctx->sched_tags->bitmap_tags.sb);
+	return atomic_read(&dev->tags_held);
+}
+
 /* The number of tags that an allocation sees, but for what the user has limited. */
 static u32 htbs_visible_tags(struct htbs_device *dev, blk_opf_t opf, u32 all,
 			     const struct blk_mq_alloc_data *data)
 {
-	u32 held = htbs_tags_held(data, atomic_read(&dev->tags_held)) + htbs_batch_more(data);
+	u32 held = htbs_tags_held(dev, data) + htbs_batch_more(data);
 	u32 quarter = all / 4, visible;
 	/* The words of a short queue's bitmap have no halves and quarters. */
 	u32 most = all < HTBS_TAGS_SHORT ? quarter : all / 2;

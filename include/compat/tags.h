@@ -164,25 +164,6 @@ static inline void htbs_announce_limit(struct request_queue *q)
 }
 
 /**
- * htbs_tags_held() - the number of tags that are held when some are allocated in advance
- * @data: argument of the limit_depth operation
- * @counted: requests that were prepared and not freed
- *
- * From 7.2 on prepare_request is called for a request when a bio claims it. What plugs
- * allocate in advance is not counted meanwhile, so before one allocates a batch, the
- * bitmap is.
- *
- * Return: tags.
- */
-static inline unsigned int htbs_tags_held(const struct blk_mq_alloc_data *data,
-					  unsigned int counted)
-{
-	if (HTBS_PREPARE_AT_CLAIM && data->nr_tags > 1)
-		return sbitmap_weight(&data->hctx->sched_tags->bitmap_tags.sb);
-	return counted;
-}
-
-/**
  * htbs_limit_depth() - limit an allocation to some of the scheduler's tags
  * @data: argument of the limit_depth operation
  * @visible: number of tags; no fewer than htbs_announce_limit() has told

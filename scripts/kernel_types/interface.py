@@ -168,7 +168,6 @@ def facts(btf: Btf, exported: set[str]) -> dict[str, bool]:
         "HTBS_INIT_SCHED_BY_TYPE": operation("init_sched")[1] == "elevator_type",
         "HTBS_DEPTH_UPDATED_BY_HCTX": operation("depth_updated")[0] == "blk_mq_hw_ctx",
         # Since 7.2.
-        "HTBS_PREPARE_AT_CLAIM": bool(function("blk_mq_rq_late_init")),
         # Since 6.15.
         "HTBS_HRTIMER_SETUP": bool(function("hrtimer_setup")),
         # Since 7.0.
