@@ -31,7 +31,7 @@ kernel_make = $(if $(filter $(CURDIR)/$(ROOT)/%,$(KDIR)),\
 kbuild = $(kernel_make) --no-print-directory $(CROSS) M=$(CURDIR)/$(1) W=$(W)
 
 .PHONY: all private-types simdisk paper modules_install matrix style setup demo lab bench test test-debug \
-	test-kernels test-debian13 test-dkms soak fuzz fuzz-writes test-host test-mutants conformance census clean help
+	test-kernels test-debian13 test-packages deb docs soak fuzz fuzz-writes test-host test-mutants conformance census clean help
 
 all: private-types
 	$(call links,Kbuild htbs include sysfs,$(OUT))
@@ -93,7 +93,8 @@ test: setup
 # What needs neither a kernel nor its headers.
 test-host:
 	@scripts/setup host
-	@$(PYTHON) -m pytest -n auto -m 'not guest' --hypothesis-profile=quick tests/fuzz tests/sim tests/unit
+	@$(PYTHON) -m pytest -n auto -m 'not guest' --hypothesis-profile=quick tests/fuzz tests/htbsctl tests/sim \
+		tests/unit
 
 test-debug: CONFIG ?= debug
 test-debug:
@@ -107,9 +108,9 @@ test-kernels:
 test-debian13: setup
 	@tests/kernels/debian13.sh
 
-test-dkms:
+test-packages:
 	@scripts/setup kernels
-	@$(PYTHON) -m pytest -m dkms tests/dkms
+	@$(PYTHON) -m pytest -m packages tests/packages
 
 soak: SEED ?= $(shell date +%s)
 soak: setup
@@ -145,6 +146,26 @@ census:
 clean:
 	rm -rf $(patsubst %,build/%,$(FLAVOURS)) build/simdisk build/paper build/*.log
 
+htbsctl:
+	@mkdir -p build
+	@scripts/archive-htbsctl build/htbsctl
+
+docs:
+	@scripts/man-pages build/docs
+	@for page in build/docs/*.[458]; do man --warnings -l $$page >/dev/null || exit 1; done
+	@echo build/docs/*.[458]
+
+# Of the files that git tracks, as they are here.
+deb:
+	@scripts/setup deb
+	@rm -rf build/deb
+	@mkdir -p build/deb/htbs
+	@git ls-files -z | xargs -0 cp -a --parents -t build/deb/htbs
+	@cd build/deb/htbs && dpkg-buildpackage -b -us -uc >../build.log 2>&1 || \
+		{ cat ../build.log; exit 1; }
+	@lintian --fail-on error,warning build/deb/*.changes
+	@ls build/deb/*.deb
+
 help:
 	@echo 'make                     build htbs.ko for the running kernel, in build/<kernel>/'
 	@echo 'make KVER=<kernel>       build it for another kernel whose headers are installed'
@@ -166,7 +187,7 @@ help:
 	@echo 'make test-kernels        build for all kernels, boot them, write the table in docs/testing.md;'
 	@echo '                         KERNELS="7.3 6.12-rt-amd64 ..." some of them'
 	@echo 'make test-debian13       a fresh Debian 13 builds it, and passes the tests on the host'
-	@echo 'make test-dkms           install, upgrade and remove it by DKMS in guests with Debian 12 and 13'
+	@echo 'make test-packages       the packages in guests with Debian 12 and 13, from install to removal'
 	@echo 'make soak MINUTES=<n>    run rows of the fault matrix at random for so long; SEED=<n>,'
 	@echo '                         KERNELS="6.1 6.12 7.3 debug kcsan rt", ROWS="switch unload ..."'
 	@echo 'make fuzz MINUTES=<n>    fuzz each pure part of the scheduler for so long, and run the'

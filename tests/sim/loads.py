@@ -7,7 +7,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tests.model.admission import shortfall
+from scripts.htbsctl.admission import shortfall
 from tests.model.reservation import COST_MIN, SECOND, Params
 from tests.sim.sim import MS, REGION, Client, worst_read
 

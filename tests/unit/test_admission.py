@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.model.admission import least_capacity, left, requests, shortfall, total_rate
+from htbsctl.admission import least_capacity, left, requests, shortfall, total_rate
 from tests.model.reservation import SECOND, Params
 from tests.unit.host import CAdmission, CParams
 from tests.unit.strategies import any_promise, examples, within

@@ -1,10 +1,13 @@
 """What the functional tests share on the host: what to boot, and reading what came back."""
 
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from tests.vm import Guest, Result, debug, initramfs, kernels, modules
 from tests.vm.guest import PROGRAMS, STOCK_MODULES
+from tests.vm.kernels import REPO
 
 SERIES = ("6.1", "6.12", "7.3")
 # Races between functions that are not ours, and that we don't hand our trees to.
@@ -26,7 +29,7 @@ class Boot:
 
     script: its name without .sh; modules, programs: on the virtual clock, besides the harness's
     own; files: names below $IN with their text; sources: a directory here with the C files of a
-    program that is built for the guest, $IN/NAME.
+    program that is built for the guest, $IN/NAME; htbsctl: whether $IN/htbsctl is it.
     """
 
     script: str
@@ -35,6 +38,7 @@ class Boot:
     programs: tuple[str, ...] = ()
     files: tuple[tuple[str, str], ...] = ()
     sources: str | None = None
+    htbsctl: bool = False
     timeout: float = 300
 
     def runs_on(self, kernel: kernels.Kernel) -> bool:
@@ -54,6 +58,8 @@ class Boot:
         if self.sources:
             sources = sorted((Path(__file__).parent / self.sources).glob("*.c"))
             files[self.sources] = initramfs.static_program(self.sources, kernel, *sources)
+        if self.htbsctl:
+            files["htbsctl"] = _archive()
         guest = Guest(
             kernel,
             self.clock,
@@ -69,6 +75,13 @@ class Boot:
         )
         script = _SCRIPTS / f"{self.script}.sh"
         return guest.run(LIBRARY.read_text() + script.read_text())
+
+
+def _archive() -> bytes:
+    """What is installed as htbsctl."""
+    with NamedTemporaryFile() as file:
+        subprocess.run([REPO / "scripts/archive-htbsctl", file.name], check=True)
+        return Path(file.name).read_bytes()
 
 
 def htbs_stat(text: str) -> dict[str, int]:

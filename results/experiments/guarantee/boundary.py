@@ -16,7 +16,7 @@ from results.experiments.guarantee import ways
 from results.lab import figure, table
 from results.lab.experiment import GIB, KIB, Experiment, Job, Reservation, Scheduler
 from results.lab.study import Case, Claim, Runs, Study
-from tests.model.admission import shortfall
+from scripts.htbsctl.admission import shortfall
 from tests.model.reservation import Params
 
 BLOCK = 4 * KIB

@@ -1,17 +1,21 @@
-"""DKMS installs the module, builds it for a kernel upgrade, signs it, and removes it.
+"""From the packages to a reservation that is kept, over a kernel upgrade, a reboot, to the removal.
 
-The upgraded kernel boots under Secure Boot: without DKMS's key it rejects the module.
+The guide's commands are given as it has them. DKMS builds the module; the upgraded kernel boots
+under Secure Boot, and rejects the module without DKMS's key.
 """
 
+import json
 import re
 import shutil
+import subprocess
 
 import pytest
 
-from tests.dkms import image
-from tests.dkms.guest import boot
+from tests.packages import image
+from tests.packages.guest import boot
+from tests.vm.kernels import REPO
 
-pytestmark = [pytest.mark.guest, pytest.mark.dkms]
+pytestmark = [pytest.mark.guest, pytest.mark.packages]
 
 
 def kernels(disk):
@@ -30,13 +34,14 @@ def steps(said):
 @pytest.fixture(scope="module", params=image.RELEASES, ids=lambda release: release.name)
 def said(request, tmp_path_factory):
     """What the steps said, with the first kernel and, under Secure Boot, with the second."""
+    subprocess.run(["make", "-s", "deb"], cwd=REPO, check=True, stdout=subprocess.DEVNULL)
     made = image.make(request.param)
-    directory = image.BUILD / "dkms" / f"{request.param.name}-run"
+    directory = image.BUILD / "packages" / f"{request.param.name}-run"
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir()
     shutil.copy(made / "disk.img", directory)
     first = fetch(directory, 0)
-    before = boot(directory, first, "install", "refuse", "upgrade")
+    before = boot(directory, first, "install", "guide", "refuse", "upgrade")
     second = fetch(directory, 1)
     assert second != first
     rejected = boot(directory, second, "reject", secure=True)
@@ -54,16 +59,33 @@ def fetch(directory, which):
     return kver
 
 
-def works(text):
+def kept(text):
+    """The database has its bandwidth, and none of its requests was late, beside the backup."""
+    [line] = re.findall(r"(?m)^top: (.*)$", text)
+    rows = {row["group"]: row for row in json.loads(line)}
+    database = rows["/system.slice/database.service"]
+    backup = rows["/system.slice/backup.service"]
     return (
-        "[htbs]" in text and "I/O: done" in text and "signer: DKMS module signing key" in text
+        "[htbs]" in text
+        and database["reserved_bw"] == 800 << 10
+        and database["bw"] > 300 << 10
+        and database["conforming"] > 0
+        and database["late"] == 0
+        and backup["bw"] > database["bw"]
     )
 
 
-def test_install(said):
+def test_install_builds_and_signs_the_module(said):
     first, _, said = said
-    assert re.search(rf"htbs/0.1.0, {re.escape(first)}, x86_64: installed", said["install"])
-    assert works(said["install"])
+    assert re.search(rf"htbs/[0-9.]+, {re.escape(first)}, x86_64: installed", said["install"])
+    assert "signer: DKMS module signing key" in said["install"]
+
+
+def test_the_guide_ends_with_a_reservation_that_is_kept(said):
+    *_, said = said
+    assert "was mq-deadline" in said["guide"] or "was none" in said["guide"]
+    assert "Active: active (running)" in said["guide"]
+    assert kept(said["guide"])
 
 
 def test_unsupported_kernel_is_refused(said):
@@ -76,24 +98,28 @@ def test_unsupported_kernel_is_refused(said):
 def test_upgrade_builds_for_the_new_kernel(said):
     first, second, said = said
     for kver in (first, second):
-        assert re.search(rf"htbs/0.1.0, {re.escape(kver)}, x86_64: installed", said["upgrade"])
+        assert re.search(rf"htbs/[0-9.]+, {re.escape(kver)}, x86_64: installed", said["upgrade"])
 
 
 def test_secure_boot_rejects_the_module_until_its_key_is_enrolled(said):
     *_, said = said
     assert "[integrity]" in said["reject"]
     assert "could not insert 'htbs': Key was rejected by service" in said["reject"]
+    assert "mokutil --import /var/lib/dkms/mok.pub" in said["reject"]
 
 
-def test_the_new_kernel_loads_it_after_a_reboot_under_secure_boot(said):
+def test_the_reservation_is_kept_after_a_reboot_under_secure_boot(said):
     *_, said = said
     assert "[integrity]" in said["reboot"]
-    assert works(said["reboot"])
+    assert "signer: DKMS module signing key" in said["reboot"]
+    assert kept(said["reboot"])
 
 
 def test_removal_leaves_nothing(said):
     *_, said = said
-    assert "removal: done" in said["remove"]
     assert "FATAL: Module htbs not found" in said["remove"]
     assert "still there" not in said["remove"]
-    assert not re.search("(?m)^/lib/modules", said["remove"])
+    assert re.findall("(?m)^/.*htbs.*$", said["remove"]) == [
+        "/etc/systemd/system/htbs-guest.service",
+        "/etc/systemd/system/multi-user.target.wants/htbs-guest.service",
+    ]

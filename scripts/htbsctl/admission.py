@@ -1,12 +1,26 @@
-"""Admission as the design states it, in exact fractions, with each deadline tested by itself."""
+"""Whether a disk can keep a set of reservations: htbs/core/admission.c in exact fractions.
+
+A promise has bw (bytes/s), burst (bytes), latency (ns) and iops (operations/s), 0 for none. c_max
+is the largest request, capacity_request.
+"""
 
 from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, floor
+from typing import Protocol
 
-from tests.model.reservation import COST_MIN, SECOND, Params
-
+SECOND = 10**9
+COST_MIN = 4096  # the smallest request is charged this much
 ADMISSION_SUM = 1 << 62  # a larger excess is reported as this
+
+
+class Params(Protocol):
+    """What a reservation takes of a disk."""
+
+    bw: int
+    burst: int
+    latency: int
+    iops: int
 
 
 def rate_and_burst(promise: Params, c_max: int) -> tuple[int, int]:

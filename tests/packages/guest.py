@@ -11,18 +11,19 @@ from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 
-from tests.dkms import secureboot
+from tests.packages import secureboot
 from tests.vm.guest import GuestError
-from tests.vm.kernels import REPO
+from tests.vm.kernels import BUILD
 
 _HERE = Path(__file__).parent
 # Compilers are slow where instructions are emulated.
 _SECONDS = 3600
+_DATA_SIZE = 256 << 20
 # What firmware and GRUB write for a screen.
 _TERMINAL = re.compile(r"\x1b\[[0-9;=]*[A-Za-z]|\r")
 _ARGUMENTS = (
     "root=/dev/vda rw console=ttyS0 panic=-1 oops=panic mitigations=off tsc=nowatchdog nokaslr"
-    " quiet init=/sbin/htbs-guest"
+    " quiet systemd.show_status=false loglevel=3"
 )
 
 
@@ -39,11 +40,14 @@ def boot(
     takes an hour, or does not come to its end.
     """
     _pack(directory / "vdb.tar", steps)
+    if not (directory / "data.img").exists():
+        with (directory / "data.img").open("wb") as file:
+            file.truncate(_DATA_SIZE)
     log = directory / f"{'-'.join(steps)}.log"
     words = ["qemu-system-x86_64", "-machine", "q35,smm=on,accel=tcg", "-cpu", "max,la57=off"]
     words += ["-smp", "2", "-m", "2G", "-nodefaults", "-display", "none", "-no-reboot"]
     words += ["-serial", f"file:{log}"]
-    for name in ("disk.img", "vdb.tar"):
+    for name in ("disk.img", "vdb.tar", "data.img"):
         words += ["-drive", f"file={directory / name},format=raw,if=virtio,cache=unsafe"]
     if secure:
         words += secureboot.arguments(directory, kver, _ARGUMENTS, key)
@@ -72,14 +76,12 @@ def boot(
 
 def _pack(path: Path, steps: tuple[str, ...]) -> None:
     """What the guest finds in /run, as its second disk."""
-    command = ["git", "archive", "--prefix=htbs-0.1.0/", "HEAD"]
-    source = subprocess.run(command, cwd=REPO, capture_output=True, check=True).stdout
+    files = {"guest.sh": (_HERE / "guest.sh").read_bytes(), "steps": " ".join(steps).encode()}
+    for name in ("htbs-dkms", "htbs-tools"):
+        [package] = (BUILD / "deb").glob(f"{name}_*.deb")
+        files[f"{name}.deb"] = package.read_bytes()
     with tarfile.open(path, "w") as tar:
-        for name, data in (
-            ("guest.sh", (_HERE / "guest.sh").read_bytes()),
-            ("steps", " ".join(steps).encode()),
-            ("htbs.tar", source),
-        ):
+        for name, data in files.items():
             info = tarfile.TarInfo(name)
             info.size, info.mtime = len(data), int(time.time())
             tar.addfile(info, BytesIO(data))

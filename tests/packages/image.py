@@ -1,6 +1,6 @@
-"""A disk with Debian, DKMS and a kernel, and with the packages of a later kernel to upgrade to.
+"""A disk with Debian, systemd and a kernel, and with the packages of a later kernel to upgrade to.
 
-build/dkms/RELEASE/ has disk.img, and of each kernel what QEMU boots: vmlinuz-KVER and, of the
+build/packages/RELEASE/ has disk.img, and of each kernel what QEMU boots: vmlinuz-KVER and, of the
 first, initrd-KVER. It is made once; a test works on a copy.
 """
 
@@ -15,14 +15,17 @@ from pathlib import Path
 from tests.vm.kernels import BUILD, SetupError
 
 _DISK_SIZE = "5G"
-_INIT = (
-    r"#!/bin/bash\nmount -t tmpfs tmpfs /run\ntar -C /run -xf /dev/vdb\n"
-    r"exec bash /run/guest.sh\n"
+# The service that does the steps, once the system is up.
+_UNIT = (
+    r"[Unit]\nAfter=local-fs.target dbus.service\n[Service]\nType=exec\nTimeoutStopSec=5\n"
+    r"ExecStartPre=/bin/tar -C /run -xf /dev/vdb\nExecStart=/bin/bash /run/guest.sh\n"
 )
-# What the README names, DKMS, and what a Debian without an installer lacks.
+# What the packages depend on, as there is no network; the job; what a Debian without an installer
+# lacks.
 _PACKAGES = (
-    *("gcc", "make", "pahole", "python3", "zstd", "dkms", "openssl"),
-    *("initramfs-tools", "kmod", "mount", "udev"),
+    *("gcc", "make", "pahole", "python3", "zstd", "dkms", "openssl", "mokutil"),
+    *("e2fsprogs", "fio"),
+    *("dbus", "initramfs-tools", "kmod", "mount", "systemd-sysv", "udev"),
 )
 
 
@@ -43,7 +46,7 @@ class Release:
     @property
     def directory(self) -> Path:
         """Where its disk is."""
-        return BUILD / "dkms" / self.name
+        return BUILD / "packages" / self.name
 
 
 RELEASES = (
@@ -90,10 +93,17 @@ def _unpack(release: Release, new: Path) -> None:
         'printf "COMPRESS=gzip\\nMODULES=list\\n" >"$1/etc/initramfs-tools/conf.d/htbs" && '
         'printf "virtio_pci\\nvirtio_blk\\next4\\n" >"$1/etc/initramfs-tools/modules" && '
     )
+    units = "/etc/systemd/system"
+    service = (
+        f"printf '{_UNIT}' >\"$1{units}/htbs-guest.service\" && "
+        f'mkdir -p "$1{units}/multi-user.target.wants" && '
+        f'ln -s ../htbs-guest.service "$1{units}/multi-user.target.wants/" && '
+        # The console is for what the steps say.
+        f'ln -s /dev/null "$1{units}/serial-getty@ttyS0.service"'
+    )
     hook = (
         f'{quick}chroot "$1" sh -c "{fetch}" && '
-        'mkdir "$1/upgrade" && mv "$1"/var/cache/apt/archives/*.deb "$1/upgrade/" && '
-        f"printf '{_INIT}' >\"$1/usr/sbin/htbs-guest\" && chmod +x \"$1/usr/sbin/htbs-guest\""
+        f'mkdir "$1/upgrade" && mv "$1"/var/cache/apt/archives/*.deb "$1/upgrade/" && {service}'
     )
     packages = ",".join(
         [*_PACKAGES, f"linux-image-{release.first}", f"linux-headers-{release.first}"]

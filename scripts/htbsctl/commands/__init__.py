@@ -1,0 +1,1 @@
+"""The commands of htbsctl, one a module."""

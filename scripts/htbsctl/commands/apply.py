@@ -1,0 +1,30 @@
+"""Apply what is kept in /etc/htbs/htbs.conf, once."""
+
+import argparse
+import sys
+
+from htbsctl import keep, store
+from htbsctl.failure import Exit
+from htbsctl.host import Host
+from htbsctl.store import Store
+
+SUMMARY = "apply what /etc/htbs/htbs.conf keeps to the disks and groups that are there"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--check", action="store_true", help="only read the file")
+
+
+def run(host: Host, args: argparse.Namespace) -> int:
+    """Say what was done; one that fails does not keep the others from being applied."""
+    if args.check:
+        Store(host)
+        return Exit.DONE
+    code = Exit.DONE
+    with store.locked(host) as kept:
+        for line in keep.apply(host, kept):
+            failed = line.startswith(keep.FAILED)
+            print(line, file=sys.stderr if failed else sys.stdout, flush=True)
+            code = Exit.FAILED if failed else code
+    return code

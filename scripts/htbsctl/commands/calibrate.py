@@ -1,0 +1,186 @@
+"""Measure what a disk serves at worst, for its capacity_bw: random I/O by fio."""
+
+import argparse
+import errno
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from htbsctl import disks, quantity
+from htbsctl.disks import Disk
+from htbsctl.failure import Exit, Failure
+from htbsctl.host import Host
+from htbsctl.output import as_json
+
+SUMMARY = "measure what a device serves at worst, and propose its capacity_bw"
+
+_SECONDS = {True: 300, False: 60}
+_DEPTH = {True: 1, False: 32}
+# What a request may take, us: from below which a cache answers, and above which something is wrong.
+_PLAUSIBLE = {True: (1_000, 2_000_000), False: (5, 500_000)}
+# How much of the disk's work may be other than ours.
+_OTHERS = 0.01
+_READ_ONLY = "measure it by reads, without --write-and-destroy-data"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What fio saw; times in us."""
+
+    requests: int
+    mean: float
+    p999: float
+    longest: float
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("device", help="a disk, a link below /dev, a mount point")
+    parser.add_argument("--seconds", type=int, help="how long (300 on a rotational disk, else 60)")
+    parser.add_argument("--depth", type=int, help="requests at once (1 if rotational, else 32)")
+    parser.add_argument("--size", default="4K", help="of a request (4K)")
+    parser.add_argument(
+        "--write-and-destroy-data", action="store_true", help="write; without it, it only reads"
+    )
+    parser.add_argument("--json", action="store_true", help="JSON; sizes are bytes, times us")
+
+
+def run(host: Host, args: argparse.Namespace) -> int:
+    """Print what was measured and the command that sets it; Exit.FOUND if it is implausible."""
+    disk = disks.one(host, args.device)
+    rotational = host.read(disk.queue / "rotational").strip() == "1"
+    seconds = args.seconds or _SECONDS[rotational]
+    depth = args.depth or _DEPTH[rotational]
+    size = quantity.size(args.size)
+    before = _served(host, disk)
+    with _claimed(host, disk, args) if args.write_and_destroy_data else nullcontext():
+        measured = _fio(host, disk, _options(args, seconds, depth, size), seconds)
+    others = max(0, _served(host, disk) - before - measured.requests) / max(1, measured.requests)
+    # As admission counts: a request takes as long as it did at worst, with so many at once.
+    capacity = round(depth * size * 1_000_000 / measured.longest)
+    doubts = list(_doubts(measured, rotational, others))
+    answer = {
+        "device": disk.name,
+        "requests": measured.requests,
+        "mean_us": measured.mean,
+        "p999_us": measured.p999,
+        "longest_us": measured.longest,
+        "depth": depth,
+        "capacity_bw": capacity,
+        "capacity_request": size,
+        "implausible": doubts,
+    }
+    print(as_json(answer) if args.json else _text(answer))
+    return Exit.FOUND if doubts else Exit.DONE
+
+
+def _options(args: argparse.Namespace, seconds: int, depth: int, size: int) -> list[str]:
+    writes = args.write_and_destroy_data
+    return [
+        *(("--rw=randwrite",) if writes else ("--rw=randread", "--readonly")),
+        *("--name=worst", "--ioengine=libaio", "--direct=1", "--time_based", "--norandommap"),
+        *(f"--iodepth={depth}", f"--bs={size}", f"--runtime={seconds}"),
+        *("--output-format=json", "--eta=never", "--randrepeat=0"),
+    ]
+
+
+def _fio(host: Host, disk: Disk, options: list[str], seconds: int) -> Measured:
+    """Run it, with the time left on a terminal."""
+    if not host.has("fio"):
+        raise Failure("no fio", "apt install fio")
+    # It ends with us, however we end.
+    command = ["setpriv", "--pdeathsig", "TERM", "fio", f"--filename=/dev/{disk.name}", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        _progress(process, seconds)
+        out, errors = process.communicate()
+    if process.returncode:
+        said = (errors or out).decode(errors="replace").strip().splitlines() or ["it failed"]
+        raise Failure(f"fio: {said[0]}", "run it as root, with the disk there all the time")
+    # fio prints warnings before the JSON.
+    [job] = json.loads(out[out.index(b"{") :])["jobs"]
+    side = job["write" if "--rw=randwrite" in options else "read"]
+    times = side["clat_ns"]
+    if not side["total_ios"]:
+        raise Failure(f"{disk.name} completed no request in {seconds} s", "measure for longer")
+    return Measured(
+        side["total_ios"],
+        times["mean"] / 1000,
+        times["percentile"]["99.900000"] / 1000,
+        times["max"] / 1000,
+    )
+
+
+def _progress(process: subprocess.Popen, seconds: int) -> None:
+    began, terminal = time.monotonic(), sys.stderr is not None and sys.stderr.isatty()
+    while process.poll() is None and (took := time.monotonic() - began) < seconds:
+        if terminal:
+            print(f"\rmeasuring: {seconds - took:.0f} s left ", end="", file=sys.stderr, flush=True)
+        time.sleep(0.5)
+    if terminal:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _served(host: Host, disk: Disk) -> int:
+    """Reads and writes that the disk has completed."""
+    words = host.read(Path("/sys/block") / disk.name / "stat").split()
+    return int(words[0]) + int(words[4])
+
+
+@contextmanager
+def _claimed(host: Host, disk: Disk, args: argparse.Namespace) -> Iterator[None]:
+    """A disk that nothing else has: no file system, volume, array or swap, in any namespace.
+
+    Raises Failure; so it does if the disk was not named by itself.
+    """
+    if args.device not in (disk.name, f"/dev/{disk.name}"):
+        raise Failure(f"{args.device} is not a whole disk's name", f"name {disk.name} itself")
+    block = host.path("/sys/block") / disk.name
+    parts = sorted(path.parent.name for path in block.glob("*/partition"))
+    if parts:
+        raise Failure(f"{disk.name} is in use: it has {', '.join(parts)}", _READ_ONLY)
+    name = f"/dev/{disk.name}"
+    try:
+        handle = os.open(host.path(name), os.O_RDWR | os.O_EXCL)
+    except OSError as error:
+        if error.errno == errno.EBUSY:
+            raise Failure(f"{disk.name} is in use", _READ_ONLY) from None
+        raise host.failure("open", name, error) from None
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def _doubts(measured: Measured, rotational: bool, others: float) -> Iterator[str]:
+    least, most = _PLAUSIBLE[rotational]
+    kind = "a rotational disk" if rotational else "flash"
+    if measured.mean < least:
+        mean = quantity.time_text(measured.mean)
+        yield f"{mean} on average is too fast for {kind}: a cache answered"
+    if measured.longest > most:
+        longest = quantity.time_text(measured.longest)
+        yield f"{longest} is too slow for {kind}: look for errors in the kernel's log"
+    if others > _OTHERS:
+        yield f"other I/O on the disk: {others:.0%} of ours; measure it alone"
+
+
+def _text(answer: dict) -> str:
+    times = " ".join(
+        f"{name} {quantity.time_text(answer[key])}"
+        for name, key in (("mean", "mean_us"), ("99.9 %", "p999_us"), ("longest", "longest_us"))
+    )
+    capacity = answer["capacity_bw"]
+    lines = [
+        f"{answer['device']}: {answer['requests']} requests, {answer['depth']} at once: {times}",
+        f"at worst it serves {quantity.rate_text(capacity)} of such requests; to have reservations"
+        " refused that it could not keep:",
+        f"    htbsctl enable {answer['device']} --capacity-bw {capacity}"
+        f" --capacity-request {answer['capacity_request']}",
+    ]
+    return "\n".join([*lines, *(f"implausible: {doubt}" for doubt in answer["implausible"])])

@@ -1,0 +1,190 @@
+"""Why a group gets what it gets on a disk."""
+
+import argparse
+import re
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from htbsctl import control, disks, groups, quantity
+from htbsctl.disks import Disk
+from htbsctl.failure import Exit, Failure
+from htbsctl.groups import Group
+from htbsctl.host import Host
+
+SUMMARY = "say why a group gets what it gets on a device"
+
+_DEBUGFS = Path("/sys/kernel/debug/block")
+# RAID levels whose I/O md's own thread submits, so that it is charged to the thread's cgroup.
+_PARITY = ("raid4", "raid5", "raid6")
+# How often sched/state is looked at.
+_PERIOD = 0.02
+
+
+@dataclass
+class _Seen:
+    """What was seen in some seconds: a group's numbers, and who had the disk at each look."""
+
+    seconds: float = 0
+    numbers: dict[str, int] = field(default_factory=dict)
+    looks: int = 0
+    holders: Counter = field(default_factory=Counter)
+    overloaded: int = 0
+    idled: int = 0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("target", help="a cgroup's path, a unit, a container, a virtual machine")
+    parser.add_argument("device", help="a disk, a link below /dev, a mount point, a volume")
+    parser.add_argument("--seconds", type=float, default=2, help="how long it looks (2)")
+
+
+def run(host: Host, args: argparse.Namespace) -> int:
+    """Print sentences, the general ones first."""
+    found = disks.resolve(host, args.device)
+    group = groups.resolve(host, args.target)
+    for disk in found:
+        if disks.scheduler(host, disk) != "htbs":
+            raise Failure(f"{disk.name} is not on HTBS", f"htbsctl enable {args.device}")
+        seen = _look(host, payer(host, group, disk) or group, disk, args.seconds)
+        for sentence in (
+            *_reservation(host, group, disk),
+            *_rates(seen),
+            *_disk(host, disk, seen),
+            *_charging(host, group, disk),
+        ):
+            print(f"{disk.name}: {sentence}")
+    return Exit.DONE
+
+
+def payer(host: Host, group: Group, disk: Disk) -> Group | None:
+    """The group by whose reservation a group's requests go; None: the disk's default one."""
+    line = control.in_force(host, group, disk)
+    if line is None or line.origin == "default":
+        return None
+    if not line.origin:
+        return group
+    parent = Group(group.directory.parent)
+    return payer(host, parent, disk)
+
+
+def _reservation(host: Host, group: Group, disk: Disk) -> list[str]:
+    name = group.short(host)
+    if not host.exists(group.directory / "io.htbs"):
+        return [
+            f"{name} has no io.htbs: the io controller is not enabled in its parent, so its"
+            " requests count as its parent's (htbsctl reserve enables it)"
+        ]
+    line = control.in_force(host, group, disk)
+    if line is None:
+        return [f"{name} has done no I/O here, and has no reservation"]
+    text = line.reservation.text()
+    pays = payer(host, group, disk)
+    if pays is None:
+        return [
+            f"{name} has no reservation, nor has a group above it: it shares the disk's default"
+            f" one, {text}, with all such groups"
+        ]
+    if pays != group:
+        return [f"{name} shares the reservation of {pays.short(host)}: {text}"]
+    return [f"{name} has a reservation of its own: {text}"]
+
+
+def _look(host: Host, pays: Group, disk: Disk, seconds: float) -> _Seen:
+    """Watch a disk, and the numbers of the group whose reservation counts."""
+    seen = _Seen()
+    before, began = control.statistics(host, pays).get(disk.number, {}), time.monotonic()
+    while (now := time.monotonic()) < began + seconds:
+        _look_once(host.read_or(_DEBUGFS / disk.name / "sched/state"), seen)
+        time.sleep(max(0, min(_PERIOD, began + seconds - now)))
+    after = control.statistics(host, pays).get(disk.number, {})
+    seen.seconds = time.monotonic() - began
+    seen.numbers = {key: value - before.get(key, 0) for key, value in after.items()}
+    return seen
+
+
+def _look_once(state: str, seen: _Seen) -> None:
+    keys = dict(re.findall(r"(?m)^(\S+(?: \S+)?) {2,}(.*)$", state))
+    if not keys:
+        return
+    seen.looks += 1
+    active = re.match(r"group (\d+)", keys.get("active", ""))
+    if active:
+        seen.holders[int(active[1])] += 1
+    seen.overloaded += keys.get("overload") == "yes"
+    seen.idled += keys.get("kept idle", "no") != "no"
+
+
+def _rates(seen: _Seen) -> list[str]:
+    """What came, and how much of it conformed."""
+    new = seen.numbers
+    if not new:
+        return ["it has no numbers of its own: the io.htbs.stat of a group above counts its I/O"]
+    came = new["inserted"] - new["merged"]
+    if not came:
+        return ["nothing came from it in that time: it waits for something else, or for tags"]
+    rate = (new["rbytes"] + new["wbytes"] + new["dbytes"]) / seen.seconds
+    parts = [f"{quantity.rate_text(round(rate))}, {came / seen.seconds:.0f} requests/s"]
+    share = new["conforming"] / came
+    parts.append(f"{min(1, share):.0%} of them conform to the reservation")
+    parts.append(f"{new['missed']} of these were late" if new["missed"] else "none was late")
+    sentences = [", ".join(parts)]
+    if share < 1 / 2:
+        sentences.append(
+            "more comes than is reserved, or in larger bursts: the rest is surplus, and gets what"
+            " other groups leave (more bw or burst makes it conform)"
+        )
+    if new["waits"]:
+        sentences.append(
+            f"the disk was idled for it {new['waits']} times, {new['hits']} times its next"
+            " request came in time"
+        )
+    return sentences
+
+
+def _disk(host: Host, disk: Disk, seen: _Seen) -> list[str]:
+    """Who has the disk, and whether tags are short."""
+    sentences = []
+    needs = disks.number(host, disk.iosched / "promised_requests")
+    has = disks.number(host, disk.queue / "nr_requests")
+    if needs > has:
+        sentences.append(
+            f"reservations need {needs} requests and nr_requests is {has}: requests wait"
+            f" before the scheduler sees them (htbsctl enable {disk.name} --nr-requests {needs})"
+        )
+    if not seen.looks:
+        return [*sentences, "who has the disk is in debugfs, which is not mounted or not for you"]
+    names = {group.inode(host): group.short(host) for group in Group.every(host)}
+    for inode, count in seen.holders.most_common(3):
+        name = names.get(inode, "the background, or a group that is gone")
+        sentences.append(f"{name} was the active group at {count / seen.looks:.0%} of all looks")
+    if not seen.holders:
+        sentences.append("no group was active")
+    if seen.overloaded:
+        sentences.append(
+            "more is reserved than the disk can do now: deadlines are being lost (reserve less;"
+            " htbsctl check)"
+        )
+    return sentences
+
+
+def _charging(host: Host, group: Group, disk: Disk) -> list[str]:
+    """Whether what the group does is charged to another."""
+    sentences = []
+    for holder in sorted(host.path(f"/sys/class/block/{disk.name}").resolve().glob("**/holders/*")):
+        level = host.read_or(Path("/sys/class/block") / holder.name / "md/level").strip()
+        if level in _PARITY:
+            sentences.append(
+                f"{holder.name} is {level}: what is written to it, and what it reads while"
+                f" degraded, is submitted by the thread {holder.name}_{level} and charged to that"
+                " thread's cgroup, the root unless it is moved"
+            )
+    controllers = host.read_or(group.directory / "cgroup.controllers").split()
+    if "memory" not in controllers:
+        sentences.append(
+            "the memory controller is not enabled for it: its buffered writes are charged to the"
+            " root, when they are written back"
+        )
+    return sentences

@@ -1,0 +1,121 @@
+"""Counters for Prometheus, in the text format of node_exporter's textfile collector."""
+
+import argparse
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+from htbsctl import control, disks
+from htbsctl.disks import Disk
+from htbsctl.failure import Exit
+from htbsctl.groups import Group
+from htbsctl.host import Host
+
+SUMMARY = "print counters for Prometheus, or write them where node_exporter finds them"
+
+_US = 1_000_000
+_OP = {"r": "read", "w": "write", "d": "discard"}
+# Of each group, by the key of io.htbs.stat: metric, type, help, labels, divisor.
+_COUNTERS = {
+    **{
+        f"{letter}bytes": ("bytes_total", "counter", "Bytes dispatched", {"op": op}, 1)
+        for letter, op in _OP.items()
+    },
+    **{
+        f"{letter}ios": ("ios_total", "counter", "Requests dispatched", {"op": op}, 1)
+        for letter, op in _OP.items()
+    },
+    "conforming": ("conforming_total", "counter", "Requests that conformed", {}, 1),
+    "missed": ("missed_total", "counter", "Conforming requests that were late", {}, 1),
+    "overdue": ("overdue", "gauge", "Conforming requests pending past their deadline", {}, 1),
+    "late_max_us": ("late_max_seconds", "gauge", "By how much one was late at most", {}, _US),
+    "waits": ("waits_total", "counter", "Times the disk was idled for the group", {}, 1),
+    "hits": ("hits_total", "counter", "Times that the next request came in time", {}, 1),
+}
+# Of each group, by the key of io.htbs.
+_PROMISES = {
+    "bw": ("reserved_bytes_per_second", "Reserved bandwidth", 1),
+    "burst": ("reserved_burst_bytes", "Reserved burst", 1),
+    "latency": ("reserved_latency_seconds", "Reserved latency", _US),
+    "iops": ("reserved_ios_per_second", "Reserved operations", 1),
+    "max": ("max_bytes_per_second", "Cap", 1),
+    "weight": ("weight", "Weight", 1),
+}
+# Of each disk, by its file.
+_DEVICES = {
+    "iosched/promised_bw": ("promised_bytes_per_second", "Bandwidth of all reservations"),
+    "iosched/capacity_bw": ("capacity_bytes_per_second", "What it serves at worst, 0: unknown"),
+    "iosched/promised_requests": ("needed_requests", "The nr_requests that reservations need"),
+    "nr_requests": ("requests", "The queue's nr_requests"),
+}
+
+_Sample = tuple[str, str, str, dict[str, str], float]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--output", type=Path, help="replace this file, instead of printing")
+
+
+def run(host: Host, args: argparse.Namespace) -> int:
+    """Print them, or replace the file as a whole."""
+    text = _text(_samples(host))
+    if not args.output:
+        print(text, end="")
+        return Exit.DONE
+    # node_exporter reads *.prom only. A name that is there already may be another user's link.
+    new = args.output.with_name(f".{args.output.name}.{secrets.token_hex(8)}")
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        with os.fdopen(os.open(new, flags, 0o644), "w") as file:
+            file.write(text)
+        new.replace(args.output)
+    except OSError as error:
+        new.unlink(missing_ok=True)
+        raise host.failure("write", args.output, error) from None
+    return Exit.DONE
+
+
+def _samples(host: Host) -> Iterator[_Sample]:
+    found = disks.every(host)
+    on_htbs = {disk.number: disk for disk in found if disks.scheduler(host, disk) == "htbs"}
+    for disk in found:
+        labels = {"device": disk.name}
+        yield "active", "gauge", "Whether the disk is on HTBS", labels, disk.number in on_htbs
+    for disk in on_htbs.values():
+        yield from _of_disk(host, disk)
+    if not on_htbs:
+        return
+    for group in Group.every(host):
+        for number, stat in control.statistics(host, group).items():
+            if number in on_htbs:
+                labels = {"group": group.short(host), "device": on_htbs[number].name}
+                for key, (name, kind, text, more, unit) in _COUNTERS.items():
+                    yield name, kind, text, labels | more, stat.get(key, 0) / unit
+    for group, disk, promised in control.own(host, list(on_htbs.values())):
+        labels = {"group": group.short(host), "device": disk.name}
+        for key, value in promised.keys().items():
+            name, text, unit = _PROMISES[key]
+            yield name, "gauge", text, labels, value / unit
+
+
+def _of_disk(host: Host, disk: Disk) -> Iterator[_Sample]:
+    for file, (name, text) in _DEVICES.items():
+        value = disks.number(host, disk.queue / file)
+        yield f"device_{name}", "gauge", text, {"device": disk.name}, value
+
+
+def _text(samples: Iterator[_Sample]) -> str:
+    """All samples of a metric follow its help and type, as the format wants it."""
+    metrics: dict[str, list[str]] = {}
+    for name, kind, text, labels, value in samples:
+        head = [f"# HELP htbs_{name} {text}.", f"# TYPE htbs_{name} {kind}"]
+        lines = metrics.setdefault(name, head)
+        inside = ",".join(f'{key}="{_escaped(each)}"' for key, each in labels.items())
+        lines.append(f"htbs_{name}{{{inside}}} {value:.15g}")
+    return "".join(f"{line}\n" for lines in metrics.values() for line in lines)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

@@ -1,0 +1,69 @@
+"""Take a reservation back."""
+
+import argparse
+
+from htbsctl import control, disks, groups, keep, store
+from htbsctl.failure import Exit, Failure
+from htbsctl.groups import Group, NotRunning
+from htbsctl.host import Host
+from htbsctl.store import Store
+
+SUMMARY = "take a reservation back, now and after a reboot"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("target", help="a cgroup's path, a unit, a container, a virtual machine")
+    parser.add_argument("device", help="a disk, a link below /dev, a mount point, a volume")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be written")
+
+
+def run(host: Host, args: argparse.Namespace) -> int:
+    """Remove it from the group, if that is there, and from what is kept."""
+    dry = args.dry_run
+    did, forgot = ("would release", "would forget") if dry else ("released", "forgot")
+    with store.locked(host) as kept:
+        found = _disks(host, args.device, kept)
+        group, names = _group(host, args.target)
+        released = [disk for disk in found if group and control.of_group(host, group, disk)]
+        targets = keep.of_group(host, kept, group, names)
+        devices = keep.of_disks(host, kept, found, args.device)
+        lines = [key for key in kept.reservations() if key[0] in targets and key[1] in devices]
+        if not released and not lines:
+            raise Failure(
+                f"{args.target} has no reservation of its own on {args.device}",
+                "htbsctl status shows those there are",
+            )
+        for target, device in lines:
+            kept.set_reservation(target, device, None)
+        if not dry:
+            with kept.saved():
+                if group:
+                    control.write_all(host, group, released, None)
+    for disk in released:
+        print(f"{did} {group.directory} on {disk.name}")
+    for target, device in lines:
+        print(f"{forgot} {target} on {device}")
+    return Exit.DONE
+
+
+def _disks(host: Host, word: str, kept: Store) -> list[disks.Disk]:
+    """The disks of a word; none if it is only in the file, as of a disk that is gone."""
+    try:
+        return disks.resolve(host, word)
+    except Failure:
+        if word not in {device for _, device in kept.reservations()}:
+            raise
+        return []
+
+
+def _group(host: Host, word: str) -> tuple[Group | None, set[str]]:
+    """The group, if it is there and has io.htbs, and the names that the file may have for it."""
+    try:
+        group = groups.resolve(host, word)
+    except NotRunning as stopped:
+        return None, {word, stopped.unit}
+    except Failure:
+        return None, {word}
+    there = host.exists(group.directory / "io.htbs")
+    return (group if there else None), {word, keep.target(host, group, word)}

@@ -1,0 +1,82 @@
+"""Give a cgroup a reservation, and keep it over reboots."""
+
+import argparse
+
+from htbsctl import control, disks, groups, keep, reservation, service, store
+from htbsctl.disks import Disk
+from htbsctl.failure import Exit, Failure
+from htbsctl.groups import NotRunning
+from htbsctl.host import Host
+
+SUMMARY = "give a cgroup, unit, container or virtual machine a reservation on a device's disks"
+
+_HELP = {
+    "bw": "bandwidth per second, as in 400M",
+    "burst": "bytes that may come at once, as in 1M (default: the disk's default_burst)",
+    "latency": "time from a request's arrival to its completion, as in 10ms",
+    "weight": "share of what others leave, 1 to 10000",
+    "max": "the most that it gets, even of an idle disk, as in 1G",
+    "iops": "operations per second, of any size",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("target", help="a cgroup's path, a unit, a container, a virtual machine")
+    parser.add_argument("device", help="a disk, a link below /dev, a mount point, a volume")
+    for key in reservation.KEYS:
+        parser.add_argument(f"--{key}", help=_HELP[key], metavar=key.upper())
+    parser.add_argument("--now", action="store_true", help="only now: not after a reboot")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be written")
+
+
+def run(host: Host, args: argparse.Namespace) -> int:
+    """Write it to each disk, or to none, and keep what is then in force."""
+    keys = {
+        key: reservation.value_of(key, text)
+        for key in reservation.KEYS
+        if (text := getattr(args, key)) is not None
+    }
+    if not keys:
+        raise Failure("no reservation is given", "as in --bw 400M --latency 10ms", Exit.USAGE)
+    found = disks.resolve(host, args.device)
+    _on_htbs(host, found, args.device)
+    what = f"{reservation.text(keys)} on {', '.join(disk.name for disk in found)}"
+    try:
+        group = groups.resolve(host, args.target)
+    except NotRunning as stopped:
+        if args.now:
+            raise
+        print(f"{stopped.unit} has no process: {what} from its next start on")
+        group, name = None, stopped.unit
+    else:
+        print(f"{group.directory}: {what}")
+        name = keep.target(host, group, args.target)
+    if args.dry_run:
+        for disk in found if group else ():
+            line = f"{disk.number} {reservation.words(keys)}"
+            print(f"would write {line!r} to {group.directory / 'io.htbs'}")
+        return Exit.DONE
+    with store.locked(host) as kept:
+        after = {}
+        for disk in found:
+            own = control.of_group(host, group, disk) if group else None
+            own = own or (None if args.now else keep.before(host, kept, name, disk))
+            after[disk] = control.expected(host, own, disk, keys)
+        if group:
+            control.prepare(host, group)
+        if args.now:
+            control.write_all(host, group, found, keys)
+            return Exit.DONE
+        for disk, promised in after.items():
+            keep.reserve(host, kept, name, disk, promised)
+        with kept.saved():
+            if group:
+                control.write_all(host, group, found, keys)
+    return service.start(host)
+
+
+def _on_htbs(host: Host, found: list[Disk], word: str) -> None:
+    others = [disk.name for disk in found if disks.scheduler(host, disk) != "htbs"]
+    if others:
+        raise Failure(f"{', '.join(others)} is not on HTBS", f"htbsctl enable {word}")

@@ -1,0 +1,177 @@
+"""The kernel's files of HTBS: what is in force, and changes of it.
+
+A change that is refused leaves what was.
+"""
+
+import errno
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from htbsctl import disks, groups, service
+from htbsctl.disks import Disk
+from htbsctl.failure import Exit, Failure
+from htbsctl.groups import Group
+from htbsctl.host import Host
+from htbsctl.reservation import Line, Reservation, parse, words
+
+#: Attributes of a device's queue that are set and kept, in this order.
+ATTRIBUTES = {
+    key: f"iosched/{key}"
+    for key in (
+        "capacity_request",
+        "capacity_bw",
+        "t_wait_us",
+        "default_bw",
+        "default_burst",
+        "default_latency_us",
+    )
+} | {"nr_requests": "nr_requests"}
+
+_REMEDIES = {
+    errno.EINVAL: "see io.htbs(5) for the range of each key",
+    errno.ENODEV: "the disk or the cgroup has gone away",
+    errno.EOPNOTSUPP: "put the disk on HTBS first: htbsctl enable",
+    errno.ENOSPC: "the disk cannot keep it beside the others: htbsctl check says what would fit",
+    errno.ENOMEM: "no memory: try again",
+    errno.ENOENT: "load the module and enable the io controller: htbsctl doctor",
+}
+_LOAD = {
+    errno.EINVAL: "the kernel has no such scheduler: is the module installed? htbsctl doctor",
+    errno.ENOENT: "the kernel has no such scheduler: is the module installed? htbsctl doctor",
+    errno.ENOMEM: "no memory: try again",
+}
+
+
+def in_force(host: Host, group: Group, disk: Disk) -> Line | None:
+    """A group's line for a disk; None if it has none yet."""
+    found = parse(host.read_or(group.directory / "io.htbs"))
+    return next((line for line in found if line.number == disk.number), None)
+
+
+def of_group(host: Host, group: Group, disk: Disk) -> Reservation | None:
+    """A group's own reservation on a disk, or None."""
+    line = in_force(host, group, disk)
+    return line.reservation if line and not line.origin else None
+
+
+def expected(
+    host: Host, before: Reservation | None, disk: Disk, keys: dict[str, int]
+) -> Reservation:
+    """What a group will have once keys are written, as the kernel fills in the rest.
+
+    Raises Failure, with Exit.USAGE, if that has neither a bandwidth nor operations.
+    """
+    if not before:
+        burst, latency = (
+            disks.number(host, disk.iosched / f"default_{key}") for key in ("burst", "latency_us")
+        )
+        before = Reservation(burst=burst, latency=latency)
+    after = before.merged(keys)
+    if not after.bw and not after.iops:
+        raise Failure(
+            "a reservation needs a bandwidth or operations", "as in --bw 400M", Exit.USAGE
+        )
+    return after
+
+
+def own(host: Host, disks: list[Disk]) -> Iterator[tuple[Group, Disk, Reservation]]:
+    """All reservations that groups were given on some disks, by directory."""
+    by_number = {disk.number: disk for disk in disks}
+    for group in Group.every(host):
+        for line in parse(host.read_or(group.directory / "io.htbs")):
+            if not line.origin and line.number in by_number:
+                yield group, by_number[line.number], line.reservation
+
+
+def statistics(host: Host, group: Group) -> dict[str, dict[str, int]]:
+    """The numbers of io.htbs.stat, by the disk's number."""
+    found = {}
+    for line in host.read_or(group.directory / "io.htbs.stat").splitlines():
+        number, *words = line.split()
+        found[number] = {key: int(value) for key, value in (each.split("=") for each in words)}
+    return found
+
+
+def write(host: Host, group: Group, disk: Disk, keys: dict[str, int] | None) -> None:
+    """Write keys to io.htbs, or, with None, none. Raises Failure with what the errno asks for."""
+    if not host.exists(group.directory):
+        raise Failure(f"no cgroup {group.directory}", "it has gone away: start it again")
+    what = "none" if keys is None else words(keys)
+    host.write(group.directory / "io.htbs", f"{disk.number} {what}", _REMEDIES)
+
+
+def prepare(host: Host, group: Group) -> None:
+    """Have the io controller, and with it io.htbs, in a cgroup. Raises Failure."""
+    service.account(host, group)
+    groups.enable_io(host, group)
+    if not host.exists(group.directory / "io.htbs"):
+        raise Failure(
+            f"no io.htbs in {group.directory}",
+            "load the module, by htbsctl enable; htbsctl doctor says more",
+        )
+
+
+def write_all(
+    host: Host, group: Group, found: list[Disk], keys: dict[str, int] | None
+) -> None:
+    """Write keys, or none, to some disks; if one refuses, all are as before. Raises Failure."""
+    with _all_or_none() as undo:
+        for disk in found:
+            before = of_group(host, group, disk)
+            write(host, group, disk, keys)
+            undo(write, host, group, disk, before.whole() if before else None)
+
+
+def switch_all(host: Host, wanted: dict[Disk, dict[str, str]]) -> dict[Disk, str]:
+    """Have disks on HTBS, each with its attributes, or all as before; the schedulers they had.
+
+    Raises Failure.
+    """
+    had = {}
+    with _all_or_none() as undo:
+        for disk, attributes in wanted.items():
+            had[disk] = disks.scheduler(host, disk)
+            if had[disk] != "htbs":
+                host.write(disk.queue / "scheduler", "htbs", _LOAD)
+                undo(host.write, disk.queue / "scheduler", had[disk])
+            for key in (key for key in ATTRIBUTES if key in attributes):
+                _set(host, disk, key, attributes[key], undo)
+    return had
+
+
+def _set(host: Host, disk: Disk, key: str, value: str, undo: Callable[..., None]) -> None:
+    file = disk.queue / ATTRIBUTES[key]
+    before = disks.number(host, file)
+    if int(value) != before:
+        host.write(file, value, _remedies(key))
+        undo(host.write, file, str(before))
+
+
+def leave_all(host: Host, chosen: dict[Disk, str]) -> None:
+    """Give disks other schedulers, or leave all as before. Raises Failure."""
+    with _all_or_none() as undo:
+        for disk, name in chosen.items():
+            before = disks.scheduler(host, disk)
+            host.write(disk.queue / "scheduler", name)
+            undo(host.write, disk.queue / "scheduler", before)
+
+
+@contextmanager
+def _all_or_none() -> Iterator[Callable[..., None]]:
+    """Take back what was done, last first, if the context fails; what can't be is left."""
+    done: list[tuple[Callable[..., None], tuple]] = []
+    try:
+        yield lambda function, *arguments: done.append((function, arguments))
+    except BaseException:
+        for function, arguments in reversed(done):
+            with suppress(Failure):
+                function(*arguments)
+        raise
+
+
+def _remedies(key: str) -> dict[int, str]:
+    """What to do about an errno of an attribute."""
+    return {
+        errno.EINVAL: f"{key} is out of its range, see htbs(4)",
+        errno.ENOSPC: "less than the reservations in force need: htbsctl check",
+    }

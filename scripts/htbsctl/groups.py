@@ -1,0 +1,189 @@
+"""Which cgroup a word means: a path, a systemd unit, a container, a virtual machine."""
+
+import errno
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from htbsctl.failure import Failure
+from htbsctl.host import Host, printable
+
+_UNIT = re.compile(r"[^/]+\.(service|slice|scope|socket|mount|swap)")
+# A user's systemd, below which are the units of the user.
+_USER = re.compile(r"user@\d+\.service")
+_ENGINES = ("podman", "docker")
+_V1 = (
+    "boot with systemd.unified_cgroup_hierarchy=1; io.htbs exists in cgroup v2 only",
+    "boot without cgroup_no_v1, or mount -t cgroup2 cgroup2 /sys/fs/cgroup",
+)
+
+
+@dataclass(frozen=True, order=True)
+class Group:
+    """A cgroup: its directory, and the unit of systemd that it is of, if any."""
+
+    directory: Path
+    unit: str = ""
+
+    @staticmethod
+    def every(host: Host) -> Iterator["Group"]:
+        """All cgroups with io.htbs, the root first; one that goes away meanwhile is skipped."""
+        top = host.path(hierarchy(host))
+        for directory, below, files in os.walk(top):
+            below.sort()
+            if "io.htbs" in files:
+                yield Group(Path(host.name(Path(directory))))
+
+    def inode(self, host: Host) -> int:
+        """By which tracepoints name it; 0 if it is gone, as no group has it."""
+        try:
+            return host.path(self.directory).stat().st_ino
+        except OSError:
+            return 0
+
+    def short(self, host: Host) -> str:
+        """Its path below the hierarchy, for people; / is the root."""
+        path = str(self.directory.relative_to(hierarchy(host))).removeprefix(".")
+        return printable(f"/{path}")
+
+    def managed(self, host: Host) -> str:
+        """The unit of systemd that it is, or is below of; system.slice if it is outside all.
+
+        The io controller is enabled from the root down to that unit as long as the unit asks for
+        it. system.slice asks for it at the root.
+        """
+        parts = self.directory.relative_to(hierarchy(host)).parts
+        found = "system.slice"
+        for part in parts:
+            if not _UNIT.fullmatch(part):
+                break
+            found = part
+        return found
+
+
+@lru_cache(maxsize=1)
+def hierarchy(host: Host) -> Path:
+    """Where cgroup v2 is mounted, with the io controller. Raises Failure if there is none."""
+    mounts = list(host.mounts())
+    found = [mount.point for mount in mounts if mount.kind == "cgroup2"]
+    v1 = any(mount.kind == "cgroup" and "blkio" in mount.options.split(",") for mount in mounts)
+    if not found or v1:
+        what = "the io controller is mounted as cgroup v1" if v1 else "no cgroup v2 is mounted"
+        raise Failure(what, _V1[0] if v1 else _V1[1])
+    return Path(found[0])
+
+
+def resolve(host: Host, word: str) -> Group:
+    """The cgroup that a word means. Raises Failure if it means none, or several."""
+    top = hierarchy(host)
+    if word.startswith("/"):
+        directory = Path(word) if Path(word).is_relative_to(top) else top / word.lstrip("/")
+        return _at(host, directory, word)
+    if _UNIT.fullmatch(word):
+        return _of_unit(host, word)
+    found = list(_named(host, word))
+    if len({group.directory for group in found}) > 1:
+        names = ", ".join(group.unit or str(group.directory) for group in found)
+        raise Failure(f"{word} may be {names}", "name the one you mean as written here")
+    if found:
+        return found[0]
+    return _at(host, top / word, word)
+
+
+def enable_io(host: Host, group: Group) -> list[Path]:
+    """Have the io controller on the way to a cgroup; the files that were written.
+
+    systemd keeps it for its units if IOAccounting= is set, see htbsctl.units.
+    """
+    top, written = hierarchy(host), []
+    parents = group.directory.parents
+    for parent in reversed([each for each in parents if each == top or top in each.parents]):
+        file = parent / "cgroup.subtree_control"
+        if "io" not in host.read(file).split():
+            host.write(
+                file,
+                "+io",
+                {
+                    errno.EBUSY: f"move the processes of {parent} to a cgroup below it",
+                    errno.ENOENT: "the kernel has no io controller: htbsctl doctor",
+                },
+            )
+            written.append(file)
+    return written
+
+
+def _at(host: Host, directory: Path, word: str) -> Group:
+    if not (host.path(directory) / "cgroup.procs").exists():
+        raise Failure(
+            f"{word}: no such cgroup, unit, container or virtual machine",
+            f"systemd-cgls shows what there is; mkdir {directory} makes a cgroup",
+        )
+    return Group(directory)
+
+
+def _of_unit(host: Host, unit: str) -> Group:
+    said = host.do("systemctl", "show", "--property=LoadState,ControlGroup", unit)
+    keys = dict(line.split("=", 1) for line in said.splitlines())
+    if keys.get("LoadState") == "not-found":
+        raise Failure(f"systemd knows no {unit}", "systemctl list-units shows those there are")
+    path = keys.get("ControlGroup", "")
+    directory = hierarchy(host) / path.lstrip("/")
+    # A unit that has started others and exited, as Debian's postgresql.service, has none either.
+    if not path or not host.exists(directory):
+        raise NotRunning(unit)
+    return Group(directory, unit)
+
+
+class NotRunning(Failure):
+    """A unit that systemd knows, but which has no process now."""
+
+    def __init__(self, unit: str) -> None:
+        super().__init__(
+            f"{unit} has no process", f"systemctl start {unit}, or name the unit that does its work"
+        )
+        self.unit = unit
+
+
+def _named(host: Host, word: str) -> Iterator[Group]:
+    """A service, a container or a machine of that name."""
+    state = host.ask("systemctl", "show", "--property=LoadState", "--value", f"{word}.service")
+    if state not in (None, "", "not-found"):
+        yield _of_unit(host, f"{word}.service")
+    for machine in _machines(host, word):
+        unit = host.ask("machinectl", "show", "--property=Unit", "--value", machine)
+        if unit:
+            yield _of_unit(host, unit)
+    for engine in _ENGINES:
+        said = host.ask(engine, "inspect", "--type", "container", word)
+        found = json.loads(said)[0] if said else {}
+        # An engine takes the beginning of a number for a name.
+        if word in (found.get("Name", "").lstrip("/"), found.get("Id")):
+            yield _of_process(host, found["State"]["Pid"], word)
+
+
+def _machines(host: Host, word: str) -> list[str]:
+    """Machines of that name; libvirt's are registered as qemu-NUMBER-NAME."""
+    said = host.ask("machinectl", "list", "--no-legend", "--no-pager") or ""
+    names = [line.split()[0] for line in said.splitlines() if line.split()]
+    pattern = re.compile(rf"(?:[a-z]+-\d+-)?{re.escape(word)}")
+    return [name for name in names if pattern.fullmatch(name)]
+
+
+def _of_process(host: Host, pid: int, word: str) -> Group:
+    """A container's cgroup: the one that its engine or systemd made, not one within it."""
+    if not pid:
+        raise Failure(f"container {word} is not running", f"start {word}")
+    line = host.read(f"/proc/{pid}/cgroup").strip().split("::", 1)[1]
+    parts = line.strip("/").split("/")
+    ends = [
+        at
+        for at, part in enumerate(parts)
+        if part.endswith((".scope", ".service")) and not _USER.fullmatch(part)
+    ]
+    if not ends:
+        return Group(hierarchy(host).joinpath(*parts))
+    return Group(hierarchy(host).joinpath(*parts[: ends[0] + 1]), parts[ends[0]])

@@ -1,0 +1,63 @@
+"""inotify(7) on all directories below one: Python's library has none."""
+
+import ctypes
+import errno
+import os
+import select
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from htbsctl.failure import Failure
+
+_CREATE, _MOVED_TO, _ONLYDIR = 0x100, 0x80, 0x01000000
+_READ = 1 << 16
+_REMEDY = "raise fs.inotify.max_user_watches by sysctl"
+
+
+class Directories:
+    """A context that knows when a directory is made; select() takes it."""
+
+    def __init__(self, top: Path) -> None:
+        self._top = top
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._handle = -1
+
+    def __enter__(self) -> "Directories":
+        self._handle = self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        if self._handle < 0:
+            raise Failure(f"inotify: {os.strerror(ctypes.get_errno())}", _REMEDY)
+        self._watch_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._handle)
+
+    def fileno(self) -> int:
+        """For select(); ready when a directory was made."""
+        return self._handle
+
+    def settle(self, seconds: float) -> None:
+        """Wait until no directory was made for some seconds, ten times as long at most."""
+        end = time.monotonic() + 10 * seconds
+        while time.monotonic() < end and select.select([self], [], [], seconds)[0]:
+            with suppress(BlockingIOError):
+                while os.read(self._handle, _READ):
+                    pass
+        self._watch_all()
+
+    def _watch_all(self) -> None:
+        """Each before its directories are read, so that none is missed; twice is no harm."""
+        left = [self._top]
+        while left:
+            directory = left.pop()
+            self._watch(directory)
+            # A cgroup may have gone away.
+            with suppress(OSError), os.scandir(directory) as entries:
+                left += [Path(each) for each in entries if each.is_dir(follow_symlinks=False)]
+
+    def _watch(self, directory: Path) -> None:
+        flags = _CREATE | _MOVED_TO | _ONLYDIR
+        watch = self._libc.inotify_add_watch(self._handle, os.fsencode(directory), flags)
+        if watch < 0 and ctypes.get_errno() != errno.ENOENT:
+            raise Failure(f"inotify: {os.strerror(ctypes.get_errno())}", _REMEDY)

@@ -1,0 +1,140 @@
+"""What is kept: which line means which disk and group, and having all of it in force."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from htbsctl import control, disks, groups
+from htbsctl.disks import Disk
+from htbsctl.failure import Failure
+from htbsctl.groups import Group
+from htbsctl.host import Host
+from htbsctl.reservation import Reservation
+from htbsctl.store import Store
+
+#: How lines of apply() begin that are of failures.
+FAILED = "failed: "
+
+
+def target(host: Host, group: Group, word: str) -> str:
+    """The name of a group that outlives a reboot.
+
+    A unit's is its own. The scope of a container or of a virtual machine has another name after
+    each start, so there the word is it, by which the group was found.
+    """
+    if not group.unit:
+        outside = Path(word).is_absolute() or host.exists(groups.hierarchy(host) / word)
+        return str(group.directory) if outside else word
+    said = host.ask("systemctl", "show", "--property=Transient", "--value", group.unit)
+    return word if said == "yes" else group.unit
+
+
+def of_disks(host: Host, kept: Store, found: list[Disk], word: str) -> set[str]:
+    """The devices of the file that mean some of the disks; word is as good if it means none."""
+    devices = {*kept.devices(), *(device for _, device in kept.reservations())}
+    return {
+        device
+        for device in devices
+        if device == word or set(there(host, device)) & set(found)
+    }
+
+
+def of_group(host: Host, kept: Store, group: Group | None, names: set[str]) -> set[str]:
+    """The targets of the file that mean a group, or are one of some names."""
+    return {
+        word
+        for word, _ in kept.reservations()
+        if word in names or (group and _directory(host, word) == group.directory)
+    }
+
+
+def enable(host: Host, kept: Store, disk: Disk, attributes: dict[str, str]) -> dict[str, str]:
+    """Have a line for a disk, in place of those that mean it; its attributes, old and new."""
+    name, every = disks.stable(host, disk), attributes
+    for word in of_disks(host, kept, [disk], disk.name) & kept.devices().keys():
+        every = kept.devices()[word] | every
+        if word != name:
+            kept.forget_device(word)
+    kept.set_device(name, every)
+    return every
+
+
+def reserve(host: Host, kept: Store, name: str, disk: Disk, promised: Reservation) -> None:
+    """Have a line for a group and a disk, in place of those that mean the same."""
+    group = _directory(host, name)
+    targets = of_group(host, kept, Group(group) if group else None, {name})
+    devices = of_disks(host, kept, [disk], disk.name)
+    for word, device in list(kept.reservations()):
+        if word in targets and device in devices:
+            kept.set_reservation(word, device, None)
+    kept.set_reservation(name, disks.stable(host, disk), promised)
+
+
+def before(host: Host, kept: Store, name: str, disk: Disk) -> Reservation | None:
+    """What is kept for a group and a disk."""
+    devices = of_disks(host, kept, [disk], disk.name)
+    for (word, device), promised in kept.reservations().items():
+        if word == name and device in devices:
+            return promised
+    return None
+
+
+def there(host: Host, word: str) -> list[Disk]:
+    """The disks of a device; none while it is away."""
+    try:
+        return disks.resolve(host, word)
+    except Failure:
+        return []
+
+
+def apply(host: Host, kept: Store) -> Iterator[str]:
+    """Make it so. Yields what was done and, beginning with FAILED, what could not be."""
+    for word, attributes in kept.devices().items():
+        for disk in there(host, word):
+            try:
+                if _differs(host, disk, attributes):
+                    control.switch_all(host, {disk: attributes})
+                    yield f"{disk.name}: htbs"
+            except Failure as failure:
+                yield f"{FAILED}{failure}"
+    for (word, device), promised in kept.reservations().items():
+        for disk in there(host, device):
+            # One that was taken off HTBS keeps its reservations until it is on it again.
+            if disks.scheduler(host, disk) != "htbs":
+                continue
+            try:
+                group = groups.resolve(host, word)
+            except Failure:
+                # It comes back to this when the group is there.
+                continue
+            try:
+                control.prepare(host, group)
+                if not _has(control.of_group(host, group, disk), promised):
+                    control.write(host, group, disk, promised.whole())
+                    yield f"{group.directory}: {promised.text()} on {disk.name}"
+            except Failure as failure:
+                yield f"{FAILED}{failure}"
+
+
+def _directory(host: Host, word: str) -> Path | None:
+    try:
+        return groups.resolve(host, word).directory
+    except Failure:
+        return None
+
+
+def _has(own: Reservation | None, promised: Reservation) -> bool:
+    """Whether a reservation is in force; keys that are not kept are as the kernel fills them in."""
+    if not own:
+        return False
+    filled_in = {"burst": own.burst, "latency": own.latency} | promised.keys()
+    return own == promised.merged(filled_in)
+
+
+def _differs(host: Host, disk: Disk, attributes: dict[str, str]) -> bool:
+    if disks.scheduler(host, disk) != "htbs":
+        return True
+    return any(
+        disks.number(host, disk.queue / control.ATTRIBUTES[key]) != int(value)
+        for key, value in attributes.items()
+    )
+

@@ -1,0 +1,139 @@
+"""htbsctl(8) and the completion of bash, of what the command line's parser knows."""
+
+import argparse
+from collections.abc import Iterator
+
+from htbsctl import VERSION
+from htbsctl.failure import Exit
+
+_EXIT = {
+    Exit.DONE: "Done.",
+    Exit.FAILED: "Failed; one line on the standard error says why and what to do. Nothing changed.",
+    Exit.USAGE: "The command line is wrong; nothing was tried.",
+    Exit.FOUND: "Done, and found what needs attention.",
+}
+_FILES = {
+    "/etc/htbs/htbs.conf": "What is kept over reboots: devices on HTBS, and reservations. It may be"
+    " edited; systemctl reload htbs applies it.",
+    "/sys/fs/cgroup/*/io.htbs": "Reservations in force, see io.htbs(5).",
+    "/sys/block/*/queue/iosched/*": "A disk's tunables, see htbs(4).",
+}
+_EXAMPLES = (
+    ("Put the disk of a file system on HTBS", "htbsctl enable /var/lib/postgresql"),
+    (
+        "Reserve 400 MiB/s for a service, each request done within 10 ms",
+        "htbsctl reserve postgresql@15-main.service /var/lib/postgresql --bw 400M --latency 10ms",
+    ),
+    ("Watch it", "htbsctl top"),
+    ("Find out what a running group needs", "htbsctl fit postgresql@15-main.service sdb"),
+)
+_INTRODUCTION = (
+    "gives cgroups reservations on disks, by the I/O scheduler HTBS. What it changes is in force at"
+    " once and, by htbs.service, after a reboot, too. A device is a disk by its name (sdb), a link"
+    " below /dev, a partition, a logical volume, an array, a file or a mount point: the disks below"
+    " it are meant. A target is a cgroup by its path, a unit of systemd, a service by its name, a"
+    " container of podman or docker, or a machine that machinectl knows. Sizes and rates are in"
+    " bytes; K, M, G and T are powers of 1024, MB and the like powers of 1000. Times have their"
+    " unit: us, ms, s."
+)
+
+
+def commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The parser of each command."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return action.choices
+    return {}
+
+
+def man_page(parser: argparse.ArgumentParser) -> str:
+    """htbsctl(8), in man(7)'s language."""
+    lines = [
+        f'.TH HTBSCTL 8 "" "HTBS {VERSION}" "System administration"',
+        ".SH NAME",
+        r"htbsctl \- reservations for cgroups on disks",
+        ".SH SYNOPSIS",
+        r".B htbsctl",
+        r".I COMMAND \fR[\fIARGUMENT\fR ...]",
+        ".SH DESCRIPTION",
+        ".B htbsctl",
+        escaped(_INTRODUCTION),
+        ".SH COMMANDS",
+    ]
+    for name, command in commands(parser).items():
+        lines += list(_command(name, command))
+    lines.append(".SH EXIT STATUS")
+    for code, text in _EXIT.items():
+        lines += [".TP", f".B {code.value}", escaped(text)]
+    lines.append(".SH FILES")
+    for file, text in _FILES.items():
+        lines += [".TP", f".I {escaped(file)}", escaped(text)]
+    lines.append(".SH EXAMPLES")
+    for text, example in _EXAMPLES:
+        lines += [".PP", f"{escaped(text)}:", ".PP", ".RS 4", ".nf"]
+        lines += [escaped(example), ".fi", ".RE"]
+    lines += [".SH SEE ALSO", ".BR io.htbs (5),", ".BR htbs (4),", ".BR systemd.slice (5)"]
+    return "\n".join(lines) + "\n"
+
+
+def bash_completion(parser: argparse.ArgumentParser) -> str:
+    """Commands, their options, disks and units."""
+    cases = []
+    for name, command in commands(parser).items():
+        options = [word for action in command._actions for word in action.option_strings]
+        cases.append(f"\t{name}) options='{' '.join(options)}' ;;")
+    return _COMPLETION.replace("COMMANDS", " ".join(commands(parser))).replace(
+        "CASES", "\n".join(cases)
+    )
+
+
+def _command(name: str, command: argparse.ArgumentParser) -> Iterator[str]:
+    usage = command.format_usage().removeprefix("usage: ").split()
+    yield f'.SS "{escaped(" ".join(usage))}"'
+    yield escaped(command.description or "")
+    for action in command._actions:
+        if action.help and "-h" not in action.option_strings:
+            words = ", ".join(action.option_strings) or str(action.dest)
+            value = "" if action.nargs == 0 or not action.option_strings else _metavar(action)
+            yield ".TP"
+            yield rf"\fB{escaped(words)}\fR{value}"
+            yield escaped(action.help)
+
+
+def _metavar(action: argparse.Action) -> str:
+    return rf" \fI{escaped(str(action.metavar or action.dest.upper()))}\fR"
+
+
+def escaped(text: str) -> str:
+    """As roff wants it: a dot or a quote does not begin a line, a hyphen is one."""
+    text = text.replace("\\", r"\e").replace("-", r"\-").replace("%%", "%")
+    return rf"\&{text}" if text.startswith((".", "'")) else text
+
+
+_COMPLETION = """# bash completion of htbsctl
+_htbsctl()
+{
+\tlocal word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} options disks units
+\tif ((COMP_CWORD == 1)); then
+\t\tmapfile -t COMPREPLY < <(compgen -W 'COMMANDS --help --version' -- "$word")
+\t\treturn
+\tfi
+\tcase $command in
+CASES
+\t*) return ;;
+\tesac
+\tif [[ $word == -* ]]; then
+\t\tmapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+\t\treturn
+\tfi
+\tdisks=$(ls /sys/block)
+\tunits=
+\tif [[ $command =~ ^(reserve|release|explain|fit)$ ]] && ((COMP_CWORD == 2)); then
+\t\tdisks=
+\t\tunits=$(systemctl --no-legend --plain list-units '*.service' '*.slice' '*.scope' 2>/dev/null |
+\t\t\tcut -d ' ' -f 1)
+\tfi
+\tmapfile -t COMPREPLY < <(compgen -W "$disks $units" -- "$word"; compgen -f -- "$word")
+}
+complete -F _htbsctl htbsctl
+"""

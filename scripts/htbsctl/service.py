@@ -1,0 +1,44 @@
+"""htbs.service, which applies what is kept: at boot, when a unit starts, when a disk comes."""
+
+import os
+import socket
+import sys
+
+from htbsctl.failure import Exit
+from htbsctl.groups import Group
+from htbsctl.host import Host
+
+NAME = "htbs.service"
+
+
+def start(host: Host) -> Exit:
+    """Have the service run, now and after a reboot; Exit.FOUND, and a line, if it does not."""
+    if host.ask("systemctl", "show", "--property=LoadState", "--value", NAME) != "loaded":
+        print(f"no {NAME}: after a reboot run htbsctl apply, or install the package htbs-tools")
+        return Exit.DONE
+    if host.ask("systemctl", "enable", "--quiet", "--now", NAME) is None:
+        remedy = f"systemctl status {NAME} says why; after a reboot run htbsctl apply"
+        print(f"htbsctl: {NAME} does not start: {remedy}", file=sys.stderr)
+        return Exit.FOUND
+    return Exit.DONE
+
+
+def account(host: Host, group: Group) -> None:
+    """Have systemd keep the io controller enabled on the way to a cgroup.
+
+    It manages cgroup.subtree_control, and would take the controller away when it next looks, as at
+    a daemon-reload. What is set lasts until the unit ends, or a reboot: it is set again then.
+    """
+    unit = group.unit or group.managed(host)
+    asks = host.ask("systemctl", "show", "--property=IOAccounting", "--value", unit)
+    if asks == "no":
+        host.do("systemctl", "set-property", "--runtime", unit, "IOAccounting=yes")
+
+
+def ready() -> None:
+    """Tell systemd that the service is up (sd_notify(3)); nobody, if it did not start us."""
+    address = os.environ.get("NOTIFY_SOCKET")
+    if address:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+            notify.connect(f"\0{address[1:]}" if address.startswith("@") else address)
+            notify.send(b"READY=1")

@@ -1,0 +1,170 @@
+"""What is kept over reboots: /etc/htbs/htbs.conf, which people may edit, too.
+
+    device DEVICE [KEY=VALUE…]           on HTBS, with these attributes of its queue
+    reserve TARGET DEVICE KEY=VALUE…     a reservation, as in io.htbs, with units
+
+The file is replaced as a whole, or stays as it was; comments and order are kept.
+"""
+
+import errno
+import fcntl
+import os
+import re
+import shlex
+import shutil
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from htbsctl.control import ATTRIBUTES
+from htbsctl.failure import Failure
+from htbsctl.host import Host
+from htbsctl.reservation import Reservation
+
+FILE = Path("/etc/htbs/htbs.conf")
+_HEAD = "# Kept by htbsctl, which applies it. After an edit by hand: systemctl reload htbs\n"
+
+
+class Store:
+    """The lines of the file."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._lines = self._read().split("\n")[:-1]
+        # What can't be read is found here, before anything is changed.
+        self.devices()
+        self.reservations()
+
+    def _read(self) -> str:
+        """What can't be decoded comes through as it is."""
+        try:
+            text = self._host.path(FILE).read_text(errors="surrogateescape")
+        except FileNotFoundError:
+            text = _HEAD
+        except OSError as error:
+            raise self._host.failure("read", FILE, error) from None
+        return text if text.endswith("\n") else f"{text}\n"
+
+    def devices(self) -> dict[str, dict[str, str]]:
+        """The attributes of each device that is to be on HTBS."""
+        found = {}
+        for at, words in self._words("device"):
+            if len(words) < 2:
+                raise self._bad(at, "device DEVICE [KEY=VALUE…]")
+            pairs = [word.partition("=") for word in words[2:]]
+            for key, _, value in pairs:
+                if key not in ATTRIBUTES or not re.fullmatch("[0-9]+", value):
+                    raise self._bad(at, f"KEY=NUMBER with one of {', '.join(ATTRIBUTES)}")
+            found[words[1]] = {key: value for key, _, value in pairs}
+        return found
+
+    def reservations(self) -> dict[tuple[str, str], Reservation]:
+        """The reservation of each target and device."""
+        found = {}
+        for at, words in self._words("reserve"):
+            if len(words) < 4:
+                raise self._bad(at, "reserve TARGET DEVICE KEY=VALUE…")
+            try:
+                found[words[1], words[2]] = Reservation.read(words[3:])
+            except Failure as failure:
+                raise Failure(f"{FILE}:{at + 1}: {failure}") from None
+        return found
+
+    def set_device(self, device: str, attributes: dict[str, str]) -> None:
+        """Keep a device on HTBS, with these attributes and those that were kept before."""
+        every = self.devices().get(device, {}) | attributes
+        self._set(["device", device], [f"{key}={value}" for key, value in every.items()])
+
+    def forget_device(self, device: str) -> None:
+        """Keep a device on HTBS no longer."""
+        self._set(["device", device], None)
+
+    def set_reservation(self, target: str, device: str, reservation: Reservation | None) -> None:
+        """Keep a reservation, or, with None, no longer."""
+        words = reservation.exact().split() if reservation else None
+        self._set(["reserve", target, device], words)
+
+    @contextmanager
+    def saved(self) -> Iterator[None]:
+        """Replace the file once what is done in the context has been done.
+
+        What could fail, for lack of room, comes before it. Raises Failure and leaves the old file
+        then, and whenever the context fails.
+        """
+        # A link to a file elsewhere stays one.
+        path = self._host.path(self._host.real(FILE))
+        new = path.with_name(f"{path.name}.new")
+        try:
+            with new.open("w", errors="surrogateescape") as file:
+                if path.exists():
+                    shutil.copystat(path, new)
+                file.write("".join(f"{line}\n" for line in self._lines))
+                file.flush()
+                os.fsync(file.fileno())
+            with _undisturbed():
+                yield
+                new.replace(path)
+            _sync(path.parent)
+        except OSError as error:
+            remedies = {errno.ENOSPC: f"make room on the file system of {FILE.parent}"}
+            raise self._host.failure("write", FILE, error, remedies=remedies) from None
+        finally:
+            new.unlink(missing_ok=True)
+
+    def _words(self, kind: str) -> Iterator[tuple[int, list[str]]]:
+        for at, line in enumerate(self._lines):
+            try:
+                words = shlex.split(line, comments=True)
+            except ValueError as error:
+                raise Failure(f"{FILE}:{at + 1}: {error}", "mend the line") from None
+            if words and words[0] not in ("device", "reserve"):
+                raise self._bad(at, "device or reserve first")
+            if words and words[0] == kind:
+                yield at, words
+
+    def _bad(self, at: int, wanted: str) -> Failure:
+        what = f"{FILE}:{at + 1}: cannot read {self._lines[at]!r}"
+        return Failure(what, f"it has to be {wanted}")
+
+    def _set(self, head: list[str], words: list[str] | None) -> None:
+        """Put a line in the place of those with the same head, or at the end; None: remove them."""
+        lines = [] if words is None else [shlex.join([*head, *words])]
+        same = [at for at, old in self._words(head[0]) if old[: len(head)] == head]
+        first = same[0] if same else len(self._lines)
+        for at in reversed(same):
+            del self._lines[at]
+        self._lines[first:first] = lines
+
+
+@contextmanager
+def locked(host: Host) -> Iterator[Store]:
+    """The store, for a change that no other htbsctl mixes with."""
+    path = host.path(FILE.with_name(".lock"))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("w")
+    except OSError as error:
+        raise host.failure("write", FILE, error) from None
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield Store(host)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Keep signals pending meanwhile: the kernel and the file are both old, or both new."""
+    caught = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, caught)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _sync(directory: Path) -> None:
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

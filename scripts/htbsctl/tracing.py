@@ -1,0 +1,110 @@
+"""An instance of ftrace of our own, which disturbs nobody else's tracing."""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from htbsctl.failure import Failure
+from htbsctl.host import Host
+
+TRACEFS = Path("/sys/kernel/tracing")
+_MISSED = "LOST"
+
+
+class Instance:
+    """A context with a directory in instances/. Raises Failure without tracefs or module."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._directory = TRACEFS / "instances" / f"htbsctl-{os.getpid()}"
+        self._triggers: list[tuple[str, str]] = []
+        self._synthetic: list[str] = []
+
+    def __enter__(self) -> "Instance":
+        if not self._host.exists(TRACEFS / "events/htbs"):
+            raise Failure("no tracepoints of htbs", "run it as root, with a disk on HTBS")
+        self._tidy()
+        try:
+            self._host.path(self._directory).mkdir()
+        except OSError as error:
+            raise self._host.failure("make", self._directory, error) from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove all, last first: one trigger refers to the other."""
+        for event, trigger in reversed(self._triggers):
+            with suppress(Failure):
+                self._host.append(self._event(event) / "trigger", f"!{trigger}")
+        with suppress(OSError):
+            self._host.path(self._directory).rmdir()
+        for name in self._synthetic:
+            with suppress(Failure):
+                self._host.append(TRACEFS / "synthetic_events", f"!{name}")
+
+    def _tidy(self) -> None:
+        """Remove what a process left that was killed: its directory, and its synthetic event."""
+        dead = []
+        for path in self._host.path(TRACEFS / "instances").glob("htbsctl-*"):
+            pid = path.name.partition("-")[2]
+            if pid.isdecimal() and not self._host.exists(f"/proc/{pid}"):
+                dead.append(pid)
+                for trigger in path.glob("events/*/*/trigger"):
+                    _empty(trigger)
+                with suppress(OSError):
+                    path.rmdir()
+        for line in self._host.read_or(TRACEFS / "synthetic_events").split("\n"):
+            name = line.split("\t")[0].split(" ")[0]
+            if name.rpartition("_")[2] in dead:
+                with suppress(Failure):
+                    self._host.append(TRACEFS / "synthetic_events", f"!{name}")
+
+    def define(self, name: str, fields: str) -> None:
+        """A synthetic event, of a name that ends in _PID. Raises Failure."""
+        self._host.append(TRACEFS / "synthetic_events", f"{name} {fields}")
+        self._synthetic.append(name)
+
+    def trigger(self, event: str, trigger: str) -> None:
+        """Set a trigger of an event, GROUP/NAME. Raises Failure."""
+        # Opening the file to truncate it would remove the others.
+        self._host.append(self._event(event) / "trigger", trigger)
+        self._triggers.append((event, trigger))
+
+    def clear(self, event: str) -> None:
+        """Have an event's hist triggers count from 0 again."""
+        for name, trigger in self._triggers:
+            if name == event:
+                head, condition, rest = trigger.partition(" if ")
+                self._host.append(self._event(event) / "trigger", f"{head}:clear{condition}{rest}")
+
+    def histogram(self, event: str) -> str:
+        """What an event's hist triggers have counted."""
+        return self._host.read(self._event(event) / "hist")
+
+    def record(self, event: str, condition: str) -> None:
+        """Have an event's records in the buffer, if they meet a condition."""
+        self._host.write(self._event(event) / "filter", condition)
+        self._host.write(self._event(event) / "enable", "1")
+
+    def records(self) -> Iterator[str]:
+        """The lines that were recorded since the last call. Raises Failure if some were lost."""
+        handle = os.open(
+            self._host.path(self._directory / "trace_pipe"), os.O_RDONLY | os.O_NONBLOCK
+        )
+        rest = ""
+        with os.fdopen(handle, "rb", buffering=0) as pipe:
+            while chunk := pipe.read(1 << 16):
+                *lines, rest = (rest + chunk.decode(errors="replace")).split("\n")
+                for line in lines:
+                    if _MISSED in line:
+                        raise Failure("events came faster than they were read", "record less")
+                    yield line
+
+    def _event(self, name: str) -> Path:
+        return self._directory / "events" / name
+
+
+def _empty(trigger: Path) -> None:
+    """Remove an event's triggers: opening the file to truncate it does."""
+    with suppress(OSError), trigger.open("w"):
+        pass

@@ -1,1 +1,0 @@
-"""DKMS in a guest with a whole Debian: install, kernel upgrade, reboot, removal."""

@@ -1,0 +1,1 @@
+"""htbsctl without a kernel: a tree of files stands for the host's."""

@@ -1,0 +1,90 @@
+"""A host of files."""
+
+import errno
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from htbsctl.host import Host
+
+CGROUP2 = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
+
+
+class Fake(Host):
+    """A host whose programs answer as `answers` says, by their command line."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.answers: dict[str, str] = {}
+        self.commands: list[str] = []
+        self.refuses: set[str] = set()
+
+    def run(self, command):
+        """Not found unless it has an answer."""
+        line = " ".join(command)
+        self.commands.append(line)
+        if line not in self.answers:
+            return subprocess.CompletedProcess(command, 1, "", f"{command[0]}: unknown\n")
+        return subprocess.CompletedProcess(command, 0, self.answers[line], "")
+
+    def _put(self, name, text, how, remedies):
+        """As the kernel, which refuses what is in `refuses`."""
+        if f"{name} {text}" in self.refuses:
+            raise self.failure("write", name, OSError(errno.EINVAL, ""), text, remedies)
+        super()._put(name, text, how, remedies)
+
+    def put(self, name: str, text: str = "") -> None:
+        """A file, and the directories above it."""
+        path = self.path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, errors="surrogateescape")
+
+    def disk(self, name: str, number: str, scheduler: str = "none mq-deadline [htbs]") -> None:
+        """A disk in sysfs, with the tunables of HTBS if it is on it."""
+        for file, text in {
+            "dev": number,
+            "size": "2048",
+            "queue/scheduler": scheduler,
+            "queue/nr_requests": "64",
+            "queue/rotational": "1",
+        }.items():
+            self.put(f"/sys/devices/{name}/{file}", f"{text}\n")
+        if "[htbs]" in scheduler:
+            for file, text in {
+                "capacity_bw": "0",
+                "capacity_request": "4096",
+                "promised_bw": "1048576",
+                "promised_requests": "0",
+                "default_bw": "1048576",
+                "default_burst": "1048576",
+                "default_latency_us": "1000000",
+            }.items():
+                self.put(f"/sys/devices/{name}/queue/iosched/{file}", f"{text}\n")
+        for link in (f"/sys/block/{name}", f"/sys/class/block/{name}", f"/sys/dev/block/{number}"):
+            self.link(link, f"/sys/devices/{name}")
+
+    def link(self, name: str, target: str) -> None:
+        """A symbolic link to a file of this host."""
+        path = self.path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.symlink_to(self.path(target))
+
+    def group(self, name: str, reservation: str = "") -> None:
+        """A cgroup with the io controller."""
+        self.put(f"/sys/fs/cgroup{name}/cgroup.procs")
+        self.put(f"/sys/fs/cgroup{name}/io.htbs", reservation)
+        self.put(f"/sys/fs/cgroup{name}/cgroup.subtree_control", "io\n")
+        self.put(f"/sys/fs/cgroup{name}/cgroup.controllers", "io memory\n")
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Fake:
+    """One disk on HTBS, sdb, one that is not, sda, and a group."""
+    fake = Fake(tmp_path)
+    fake.put("/proc/self/mountinfo", CGROUP2)
+    fake.disk("sda", "8:0", "none [mq-deadline] htbs")
+    fake.disk("sdb", "8:16")
+    fake.group("/")
+    fake.group("/app")
+    return fake

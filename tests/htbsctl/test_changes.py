@@ -1,0 +1,117 @@
+"""Changes are made as a whole or not at all, and found again whatever the file calls them."""
+
+import pytest
+
+from htbsctl.__main__ import main
+from htbsctl.store import FILE, Store
+
+APP = "/sys/fs/cgroup/app/io.htbs"
+
+
+def scheduler(host, disk):
+    return host.read(f"/sys/block/{disk}/queue/scheduler").strip()
+
+
+def run(host, code, *words):
+    assert main(list(words), host) == code
+
+
+@pytest.fixture
+def array(host):
+    """md0 on sda and sdb, neither on HTBS; its queue has bios only."""
+    for disk in ("sda", "sdb"):
+        host.put(f"/sys/block/{disk}/queue/scheduler", "none [mq-deadline] htbs\n")
+        host.put(f"/sys/block/{disk}/queue/iosched/capacity_bw", "0\n")
+        host.link(f"/sys/devices/md0/slaves/{disk}", f"/sys/devices/{disk}")
+    host.disk("md0", "9:0", "none")
+    return host
+
+
+def test_all_disks_of_an_array_or_none(array):
+    array.refuses.add("/sys/block/sdb/queue/scheduler htbs")
+    run(array, 1, "enable", "md0")
+    assert scheduler(array, "sda") == "mq-deadline"
+    assert not array.exists(FILE) or Store(array).devices() == {}
+    array.refuses.clear()
+    run(array, 0, "enable", "md0")
+    assert scheduler(array, "sda") == scheduler(array, "sdb") == "htbs"
+    assert set(Store(array).devices()) == {"sda", "sdb"}
+
+
+def test_a_refused_attribute_takes_back_the_others(host):
+    host.refuses.add("/sys/block/sdb/queue/nr_requests 100000")
+    run(host, 1, "enable", "sdb", "--capacity-bw", "5000", "--nr-requests", "100000")
+    assert host.read("/sys/block/sdb/queue/iosched/capacity_bw") == "0\n"
+    assert scheduler(host, "sdb") == "none mq-deadline [htbs]"
+
+
+def test_attributes_of_before_are_kept(host):
+    run(host, 0, "enable", "sdb", "--nr-requests", "128")
+    run(host, 0, "enable", "sdb", "--capacity-bw", "5000")
+    assert Store(host).devices() == {"sdb": {"nr_requests": "128", "capacity_bw": "5000"}}
+
+
+def test_disable_finds_another_name(host):
+    host.link("/dev/disk/by-id/wwn-1", "/sys/devices/sdb")
+    host.link("/dev/disk/by-id/ata-1", "/sys/devices/sdb")
+    host.put(str(FILE), "device 8:16\ndevice sdb nr_requests=64\ndevice sda\n")
+    run(host, 0, "disable", "sdb")
+    assert set(Store(host).devices()) == {"sda"}
+
+
+def test_release_finds_another_name(host):
+    host.group("/app", "8:16 bw=4194304 burst=65536 latency=50000\n")
+    host.put(str(FILE), "reserve app 8:16 bw=4M\nreserve /app sdb bw=8M\nreserve app sda bw=1M\n")
+    run(host, 0, "release", "/sys/fs/cgroup/app", "sdb")
+    assert host.read(APP) == "8:16 none\n"
+    assert set(Store(host).reservations()) == {("app", "sda")}
+
+
+def test_what_is_gone_is_forgotten(host):
+    host.put(str(FILE), "device sdz\nreserve gone sdz bw=4M\n")
+    run(host, 0, "disable", "sdz")
+    run(host, 0, "release", "gone", "sdz")
+    assert Store(host).devices() == Store(host).reservations() == {}
+    run(host, 1, "disable", "sdz")
+
+
+def test_a_reservation_replaces_that_of_another_name(host):
+    host.put(str(FILE), "reserve app 8:16 bw=4M burst=64K latency=1s\n")
+    run(host, 0, "reserve", "/app", "sdb", "--bw", "8M")
+    [(name, promised)] = Store(host).reservations().items()
+    assert (name, promised.bw) == (("/sys/fs/cgroup/app", "sdb"), 8 << 20)
+
+
+def test_a_key_for_a_unit_without_a_process_is_added_to_what_is_kept(host, capsys):
+    host.answers["systemctl show --property=LoadState,ControlGroup db.service"] = (
+        "LoadState=loaded\nControlGroup=\n"
+    )
+    run(host, 2, "reserve", "db.service", "sdb", "--weight", "200")
+    assert "needs a bandwidth or operations" in capsys.readouterr().err
+    host.put(str(FILE), "reserve db.service sdb bw=4M burst=64K latency=50ms\n")
+    run(host, 0, "reserve", "db.service", "sdb", "--weight", "200")
+    assert host.read(FILE) == "reserve db.service sdb bw=4M burst=64K latency=50ms weight=200\n"
+
+
+def test_an_unreadable_file_is_not_replaced(host, capsys):
+    host.path(FILE).mkdir(parents=True)
+    run(host, 1, "enable", "sdb")
+    assert "cannot read /etc/htbs/htbs.conf: EISDIR" in capsys.readouterr().err
+
+
+def test_bytes_that_are_no_text_stay(host):
+    host.put(str(FILE), "# caf\udce9\n")
+    run(host, 0, "enable", "sdb")
+    assert host.path(FILE).read_bytes() == b"# caf\xe9\ndevice sdb\n"
+
+
+def test_what_a_kernel_fills_in_is_not_written_again(host):
+    host.put(str(FILE), "reserve app sdb bw=4M\ndevice sdb nr_requests=064\n")
+    host.group("/app", "8:16 bw=4194304 burst=1048576 latency=1000000\n")
+    host.refuses = {f"{APP} 8:16 bw=4194304 max=max iops=max weight=default"}
+    run(host, 0, "apply")
+
+
+def test_a_disk_that_is_not_on_htbs_is_no_failure(host):
+    host.put(str(FILE), "reserve app sda bw=4M\n")
+    run(host, 0, "apply")

@@ -1,0 +1,112 @@
+"""Which disks a word means."""
+
+import pytest
+
+from htbsctl import disks
+from htbsctl.failure import Failure
+
+
+def names(host, word):
+    return [disk.name for disk in disks.resolve(host, word)]
+
+
+def volume(host, name, number, *slaves):
+    """A device mapper or md device on others: bios only, no scheduler."""
+    host.disk(name, number, "none")
+    for slave in slaves:
+        host.link(f"/sys/devices/{name}/slaves/{slave}", f"/sys/class/block/{slave}")
+
+
+def partition(host, name, number, disk):
+    host.put(f"/sys/devices/{disk}/{name}/partition", "1\n")
+    host.put(f"/sys/devices/{disk}/{name}/dev", f"{number}\n")
+    host.link(f"/sys/class/block/{name}", f"/sys/devices/{disk}/{name}")
+    host.link(f"/sys/dev/block/{number}", f"/sys/devices/{disk}/{name}")
+
+
+@pytest.mark.parametrize("word", ["sdb", "8:16", "sdb1", "8:17"])
+def test_a_disk(host, word):
+    partition(host, "sdb1", "8:17", "sdb")
+    assert names(host, word) == ["sdb"]
+
+
+def test_a_volume_means_the_disks_below_it(host):
+    partition(host, "sdb1", "8:17", "sdb")
+    volume(host, "md0", "9:0", "sda", "sdb1")
+    volume(host, "dm-0", "253:0", "md0")
+    assert names(host, "dm-0") == ["sda", "sdb"]
+    with pytest.raises(Failure, match="several disks: sda, sdb: name one"):
+        disks.one(host, "dm-0")
+
+
+def test_a_disk_without_a_scheduler(host):
+    volume(host, "dm-1", "253:1")
+    with pytest.raises(Failure, match="no I/O scheduler: name the disks below it"):
+        names(host, "dm-1")
+    assert [disk.name for disk in disks.every(host)] == ["sda", "sdb"]
+
+
+def btrfs(host, monkeypatch, point, *members):
+    """A file system with a device number of its own, on some disks."""
+    mounts = host.read("/proc/self/mountinfo")
+    root = "1 0 0:1 / / rw - btrfs /dev/root rw\n"
+    line = f"2 1 0:40 / {point} rw - btrfs /dev/{members[0]} rw\n"
+    host.put("/proc/self/mountinfo", root + mounts + line)
+    host.put("/dev/root")
+    for name in members:
+        host.put(f"/dev/{name}")
+        host.link(f"/sys/fs/btrfs/1/devices/{name}", f"/sys/devices/{name}")
+    monkeypatch.setattr(disks, "_of_path", path_of(host, disks._of_path))
+
+
+def path_of(host, real):
+    """Files of the test lie on one file system: those in /dev are devices here."""
+
+    def of_path(its, path, word):
+        if path.startswith("/dev/"):
+            return [path.removeprefix("/dev/")]
+        host.path(path).stat()
+        return disks._of_mount(its, path, word)
+
+    return of_path
+
+
+def test_each_member_of_a_btrfs(host, monkeypatch):
+    btrfs(host, monkeypatch, "/mnt/b", "sda", "sdb")
+    host.put("/mnt/b/pg/file")
+    assert names(host, "/mnt/b/pg/file") == ["sda", "sdb"]
+
+
+def test_a_link_and_a_blank(host, monkeypatch):
+    btrfs(host, monkeypatch, r"/mnt/my\040data", "sdb")
+    host.put("/mnt/my data/file")
+    host.link("/var/lib/pg", "/mnt/my data")
+    assert names(host, "/var/lib/pg") == names(host, "/mnt/my data/file") == ["sdb"]
+
+
+def test_nvme_with_several_paths(host):
+    host.disk("nvme0n1", "259:0", "none")
+    host.put("/sys/devices/nvme0c0n1/size", "8\n")
+    host.link("/sys/class/block/nvme0c0n1", "/sys/devices/nvme0c0n1")
+    for word in ("nvme0n1", "nvme0c0n1"):
+        with pytest.raises(Failure, match="NVMe multipath"):
+            names(host, word)
+
+
+def test_an_empty_disk_is_not_listed(host):
+    host.put("/sys/devices/sda/size", "0\n")
+    assert [disk.name for disk in disks.every(host)] == ["sdb"]
+
+
+def test_no_disk(host):
+    for word in ("sdz", "/nowhere", "9:9"):
+        with pytest.raises(Failure, match="no such device or mount point: name a disk"):
+            names(host, word)
+
+
+def test_the_stable_name(host):
+    disk = disks.one(host, "sdb")
+    assert disks.stable(host, disk) == "sdb"
+    for link in ("wwn-0x5000", "ata-DISK_1", "ata-DISK_1-part1"):
+        host.link(f"/dev/disk/by-id/{link}", "/sys/devices/sdb")
+    assert disks.stable(host, disk) == "/dev/disk/by-id/ata-DISK_1"

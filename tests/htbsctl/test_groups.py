@@ -1,0 +1,188 @@
+"""Which cgroup a word means."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from htbsctl import groups
+from htbsctl.failure import Failure
+from htbsctl.groups import NotRunning
+
+TOP = Path("/sys/fs/cgroup")
+
+
+def show(host, unit, path, state="loaded"):
+    """What systemd says of a unit."""
+    host.answers[f"systemctl show --property=LoadState,ControlGroup {unit}"] = (
+        f"LoadState={state}\nControlGroup={path}\n"
+    )
+    host.answers[f"systemctl show --property=LoadState --value {unit}"] = f"{state}\n"
+    if path:
+        host.group(path)
+
+
+def machine(host, name, unit):
+    """What machinectl says of a virtual machine."""
+    host.answers["machinectl list --no-legend --no-pager"] = f"{name} vm libvirt-qemu - - -\n"
+    host.answers[f"machinectl show --property=Unit --value {name}"] = unit
+    show(host, unit, f"/machine.slice/{unit}")
+
+
+def container(host, cgroup, name="web", number="db12ef"):
+    """What podman says of a container; it takes the beginning of its number, too."""
+    said = json.dumps([{"Name": name, "Id": number, "State": {"Pid": 42}}])
+    for word in (name, number, number[:2]):
+        host.answers[f"podman inspect --type container {word}"] = said
+    host.put("/proc/42/cgroup", f"0::{cgroup}\n")
+
+
+@pytest.mark.parametrize("word", ["app", "/app", "/sys/fs/cgroup/app"])
+def test_a_path(host, word):
+    assert groups.resolve(host, word).directory == TOP / "app"
+
+
+def test_the_root(host):
+    assert groups.resolve(host, "/").directory == TOP
+
+
+def test_a_unit(host):
+    show(host, "db.service", "/system.slice/db.service")
+    for word in ("db.service", "db"):
+        group = groups.resolve(host, word)
+        assert (group.directory, group.unit) == (TOP / "system.slice/db.service", "db.service")
+
+
+def test_a_unit_without_a_process(host):
+    """As postgresql.service, which starts others and exits."""
+    show(host, "db.service", "")
+    with pytest.raises(NotRunning, match="db.service has no process: systemctl start db.service"):
+        groups.resolve(host, "db.service")
+    show(host, "db.service", "/system.slice/db.service")
+    host.path("/sys/fs/cgroup/system.slice/db.service").rename(host.root / "gone")
+    with pytest.raises(NotRunning):
+        groups.resolve(host, "db.service")
+
+
+def test_without_systemd_a_unit_is_not_taken_for_stopped(host):
+    with pytest.raises(Failure, match="systemctl: unknown") as raised:
+        groups.resolve(host, "db.service")
+    assert not isinstance(raised.value, NotRunning)
+
+
+def test_a_unit_that_systemd_does_not_know(host):
+    show(host, "db.service", "", "not-found")
+    with pytest.raises(Failure, match="systemd knows no db.service"):
+        groups.resolve(host, "db.service")
+
+
+@pytest.mark.parametrize(
+    ("cgroup", "directory", "unit"),
+    [
+        ("/machine.slice/libpod-1.scope/container/nginx", "machine.slice/libpod-1.scope", None),
+        ("/machine.slice/libpod-1.scope/c/init.scope", "machine.slice/libpod-1.scope", None),
+        ("/system.slice/web.service/libpod-payload-1", "system.slice/web.service", None),
+        (
+            "/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-1.scope/container",
+            "user.slice/user-1000.slice/user@1000.service/user.slice/libpod-1.scope",
+            None,
+        ),
+        ("/docker/db12ef", "docker/db12ef", ""),
+    ],
+)
+def test_a_container(host, cgroup, directory, unit):
+    container(host, cgroup)
+    for word in ("web", "db12ef"):
+        group = groups.resolve(host, word)
+        assert group.directory == TOP / directory
+        assert group.unit == (directory.rpartition("/")[2] if unit is None else unit)
+
+
+def test_the_beginning_of_a_number_is_no_name(host):
+    container(host, "/machine.slice/libpod-1.scope")
+    host.group("/db")
+    assert groups.resolve(host, "db").directory == TOP / "db"
+
+
+@pytest.mark.parametrize("name", ["vm1", "qemu-7-vm1"])
+def test_a_machine(host, name):
+    """libvirt's have a number before the name, which is another after each start."""
+    machine(host, name, "machine-vm1.scope")
+    assert groups.resolve(host, "vm1").unit == "machine-vm1.scope"
+
+
+def test_an_ambiguous_name(host):
+    show(host, "db.service", "/system.slice/db.service")
+    machine(host, "db", "machine-db.scope")
+    with pytest.raises(Failure, match="db may be db.service, machine-db.scope"):
+        groups.resolve(host, "db")
+
+
+@pytest.mark.parametrize(
+    ("path", "unit"),
+    [
+        ("app", "system.slice"),
+        ("system.slice/db.service", "db.service"),
+        ("system.slice/db.service/worker", "db.service"),
+        ("docker/1", "system.slice"),
+    ],
+)
+def test_which_unit_asks_for_the_controller(host, path, unit):
+    assert groups.Group(TOP / path).managed(host) == unit
+
+
+def test_names_that_others_chose(host):
+    """Neither what is no UTF-8 nor what a terminal would act on gets through."""
+    host.group("/a\x1b[2J")
+    host.group("/b\udcff")
+    names = [group.short(host) for group in groups.Group.every(host)]
+    assert names == ["/", "/a\\x1b[2J", "/app", "/b\\xff"]
+
+
+def test_a_group_that_goes_away_is_skipped(host, monkeypatch):
+    real = os.scandir
+
+    def scandir(path):
+        if str(path).endswith("/app"):
+            raise FileNotFoundError(path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert [group.short(host) for group in groups.Group.every(host)] == ["/"]
+
+
+def test_mounts_with_odd_names(host):
+    """Neither a blank, which the kernel writes as \\040, nor a line separator, as it is."""
+    host.put(
+        "/proc/self/mountinfo",
+        "9 1 0:9 / /mnt/a\\040b\u2028c rw - fuse x rw\n" + host.read("/proc/self/mountinfo"),
+    )
+    assert [mount.point for mount in host.mounts()] == ["/mnt/a b\u2028c", "/sys/fs/cgroup"]
+
+
+def test_no_group(host):
+    with pytest.raises(Failure, match="nobody: no such cgroup, unit, container or virtual machine"):
+        groups.resolve(host, "nobody")
+
+
+@pytest.mark.parametrize(
+    ("mounts", "words"),
+    [
+        ("30 23 0:26 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n", "no cgroup v2 is mounted"),
+        ("30 23 0:26 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio\n", "cgroup v1"),
+    ],
+)
+def test_cgroup_v1(host, mounts, words):
+    host.put("/proc/self/mountinfo", mounts)
+    with pytest.raises(Failure, match=words):
+        groups.resolve(host, "app")
+
+
+def test_the_io_controller_is_enabled_on_the_way(host):
+    host.group("/a/b")
+    host.put("/sys/fs/cgroup/cgroup.subtree_control", "cpu\n")
+    host.put("/sys/fs/cgroup/a/cgroup.subtree_control", "io\n")
+    written = groups.enable_io(host, groups.resolve(host, "a/b"))
+    assert written == [TOP / "cgroup.subtree_control"]
+    assert host.read(TOP / "cgroup.subtree_control") == "+io\n"

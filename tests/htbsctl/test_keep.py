@@ -1,0 +1,48 @@
+"""What is kept is applied to what is there, and to that alone."""
+
+import pytest
+
+from htbsctl import keep
+from htbsctl.store import FILE, Store
+
+CONF = """device sda nr_requests=128
+device sdz
+reserve app sdb bw=4M burst=64K latency=50ms
+reserve nobody sdb bw=4M
+"""
+
+
+@pytest.fixture
+def kept(host):
+    host.put(str(FILE), CONF)
+    host.put("/sys/devices/sda/queue/iosched/capacity_bw", "0\n")
+    return host
+
+
+def test_what_is_there_is_changed(kept):
+    said = list(keep.apply(kept, Store(kept)))
+    assert said == [
+        "sda: htbs",
+        "/sys/fs/cgroup/app: bw 4 MiB/s, burst 64 KiB, latency 50 ms on sdb",
+    ]
+    assert kept.read("/sys/block/sda/queue/scheduler") == "htbs\n"
+    assert kept.read("/sys/block/sda/queue/nr_requests") == "128\n"
+    assert kept.read("/sys/fs/cgroup/app/io.htbs") == (
+        "8:16 bw=4194304 max=max iops=max weight=default burst=65536 latency=50000\n"
+    )
+
+
+def test_what_is_so_already_is_left(kept):
+    kept.disk("sdc", "8:32")
+    kept.put(str(FILE), "device sdc nr_requests=64\nreserve app sdb bw=4M latency=50ms burst=64K\n")
+    kept.group("/app", "8:16 bw=4194304 burst=65536 latency=50000\n")
+    assert list(keep.apply(kept, Store(kept))) == []
+
+
+def test_one_that_fails_does_not_keep_the_others_back(kept):
+    kept.path("/sys/fs/cgroup/app/io.htbs").unlink()
+    kept.group("/other")
+    kept.put(str(FILE), CONF + "reserve other sdb bw=8M\n")
+    said = list(keep.apply(kept, Store(kept)))
+    assert said[1].startswith("failed: no io.htbs in /sys/fs/cgroup/app: load the module")
+    assert said[2].startswith("/sys/fs/cgroup/other: bw 8 MiB/s")

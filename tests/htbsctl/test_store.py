@@ -1,0 +1,101 @@
+"""What is kept over reboots."""
+
+import signal
+
+import pytest
+
+from htbsctl.failure import Failure
+from htbsctl.reservation import Reservation
+from htbsctl.store import FILE, Store, locked
+
+TEXT = """# mine
+device sdb nr_requests=128
+
+reserve db.service sdb bw=400M latency=10ms   # the database
+"""
+
+
+@pytest.fixture
+def kept(host):
+    host.put(str(FILE), TEXT)
+    return host
+
+
+def test_an_empty_store(host):
+    assert (Store(host).devices(), Store(host).reservations()) == ({}, {})
+
+
+def test_it_is_read(kept):
+    assert Store(kept).devices() == {"sdb": {"nr_requests": "128"}}
+    assert Store(kept).reservations() == {
+        ("db.service", "sdb"): Reservation(bw=400 << 20, latency=10_000)
+    }
+
+
+def test_a_change_keeps_the_rest(kept):
+    with locked(kept) as store:
+        store.set_device("sdb", {"capacity_bw": "5"})
+        store.set_reservation("a b", "sdb", Reservation(iops=200))
+        with store.saved():
+            pass
+    assert kept.read(FILE) == TEXT.replace("=128", "=128 capacity_bw=5") + (
+        "reserve 'a b' sdb iops=200\n"
+    )
+    assert ("a b", "sdb") in Store(kept).reservations()
+
+
+def test_what_is_forgotten_is_gone(kept):
+    with locked(kept) as store:
+        store.set_reservation("db.service", "sdb", None)
+        store.forget_device("sdb")
+        store.forget_device("sdz")
+        with store.saved():
+            pass
+    assert kept.read(FILE) == "# mine\n\n"
+
+
+def test_a_failed_change_leaves_the_file(kept):
+    with locked(kept) as store:
+        store.forget_device("sdb")
+        with pytest.raises(Failure, match="refused"), store.saved():
+            raise Failure("refused")
+    assert kept.read(FILE) == TEXT
+    assert not kept.path(FILE).with_suffix(".new").exists()
+
+
+def test_a_signal_comes_after_the_change(kept):
+    """The kernel and the file are both old or both new."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        with locked(kept) as store, pytest.raises(KeyboardInterrupt):
+            store.forget_device("sdb")
+            with store.saved():
+                signal.raise_signal(signal.SIGTERM)
+                done = True
+        assert done
+        assert Store(kept).devices() == {}
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "devices sdb",
+        "device",
+        "device sdb nr_requests=many",
+        "device sdb colour=1",
+        "reserve db sdb",
+        "reserve db sdb bw=1",
+        "reserve db sdb size=4K",
+        "reserve 'db",
+    ],
+)
+def test_what_cannot_be_read_is_named(kept, line):
+    kept.put(str(FILE), TEXT + line + "\n")
+    with pytest.raises(Failure, match=rf"{FILE}:5: "):
+        Store(kept)

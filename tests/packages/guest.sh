@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What a guest with Debian on its disk does, as a service of its systemd. /dev/vdb is a tar: this
+# script, what it is to do, and the packages. /dev/vdc is the disk that HTBS is tried on.
+
+exec >/dev/ttyS0 2>&1
+export PATH=/usr/sbin:/usr/bin LC_ALL=C DEBIAN_FRONTEND=noninteractive HOME=/root
+data=/srv/data
+cd /
+
+install()
+{
+	apt-get -qy --no-install-recommends install /run/htbs-dkms.deb /run/htbs-tools.deb
+	dkms status
+	echo "signer: $(modinfo -F signer htbs)"
+}
+
+# The guide, as written: a service with a reservation beside one that takes all it gets.
+guide()
+{
+	mkfs.ext4 -q -L data /dev/vdc
+	mkdir $data
+	echo "LABEL=data $data ext4 defaults 0 2" >>/etc/fstab
+	mount $data
+	service database "--rw=randread --bs=4k --rate=400k --iodepth=1 --size=32m"
+	service backup "--rw=read --bs=128k --iodepth=4 --size=96m"
+	systemctl daemon-reload
+	systemctl start database
+	htbsctl doctor
+	htbsctl enable $data
+	htbsctl reserve database.service $data --bw 800K --burst 64K --latency 500ms
+	systemctl start backup
+	show
+}
+
+# service NAME FIO-OPTIONS: a unit that starts at boot.
+service()
+{
+	cat >"/etc/systemd/system/$1.service" <<-EOF
+		[Unit]
+		RequiresMountsFor=$data
+		[Service]
+		ExecStart=fio --name=$1 --directory=$data --direct=1 --ioengine=libaio --time_based \\
+			--runtime=1d --eta=never $2
+		[Install]
+		WantedBy=multi-user.target
+	EOF
+	systemctl enable "$1"
+}
+
+# What an operator sees, once files are laid out and both services do I/O.
+show()
+{
+	for _ in {1..120}; do
+		grep -qs 'conforming=[1-9]' /sys/fs/cgroup/system.slice/database.service/io.htbs.stat && break
+		sleep 1
+	done
+	echo "scheduler: $(cat /sys/block/vdc/queue/scheduler)"
+	htbsctl status
+	echo "top: $(htbsctl top --once --json --interval 10)"
+	htbsctl explain database.service $data
+	cat /etc/htbs/htbs.conf
+	systemctl --no-pager --lines 20 status htbs.service
+}
+
+# A kernel that is too old, with the headers of another: one line says so.
+refuse()
+{
+	mkdir -p /lib/modules/5.10.0-1-amd64
+	ln -s "$(readlink -f "/lib/modules/$(uname -r)/build")" /lib/modules/5.10.0-1-amd64/build
+	version=$(dkms status htbs | sed -n 's|^htbs/\([0-9.]*\).*|\1|p' | head -1)
+	dkms build "htbs/$version" -k 5.10.0-1-amd64 && echo "built"
+	cat "/var/lib/dkms/htbs/$version/build/make.log"
+	rm -r /lib/modules/5.10.0-1-amd64
+}
+
+upgrade()
+{
+	systemctl stop backup database
+	apt-get -qy --no-install-recommends install /upgrade/*.deb
+	dkms status
+	ls -d /lib/modules/*/updates/dkms/*
+}
+
+# Under Secure Boot, with no key enrolled.
+reject()
+{
+	lockdown
+	modprobe htbs
+	htbsctl doctor
+}
+
+# Under Secure Boot, with DKMS's key enrolled.
+reboot()
+{
+	lockdown
+	show
+	echo "signer: $(modinfo -F signer htbs)"
+}
+
+lockdown()
+{
+	echo "lockdown: $(cat /sys/kernel/security/lockdown)"
+}
+
+remove()
+{
+	systemctl stop backup database
+	htbsctl disable $data
+	apt-get -qy purge htbs-tools htbs-dkms
+	dkms status
+	modprobe -r htbs
+	modprobe htbs && echo "still there"
+	find / -xdev -iname '*htbs*' -not -path '/var/log/*' -not -path '/var/cache/*'
+	echo "removal: done"
+}
+
+for step in $(cat /run/steps); do
+	echo "== $step on $(uname -r)"
+	$step
+done
+echo "== end"
+systemctl --no-block poweroff

@@ -1,0 +1,42 @@
+"""No link in the documents is dead, and each command that they name exists."""
+
+import re
+
+import pytest
+
+from htbsctl.__main__ import COMMANDS
+from tests.vm.kernels import REPO
+
+DOCUMENTS = sorted([*REPO.glob("*.md"), *REPO.glob("docs/*.md"), *REPO.glob("results/**/*.md")])
+_CODE = re.compile(r"(?ms)^```.*?^```|`[^`]*`")
+
+
+def anchors(text):
+    """As GitHub makes them of headings."""
+    heads = re.findall(r"(?m)^#+ (.*)$", text)
+    return {
+        re.sub(r"[^\w\- ]", "", head.replace("`", "").lower()).replace(" ", "-") for head in heads
+    }
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(REPO)))
+def test_links(path):
+    text = path.read_text()
+    for link in re.findall(r"\]\(([^)\s]+)\)", _CODE.sub("", text)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        file, _, anchor = link.partition("#")
+        target = (path.parent / file).resolve() if file else path
+        assert target.exists(), link
+        if anchor and target.suffix == ".md":
+            assert anchor in anchors(target.read_text()), link
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(REPO)))
+def test_commands(path):
+    makefile = (REPO / "Makefile").read_text()
+    targets = set(re.findall(r"(?m)^([a-z][\w-]*):", makefile))
+    for target in re.findall(r"`make ([a-z][\w-]*)", path.read_text()):
+        assert target in targets, f"make {target}"
+    for command in re.findall(r"(?m)(?:^    |`)htbsctl ([a-z]+)", path.read_text()):
+        assert command in COMMANDS, f"htbsctl {command}"
