@@ -31,7 +31,7 @@ kernel_make = $(if $(filter $(CURDIR)/$(ROOT)/%,$(KDIR)),\
 kbuild = $(kernel_make) --no-print-directory $(CROSS) M=$(CURDIR)/$(1) W=$(W)
 
 .PHONY: all private-types simdisk paper modules_install matrix style setup demo lab bench test test-debug \
-	test-kernels test-debian13 test-packages deb docs soak fuzz fuzz-writes test-host test-mutants conformance census clean help
+	test-kernels test-debian13 test-packages htbsctl deb docs soak fuzz fuzz-writes test-host test-mutants conformance census clean help
 
 all: private-types
 	$(call links,Kbuild htbs include sysfs,$(OUT))
@@ -187,6 +187,9 @@ help:
 	@echo 'make test-kernels        build for all kernels, boot them, write the table in docs/testing.md;'
 	@echo '                         KERNELS="7.3 6.12-rt-amd64 ..." some of them'
 	@echo 'make test-debian13       a fresh Debian 13 builds it, and passes the tests on the host'
+	@echo 'make htbsctl             pack the tool for operators in build/htbsctl'
+	@echo 'make docs                write man pages and bash completion in build/docs'
+	@echo 'make deb                 build the packages htbs-dkms and htbs-tools in build/deb'
 	@echo 'make test-packages       the packages in guests with Debian 12 and 13, from install to removal'
 	@echo 'make soak MINUTES=<n>    run rows of the fault matrix at random for so long; SEED=<n>,'
 	@echo '                         KERNELS="6.1 6.12 7.3 debug kcsan rt", ROWS="switch unload ..."'
