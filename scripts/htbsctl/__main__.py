@@ -70,7 +70,7 @@ def main(words: Sequence[str] | None = None, host: Host | None = None) -> int:
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except BrokenPipeError:
-        # Who read the output has enough of it.
+        # The reader of the pipe is gone.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.DONE
     except OSError as error:

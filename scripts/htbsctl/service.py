@@ -36,7 +36,7 @@ def account(host: Host, group: Group) -> None:
 
 
 def ready() -> None:
-    """Tell systemd that the service is up (sd_notify(3)); nobody, if it did not start us."""
+    """Notify systemd that the service is up (sd_notify(3)), if systemd started it."""
     address = os.environ.get("NOTIFY_SOCKET")
     if address:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:

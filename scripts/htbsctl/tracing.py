@@ -1,4 +1,4 @@
-"""An instance of ftrace of our own, which disturbs nobody else's tracing."""
+"""A separate instance of ftrace: other tracing goes on undisturbed."""
 
 import os
 from collections.abc import Iterator

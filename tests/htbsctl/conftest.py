@@ -12,7 +12,7 @@ CGROUP2 = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
 
 
 class Fake(Host):
-    """A host whose programs answer as `answers` says, by their command line."""
+    """A host where programs print what `answers` has for their command line."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)

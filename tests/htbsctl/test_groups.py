@@ -162,8 +162,8 @@ def test_mounts_with_odd_names(host):
 
 
 def test_no_group(host):
-    with pytest.raises(Failure, match="nobody: no such cgroup, unit, container or virtual machine"):
-        groups.resolve(host, "nobody")
+    with pytest.raises(Failure, match="nogroup: no such cgroup, unit, container or virtual machine"):
+        groups.resolve(host, "nogroup")
 
 
 @pytest.mark.parametrize(

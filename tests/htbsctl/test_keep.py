@@ -8,7 +8,7 @@ from htbsctl.store import FILE, Store
 CONF = """device sda nr_requests=128
 device sdz
 reserve app sdb bw=4M burst=64K latency=50ms
-reserve nobody sdb bw=4M
+reserve nogroup sdb bw=4M
 """
 
 

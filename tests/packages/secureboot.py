@@ -14,7 +14,7 @@ from tests.vm.kernels import BUILD, REPO, SetupError
 _ROOT = BUILD / "secureboot"
 _FIRMWARE = _ROOT / "usr/share/OVMF"
 _ESP_SIZE = "128M"
-# Who enrolled the key; any UUID does.
+# The owner of the enrolled key; any UUID does.
 _OWNER = "605dab50-e046-4300-abb6-3dd810dd8b23"
 
 

@@ -178,7 +178,7 @@ def test_what_is_kept_is_applied_to_disks_and_groups_that_come(result: Result) -
     [
         ("bad-device", 1, "sdz: no such device or mount point"),
         ("bad-mount", 1, "/proc is on proc, which has no disk"),
-        ("bad-target", 1, "nobody: no such cgroup, unit, container or virtual machine"),
+        ("bad-target", 1, "nogroup: no such cgroup, unit, container or virtual machine"),
         ("bad-bits", 2, "may be bits per second"),
         ("bad-time", 2, "write it with its unit"),
         ("bad-number", 2, "'lots' is not a rate"),

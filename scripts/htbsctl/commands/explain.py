@@ -16,7 +16,7 @@ from htbsctl.host import Host
 SUMMARY = "say why a group gets what it gets on a device"
 
 _DEBUGFS = Path("/sys/kernel/debug/block")
-# RAID levels whose I/O md's own thread submits, so that it is charged to the thread's cgroup.
+# RAID levels where a thread of md submits the I/O, so that the thread's cgroup is charged.
 _PARITY = ("raid4", "raid5", "raid6")
 # How often sched/state is looked at.
 _PERIOD = 0.02
@@ -24,7 +24,7 @@ _PERIOD = 0.02
 
 @dataclass
 class _Seen:
-    """What was seen in some seconds: a group's numbers, and who had the disk at each look."""
+    """What was seen in some seconds: a group's numbers, and the active group at each look."""
 
     seconds: float = 0
     numbers: dict[str, int] = field(default_factory=dict)
@@ -60,7 +60,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
 
 
 def payer(host: Host, group: Group, disk: Disk) -> Group | None:
-    """The group by whose reservation a group's requests go; None: the disk's default one."""
+    """The group that requests of a group are charged to; None: the default reservation is."""
     line = control.in_force(host, group, disk)
     if line is None or line.origin == "default":
         return None
@@ -93,7 +93,7 @@ def _reservation(host: Host, group: Group, disk: Disk) -> list[str]:
 
 
 def _look(host: Host, pays: Group, disk: Disk, seconds: float) -> _Seen:
-    """Watch a disk, and the numbers of the group whose reservation counts."""
+    """Watch a disk, and the numbers of the group that is charged."""
     seen = _Seen()
     before, began = control.statistics(host, pays).get(disk.number, {}), time.monotonic()
     while (now := time.monotonic()) < began + seconds:
@@ -145,7 +145,7 @@ def _rates(seen: _Seen) -> list[str]:
 
 
 def _disk(host: Host, disk: Disk, seen: _Seen) -> list[str]:
-    """Who has the disk, and whether tags are short."""
+    """Which groups are active, and whether tags are short."""
     sentences = []
     needs = disks.number(host, disk.iosched / "promised_requests")
     has = disks.number(host, disk.queue / "nr_requests")
@@ -155,7 +155,7 @@ def _disk(host: Host, disk: Disk, seen: _Seen) -> list[str]:
             f" before the scheduler sees them (htbsctl enable {disk.name} --nr-requests {needs})"
         )
     if not seen.looks:
-        return [*sentences, "who has the disk is in debugfs, which is not mounted or not for you"]
+        return [*sentences, "the active group is in debugfs: mount it, and run this as root"]
     names = {group.inode(host): group.short(host) for group in Group.every(host)}
     for inode, count in seen.holders.most_common(3):
         name = names.get(inode, "the background, or a group that is gone")

@@ -112,7 +112,7 @@ echo $? >watch.rc
 # Wrong input.
 ctl bad-device enable sdz
 ctl bad-mount enable /proc
-ctl bad-target reserve nobody "$disk" --bw 4M
+ctl bad-target reserve nogroup "$disk" --bw 4M
 ctl bad-bits reserve db "$disk" --bw 400Mb
 ctl bad-time reserve db "$disk" --bw 4M --latency 10
 ctl bad-number reserve db "$disk" --bw lots
