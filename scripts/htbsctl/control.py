@@ -14,19 +14,6 @@ from htbsctl.groups import Group
 from htbsctl.host import Host
 from htbsctl.reservation import Line, Reservation, parse, words
 
-#: Attributes of a device's queue that are set and kept, in this order.
-ATTRIBUTES = {
-    key: f"iosched/{key}"
-    for key in (
-        "capacity_request",
-        "capacity_bw",
-        "t_wait_us",
-        "default_bw",
-        "default_burst",
-        "default_latency_us",
-    )
-} | {"nr_requests": "nr_requests"}
-
 _REMEDIES = {
     errno.EINVAL: "see io.htbs(5) for the range of each key",
     errno.ENODEV: "the disk or the cgroup has gone away",
@@ -74,9 +61,9 @@ def expected(
     return after
 
 
-def own(host: Host, disks: list[Disk]) -> Iterator[tuple[Group, Disk, Reservation]]:
+def own(host: Host, found: list[Disk]) -> Iterator[tuple[Group, Disk, Reservation]]:
     """All reservations that groups were given on some disks, by directory."""
-    by_number = {disk.number: disk for disk in disks}
+    by_number = {disk.number: disk for disk in found}
     for group in Group.every(host):
         for line in parse(host.read_or(group.directory / "io.htbs")):
             if not line.origin and line.number in by_number:
@@ -134,13 +121,13 @@ def switch_all(host: Host, wanted: dict[Disk, dict[str, str]]) -> dict[Disk, str
             if had[disk] != "htbs":
                 host.write(disk.queue / "scheduler", "htbs", _LOAD)
                 undo(host.write, disk.queue / "scheduler", had[disk])
-            for key in (key for key in ATTRIBUTES if key in attributes):
+            for key in (key for key in disks.ATTRIBUTES if key in attributes):
                 _set(host, disk, key, attributes[key], undo)
     return had
 
 
 def _set(host: Host, disk: Disk, key: str, value: str, undo: Callable[..., None]) -> None:
-    file = disk.queue / ATTRIBUTES[key]
+    file = disk.queue / disks.ATTRIBUTES[key]
     before = disks.number(host, file)
     if int(value) != before:
         host.write(file, value, _remedies(key))

@@ -10,6 +10,19 @@ from pathlib import Path
 from htbsctl.failure import Failure
 from htbsctl.host import Host
 
+#: Attributes of a device's queue that are set and kept, in this order.
+ATTRIBUTES = {
+    key: f"iosched/{key}"
+    for key in (
+        "capacity_request",
+        "capacity_bw",
+        "t_wait_us",
+        "default_bw",
+        "default_burst",
+        "default_latency_us",
+    )
+} | {"nr_requests": "nr_requests"}
+
 _SYSFS = Path("/sys/block")
 _CLASS = Path("/sys/class/block")
 _LINKS = Path("/dev/disk")

@@ -23,4 +23,5 @@ class Failure(Exception):
 
     def __init__(self, what: str, remedy: str = "", code: Exit = Exit.FAILED) -> None:
         super().__init__(f"{what}: {remedy}" if remedy else what)
+        self.what, self.remedy = what, remedy
         self.code = code

@@ -134,7 +134,7 @@ def _differs(host: Host, disk: Disk, attributes: dict[str, str]) -> bool:
     if disks.scheduler(host, disk) != "htbs":
         return True
     return any(
-        disks.number(host, disk.queue / control.ATTRIBUTES[key]) != int(value)
+        disks.number(host, disk.queue / disks.ATTRIBUTES[key]) != int(value)
         for key, value in attributes.items()
     )
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from htbsctl.control import ATTRIBUTES
+from htbsctl.disks import ATTRIBUTES
 from htbsctl.failure import Failure
 from htbsctl.host import Host
 from htbsctl.reservation import Reservation

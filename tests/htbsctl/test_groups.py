@@ -162,7 +162,7 @@ def test_mounts_with_odd_names(host):
 
 
 def test_no_group(host):
-    with pytest.raises(Failure, match="nogroup: no such cgroup, unit, container or virtual machine"):
+    with pytest.raises(Failure, match="nogroup: no such cgroup, unit, container or virtual"):
         groups.resolve(host, "nogroup")
 
 

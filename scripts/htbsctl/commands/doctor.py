@@ -59,8 +59,7 @@ def _safely(host: Host, look: Callable[[Host], Iterator[Finding]]) -> Iterator[F
     try:
         yield from look(host)
     except Failure as failure:
-        what, _, remedy = str(failure).rpartition(": ")
-        yield Finding("doctor", what, remedy)
+        yield Finding("doctor", failure.what, failure.remedy or "htbsctl(8) says more")
 
 
 def _user(host: Host) -> Iterator[Finding]:
