@@ -49,8 +49,10 @@ class Instance:
             pid = path.name.partition("-")[2]
             if pid.isdecimal() and not self._host.exists(f"/proc/{pid}"):
                 dead.append(pid)
-                for trigger in path.glob("events/*/*/trigger"):
-                    _empty(trigger)
+                # One that another trigger refers to is busy until that is gone.
+                for event in ("synthetic/*", "htbs/htbs_complete", "htbs/htbs_arrive"):
+                    for trigger in path.glob(f"events/{event}/trigger"):
+                        _empty(trigger)
                 with suppress(OSError):
                     path.rmdir()
         for line in self._host.read_or(TRACEFS / "synthetic_events").split("\n"):

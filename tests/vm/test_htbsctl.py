@@ -114,6 +114,17 @@ def test_top_leaves_no_trace(result: Result) -> None:
     assert "htbsctl" not in result.text("synthetic")
 
 
+def test_a_top_that_was_killed_is_tidied_up_after(result: Result) -> None:
+    assert "htbsctl-" in result.text("killed")
+    assert json.loads(said(result, "top-again"))
+    assert result.text("killed-after") == ""
+
+
+def test_a_top_that_is_ended_leaves_no_trace(result: Result) -> None:
+    assert result.text("ended") == ""
+    assert "htbsctl" not in result.text("ended-synthetic")
+
+
 def test_explain(result: Result) -> None:
     text = said(result, "explain")
     assert "/db has a reservation of its own: bw 4 MiB/s" in text

@@ -76,6 +76,22 @@ in_cg greedy fio --name=greedy --filename="/dev/$disk" --direct=1 --rw=randread 
 wait_for 20 grep -q "conforming=[1-9]" /sys/fs/cgroup/db/io.htbs.stat
 ctl top top --once --interval 2
 ctl top-json top --once --json --interval 2 --sort late
+# A top that is killed leaves its triggers, and the next one removes them; one that ends by a signal
+# leaves nothing.
+"$IN/htbsctl" top --json --interval 60 >killed.out 2>&1 &
+wait_for 60 grep -q htbsctl_latency \
+	/sys/kernel/tracing/instances/htbsctl-$!/events/htbs/htbs_complete/trigger
+kill -KILL $!
+ls /sys/kernel/tracing/instances >killed
+ctl top-again top --once --json --interval 2
+ls /sys/kernel/tracing/instances >killed-after
+"$IN/htbsctl" top --json --interval 60 >ended.out 2>&1 &
+wait_for 60 grep -q htbsctl_latency \
+	/sys/kernel/tracing/instances/htbsctl-$!/events/htbs/htbs_complete/trigger
+kill -TERM $!
+wait $! || :
+ls /sys/kernel/tracing/instances >ended
+cat /sys/kernel/tracing/synthetic_events >ended-synthetic
 ctl top-plain top --once --no-latency --interval 1
 ctl explain explain db "$disk" --seconds 1
 ctl explain-greedy explain greedy "$disk" --seconds 1
