@@ -1,7 +1,8 @@
 """A separate instance of ftrace: other tracing goes on undisturbed."""
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from htbsctl.host import Host
 
 TRACEFS = Path("/sys/kernel/tracing")
 _MISSED = "LOST"
+#: Begins the name of every directory and synthetic event; the process's number ends it.
+_OURS = "htbsctl"
+_BUSY_SECONDS = 5
 
 
 class Instance:
@@ -17,7 +21,7 @@ class Instance:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._directory = TRACEFS / "instances" / f"htbsctl-{os.getpid()}"
+        self._directory = TRACEFS / "instances" / f"{_OURS}-{os.getpid()}"
         self._triggers: list[tuple[str, str]] = []
         self._synthetic: list[str] = []
 
@@ -36,30 +40,29 @@ class Instance:
         for event, trigger in reversed(self._triggers):
             with suppress(Failure):
                 self._host.append(self._event(event) / "trigger", f"!{trigger}")
-        with suppress(OSError):
-            self._host.path(self._directory).rmdir()
+        _retry(self._host.path(self._directory).rmdir)
         for name in self._synthetic:
-            with suppress(Failure):
-                self._host.append(TRACEFS / "synthetic_events", f"!{name}")
+            self._undefine(name)
 
     def _tidy(self) -> None:
         """Remove what a process left that was killed: its directory, and its synthetic event."""
-        dead = []
-        for path in self._host.path(TRACEFS / "instances").glob("htbsctl-*"):
-            pid = path.name.partition("-")[2]
-            if pid.isdecimal() and not self._host.exists(f"/proc/{pid}"):
-                dead.append(pid)
+        for path in self._host.path(TRACEFS / "instances").glob(f"{_OURS}-*"):
+            if self._ended(path.name.rpartition("-")[2]):
                 # One that another trigger refers to is busy until that is gone.
                 for event in ("synthetic/*", "htbs/htbs_complete", "htbs/htbs_arrive"):
                     for trigger in path.glob(f"events/{event}/trigger"):
                         _empty(trigger)
-                with suppress(OSError):
-                    path.rmdir()
+                _retry(path.rmdir)
         for line in self._host.read_or(TRACEFS / "synthetic_events").split("\n"):
             name = line.split("\t")[0].split(" ")[0]
-            if name.rpartition("_")[2] in dead:
-                with suppress(Failure):
-                    self._host.append(TRACEFS / "synthetic_events", f"!{name}")
+            if name.startswith(f"{_OURS}_") and self._ended(name.rpartition("_")[2]):
+                self._undefine(name)
+
+    def _ended(self, pid: str) -> bool:
+        return pid.isdecimal() and not self._host.exists(f"/proc/{pid}")
+
+    def _undefine(self, name: str) -> None:
+        _retry(lambda: self._host.append(TRACEFS / "synthetic_events", f"!{name}"))
 
     def define(self, name: str, fields: str) -> None:
         """A synthetic event, of a name that ends in _PID. Raises Failure."""
@@ -104,6 +107,22 @@ class Instance:
 
     def _event(self, name: str) -> Path:
         return self._directory / "events" / name
+
+
+def _retry(remove: Callable[[], None]) -> None:
+    """Remove something, or leave it to the next one that tidies.
+
+    In 7.3 a kernel thread frees removed triggers (trigger_kthread_fn), and the instance and the
+    synthetic event that they used are busy until then.
+    """
+    end = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            return remove()
+        except (OSError, Failure):
+            if time.monotonic() > end:
+                return None
+            time.sleep(0.02)
 
 
 def _empty(trigger: Path) -> None:

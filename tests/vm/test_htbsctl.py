@@ -118,6 +118,7 @@ def test_a_top_that_was_killed_is_tidied_up_after(result: Result) -> None:
     assert "htbsctl-" in result.text("killed")
     assert json.loads(said(result, "top-again"))
     assert result.text("killed-after") == ""
+    assert "htbsctl" not in result.text("killed-synthetic")
 
 
 def test_a_top_that_is_ended_leaves_no_trace(result: Result) -> None:

@@ -83,8 +83,11 @@ wait_for 60 grep -q htbsctl_latency \
 	/sys/kernel/tracing/instances/htbsctl-$!/events/htbs/htbs_complete/trigger
 kill -KILL $!
 ls /sys/kernel/tracing/instances >killed
+# Of one killed while it ended, only the synthetic event may be left.
+echo "htbsctl_latency_4194304 u32 dev" >>/sys/kernel/tracing/synthetic_events
 ctl top-again top --once --json --interval 2
 ls /sys/kernel/tracing/instances >killed-after
+cat /sys/kernel/tracing/synthetic_events >killed-synthetic
 "$IN/htbsctl" top --json --interval 60 >ended.out 2>&1 &
 wait_for 60 grep -q htbsctl_latency \
 	/sys/kernel/tracing/instances/htbsctl-$!/events/htbs/htbs_complete/trigger
