@@ -38,8 +38,8 @@ class Latencies(Instance):
 
     def __enter__(self) -> "Latencies":
         """Set the triggers. Raises Failure."""
-        super().__enter__()
         try:
+            super().__enter__()
             self.define(self._name, _FIELDS)
             self.trigger("htbs/htbs_arrive", _ARRIVE)
             self.trigger("htbs/htbs_complete", _COMPLETE.format(event=self._name))
@@ -52,7 +52,8 @@ class Latencies(Instance):
         except BaseException as error:
             self.__exit__()
             if isinstance(error, Failure):
-                raise Failure(f"latencies cannot be counted: {error}", "use --no-latency") from None
+                remedy = f"{error.remedy}, or use --no-latency".removeprefix(", or ")
+                raise Failure(f"latencies cannot be counted: {error.what}", remedy) from None
             raise
         return self
 

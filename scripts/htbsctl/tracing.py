@@ -1,5 +1,6 @@
 """A separate instance of ftrace: other tracing goes on undisturbed."""
 
+import errno
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -33,13 +34,19 @@ class Instance:
             self._host.path(self._directory).mkdir()
         except OSError as error:
             raise self._host.failure("make", self._directory, error) from None
+        except BaseException:
+            # A signal; one that comes later, before the caller's first line, leaves a directory.
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove all, last first: one trigger refers to the other."""
-        for event, trigger in reversed(self._triggers):
-            with suppress(Failure):
-                self._host.append(self._event(event) / "trigger", f"!{trigger}")
+        """Remove all, last first: one trigger refers to the other.
+
+        rmdir removes an instance's triggers too, but not what they hold of a synthetic event.
+        """
+        for event, _ in reversed(self._triggers):
+            _empty(self._host.path(self._event(event) / "trigger"))
         _retry(self._host.path(self._directory).rmdir)
         for name in self._synthetic:
             self._undefine(name)
@@ -62,18 +69,19 @@ class Instance:
         return pid.isdecimal() and not self._host.exists(f"/proc/{pid}")
 
     def _undefine(self, name: str) -> None:
-        _retry(lambda: self._host.append(TRACEFS / "synthetic_events", f"!{name}"))
+        _retry(lambda: _write(self._host.path(TRACEFS / "synthetic_events"), f"!{name}"))
 
     def define(self, name: str, fields: str) -> None:
         """A synthetic event, of a name that ends in _PID. Raises Failure."""
-        self._host.append(TRACEFS / "synthetic_events", f"{name} {fields}")
+        # First noted, then made: a signal may come in between.
         self._synthetic.append(name)
+        self._host.append(TRACEFS / "synthetic_events", f"{name} {fields}")
 
     def trigger(self, event: str, trigger: str) -> None:
         """Set a trigger of an event, GROUP/NAME. Raises Failure."""
         # Opening the file to truncate it would remove the others.
-        self._host.append(self._event(event) / "trigger", trigger)
         self._triggers.append((event, trigger))
+        self._host.append(self._event(event) / "trigger", trigger)
 
     def clear(self, event: str) -> None:
         """Have an event's hist triggers count from 0 again."""
@@ -110,7 +118,7 @@ class Instance:
 
 
 def _retry(remove: Callable[[], None]) -> None:
-    """Remove something, or leave it to the next one that tidies.
+    """Remove something unless it is gone. If it stays busy, the next one that tidies removes it.
 
     In 7.3 a kernel thread frees removed triggers (trigger_kthread_fn), and the instance and the
     synthetic event that they used are busy until then.
@@ -119,10 +127,19 @@ def _retry(remove: Callable[[], None]) -> None:
     while True:
         try:
             return remove()
-        except (OSError, Failure):
-            if time.monotonic() > end:
+        except OSError as error:
+            if error.errno != errno.EBUSY or time.monotonic() > end:
                 return None
             time.sleep(0.02)
+
+
+def _write(path: Path, text: str) -> None:
+    # Not by open("a"), which seeks to the end: ftrace refuses that.
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND)
+    try:
+        os.write(handle, f"{text}\n".encode())
+    finally:
+        os.close(handle)
 
 
 def _empty(trigger: Path) -> None:

@@ -122,6 +122,7 @@ def test_a_top_that_was_killed_is_tidied_up_after(result: Result) -> None:
 
 
 def test_a_top_that_is_ended_leaves_no_trace(result: Result) -> None:
+    assert result.text("ended.rc").split() == ["143"] * 5
     assert result.text("ended") == ""
     assert "htbsctl" not in result.text("ended-synthetic")
 

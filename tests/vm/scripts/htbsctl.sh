@@ -88,11 +88,14 @@ echo "htbsctl_latency_4194304 u32 dev" >>/sys/kernel/tracing/synthetic_events
 ctl top-again top --once --json --interval 2
 ls /sys/kernel/tracing/instances >killed-after
 cat /sys/kernel/tracing/synthetic_events >killed-synthetic
-"$IN/htbsctl" top --json --interval 60 >ended.out 2>&1 &
-wait_for 60 grep -q htbsctl_latency \
-	/sys/kernel/tracing/instances/htbsctl-$!/events/htbs/htbs_complete/trigger
-kill -TERM $!
-wait $! || :
+# Before, while and after it sets its triggers.
+for delay in 0 0.02 0.05 0.1 0.2; do
+	"$IN/htbsctl" top --json --interval 60 >>ended.out 2>&1 &
+	wait_for 60 test -e /sys/kernel/tracing/instances/htbsctl-$!
+	sleep $delay
+	kill -TERM $!
+	wait $! || echo $? >>ended.rc
+done
 ls /sys/kernel/tracing/instances >ended
 cat /sys/kernel/tracing/synthetic_events >ended-synthetic
 ctl top-plain top --once --no-latency --interval 1
