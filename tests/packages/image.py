@@ -90,7 +90,7 @@ def _unpack(release: Release, new: Path) -> None:
     # An initramfs with most modules, by zstd -19, takes half an hour where instructions are
     # emulated.
     quick = (
-        'printf "COMPRESS=gzip\\nMODULES=list\\n" >"$1/etc/initramfs-tools/conf.d/htbs" && '
+        'printf "COMPRESS=gzip\\nMODULES=list\\n" >"$1/etc/initramfs-tools/conf.d/guest" && '
         'printf "virtio_pci\\nvirtio_blk\\next4\\n" >"$1/etc/initramfs-tools/modules" && '
     )
     units = "/etc/systemd/system"
