@@ -7,9 +7,11 @@ import signal
 import subprocess
 import tarfile
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
+from types import MappingProxyType
 
 from tests.packages import secureboot
 from tests.vm.guest import GuestError
@@ -31,15 +33,17 @@ def boot(
     directory: Path,
     kver: str,
     *steps: str,
+    files: Mapping[str, bytes] = MappingProxyType({}),
     secure: bool = False,
     key: Path | None = None,
 ) -> str:
     """Boot a kernel with the disk of a directory, do the steps of guest.sh; what they said.
 
-    secure: under Secure Boot; key: enrolled there, a certificate in DER. Raises GuestError if it
-    takes an hour, or does not come to its end.
+    files: what else /run has, such as steps that guest.sh reads from there; secure: under Secure
+    Boot; key: enrolled there, a certificate in DER. Raises GuestError if it takes an hour, or does
+    not come to its end.
     """
-    _pack(directory / "vdb.tar", steps)
+    _pack(directory / "vdb.tar", steps, files)
     if not (directory / "data.img").exists():
         with (directory / "data.img").open("wb") as file:
             file.truncate(_DATA_SIZE)
@@ -74,9 +78,10 @@ def boot(
     return text
 
 
-def _pack(path: Path, steps: tuple[str, ...]) -> None:
+def _pack(path: Path, steps: tuple[str, ...], more: Mapping[str, bytes]) -> None:
     """What the guest finds in /run, as its second disk."""
     files = {"guest.sh": (_HERE / "guest.sh").read_bytes(), "steps": " ".join(steps).encode()}
+    files |= more
     for name in ("htbs-dkms", "htbs-tools"):
         [package] = (BUILD / "deb").glob(f"{name}_*.deb")
         files[f"{name}.deb"] = package.read_bytes()

@@ -116,6 +116,9 @@ remove()
 	echo "removal: done"
 }
 
+for file in /run/steps-*.sh; do
+	[[ -e $file ]] && . "$file"
+done
 for step in $(cat /run/steps); do
 	echo "== $step on $(uname -r)"
 	$step

@@ -34,7 +34,7 @@ class Release:
     """A release of Debian: its name, its first kernel, and the one that it is upgraded to.
 
     The kernels are suffixes of linux-image- and linux-headers-; suite: the second's, if another;
-    sources: a file for apt, or None for the machine's own.
+    sources: a file for apt, or None for the machine's own; packages: that it has besides.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Release:
     second: str
     sources: Path | None = None
     suite: str = ""
+    packages: tuple[str, ...] = ()
 
     @property
     def directory(self) -> Path:
@@ -105,9 +106,8 @@ def _unpack(release: Release, new: Path) -> None:
         f'{quick}chroot "$1" sh -c "{fetch}" && '
         f'mkdir "$1/upgrade" && mv "$1"/var/cache/apt/archives/*.deb "$1/upgrade/" && {service}'
     )
-    packages = ",".join(
-        [*_PACKAGES, f"linux-image-{release.first}", f"linux-headers-{release.first}"]
-    )
+    kernel = (f"linux-image-{release.first}", f"linux-headers-{release.first}")
+    packages = ",".join([*_PACKAGES, *release.packages, *kernel])
     command = ["mmdebstrap", "--quiet", "--variant=apt", "--format=tar", f"--include={packages}"]
     command += ["--aptopt=APT::Install-Recommends \"false\"", f"--customize-hook={hook}"]
     command += [release.name, "-", *([str(release.sources)] if release.sources else _sources())]
