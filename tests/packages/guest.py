@@ -51,8 +51,12 @@ def boot(
     words = ["qemu-system-x86_64", "-machine", "q35,smm=on,accel=tcg", "-cpu", "max,la57=off"]
     words += ["-smp", "2", "-m", "2G", "-nodefaults", "-display", "none", "-no-reboot"]
     words += ["-serial", f"file:{log}"]
-    for name in ("disk.img", "vdb.tar", "data.img"):
+    for name in ("disk.img", "vdb.tar"):
         words += ["-drive", f"file={directory / name},format=raw,if=virtio,cache=unsafe"]
+    data = f"file={directory / 'data.img'},format=raw,if=none,id=data,cache=unsafe"
+    words += ["-device", "virtio-scsi-pci", "-drive", data]
+    # Flash, as it says: no file of the host seeks.
+    words += ["-device", "scsi-hd,drive=data,rotation_rate=1"]
     if secure:
         words += secureboot.arguments(directory, kver, _ARGUMENTS, key)
     else:
@@ -84,7 +88,7 @@ def _pack(path: Path, steps: tuple[str, ...], more: Mapping[str, bytes]) -> None
     files |= more
     for name in ("htbs-dkms", "htbs-tools"):
         [package] = (BUILD / "deb").glob(f"{name}_*.deb")
-        files[f"{name}.deb"] = package.read_bytes()
+        files[f"build/deb/{package.name}"] = package.read_bytes()
     with tarfile.open(path, "w") as tar:
         for name, data in files.items():
             info = tarfile.TarInfo(name)

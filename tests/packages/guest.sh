@@ -2,51 +2,48 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # What a guest with Debian on its disk does, as a service of its systemd. /dev/vdb is a tar: this
-# script, what it is to do, and the packages. /dev/vdc is the disk that HTBS is tried on.
+# script, what it is to do, the packages and the guide's commands. /dev/sda is the disk that HTBS is
+# tried on.
 
 exec >/dev/ttyS0 2>&1
 export PATH=/usr/sbin:/usr/bin LC_ALL=C DEBIAN_FRONTEND=noninteractive HOME=/root
 data=/srv/data
 cd /
 
-install()
+# The disk that the guide is about.
+prepare()
 {
-	apt-get -qy --no-install-recommends install /run/htbs-dkms.deb /run/htbs-tools.deb
+	mkfs.ext4 -q -L data /dev/sda
+	mkdir $data
+	echo "LABEL=data $data ext4 defaults 0 2" >>/etc/fstab
+	mount $data
+}
+
+# The guide's commands, as they stand there; /run is the clone.
+guide()
+{
+	cd /run || exit
+	for block in guide-*.sh; do
+		echo "== ${block%.sh}"
+		bash -e "$block" </dev/null
+		echo "rc: $?"
+	done
+	cd /
+}
+
+installed()
+{
 	dkms status
 	echo "signer: $(modinfo -F signer htbs)"
 }
 
-# The guide, as written: a service with a reservation beside one that takes all it gets.
-guide()
+# What node_exporter has of it.
+metrics()
 {
-	mkfs.ext4 -q -L data /dev/vdc
-	mkdir $data
-	echo "LABEL=data $data ext4 defaults 0 2" >>/etc/fstab
-	mount $data
-	service database "--rw=randread --bs=4k --rate=400k --iodepth=1 --size=32m"
-	service backup "--rw=read --bs=128k --iodepth=4 --size=96m"
-	systemctl daemon-reload
-	systemctl start database
-	htbsctl doctor
-	htbsctl enable $data
-	htbsctl reserve database.service $data --bw 800K --burst 64K --latency 500ms
-	systemctl start backup
-	show
-}
-
-# service NAME FIO-OPTIONS: a unit that starts at boot.
-service()
-{
-	cat >"/etc/systemd/system/$1.service" <<-EOF
-		[Unit]
-		RequiresMountsFor=$data
-		[Service]
-		ExecStart=fio --name=$1 --directory=$data --direct=1 --ioengine=libaio --time_based \\
-			--runtime=1d --eta=never $2
-		[Install]
-		WantedBy=multi-user.target
-	EOF
-	systemctl enable "$1"
+	sleep 20
+	python3 -c 'import urllib.request as u; print(u.urlopen("http://localhost:9100/metrics").read().decode())' |
+		grep htbs_
+	systemctl --no-pager --lines 5 status htbs-metrics.service
 }
 
 # What an operator sees, once files are laid out and both services do I/O.
@@ -56,7 +53,7 @@ show()
 		grep -qs 'conforming=[1-9]' /sys/fs/cgroup/system.slice/database.service/io.htbs.stat && break
 		sleep 1
 	done
-	echo "scheduler: $(cat /sys/block/vdc/queue/scheduler)"
+	echo "scheduler: $(cat /sys/block/sda/queue/scheduler)"
 	htbsctl status
 	echo "top: $(htbsctl top --once --json --interval 10)"
 	htbsctl explain database.service $data

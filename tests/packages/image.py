@@ -24,7 +24,7 @@ _UNIT = (
 # lacks.
 _PACKAGES = (
     *("gcc", "make", "pahole", "python3", "zstd", "dkms", "openssl", "mokutil"),
-    *("e2fsprogs", "fio"),
+    *("e2fsprogs", "fio", "prometheus-node-exporter"),
     *("dbus", "initramfs-tools", "kmod", "mount", "systemd-sysv", "udev"),
 )
 
