@@ -9,6 +9,7 @@
 #include <linux/blk-mq.h>
 #include <linux/ioprio.h>
 #include <linux/ktime.h>
+#include <trace/events/block.h>
 
 #include <htbs/cap_timer.h>
 #include <htbs/core/policy.h>
@@ -120,11 +121,8 @@ static struct htbs_reservation *htbs_insert(struct htbs_device *dev,
 	 * requests. A requeued request has been chosen before.
 	 */
 	if (!htbs_rq_prepared(rq) || blk_rq_is_passthrough(rq) ||
-	    htbs_rq_reservation(rq)) {
-		htbs_insert_first(dev, rq, at_head);
-		return NULL;
-	}
-	if (!rq->bio || !blk_rq_bytes(rq)) {
+	    htbs_rq_reservation(rq) || !rq->bio || !blk_rq_bytes(rq)) {
+		trace_block_rq_insert(rq);
 		htbs_insert_first(dev, rq, at_head);
 		return NULL;
 	}
@@ -133,6 +131,7 @@ static struct htbs_reservation *htbs_insert(struct htbs_device *dev,
 	if (htbs_may_merge(dev, res, rq) &&
 	    blk_mq_sched_try_insert_merge(dev->queue, rq, free))
 		return NULL;
+	trace_block_rq_insert(rq);
 
 	if (res->blkg)
 		htbs_blkg_get(res->blkg);

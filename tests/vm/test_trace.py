@@ -51,13 +51,16 @@ def _without_cgroups(trace: bytes) -> bytes:
     return b"".join(out)
 
 
-def _messages(result: Result, directory: Path) -> list[str]:
-    """The messages of HTBS that blkparse prints."""
+def _blkparse(result: Result, directory: Path) -> str:
     name = "sim0.blktrace.0"
     (directory / name).write_bytes(_without_cgroups((result.out / name).read_bytes()))
     command = ["blkparse", "-q", "-i", "sim0", "-D", str(directory)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return re.findall(r" m +N +htbs (.*)", done.stdout)
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def _messages(result: Result, directory: Path) -> list[str]:
+    """The messages of HTBS that blkparse prints."""
+    return re.findall(r" m +N +htbs (.*)", _blkparse(result, directory))
 
 
 def test_nothing_was_lost(result: Result) -> None:
@@ -118,6 +121,13 @@ def test_blktrace_has_the_same(result: Result, tmp_path: Path) -> None:
     for name in (*kinds - {"wait"}, "overload"):
         assert ours[name] == theirs[name], name
     assert ours["wait"] == theirs["wait_begin"] + theirs["wait_end"]
+
+
+def test_blktrace_has_the_time_between_insertion_and_issue(result: Result, tmp_path: Path) -> None:
+    text = _blkparse(result, tmp_path)
+    actions = Counter(re.findall(r"(?m)^ *\d+,\d+ +(?:\S+ +){4}([ID]) ", text))
+    inserted = sum(htbs_stat(result.text(f"{group}.stat"))["inserted"] for group in GROUPS)
+    assert 0 < inserted <= actions["I"] <= actions["D"]
 
 
 def test_debugfs_shows_the_live_state(result: Result) -> None:
