@@ -25,6 +25,7 @@ COMMANDS = (
     "fit",
     "top",
     "explain",
+    "trace",
     "doctor",
     "metrics",
 )

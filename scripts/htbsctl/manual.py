@@ -25,6 +25,7 @@ _EXAMPLES = (
         "htbsctl reserve postgresql@15-main.service /var/lib/postgresql --bw 400M --latency 10ms",
     ),
     ("Watch it", "htbsctl top"),
+    ("See whether the scheduler or the disk takes the time", "htbsctl trace sdb --seconds 30"),
     ("Find out what a running group needs", "htbsctl fit postgresql@15-main.service sdb"),
 )
 _INTRODUCTION = (

@@ -1,7 +1,9 @@
-"""Tables and JSON."""
+"""Tables, JSON, and the time left."""
 
 import json
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Iterator, Sequence
 
 NOTHING = "-"
 
@@ -22,3 +24,18 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[in
 def as_json(value: object) -> str:
     """JSON, two spaces deep."""
     return json.dumps(value, indent=2)
+
+
+def countdown(doing: str, seconds: float, period: float = 0.5) -> Iterator[None]:
+    """Sleep for a period again and again, with the time left on a terminal, until it is over."""
+    began, terminal = time.monotonic(), sys.stderr is not None and sys.stderr.isatty()
+    try:
+        while (took := time.monotonic() - began) < seconds:
+            if terminal:
+                left = f"\r{doing}: {seconds - took:.0f} s left "
+                print(left, end="", file=sys.stderr, flush=True)
+            time.sleep(min(period, seconds))
+            yield
+    finally:
+        if terminal:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -137,6 +137,27 @@ def test_explain(result: Result) -> None:
     assert "the rest is surplus" in greedy
 
 
+def test_trace(result: Result) -> None:
+    text = said(result, "trace")
+    assert f"{disk(result)} on htbs, " in text
+    assert "QUEUED P99" in text
+    answer = json.loads(said(result, "trace-json"))
+    rows = {row["group"]: row for row in answer["groups"]}
+    reader, greedy = rows["/db"], rows["/greedy"]
+    assert 0 < reader["read_bw"] < greedy["read_bw"]
+    assert reader["requests"] > 100
+    for row in (reader, greedy):
+        assert 0 < row["queued_p50_us"] <= row["queued_max_us"] < 30e6
+        # Its delay is 4 ms.
+        assert 4000 <= row["served_p50_us"] <= row["served_max_us"] < 30e6
+    assert any(path.stat().st_size for path in result.out.glob("kept.blktrace.*"))
+    assert result.text("blk_cgroup").strip() == "0"
+
+
+def test_trace_of_a_disk_that_is_traced_is_refused(result: Result) -> None:
+    assert "-k ends a trace that was left" in said(result, "trace-busy", 1)
+
+
 def test_fit(result: Result) -> None:
     """The reader asks for 512 KiB/s, one request of 4 KiB at a time."""
     assert "htbsctl reserve db " in said(result, "fit")

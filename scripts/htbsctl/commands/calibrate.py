@@ -5,8 +5,6 @@ import errno
 import json
 import os
 import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ from htbsctl import disks, quantity
 from htbsctl.disks import Disk
 from htbsctl.failure import Exit, Failure
 from htbsctl.host import Host
-from htbsctl.output import as_json
+from htbsctl.output import as_json, countdown
 
 SUMMARY = "measure what a device serves at worst, and propose its capacity_bw"
 
@@ -97,7 +95,9 @@ def _fio(host: Host, disk: Disk, options: list[str], seconds: int) -> Measured:
     # It ends with us, however we end.
     command = ["setpriv", "--pdeathsig", "TERM", "fio", f"--filename=/dev/{disk.name}", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        _progress(process, seconds)
+        for _ in countdown("measuring", seconds):
+            if process.poll() is not None:
+                break
         out, errors = process.communicate()
     if process.returncode:
         said = (errors or out).decode(errors="replace").strip().splitlines() or ["it failed"]
@@ -114,16 +114,6 @@ def _fio(host: Host, disk: Disk, options: list[str], seconds: int) -> Measured:
         times["percentile"]["99.900000"] / 1000,
         times["max"] / 1000,
     )
-
-
-def _progress(process: subprocess.Popen, seconds: int) -> None:
-    began, terminal = time.monotonic(), sys.stderr is not None and sys.stderr.isatty()
-    while process.poll() is None and (took := time.monotonic() - began) < seconds:
-        if terminal:
-            print(f"\rmeasuring: {seconds - took:.0f} s left ", end="", file=sys.stderr, flush=True)
-        time.sleep(0.5)
-    if terminal:
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def _served(host: Host, disk: Disk) -> int:

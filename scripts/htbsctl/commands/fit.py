@@ -2,8 +2,6 @@
 
 import argparse
 import re
-import sys
-import time
 from dataclasses import dataclass, field
 
 from htbsctl import control, curve, disks, groups, quantity
@@ -12,7 +10,7 @@ from htbsctl.disks import Disk
 from htbsctl.failure import Exit, Failure
 from htbsctl.groups import Group
 from htbsctl.host import Host
-from htbsctl.output import as_json
+from htbsctl.output import as_json, countdown
 from htbsctl.tracing import Instance
 
 SUMMARY = "record a running group, and propose the smallest reservation that covers it"
@@ -100,20 +98,15 @@ def _alone(host: Host, group: Group, disk: Disk) -> None:
 def _record(host: Host, group: Group, disk: Disk, seconds: float) -> _Recording:
     major, minor = (int(part) for part in disk.number.split(":"))
     mine = f"group == {group.inode(host)} && dev == {major << 20 | minor}"
-    found, began = _Recording(), time.monotonic()
-    progress = sys.stderr is not None and sys.stderr.isatty()
+    found = _Recording()
     with Instance(host) as instance:
         for event in ("htbs/htbs_arrive", "htbs/htbs_complete"):
             instance.record(event, mine)
-        while (took := time.monotonic() - began) < seconds and len(found.arrivals) < _MOST:
-            if progress:
-                left = f"\rrecording: {seconds - took:.0f} s left "
-                print(left, end="", file=sys.stderr, flush=True)
-            time.sleep(min(0.1, seconds))
+        for _ in countdown("recording", seconds, 0.1):
             for line in instance.records():
                 found.add(line)
-    if progress:
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            if len(found.arrivals) >= _MOST:
+                break
     return found
 
 

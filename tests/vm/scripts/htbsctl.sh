@@ -103,6 +103,15 @@ ctl explain explain db "$disk" --seconds 1
 ctl explain-greedy explain greedy "$disk" --seconds 1
 ctl fit fit db "$disk" --seconds 3
 ctl fit-json fit db "$disk" --seconds 3 --json
+ctl trace trace "$disk" --seconds 3
+ctl trace-json trace "$disk" --seconds 3 --json --output "$PWD/kept"
+cat /sys/kernel/tracing/options/blk_cgroup >blk_cgroup
+blktrace -d "/dev/$disk" -D /tmp -o other >other.out 2>&1 &
+other=$!
+wait_for 20 test -e "/sys/kernel/debug/block/$disk/trace0"
+ctl trace-busy trace "$disk" --seconds 1
+kill -INT $other
+wait $other || :
 echo 1 >/sys/fs/cgroup/db/cgroup.kill
 echo 1 >/sys/fs/cgroup/greedy/cgroup.kill
 wait
