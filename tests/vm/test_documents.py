@@ -1,0 +1,29 @@
+"""The commands of the documents, as they stand there."""
+
+import pytest
+
+from tests import documents
+from tests.vm import Result
+from tests.vm.functional import Boot
+
+pytestmark = pytest.mark.guest
+
+NAMES = ("README.md", "docs/operating.md", "docs/debugging.md")
+FILES = {
+    file: text.decode() for name in NAMES for file, text in documents.scripts(name).items()
+}
+
+GUEST = Boot("documents", clock="real", files=tuple(FILES.items()), timeout=300)
+
+
+@pytest.mark.parametrize("name", [file.removesuffix(".sh") for file in FILES])
+def test_commands(result: Result, name: str) -> None:
+    assert result.text(f"{name}.rc").strip() == "0", result.text(f"{name}.out")
+
+
+def test_what_they_print_is_what_the_document_says(result: Result) -> None:
+    text = result.text("operating-01-give-a-cgroup-a-reservation.out")
+    assert text.splitlines()[-1] == "8:16 bw=819200 burst=65536 latency=100000"
+    assert "8:16\n" in text
+    proof = result.text("README-02-the-first-reservation.out")
+    assert proof.startswith("8:16 ") and "missed=0" in proof
