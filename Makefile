@@ -151,9 +151,11 @@ htbsctl:
 	@scripts/archive-htbsctl build/htbsctl
 
 docs:
+	@scripts/setup host
 	@scripts/man-pages build/docs
 	@for page in build/docs/*.[458]; do man --warnings -l $$page >/dev/null || exit 1; done
-	@echo build/docs/*.[458]
+	@$(PYTHON) scripts/web-pages build/docs/html
+	@echo build/docs/*.[458] build/docs/html/README.html
 
 # Of the files that git tracks, as they are here.
 deb:
@@ -188,7 +190,7 @@ help:
 	@echo '                         KERNELS="7.3 6.12-rt-amd64 ..." some of them'
 	@echo 'make test-debian13       a fresh Debian 13 builds it, and passes the tests on the host'
 	@echo 'make htbsctl             pack the tool for operators in build/htbsctl'
-	@echo 'make docs                write man pages and bash completion in build/docs'
+	@echo 'make docs                write man pages, bash completion and the documents as HTML in build/docs'
 	@echo 'make deb                 build the packages htbs-dkms and htbs-tools in build/deb'
 	@echo 'make test-packages       the packages in guests with Debian 12 and 13, from install to removal'
 	@echo 'make soak MINUTES=<n>    run rows of the fault matrix at random for so long; SEED=<n>,'
