@@ -4,6 +4,8 @@ K, M, G and T are powers of 1024, as in io.htbs. With a B they are what the lett
 powers of 1024, MB powers of 1000. A small b, for bits, is refused.
 """
 
+import argparse
+import math
 import re
 from fractions import Fraction
 
@@ -51,6 +53,24 @@ def time_us(text: str) -> int:
     if microseconds.denominator != 1:
         raise _wrong(f"{text!r} is not a whole number of microseconds", "round it")
     return int(microseconds)
+
+
+def seconds(text: str) -> float:
+    """How long a command looks, as argparse wants it. Raises ArgumentTypeError."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds, as in 10 or 0.5")
+    return value
+
+
+def count(text: str) -> int:
+    """How many, as argparse wants it. Raises ArgumentTypeError."""
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    return int(text)
 
 
 def size_text(value: float) -> str:

@@ -40,8 +40,12 @@ class Measured:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("device", help="a disk, a link below /dev, a mount point")
-    parser.add_argument("--seconds", type=int, help="how long (300 on a rotational disk, else 60)")
-    parser.add_argument("--depth", type=int, help="requests at once (1 if rotational, else 32)")
+    parser.add_argument(
+        "--seconds", type=quantity.seconds, help="how long (300 on a rotational disk, else 60)"
+    )
+    parser.add_argument(
+        "--depth", type=quantity.count, help="requests at once (1 if rotational, else 32)"
+    )
     parser.add_argument("--size", default="4K", help="of a request (4K)")
     parser.add_argument(
         "--write-and-destroy-data", action="store_true", help="write; without it, it only reads"
@@ -78,17 +82,17 @@ def run(host: Host, args: argparse.Namespace) -> int:
     return Exit.FOUND if doubts else Exit.DONE
 
 
-def _options(args: argparse.Namespace, seconds: int, depth: int, size: int) -> list[str]:
+def _options(args: argparse.Namespace, seconds: float, depth: int, size: int) -> list[str]:
     writes = args.write_and_destroy_data
     return [
         *(("--rw=randwrite",) if writes else ("--rw=randread", "--readonly")),
         *("--name=worst", "--ioengine=libaio", "--direct=1", "--time_based", "--norandommap"),
-        *(f"--iodepth={depth}", f"--bs={size}", f"--runtime={seconds}"),
+        *(f"--iodepth={depth}", f"--bs={size}", f"--runtime={seconds * 1000:.0f}ms"),
         *("--output-format=json", "--eta=never", "--randrepeat=0"),
     ]
 
 
-def _fio(host: Host, disk: Disk, options: list[str], seconds: int) -> Measured:
+def _fio(host: Host, disk: Disk, options: list[str], seconds: float) -> Measured:
     """Run it, with the time left on a terminal."""
     if not host.has("fio"):
         raise Failure("no fio", "apt install fio")
@@ -107,7 +111,7 @@ def _fio(host: Host, disk: Disk, options: list[str], seconds: int) -> Measured:
     side = job["write" if "--rw=randwrite" in options else "read"]
     times = side["clat_ns"]
     if not side["total_ios"]:
-        raise Failure(f"{disk.name} completed no request in {seconds} s", "measure for longer")
+        raise Failure(f"{disk.name} completed no request in {seconds:g} s", "measure for longer")
     return Measured(
         side["total_ios"],
         times["mean"] / 1000,

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("target", help="a cgroup's path, a unit, a container, a virtual machine")
     parser.add_argument("device", help="a disk, a link below /dev, a mount point, a volume")
-    parser.add_argument("--seconds", type=float, default=2, help="how long it looks (2)")
+    parser.add_argument("--seconds", type=quantity.seconds, default=2, help="how long it looks (2)")
 
 
 def run(host: Host, args: argparse.Namespace) -> int:

@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("target", help="a cgroup's path, a unit, a container, a virtual machine")
     parser.add_argument("device", help="a disk, a link below /dev, a mount point")
-    parser.add_argument("--seconds", type=float, default=60, help="how long (60)")
+    parser.add_argument("--seconds", type=quantity.seconds, default=60, help="how long (60)")
     parser.add_argument("--json", action="store_true", help="JSON; sizes are bytes, times us")
 
 

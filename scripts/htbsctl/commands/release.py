@@ -24,13 +24,13 @@ def run(host: Host, args: argparse.Namespace) -> int:
     did, forgot = ("would release", "would forget") if dry else ("released", "forgot")
     with store.locked(host) as kept:
         found = _disks(host, args.device, kept)
-        group, names = _group(host, args.target)
+        group, names, failure = _group(host, args.target)
         released = [disk for disk in found if group and control.of_group(host, group, disk)]
         targets = keep.of_group(host, kept, group, names)
         devices = keep.of_disks(host, kept, found, args.device)
         lines = [key for key in kept.reservations() if key[0] in targets and key[1] in devices]
         if not released and not lines:
-            raise Failure(
+            raise failure or Failure(
                 f"{args.target} has no reservation of its own on {args.device}",
                 "htbsctl status shows those there are",
             )
@@ -57,13 +57,16 @@ def _disks(host: Host, word: str, kept: Store) -> list[disks.Disk]:
         return []
 
 
-def _group(host: Host, word: str) -> tuple[Group | None, set[str]]:
-    """The group, if it is there and has io.htbs, and the names that the file may have for it."""
+def _group(host: Host, word: str) -> tuple[Group | None, set[str], Failure | None]:
+    """The group, if it is there and has io.htbs, and the names that the file may have for it.
+
+    The file may have a word that means no group now. If it has not, the failure says why.
+    """
     try:
         group = groups.resolve(host, word)
     except NotRunning as stopped:
-        return None, {word, stopped.unit}
-    except Failure:
-        return None, {word}
+        return None, {word, stopped.unit}, None
+    except Failure as failure:
+        return None, {word}, failure
     there = host.exists(group.directory / "io.htbs")
-    return (group if there else None), {word, keep.target(host, group, word)}
+    return (group if there else None), {word, keep.target(host, group, word)}, None

@@ -94,7 +94,9 @@ class Requests:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("device", help="a disk, a link below /dev, a mount point")
-    parser.add_argument("--seconds", type=float, default=10, help="how long (10); ^C ends it early")
+    parser.add_argument(
+        "--seconds", type=quantity.seconds, default=10, help="how long (10); ^C ends it early"
+    )
     parser.add_argument(
         "--output", metavar="PREFIX", help="keep PREFIX.blktrace.*, for blkparse 1.3 or later"
     )
@@ -104,8 +106,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(host: Host, args: argparse.Namespace) -> int:
     """Print a line for each group; Exit.FOUND if events were lost."""
     disk = disks.one(host, args.device)
-    if not args.seconds > 0:
-        raise Failure("the time has to be above 0", "as in --seconds 10", Exit.USAGE)
     names = _names(host)
     requests = Requests()
     with TemporaryDirectory(prefix="htbsctl-") as temporary:

@@ -1,0 +1,159 @@
+"""Each command with what is wrong: one line that names the remedy, and nothing is changed."""
+
+import errno
+import shutil
+
+import pytest
+
+from htbsctl.__main__ import main
+from htbsctl.store import FILE
+
+# Each command that names a device or a target.
+COMMANDS = {
+    "status": "status {disk}",
+    "enable": "enable {disk} --nr-requests 128",
+    "disable": "disable {disk}",
+    "reserve": "reserve {group} {disk} --bw 4M --latency 10ms",
+    "release": "release {group} {disk}",
+    "check": "check {disk}",
+    "calibrate": "calibrate {disk} --seconds 1",
+    "fit": "fit {group} {disk} --seconds 0.1",
+    "top": "top {disk} --once --interval 0.1",
+    "explain": "explain {group} {disk} --seconds 0.1",
+    "trace": "trace {disk} --seconds 0.1",
+}
+WITH_GROUP = [name for name, line in COMMANDS.items() if "{group}" in line]
+NEED_HTBS = ("reserve", "check", "fit", "top", "explain")
+WRITE = ("enable", "disable", "reserve", "release")
+
+
+def words(name, disk="sdb", group="app"):
+    return COMMANDS[name].format(disk=disk, group=group).split()
+
+
+def everything(host):
+    """All files and what they have, but the lock of what is kept."""
+    return {
+        path: path.read_bytes()
+        for path in host.root.rglob("*")
+        if path.is_file() and path.name != ".lock"
+    }
+
+
+@pytest.fixture
+def refused(host, capsys):
+    """A command is refused: its one line, with nothing changed; it may echo what it understood."""
+
+    def run(line, codes=(1,)):
+        before = everything(host)
+        assert main(line, host) in codes
+        said = capsys.readouterr()
+        assert said.err.startswith("htbsctl: ")
+        assert said.err.count("\n") == 1
+        assert "Traceback" not in said.err
+        assert everything(host) == before
+        what, _, remedy = said.err[len("htbsctl: ") :].rstrip("\n").rpartition(": ")
+        assert what
+        assert remedy
+        return said.err
+
+    return run
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("disk", ["sdz", "/dev/sdz", "/mnt/nothing", "9:99", ".", "app"])
+def test_device_that_does_not_exist(refused, name, disk):
+    assert disk in refused(words(name, disk=disk))
+
+
+@pytest.mark.parametrize("name", NEED_HTBS)
+def test_device_that_is_not_on_htbs(refused, name):
+    assert "htbsctl enable" in refused(words(name, disk="sda"))
+
+
+@pytest.mark.parametrize("name", WITH_GROUP)
+@pytest.mark.parametrize("group", ["no", "/no", "no.service", "../..", "/sys/fs/cgroup/no"])
+def test_group_that_does_not_exist(refused, name, group):
+    refused(words(name, group=group))
+
+
+@pytest.mark.parametrize("name", WITH_GROUP)
+def test_cgroup_v1(host, refused, name):
+    line = "30 23 0:26 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio\n"
+    host.put("/proc/self/mountinfo", line)
+    assert "cgroup v1" in refused(words(name))
+
+
+@pytest.mark.parametrize("name", ["reserve", "fit"])
+def test_no_module(host, refused, name):
+    host.path("/sys/fs/cgroup/app/io.htbs").unlink()
+    assert "htbs" in refused(words(name))
+
+
+@pytest.mark.parametrize("name", WRITE)
+@pytest.mark.parametrize("number", [errno.EACCES, errno.ENODEV, errno.ENOSPC, errno.EBUSY])
+def test_kernel_refuses(host, refused, monkeypatch, name, number):
+    """As without root, or when the disk goes away, or the cgroup does, in between."""
+    host.group("/app", "8:16 bw=1048576 burst=65536 latency=50000\n")
+    put = host._put
+
+    def fails(file, text, how, remedies):
+        if str(file).startswith("/sys"):
+            raise host.failure("write", file, OSError(number, ""), text, remedies)
+        put(file, text, how, remedies)
+
+    monkeypatch.setattr(host, "_put", fails)
+    assert errno.errorcode[number] in refused(words(name))
+
+
+@pytest.mark.parametrize("name", ["reserve", "release"])
+def test_group_is_deleted_meanwhile(host, capsys, monkeypatch, name):
+    host.group("/app", "8:16 bw=1048576 burst=65536 latency=50000\n")
+    put = host._put
+
+    def deleted(file, text, how, remedies):
+        if str(file).startswith("/sys"):
+            shutil.rmtree(host.path("/sys/fs/cgroup/app"), ignore_errors=True)
+        put(file, text, how, remedies)
+
+    monkeypatch.setattr(host, "_put", deleted)
+    assert main(words(name), host) == 1
+    assert "/sys/fs/cgroup/app/io.htbs: ENOENT: " in capsys.readouterr().err
+    assert not host.exists(FILE) or "reserve" not in host.read(FILE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "lots", "400Mb", "400mb", "1e3", "-4M", "nan", "inf", "1.5.2M", "0x10", "4M4M", "M"]
+    + ["1", "99999999999999T", "²M", "4M,", "+", "None"],
+)
+def test_absurd_bandwidth(refused, text):
+    refused(["reserve", "app", "sdb", f"--bw={text}"], codes=(1, 2))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "10", "10min", "0ms", "-1ms", "1h", "ms", "1e9s", "nan", "10 m s", "10Ms", "1000s"]
+)
+def test_absurd_latency(refused, text):
+    refused(["reserve", "app", "sdb", "--bw=4M", f"--latency={text}"], codes=(1, 2))
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "1e999", "soon", ""])
+@pytest.mark.parametrize("name", ["fit", "explain", "trace", "calibrate", "top"])
+def test_absurd_time(host, capsys, name, text):
+    option = "--interval" if name == "top" else "--seconds"
+    line = words(name)
+    before = everything(host)
+    with pytest.raises(SystemExit) as ended:
+        main([*line, f"{option}={text}"], host)
+    assert ended.value.code == 2
+    assert f"{text!r} is not a number of seconds, as in 10 or 0.5" in capsys.readouterr().err
+    assert everything(host) == before
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1.5", "many", "²"])
+def test_absurd_depth(host, capsys, text):
+    with pytest.raises(SystemExit) as ended:
+        main(["calibrate", "sdb", f"--depth={text}"], host)
+    assert ended.value.code == 2
+    assert f"{text!r} is not a whole number from 1 on" in capsys.readouterr().err
