@@ -1,40 +1,55 @@
-"""The commands that a document has in its fences, to be run as they stand there."""
+"""The fenced blocks of a document, and its commands as scripts, to be run as they stand there."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.vm.kernels import REPO
 
-_FENCE = re.compile(r"(?ms)^(?:#+ (?P<head>[^\n]*)$|```(?P<language>\w+)\n(?P<text>.*?)^```$)")
+_FENCE = re.compile(r"```(\w*)")
 
 
 class Block(NamedTuple):
-    """A block of commands: its number in the document from 1, the heading above it, its text."""
+    """A fenced block: the heading of its section, its language, and what it holds."""
 
-    number: int
     section: str
+    language: str
     text: str
 
 
-def blocks(name: str) -> list[Block]:
-    """The blocks of a document below the repository that are fenced as sh."""
-    found: list[Block] = []
-    section = ""
-    for match in _FENCE.finditer((REPO / name).read_text()):
-        if match["head"]:
-            section = match["head"]
-        elif match["language"] == "sh":
-            found.append(Block(len(found) + 1, section, match["text"]))
-    return found
+class Script(NamedTuple):
+    """A block of commands; its name has the document, its number there from 1, and its section."""
+
+    name: str
+    text: str
 
 
-def slug(block: Block) -> str:
-    """A name for a block's file: its number and its heading."""
-    return f"{block.number:02}-" + re.sub(r"\W+", "-", block.section.lower()).strip("-")
+def blocks(document: str) -> Iterator[Block]:
+    """All of a document; a # within a block is no heading."""
+    section, inside = "", None
+    for line in document.splitlines():
+        fence = _FENCE.match(line)
+        if fence and inside is None:
+            inside = (fence[1], [])
+        elif fence:
+            yield Block(section, inside[0], "".join(f"{each}\n" for each in inside[1]))
+            inside = None
+        elif inside is not None:
+            inside[1].append(line)
+        elif line.startswith("#"):
+            section = line.lstrip("# ")
 
 
-def scripts(name: str) -> dict[str, bytes]:
-    """Of each block of a document, the file that it is run as, with its text."""
-    stem = Path(name).stem
-    return {f"{stem}-{slug(block)}.sh": block.text.encode() for block in blocks(name)}
+def scripts(name: str) -> list[Script]:
+    """The blocks of shell of a document below the repository."""
+    path = REPO / name
+    shell = [block for block in blocks(path.read_text()) if block.language == "sh"]
+    return [
+        Script(f"{Path(name).stem}-{number:02}-{_slug(block.section)}", block.text)
+        for number, block in enumerate(shell, 1)
+    ]
+
+
+def _slug(section: str) -> str:
+    return re.sub(r"\W+", "-", section.lower()).strip("-")

@@ -18,7 +18,8 @@ from tests.vm.kernels import REPO
 
 pytestmark = [pytest.mark.guest, pytest.mark.packages]
 
-GUIDE = "docs/guide.md"
+GUIDE = documents.scripts("docs/guide.md")
+FILES = {f"{script.name}.sh": script.text.encode() for script in GUIDE}
 
 
 def kernels(disk):
@@ -45,7 +46,7 @@ def said(request, tmp_path_factory):
     shutil.copy(made / "disk.img", directory)
     first = fetch(directory, 0)
     todo = ("prepare", "guide", "installed", "show", "metrics", "refuse", "upgrade")
-    before = boot(directory, first, *todo, files=documents.scripts(GUIDE))
+    before = boot(directory, first, *todo, files=FILES)
     second = fetch(directory, 1)
     assert second != first
     rejected = boot(directory, second, "reject", secure=True)
@@ -79,16 +80,16 @@ def kept(text):
     )
 
 
-@pytest.mark.parametrize("block", documents.blocks(GUIDE), ids=documents.slug)
-def test_guide(said, block):
+@pytest.mark.parametrize("script", GUIDE, ids=lambda script: script.name)
+def test_guide(said, script):
     """Each command succeeds; doctor finds something, check refuses, a short measurement may."""
     *_, said = said
-    text = said[f"guide-{documents.slug(block)}"]
+    text = said[script.name]
     code = int(text.rstrip().rpartition("rc: ")[2])
-    if block.text.startswith(("htbsctl doctor", "htbsctl check")):
+    if script.text.startswith(("htbsctl doctor", "htbsctl check")):
         assert code == 3, text
     else:
-        assert code == 0 or (code == 3 and "calibrate" in block.text), text
+        assert code == 0 or (code == 3 and "calibrate" in script.text), text
     assert "Traceback" not in text
 
 

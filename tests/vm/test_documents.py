@@ -9,14 +9,17 @@ from tests.vm.functional import Boot
 pytestmark = pytest.mark.guest
 
 NAMES = ("README.md", "docs/operating.md", "docs/debugging.md")
-FILES = {
-    file: text.decode() for name in NAMES for file, text in documents.scripts(name).items()
-}
+SCRIPTS = [script for name in NAMES for script in documents.scripts(name)]
 
-GUEST = Boot("documents", clock="real", files=tuple(FILES.items()), timeout=300)
+GUEST = Boot(
+    "documents",
+    clock="real",
+    files=tuple((f"{script.name}.sh", script.text) for script in SCRIPTS),
+    timeout=300,
+)
 
 
-@pytest.mark.parametrize("name", [file.removesuffix(".sh") for file in FILES])
+@pytest.mark.parametrize("name", [script.name for script in SCRIPTS])
 def test_commands(result: Result, name: str) -> None:
     assert result.text(f"{name}.rc").strip() == "0", result.text(f"{name}.out")
 
