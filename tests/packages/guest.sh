@@ -19,16 +19,26 @@ prepare()
 	mount $data
 }
 
-# The guide's commands, as they stand there; /run is the clone.
+# The guide's commands, as they stand there; /run is the clone. A question of apt is answered with y.
+# Exit code 3 is htbsctl's for what needs attention; no step makes sense after another one.
 guide()
 {
 	cd /run || exit
 	for block in guide-*.sh; do
 		echo "== ${block%.sh}"
-		bash -e "$block" </dev/null
-		echo "rc: $?"
+		yes | bash -e "$block"
+		code=$?
+		echo "rc: $code"
+		((code == 0 || code == 3)) || end
 	done
 	cd /
+}
+
+end()
+{
+	echo "== end"
+	systemctl --no-block poweroff
+	exit
 }
 
 installed()
@@ -120,5 +130,4 @@ for step in $(cat /run/steps); do
 	echo "== $step on $(uname -r)"
 	$step
 done
-echo "== end"
-systemctl --no-block poweroff
+end
