@@ -16,6 +16,8 @@ _UNIT = re.compile(r"[^/]+\.(service|slice|scope|socket|mount|swap)")
 # A user's systemd, below which are the units of the user.
 _USER = re.compile(r"user@\d+\.service")
 _ENGINES = ("podman", "docker")
+# Where libvirt keeps the number of each domain's QEMU.
+_DOMAINS = Path("/run/libvirt/qemu")
 _V1 = (
     "boot with systemd.unified_cgroup_hierarchy=1; io.htbs exists in cgroup v2 only",
     "boot without cgroup_no_v1, or mount -t cgroup2 cgroup2 /sys/fs/cgroup",
@@ -149,11 +151,14 @@ class NotRunning(Failure):
 
 
 def _named(host: Host, word: str) -> Iterator[Group]:
-    """A service, a container or a machine of that name."""
+    """A service, a container or a virtual machine of that name."""
     state = host.ask("systemctl", "show", "--property=LoadState", "--value", f"{word}.service")
     if state not in (None, "", "not-found"):
         yield _of_unit(host, f"{word}.service")
-    for machine in _machines(host, word):
+    domain = _domain(host, word)
+    if domain:
+        yield domain
+    for machine in [] if domain else _machines(host, word):
         unit = host.ask("machinectl", "show", "--property=Unit", "--value", machine)
         if unit:
             yield _of_unit(host, unit)
@@ -171,6 +176,19 @@ def _machines(host: Host, word: str) -> list[str]:
     names = [line.split()[0] for line in said.splitlines() if line.split()]
     pattern = re.compile(rf"(?:[a-z]+-\d+-)?{re.escape(word)}")
     return [name for name in names if pattern.fullmatch(name)]
+
+
+def _domain(host: Host, word: str) -> Group | None:
+    """libvirt's domain of that name, by its QEMU: its machine may have another name.
+
+    A machine's name has no _, as in web_1, and ends after 64 characters.
+    """
+    pid = host.read_or(_DOMAINS / f"{word}.pid").strip()
+    if not pid or not host.exists(f"/proc/{pid}/cgroup"):
+        return None
+    group = _of_process(host, int(pid), word)
+    # While it is being started it is in the cgroup of libvirtd.
+    return group if group.unit.startswith("machine-") else None
 
 
 def _of_process(host: Host, pid: int, word: str) -> Group:

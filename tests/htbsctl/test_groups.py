@@ -112,6 +112,36 @@ def test_a_machine(host, name):
     assert groups.resolve(host, "vm1").unit == "machine-vm1.scope"
 
 
+def domain(host, name, cgroup, pid="77"):
+    """libvirt's note of a domain's QEMU."""
+    host.put(f"/run/libvirt/qemu/{name}.pid", pid)
+    host.put(f"/proc/{pid}/cgroup", f"0::{cgroup}\n")
+
+
+def test_a_domain_whose_machine_has_another_name(host):
+    """A machine's name has no underscore: web_1 is qemu-3-web1, and web1 is not."""
+    machine(host, "qemu-3-web1", "machine-qemu-3.scope")
+    domain(host, "web_1", "/machine.slice/machine-qemu-3.scope/libvirt/emulator")
+    domain(host, "web1", "/machine.slice/machine-qemu-4.scope/libvirt/emulator", "78")
+    for name, unit in (("web_1", "machine-qemu-3.scope"), ("web1", "machine-qemu-4.scope")):
+        group = groups.resolve(host, name)
+        assert (group.directory, group.unit) == (TOP / "machine.slice" / unit, unit)
+
+
+def test_a_domain_that_is_being_started(host):
+    """Until it has its scope, QEMU is in the cgroup of libvirtd."""
+    domain(host, "web_1", "/system.slice/libvirtd.service")
+    with pytest.raises(Failure, match="web_1: no such cgroup"):
+        groups.resolve(host, "web_1")
+
+
+def test_a_domain_that_ended(host):
+    """QEMU was killed, and the note of it is left."""
+    host.put("/run/libvirt/qemu/web_1.pid", "78")
+    with pytest.raises(Failure, match="web_1: no such cgroup"):
+        groups.resolve(host, "web_1")
+
+
 def test_an_ambiguous_name(host):
     show(host, "db.service", "/system.slice/db.service")
     machine(host, "db", "machine-db.scope")
