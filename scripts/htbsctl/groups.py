@@ -128,26 +128,30 @@ def _at(host: Host, directory: Path, word: str) -> Group:
 
 
 def _of_unit(host: Host, unit: str) -> Group:
-    said = host.do("systemctl", "show", "--property=LoadState,ControlGroup", unit)
+    said = host.do("systemctl", "show", "--property=LoadState,ActiveState,ControlGroup", unit)
     keys = dict(line.split("=", 1) for line in said.splitlines())
     if keys.get("LoadState") == "not-found":
         raise Failure(f"systemd knows no {unit}", "systemctl list-units shows those there are")
     path = keys.get("ControlGroup", "")
     directory = hierarchy(host) / path.lstrip("/")
-    # A unit that has started others and exited, as Debian's postgresql.service, has none either.
     if not path or not host.exists(directory):
-        raise NotRunning(unit)
+        raise NotRunning(unit, keys.get("ActiveState") == "active")
     return Group(directory, unit)
 
 
 class NotRunning(Failure):
-    """A unit that systemd knows, but which has no process now."""
+    """A unit that systemd knows, but which has no process now.
 
-    def __init__(self, unit: str) -> None:
-        super().__init__(
-            f"{unit} has no process", f"systemctl start {unit}, or name the unit that does its work"
-        )
-        self.unit = unit
+    active: it is up without one, as it has started others and exited: Debian's postgresql.service
+    has started units, nfs-server.service threads of the kernel.
+    """
+
+    def __init__(self, unit: str, active: bool) -> None:
+        remedy = "name the unit that does its work"
+        if not active:
+            remedy = f"systemctl start {unit}, or {remedy}"
+        super().__init__(f"{unit} has no process", remedy)
+        self.unit, self.active = unit, active
 
 
 def _named(host: Host, word: str) -> Iterator[Group]:

@@ -82,10 +82,23 @@ def test_a_reservation_replaces_that_of_another_name(host):
     assert (name, promised.bw) == (("/sys/fs/cgroup/app", "sdb"), 8 << 20)
 
 
-def test_a_key_for_a_unit_without_a_process_is_added_to_what_is_kept(host, capsys):
-    host.answers["systemctl show --property=LoadState,ControlGroup db.service"] = (
-        "LoadState=loaded\nControlGroup=\n"
+def stopped(host, unit, active):
+    """What systemd says of a unit without a process."""
+    host.answers[f"systemctl show --property=LoadState,ActiveState,ControlGroup {unit}"] = (
+        f"LoadState=loaded\nActiveState={active}\nControlGroup=\n"
     )
+
+
+def test_a_unit_that_is_up_without_a_process_needs_attention(host, capsys):
+    stopped(host, "nfs-server.service", "active")
+    run(host, 3, "reserve", "nfs-server.service", "sdb", "--bw", "4M")
+    assert "nfs-server.service is active all the same" in capsys.readouterr().err
+    assert ("nfs-server.service", "sdb") in Store(host).reservations()
+    run(host, 1, "reserve", "nfs-server.service", "sdb", "--bw", "4M", "--now")
+
+
+def test_a_key_for_a_unit_without_a_process_is_added_to_what_is_kept(host, capsys):
+    stopped(host, "db.service", "inactive")
     run(host, 2, "reserve", "db.service", "sdb", "--weight", "200")
     assert "needs a bandwidth or operations" in capsys.readouterr().err
     host.put(str(FILE), "reserve db.service sdb bw=4M burst=64K latency=50ms\n")

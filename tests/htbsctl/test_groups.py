@@ -13,10 +13,10 @@ from htbsctl.groups import NotRunning
 TOP = Path("/sys/fs/cgroup")
 
 
-def show(host, unit, path, state="loaded"):
+def show(host, unit, path, state="loaded", active="inactive"):
     """What systemd says of a unit."""
-    host.answers[f"systemctl show --property=LoadState,ControlGroup {unit}"] = (
-        f"LoadState={state}\nControlGroup={path}\n"
+    host.answers[f"systemctl show --property=LoadState,ActiveState,ControlGroup {unit}"] = (
+        f"LoadState={state}\nActiveState={active}\nControlGroup={path}\n"
     )
     host.answers[f"systemctl show --property=LoadState --value {unit}"] = f"{state}\n"
     if path:
@@ -54,8 +54,15 @@ def test_a_unit(host):
         assert (group.directory, group.unit) == (TOP / "system.slice/db.service", "db.service")
 
 
+def test_a_unit_that_is_up_without_a_process(host):
+    """As postgresql.service and nfs-server.service, which start others and exit."""
+    show(host, "db.service", "", active="active")
+    with pytest.raises(NotRunning, match="no process: name the unit that does its work") as raised:
+        groups.resolve(host, "db.service")
+    assert raised.value.active
+
+
 def test_a_unit_without_a_process(host):
-    """As postgresql.service, which starts others and exits."""
     show(host, "db.service", "")
     with pytest.raises(NotRunning, match="db.service has no process: systemctl start db.service"):
         groups.resolve(host, "db.service")

@@ -1,6 +1,7 @@
 """Give a cgroup a reservation, and keep it over reboots."""
 
 import argparse
+import sys
 
 from htbsctl import control, disks, groups, keep, reservation, service, store
 from htbsctl.disks import Disk
@@ -42,6 +43,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
     found = disks.resolve(host, args.device)
     _on_htbs(host, found, args.device)
     what = f"{reservation.text(keys)} on {', '.join(disk.name for disk in found)}"
+    code = Exit.DONE
     try:
         group = groups.resolve(host, args.target)
     except NotRunning as stopped:
@@ -49,6 +51,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
             raise
         print(f"{stopped.unit} has no process: {what} from its next start on")
         group, name = None, stopped.unit
+        code = _without_process(stopped)
     else:
         print(f"{group.directory}: {what}")
         name = keep.target(host, group, args.target)
@@ -56,7 +59,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
         for disk in found if group else ():
             line = f"{disk.number} {reservation.words(keys)}"
             print(f"would write {line!r} to {group.directory / 'io.htbs'}")
-        return Exit.DONE
+        return code
     with store.locked(host) as kept:
         after = {}
         for disk in found:
@@ -73,7 +76,19 @@ def run(host: Host, args: argparse.Namespace) -> int:
         with kept.saved():
             if group:
                 control.write_all(host, group, found, keys)
-    return service.start(host)
+    return service.start(host) or code
+
+
+def _without_process(stopped: NotRunning) -> Exit:
+    """Exit.FOUND, and a line, if a unit is up although it has no process."""
+    if not stopped.active:
+        return Exit.DONE
+    print(
+        f"htbsctl: {stopped.unit} is active all the same: its work is done by other units or by"
+        " threads of the kernel: reserve for these",
+        file=sys.stderr,
+    )
+    return Exit.FOUND
 
 
 def _on_htbs(host: Host, found: list[Disk], word: str) -> None:
