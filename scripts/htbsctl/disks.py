@@ -88,6 +88,17 @@ def resolve(host: Host, word: str) -> list[Disk]:
     return found
 
 
+def above(host: Host, disk: Disk) -> set[str]:
+    """The names of all volumes and arrays that stand on a disk, or on a partition of it."""
+    found, left = set(), [disk.name]
+    while left:
+        directory = host.path(_CLASS / left.pop()).resolve()
+        names = {holder.name for holder in directory.glob("**/holders/*")} - found
+        found |= names
+        left += names
+    return found
+
+
 def one(host: Host, word: str) -> Disk:
     """The disk that a word means. Raises Failure if it means none or several."""
     found = resolve(host, word)

@@ -173,13 +173,13 @@ def _disk(host: Host, disk: Disk, seen: _Seen) -> list[str]:
 def _charging(host: Host, group: Group, disk: Disk) -> list[str]:
     """Whether what the group does is charged to another."""
     sentences = []
-    for holder in sorted(host.path(f"/sys/class/block/{disk.name}").resolve().glob("**/holders/*")):
-        level = host.read_or(Path("/sys/class/block") / holder.name / "md/level").strip()
-        if level in _PARITY:
+    for name in sorted(disks.above(host, disk)):
+        level, thread = _parity(host, name)
+        if level:
             sentences.append(
-                f"{holder.name} is {level}: what is written to it, and what it reads while"
-                f" degraded, is submitted by the thread {holder.name}_{level} and charged to that"
-                " thread's cgroup, the root unless it is moved"
+                f"{name} is {level}: what is written to it, and what it reads while degraded, is"
+                f" submitted by the thread {thread} and charged to that thread's cgroup, the root"
+                " unless it is moved"
             )
     controllers = host.read_or(group.directory / "cgroup.controllers").split()
     if "memory" not in controllers:
@@ -188,3 +188,18 @@ def _charging(host: Host, group: Group, disk: Disk) -> list[str]:
             " root, when they are written back"
         )
     return sentences
+
+
+def _parity(host: Host, name: str) -> tuple[str, str]:
+    """The level of an array with parity, and its thread; "" for other devices.
+
+    An array of LVM has no name of md, and the kernel none for its thread.
+    """
+    sysfs = Path("/sys/class/block") / name
+    level, array = host.read_or(sysfs / "md/level").strip(), name
+    volume = host.read_or(sysfs / "dm/name").strip()
+    if volume:
+        # As in "0 131072 raid raid5_ls 3 128 …"
+        words = (host.ask("dmsetup", "table", "--target", "raid", volume) or "").split()
+        level, array = (words[3].partition("_")[0] if len(words) > 3 else ""), "mdX"
+    return (level, f"{array}_{level}") if level in _PARITY else ("", "")

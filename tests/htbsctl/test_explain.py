@@ -1,0 +1,46 @@
+"""What is charged to another group than the one that explain was asked about."""
+
+import pytest
+
+from htbsctl import disks
+from htbsctl.commands import explain
+from htbsctl.groups import resolve
+
+
+@pytest.fixture
+def stack(host):
+    """md5 on a volume on sdb1, a partition of sdb, and on sda."""
+    host.put("/sys/devices/sdb/sdb1/partition", "1\n")
+    host.disk("dm-0", "253:0", "none")
+    host.disk("md5", "9:5", "none")
+    for below, above in (("sdb/sdb1", "dm-0"), ("dm-0", "md5"), ("sda", "md5")):
+        host.link(f"/sys/devices/{below}/holders/{above}", f"/sys/devices/{above}")
+    return host
+
+
+def test_volumes_and_arrays_above_a_disk(stack):
+    assert disks.above(stack, disks.one(stack, "sdb")) == {"dm-0", "md5"}
+    assert disks.above(stack, disks.one(stack, "sda")) == {"md5"}
+
+
+def charging(host, word="app"):
+    return explain._charging(host, resolve(host, word), disks.one(host, "sdb"))
+
+
+def test_parity_above_a_volume(stack):
+    stack.put("/sys/devices/md5/md/level", "raid5\n")
+    [sentence] = charging(stack)
+    assert sentence.startswith("md5 is raid5: ")
+    assert "the thread md5_raid5 " in sentence
+
+
+def test_parity_of_lvm(stack):
+    """The kernel gives its thread no name of an array."""
+    stack.put("/sys/devices/dm-0/dm/name", "vg-own\n")
+    command = "dmsetup table --target raid vg-own"
+    stack.answers[command] = "0 131072 raid raid5_ls 3 128 region_size 4096 3 253:0 253:1\n"
+    [sentence] = charging(stack)
+    assert sentence.startswith("dm-0 is raid5: ")
+    assert "the thread mdX_raid5 " in sentence
+    stack.answers[command] = "0 131072 raid raid1 2 0 2 253:0 253:1\n"
+    assert charging(stack) == []
