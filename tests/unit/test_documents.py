@@ -1,10 +1,12 @@
 """No link in the documents is dead, and each command that they name exists."""
 
 import re
+import subprocess
 
 import pytest
 
 from htbsctl.__main__ import COMMANDS
+from tests.documents import blocks
 from tests.vm.kernels import REPO
 
 DOCUMENTS = sorted([*REPO.glob("*.md"), *REPO.glob("docs/*.md"), *REPO.glob("results/**/*.md")])
@@ -40,3 +42,17 @@ def test_commands(path):
         assert target in targets, f"make {target}"
     for command in re.findall(r"(?m)(?:^    |`)htbsctl ([a-z]+)", path.read_text()):
         assert command in COMMANDS, f"htbsctl {command}"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(REPO)))
+def test_blocks_of_shell(path):
+    """Bash can read each, and each command of htbsctl in it exists."""
+    for block in blocks(path.read_text()):
+        if block.language != "sh":
+            continue
+        done = subprocess.run(
+            ["bash", "-n"], input=block.text, capture_output=True, text=True, check=False
+        )
+        assert not done.stderr, block.text
+        for command in re.findall(r"\bhtbsctl ([a-z]+)", block.text):
+            assert command in COMMANDS, f"htbsctl {command}"
