@@ -14,6 +14,8 @@ from htbsctl.failure import Failure
 _ROOT_NEEDED = "run it as root"
 # Seconds for a program that htbsctl asks.
 _PATIENCE = 10
+#: Seconds for one that starts a service: systemd runs its generators first.
+PATIENCE_START = 90
 
 
 class Mount(NamedTuple):
@@ -114,10 +116,10 @@ class Host:
         """Whether a program is installed."""
         return shutil.which(program) is not None
 
-    def ask(self, *command: str) -> str | None:
+    def ask(self, *command: str, patience: float = _PATIENCE) -> str | None:
         """What a program prints, without the last newline, or None if it fails or is not there."""
         try:
-            done = self.run(command)
+            done = self.run(command, patience)
         except FileNotFoundError:
             return None
         return None if done.returncode else done.stdout.rstrip("\n")
@@ -134,7 +136,9 @@ class Host:
             raise Failure(f"{' '.join(command)}: {why}", remedy)
         return done.stdout.rstrip("\n")
 
-    def run(self, command: Sequence[str]) -> subprocess.CompletedProcess:
+    def run(
+        self, command: Sequence[str], patience: float = _PATIENCE
+    ) -> subprocess.CompletedProcess:
         """Run a program without a terminal; tests replace it. Raises Failure if it hangs."""
         try:
             return subprocess.run(
@@ -144,10 +148,11 @@ class Host:
                 errors="replace",
                 check=False,
                 stdin=subprocess.DEVNULL,
-                timeout=_PATIENCE,
+                timeout=patience,
             )
         except subprocess.TimeoutExpired:
-            raise Failure(f"{' '.join(command)}: no answer in {_PATIENCE} s", "try again") from None
+            what = f"{' '.join(command)}: no answer in {patience:g} s"
+            raise Failure(what, "try again") from None
 
     def mounts(self) -> Iterator[Mount]:
         """What is mounted, in the order of /proc/self/mountinfo."""

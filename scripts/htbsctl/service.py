@@ -4,9 +4,9 @@ import os
 import socket
 import sys
 
-from htbsctl.failure import Exit
+from htbsctl.failure import Exit, Failure
 from htbsctl.groups import Group
-from htbsctl.host import Host
+from htbsctl.host import PATIENCE_START, Host
 
 NAME = "htbs.service"
 
@@ -16,7 +16,12 @@ def start(host: Host) -> Exit:
     if host.ask("systemctl", "show", "--property=LoadState", "--value", NAME) != "loaded":
         print(f"no {NAME}: after a reboot run htbsctl apply, or install the package htbs-tools")
         return Exit.DONE
-    if host.ask("systemctl", "enable", "--quiet", "--now", NAME) is None:
+    command = ("systemctl", "enable", "--quiet", "--now", NAME)
+    try:
+        started = host.ask(*command, patience=PATIENCE_START) is not None
+    except Failure:
+        started = False
+    if not started:
         remedy = f"systemctl status {NAME} says why; after a reboot run htbsctl apply"
         print(f"htbsctl: {NAME} does not start: {remedy}", file=sys.stderr)
         return Exit.FOUND

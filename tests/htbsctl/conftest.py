@@ -18,12 +18,14 @@ class Fake(Host):
         super().__init__(root)
         self.answers: dict[str, str] = {}
         self.commands: list[str] = []
+        self.patience: dict[str, float] = {}
         self.refuses: set[str] = set()
 
-    def run(self, command):
-        """Not found unless it has an answer."""
+    def run(self, command, patience=0):
+        """Not found unless it has an answer; patience is noted."""
         line = " ".join(command)
         self.commands.append(line)
+        self.patience[line] = patience
         if line not in self.answers:
             return subprocess.CompletedProcess(command, 1, "", f"{command[0]}: unknown\n")
         return subprocess.CompletedProcess(command, 0, self.answers[line], "")

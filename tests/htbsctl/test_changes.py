@@ -3,6 +3,7 @@
 import pytest
 
 from htbsctl.__main__ import main
+from htbsctl.failure import Failure
 from htbsctl.store import FILE, Store
 
 APP = "/sys/fs/cgroup/app/io.htbs"
@@ -128,3 +129,23 @@ def test_what_a_kernel_fills_in_is_not_written_again(host):
 def test_a_disk_that_is_not_on_htbs_is_no_failure(host):
     host.put(str(FILE), "reserve app sda bw=4M\n")
     run(host, 0, "apply")
+
+
+def test_a_service_that_does_not_answer_leaves_what_was_done(host, capsys, monkeypatch):
+    """systemd on a busy host takes longer to start one than to answer; a change is not undone."""
+    host.answers["systemctl show --property=LoadState --value htbs.service"] = "loaded\n"
+    command = "systemctl enable --quiet --now htbs.service"
+    host.answers[command] = ""
+    run(host, 0, "enable", "sdb")
+    assert host.patience[command] > host.patience[next(iter(host.patience))]
+    real = host.run
+
+    def hangs(words, patience):
+        if " ".join(words) == command:
+            raise Failure("no answer")
+        return real(words, patience)
+
+    monkeypatch.setattr(host, "run", hangs)
+    run(host, 3, "enable", "sda")
+    assert "htbs.service does not start" in capsys.readouterr().err
+    assert scheduler(host, "sda") == "htbs"
