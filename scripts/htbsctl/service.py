@@ -9,12 +9,19 @@ from htbsctl.groups import Group
 from htbsctl.host import PATIENCE_START, Host
 
 NAME = "htbs.service"
+# What systemd says of it when nothing is to be done.
+_UP = {"LoadState": "loaded", "UnitFileState": "enabled", "ActiveState": "active"}
 
 
 def start(host: Host) -> Exit:
     """Have the service run, now and after a reboot; Exit.FOUND, and a line, if it does not."""
-    if host.ask("systemctl", "show", "--property=LoadState", "--value", NAME) != "loaded":
+    said = host.ask("systemctl", "show", f"--property={','.join(_UP)}", NAME) or ""
+    state = dict(line.split("=", 1) for line in said.splitlines())
+    if state.get("LoadState") != "loaded":
         print(f"no {NAME}: after a reboot run htbsctl apply, or install the package htbs-tools")
+        return Exit.DONE
+    # It would have systemd reload all of its units.
+    if state == _UP:
         return Exit.DONE
     command = ("systemctl", "enable", "--quiet", "--now", NAME)
     try:

@@ -131,17 +131,26 @@ def test_a_disk_that_is_not_on_htbs_is_no_failure(host):
     run(host, 0, "apply")
 
 
+ENABLE = "systemctl enable --quiet --now htbs.service"
+
+
+def htbs_service(host, enabled, active):
+    """What systemd says of htbs.service, and that it can be started."""
+    host.answers["systemctl show --property=LoadState,UnitFileState,ActiveState htbs.service"] = (
+        f"LoadState=loaded\nActiveState={active}\nUnitFileState={enabled}\n"
+    )
+    host.answers[ENABLE] = ""
+
+
 def test_a_service_that_does_not_answer_leaves_what_was_done(host, capsys, monkeypatch):
     """systemd on a busy host takes longer to start one than to answer; a change is not undone."""
-    host.answers["systemctl show --property=LoadState --value htbs.service"] = "loaded\n"
-    command = "systemctl enable --quiet --now htbs.service"
-    host.answers[command] = ""
+    htbs_service(host, "enabled", "inactive")
     run(host, 0, "enable", "sdb")
-    assert host.patience[command] > host.patience[next(iter(host.patience))]
+    assert host.patience[ENABLE] > host.patience[next(iter(host.patience))]
     real = host.run
 
     def hangs(words, patience):
-        if " ".join(words) == command:
+        if " ".join(words) == ENABLE:
             raise Failure("no answer")
         return real(words, patience)
 
@@ -149,3 +158,15 @@ def test_a_service_that_does_not_answer_leaves_what_was_done(host, capsys, monke
     run(host, 3, "enable", "sda")
     assert "htbs.service does not start" in capsys.readouterr().err
     assert scheduler(host, "sda") == "htbs"
+
+
+def test_a_service_that_is_up_is_left(host):
+    """systemctl enable has systemd reload all units, each time."""
+    htbs_service(host, "enabled", "active")
+    run(host, 0, "enable", "sdb")
+    assert ENABLE not in host.commands
+    for enabled, active in (("enabled", "failed"), ("disabled", "active")):
+        host.commands.clear()
+        htbs_service(host, enabled, active)
+        run(host, 0, "enable", "sdb")
+        assert ENABLE in host.commands
