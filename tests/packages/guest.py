@@ -44,19 +44,16 @@ def boot(
     not come to its end.
     """
     _pack(directory / "vdb.tar", steps, files)
-    if not (directory / "data.img").exists():
-        with (directory / "data.img").open("wb") as file:
-            file.truncate(_DATA_SIZE)
+    if not list(directory.glob("data*.img")):
+        data_disks(directory, "data.img")
     log = directory / f"{'-'.join(steps)}.log"
     words = ["qemu-system-x86_64", "-machine", "q35,smm=on,accel=tcg", "-cpu", "max,la57=off"]
     words += ["-smp", "2", "-m", "2G", "-nodefaults", "-display", "none", "-no-reboot"]
     words += ["-serial", f"file:{log}"]
-    for name in ("disk.img", "vdb.tar"):
+    data = sorted(path.name for path in directory.glob("data*.img"))
+    for name in ("disk.img", "vdb.tar", *data):
         words += ["-drive", f"file={directory / name},format=raw,if=virtio,cache=unsafe"]
-    data = f"file={directory / 'data.img'},format=raw,if=none,id=data,cache=unsafe"
-    words += ["-device", "virtio-scsi-pci", "-drive", data]
-    # Flash, as it says: no file of the host seeks.
-    words += ["-device", "scsi-hd,drive=data,rotation_rate=1"]
+    words += _flash(directory / "flash.img")
     if secure:
         words += secureboot.arguments(directory, kver, _ARGUMENTS, key)
     else:
@@ -80,6 +77,22 @@ def boot(
     if "\n== end\n" not in text:
         raise GuestError(f"{log}: died before its end:\n{text[-3000:]}")
     return text
+
+
+def _flash(disk: Path) -> list[str]:
+    """A disk that the guest has as /dev/sda, if there is one; no file of the host seeks."""
+    if not disk.exists():
+        return []
+    drive = f"file={disk},format=raw,if=none,id=flash,cache=unsafe"
+    device = "scsi-hd,drive=flash,rotation_rate=1"
+    return ["-drive", drive, "-device", "virtio-scsi-pci", "-device", device]
+
+
+def data_disks(directory: Path, *names: str) -> None:
+    """Make empty disks; data*.img are, by name, those from /dev/vdc on, flash.img is /dev/sda."""
+    for name in names:
+        with (directory / name).open("wb") as file:
+            file.truncate(_DATA_SIZE)
 
 
 def _pack(path: Path, steps: tuple[str, ...], more: Mapping[str, bytes]) -> None:

@@ -10,6 +10,11 @@ export PATH=/usr/sbin:/usr/bin LC_ALL=C DEBIAN_FRONTEND=noninteractive HOME=/roo
 data=/srv/data
 cd /
 
+install()
+{
+	apt-get -qy --no-install-recommends install /run/build/deb/*.deb
+}
+
 # The disk that the guide is about.
 prepare()
 {

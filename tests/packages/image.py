@@ -31,10 +31,11 @@ _PACKAGES = (
 
 @dataclass(frozen=True)
 class Release:
-    """A release of Debian: its name, its first kernel, and the one that it is upgraded to.
+    """A release of Debian: its name, its first kernel, and the one that it is upgraded to, or "".
 
     The kernels are suffixes of linux-image- and linux-headers-; suite: the second's, if another;
-    sources: a file for apt, or None for the machine's own; packages: that it has besides.
+    sources: a file for apt, or None for the machine's own; packages: that it has besides; variant:
+    what tells its disk from that of the release without them.
     """
 
     name: str
@@ -43,13 +44,26 @@ class Release:
     sources: Path | None = None
     suite: str = ""
     packages: tuple[str, ...] = ()
+    variant: str = ""
 
     @property
     def directory(self) -> Path:
         """Where its disk is."""
-        return BUILD / "packages" / self.name
+        return BUILD / "packages" / "-".join(filter(None, (self.name, self.variant)))
 
 
+# For tests/packages/test_recipes.py.
+RECIPES = Release(
+    "bookworm",
+    "amd64",
+    "",
+    variant="recipes",
+    packages=(
+        *("podman", "crun", "busybox-static"),
+        *("libvirt-daemon-system", "libvirt-clients", "qemu-system-x86", "systemd-container"),
+        *("nfs-kernel-server", "nfs-common", "mdadm", "lvm2", "procps"),
+    ),
+)
 RELEASES = (
     Release("bookworm", "amd64", "6.12-amd64"),
     Release("trixie", "amd64", "amd64", BUILD / "apt13/sources.list", "trixie-backports"),
@@ -80,6 +94,16 @@ def listing(disk: Path, directory: str) -> list[str]:
     return [line.split("/")[5] for line in said.splitlines() if line.startswith("/")]
 
 
+def only_kernel(directory: Path) -> str:
+    """Take what QEMU boots of the kernel of a directory's disk, which has one; its release."""
+    disk = directory / "disk.img"
+    [kernel] = [name for name in listing(disk, "/boot") if name.startswith("vmlinuz-")]
+    kver = kernel.removeprefix("vmlinuz-")
+    for name, file in (("vmlinuz", "vmlinuz"), ("initrd", "initrd.img")):
+        dump(disk, f"/boot/{file}-{kver}", directory / f"{name}-{kver}")
+    return kver
+
+
 def _unpack(release: Release, new: Path) -> None:
     """By mmdebstrap as a tar, of which mke2fs makes the disk; fakeroot keeps the owners.
 
@@ -87,7 +111,9 @@ def _unpack(release: Release, new: Path) -> None:
     """
     suite = f"-t {release.suite} " if release.suite else ""
     wanted = f"linux-image-{release.second} linux-headers-{release.second}"
-    fetch = f"apt-get clean && apt-get -y {suite}--download-only install {wanted}"
+    fetch = "apt-get clean"
+    if release.second:
+        fetch += f" && apt-get -y {suite}--download-only install {wanted}"
     # An initramfs with most modules, by zstd -19, takes half an hour where instructions are
     # emulated.
     quick = (
@@ -104,7 +130,8 @@ def _unpack(release: Release, new: Path) -> None:
     )
     hook = (
         f'{quick}chroot "$1" sh -c "{fetch}" && '
-        f'mkdir "$1/upgrade" && mv "$1"/var/cache/apt/archives/*.deb "$1/upgrade/" && {service}'
+        f'mkdir "$1/upgrade" && find "$1/var/cache/apt/archives" -name "*.deb" '
+        f'-exec mv -t "$1/upgrade" {{}} + && {service}'
     )
     kernel = (f"linux-image-{release.first}", f"linux-headers-{release.first}")
     packages = ",".join([*_PACKAGES, *release.packages, *kernel])

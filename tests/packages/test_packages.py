@@ -13,7 +13,7 @@ import pytest
 
 from tests import documents
 from tests.packages import image
-from tests.packages.guest import boot
+from tests.packages.guest import boot, data_disks
 from tests.vm.kernels import REPO
 
 pytestmark = [pytest.mark.guest, pytest.mark.packages]
@@ -44,6 +44,7 @@ def said(request, tmp_path_factory):
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir()
     shutil.copy(made / "disk.img", directory)
+    data_disks(directory, "flash.img")
     first = fetch(directory, 0)
     todo = ("prepare", "guide", "installed", "show", "metrics", "refuse", "upgrade")
     before = boot(directory, first, *todo, files=FILES)

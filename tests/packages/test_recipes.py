@@ -1,0 +1,236 @@
+"""Each command of docs/recipes.md, as it stands there, in a guest with Debian 12.
+
+A section's commands succeed and print what the document shows; its reservations are in force in the
+cgroups and on the disks that it names; and the kernel's counters say that the requests were charged
+to these cgroups.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.documents import blocks
+from tests.packages import image
+from tests.packages.guest import boot, data_disks
+from tests.vm.kernels import REPO
+
+pytestmark = [pytest.mark.guest, pytest.mark.packages]
+
+_HERE = Path(__file__).parent
+# /dev/vdc to /dev/vdq, which steps-recipes.sh divides among the sections.
+_DISKS = [f"data-{letter}.img" for letter in "cdefghijklmnopq"]
+_SERVICES = "/system.slice"
+
+
+class Recipe(NamedTuple):
+    """Of a section, the blocks of shell, and what the document says that each prints."""
+
+    commands: list[str]
+    output: list[str]
+
+
+def name_of(section):
+    """As functions of steps-recipes.sh are named."""
+    return re.sub(r"\W+", "_", section.lower())
+
+
+def recipes():
+    """The sections of the document that have commands."""
+    found = {}
+    for block in blocks((REPO / "docs/recipes.md").read_text()):
+        recipe = found.setdefault(name_of(block.section), Recipe([], []))
+        if block.language == "sh":
+            recipe.commands.append(block.text)
+            recipe.output.append("")
+        elif block.language == "text":
+            recipe.output[-1] = block.text
+    return found
+
+
+RECIPES = recipes()
+
+
+class Part(NamedTuple):
+    """What a part of a section said, and the counters that it noted, last those at its end."""
+
+    text: str
+    counters: list[dict]
+
+
+def parts(text):
+    """The parts of a section: setup, block N, after N, end."""
+    found = re.split(r"(?m)^-- (.+)\n", text)
+    return {
+        name: Part(said, [json.loads(line) for line in re.findall("(?m)^counters: (.*)$", said)])
+        for name, said in zip(found[1::2], found[2::2], strict=True)
+    }
+
+
+@pytest.fixture(scope="module")
+def said():
+    """The parts of each section, of one boot of a fresh disk."""
+    subprocess.run(["make", "-s", "deb"], cwd=REPO, check=True, stdout=subprocess.DEVNULL)
+    directory = image.BUILD / "packages" / "recipes-run"
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir()
+    shutil.copy(image.make(image.RECIPES) / "disk.img", directory)
+    return run(directory, "install", *RECIPES)
+
+
+def run(directory, *steps):
+    """Boot the disk of a directory, and do some steps."""
+    kver = image.only_kernel(directory)
+    files = {
+        f"{name}-{number}.sh": command.encode()
+        for name, recipe in RECIPES.items()
+        for number, command in enumerate(recipe.commands, 1)
+    }
+    files |= {"recipes": " ".join(RECIPES).encode()}
+    files |= {name: (_HERE / name).read_bytes() for name in ("steps-recipes.sh", "counters.py")}
+    data_disks(directory, *_DISKS)
+    text = boot(directory, kver, *steps, files=files)
+    sections = re.split(r"(?m)^== (\w+).*\n", text)
+    return {
+        name: parts(part)
+        for name, part in zip(sections[1::2], sections[2::2], strict=True)
+        if name in RECIPES
+    }
+
+
+def missing(text, shown):
+    """Lines that a document shows and a text lacks; … stands for anything."""
+    lines = [line.strip() for line in text.splitlines()]
+    patterns = [re.sub(r"([\[*?])", r"[\1]", line).replace("…", "*") for line in shown.splitlines()]
+    return [want for want in patterns if not any(fnmatch(line, want) for line in lines)]
+
+
+def since(part, before, key, disk, group):
+    """By how much a counter rose from the end of one part to that of another."""
+    return of(part.counters[-1], group, disk, key) - of(before.counters[-1], group, disk, key)
+
+
+def of(counters, group, disk, key):
+    """A counter; 0 if the group has none."""
+    return counters.get(group, {}).get(disk, {}).get(key, 0)
+
+
+def reserved(part, disk):
+    """The groups with a reservation of their own on a disk, and its bw."""
+    return {
+        group: own[disk]["bw"]
+        for group, own in part.counters[-1].items()
+        if "bw" in own.get(disk, {})
+    }
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_each_command_succeeds(said, name):
+    for number in range(1, len(RECIPES[name].commands) + 1):
+        text = said[name][f"block {number}"].text
+        assert re.search(r"(?m)^exit: 0$", text), text
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_commands_print_what_the_document_shows(said, name):
+    for number, shown in enumerate(RECIPES[name].output, 1):
+        text = said[name][f"block {number}"].text
+        assert not missing(text, shown), text
+
+
+def test_database_and_backup(said):
+    """The database has its reservation and is not late, the backup has its cap."""
+    first, last = (said["database_and_backup"][f"after {number}"] for number in (1, 2))
+    database, backup = f"{_SERVICES}/database.service", f"{_SERVICES}/backup.service"
+    for part in (first, last):
+        assert reserved(part, "vdc") == {database: 800 << 10, backup: 4096}
+        assert of(part.counters[-1], backup, "vdc", "max") == 20 << 20
+        conforming = of(part.counters[-1], database, "vdc", "conforming")
+        assert of(part.counters[-1], database, "vdc", "missed") <= conforming / 100
+    assert since(last, first, "rbytes", "vdc", backup) > 1 << 20
+
+
+def test_a_virtual_machine(said):
+    """What the domain reads is charged to its scope, another one after the next start."""
+    parts = said["virtual_machines_under_libvirt"]
+    scopes = []
+    for part in (parts["after 1"], parts["after 2"]):
+        [(scope, bw)] = reserved(part, "vdd").items()
+        assert bw == 400 << 10
+        assert fnmatch(scope, "/machine.slice/machine-qemu*.scope")
+        assert of(part.counters[-1], scope, "vdd", "rios") > 20
+        scopes.append(scope)
+    assert scopes[0] != scopes[1]
+
+
+def test_a_container(said):
+    """Buffered writes of the container are charged to it, after a restart and in its successor."""
+    parts = said["containers_with_podman"]
+    scopes = []
+    for part in (parts["after 1"], parts["after 2"], parts["after 3"]):
+        [(scope, bw)] = reserved(part, "vde").items()
+        assert bw == 800 << 10
+        assert fnmatch(scope, "/machine.slice/libpod-*.scope")
+        assert of(part.counters[-1], scope, "vde", "wbytes") > 256 << 10
+        scopes.append(scope)
+    assert scopes[0] == scopes[1] != scopes[2]
+
+
+def test_an_nfs_server(said):
+    """What clients read and write is charged to the root, unless the threads are moved."""
+    parts = said["nfs_server"]
+    before, after = parts["after 1"], parts["after 2"]
+    assert "nfs-server.service is active all the same" in before.text
+    assert "reserve exits with 3" in before.text
+    assert of(before.counters[-1], "/", "vdf", "wbytes") > 7 << 20
+    assert of(before.counters[-1], "/", "vdf", "rbytes") > 7 << 20
+    assert reserved(after, "vdf") == {"/nfsd": 2 << 20}
+    assert since(after, before, "rbytes", "vdf", "/nfsd") > 7 << 20
+    assert since(after, before, "wbytes", "vdf", "/nfsd") > 7 << 20
+
+
+@pytest.mark.parametrize(
+    ("number", "service", "disks"),
+    [(1, "mail", ("vdg", "vdh")), (2, "scratch", ("vdi", "vdj"))],
+)
+def test_md_and_lvm(said, number, service, disks):
+    """Each member has the reservation, and the service's writes are charged to it there."""
+    part = said["md_and_lvm"][f"after {number}"]
+    group = f"{_SERVICES}/{service}.service"
+    for disk in disks:
+        assert reserved(part, disk) == {group: 800 << 10}
+        wrote = of(part.counters[-1], group, disk, "wbytes")
+        assert wrote > 10 * of(part.counters[-1], "/", disk, "wbytes") > -1
+    assert {disk for disk in disks if of(part.counters[-1], group, disk, "wbytes")} == set(disks)
+
+
+@pytest.mark.parametrize("disk", ["vdk", "vdl", "vdm"])
+def test_parity_raid(said, disk):
+    """Writes are charged to the cgroup of md's thread: the root, then the one it is moved to."""
+    parts = said["parity_raid"]
+    before, after, archive = parts["after 1"], parts["after 2"], f"{_SERVICES}/archive.service"
+    assert of(before.counters[-1], "/", disk, "wbytes") > 64 << 10
+    assert reserved(after, disk) == {"/md5": 4 << 20}
+    assert since(after, before, "wbytes", disk, "/md5") > 64 << 10
+    assert of(after.counters[-1], archive, disk, "wbytes") == 0
+
+
+def test_parity_raid_of_lvm(said):
+    """Its thread has another name, which explain knows."""
+    assert "the thread mdX_raid5" in said["parity_raid"]["end"].text
+
+
+def test_buffered_writes(said):
+    """Charged to who dirtied the pages, if that has the memory controller, else to above it."""
+    parts = said["buffered_writes"]
+    first, second, third = (parts[f"after {number}"] for number in (1, 2, 3))
+    assert reserved(first, "vdn") == {f"{_SERVICES}/writer.service": 4 << 20}
+    assert of(first.counters[-1], f"{_SERVICES}/writer.service", "vdn", "wbytes") > 4 << 20
+    assert since(second, first, "wbytes", "vdn", "/plain") > 15 << 20
+    assert since(second, first, "wbytes", "vdn", "/plain/writer") == 0
+    assert since(third, second, "wbytes", "vdn", "/plain/writer") > 15 << 20
