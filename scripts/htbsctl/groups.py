@@ -18,6 +18,8 @@ _USER = re.compile(r"user@\d+\.service")
 _ENGINES = ("podman", "docker")
 # Where libvirt keeps the number of each domain's QEMU.
 _DOMAINS = Path("/run/libvirt/qemu")
+# And what each domain is, running or not.
+_DEFINED = Path("/etc/libvirt/qemu")
 _V1 = (
     "boot with systemd.unified_cgroup_hierarchy=1; io.htbs exists in cgroup v2 only",
     "boot without cgroup_no_v1, or mount -t cgroup2 cgroup2 /sys/fs/cgroup",
@@ -93,6 +95,8 @@ def resolve(host: Host, word: str) -> Group:
         raise Failure(f"{word} may be {names}", "name the one you mean as written here")
     if found:
         return found[0]
+    if host.exists(_DEFINED / f"{word}.xml"):
+        raise Failure(f"virtual machine {word} is not running", f"virsh start {word}")
     return _at(host, top / word, word)
 
 

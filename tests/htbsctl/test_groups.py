@@ -142,6 +142,12 @@ def test_a_domain_that_is_being_started(host):
         groups.resolve(host, "web_1")
 
 
+def test_a_domain_that_is_off(host):
+    host.put("/etc/libvirt/qemu/web_1.xml")
+    with pytest.raises(Failure, match="web_1 is not running: virsh start web_1"):
+        groups.resolve(host, "web_1")
+
+
 def test_a_domain_that_ended(host):
     """QEMU was killed, and the note of it is left."""
     host.put("/run/libvirt/qemu/web_1.pid", "78")
