@@ -28,6 +28,8 @@ _CLASS = Path("/sys/class/block")
 _LINKS = Path("/dev/disk")
 # What names a disk best when its letter changes, first to last.
 _STABLE = ("by-id", "by-path")
+# Links that name a partition, or what is on the disk, which may be moved to another.
+_OTHER = re.compile("-part|^lvm-pv-uuid-")
 _NO_REMEDY = "name a disk as lsblk does, a file below /dev, or a mount point"
 
 
@@ -115,7 +117,7 @@ def stable(host: Host, disk: Disk) -> str:
         names = [
             link.name
             for link in sorted(links.glob("*"))
-            if "-part" not in link.name and link.resolve().name == disk.name
+            if not _OTHER.search(link.name) and link.resolve().name == disk.name
         ]
         if names:
             return str(_LINKS / directory / min(names, key=_rank))

@@ -107,6 +107,9 @@ def test_no_disk(host):
 def test_the_stable_name(host):
     disk = disks.one(host, "sdb")
     assert disks.stable(host, disk) == "sdb"
-    for link in ("wwn-0x5000", "ata-DISK_1", "ata-DISK_1-part1"):
+    # LVM's is of what is on the disk.
+    host.link("/dev/disk/by-id/lvm-pv-uuid-1", "/sys/devices/sdb")
+    assert disks.stable(host, disk) == "sdb"
+    for link in ("wwn-0x5000", "scsi-DISK_1", "scsi-DISK_1-part1"):
         host.link(f"/dev/disk/by-id/{link}", "/sys/devices/sdb")
-    assert disks.stable(host, disk) == "/dev/disk/by-id/ata-DISK_1"
+    assert disks.stable(host, disk) == "/dev/disk/by-id/scsi-DISK_1"
