@@ -44,3 +44,12 @@ def test_parity_of_lvm(stack):
     assert "the thread mdX_raid5 " in sentence
     stack.answers[command] = "0 131072 raid raid1 2 0 2 253:0 253:1\n"
     assert charging(stack) == []
+
+
+def test_buffered_writes(host):
+    """The kernel enables the memory controller together with io, but does not show it."""
+    host.put("/sys/fs/cgroup/app/cgroup.controllers", "io\n")
+    assert charging(host) == []
+    host.put("/sys/fs/cgroup/cgroup.controllers", "io\n")
+    [sentence] = charging(host)
+    assert "its buffered writes are charged to the root" in sentence

@@ -181,11 +181,11 @@ def _charging(host: Host, group: Group, disk: Disk) -> list[str]:
                 f" submitted by the thread {thread} and charged to that thread's cgroup, the root"
                 " unless it is moved"
             )
-    controllers = host.read_or(group.directory / "cgroup.controllers").split()
-    if "memory" not in controllers:
+    # Where it has one, the kernel enables it together with io, shown or not.
+    if "memory" not in host.read_or(groups.hierarchy(host) / "cgroup.controllers").split():
         sentences.append(
-            "the memory controller is not enabled for it: its buffered writes are charged to the"
-            " root, when they are written back"
+            "there is no memory controller in cgroup v2 (cgroup_disable=memory?): its buffered"
+            " writes are charged to the root, when they are written back"
         )
     return sentences
 
