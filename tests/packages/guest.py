@@ -29,19 +29,20 @@ _ARGUMENTS = (
 )
 
 
-def boot(
+def boot(  # noqa: PLR0913
     directory: Path,
     kver: str,
     *steps: str,
     files: Mapping[str, bytes] = MappingProxyType({}),
+    arguments: str = "",
     secure: bool = False,
     key: Path | None = None,
 ) -> str:
     """Boot a kernel with the disk of a directory, do the steps of guest.sh; what they said.
 
-    files: what else /run has, such as steps that guest.sh reads from there; secure: under Secure
-    Boot; key: enrolled there, a certificate in DER. Raises GuestError if it takes an hour, or does
-    not come to its end.
+    files: what else /run has, such as steps that guest.sh reads from there; arguments: to the
+    kernel; secure: under Secure Boot; key: enrolled there, a certificate in DER. Raises GuestError
+    if it takes an hour, or does not come to its end.
     """
     _pack(directory / "vdb.tar", steps, files)
     if not list(directory.glob("data*.img")):
@@ -54,11 +55,12 @@ def boot(
     for name in ("disk.img", "vdb.tar", *data):
         words += ["-drive", f"file={directory / name},format=raw,if=virtio,cache=unsafe"]
     words += _flash(directory / "flash.img")
+    arguments = f"{_ARGUMENTS} {arguments}".rstrip()
     if secure:
-        words += secureboot.arguments(directory, kver, _ARGUMENTS, key)
+        words += secureboot.arguments(directory, kver, arguments, key)
     else:
         words += ["-kernel", directory / f"vmlinuz-{kver}"]
-        words += ["-initrd", directory / f"initrd-{kver}", "-append", _ARGUMENTS]
+        words += ["-initrd", directory / f"initrd-{kver}", "-append", arguments]
     process = subprocess.Popen(
         f"exec setpriv --pdeathsig KILL {shlex.join(map(str, words))}",
         shell=True,

@@ -139,6 +139,7 @@ virtual_machines_under_libvirt_1()
 virtual_machines_under_libvirt_2()
 {
 	await reservation reserved 'machine.slice/machine-qemu*.scope'
+	sleep 5
 	await reads conforms 'machine.slice/machine-qemu*.scope'
 }
 
@@ -162,7 +163,7 @@ containers_with_podman_setup()
 		done
 	END
 	chmod +x /run/image/bin/work
-	tar -C /run/image -c . | podman import --change 'CMD ["/bin/work"]' --change STOPSIGNAL=SIGKILL - \
+	tar -C /run/image -c . | podman import --quiet --change 'CMD ["/bin/work"]' --change STOPSIGNAL=SIGKILL - \
 		localhost/store
 }
 
@@ -222,14 +223,15 @@ nfs_server_2()
 {
 	client two
 	counters
-	again three
-}
-
-nfs_server_3()
-{
-	client four
+	# What the document advises against.
+	mkdir /sys/fs/cgroup/nfsd
+	for pid in $(pgrep -x nfsd); do
+		echo "$pid" >/sys/fs/cgroup/nfsd/cgroup.procs
+	done
+	htbsctl reserve /nfsd /srv/nfs --bw 2M --latency 500ms
+	client three
 	counters
-	again three
+	again four
 }
 
 # again FILE: it is written again and again, as a database or a virtual machine's disk is.
@@ -324,13 +326,32 @@ buffered_writes_setup()
 	systemctl start writer
 }
 
+# A group without the memory controller that cgroup.controllers shows.
 buffered_writes_1()
 {
 	await writes conforms system.slice/writer.service
-	sleep 10
+	mkdir -p /sys/fs/cgroup/plain/writer
+	echo +io >/sys/fs/cgroup/plain/cgroup.subtree_control
+	echo "controllers: $(cat /sys/fs/cgroup/plain/writer/cgroup.controllers)"
+	(
+		echo $BASHPID >/sys/fs/cgroup/plain/writer/cgroup.procs
+		dd if=/dev/zero of=/srv/files/plain bs=1M count=16 status=none
+	)
+	sync -f /srv/files
 }
 
 buffered_writes_end()
 {
 	systemctl stop writer
+}
+
+# On a kernel that is booted without the memory controller.
+without_memory()
+{
+	echo "-- setup"
+	buffered_writes_setup
+	htbsctl enable /srv/files
+	htbsctl reserve writer.service /srv/files --bw 4M --latency 500ms
+	htbsctl explain writer.service /srv/files --seconds 10
+	counters
 }
