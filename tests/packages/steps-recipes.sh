@@ -274,6 +274,7 @@ md_and_lvm_1()
 md_and_lvm_2()
 {
 	await scratch conforms system.slice/scratch.service
+	echo check >/sys/block/md0/md/sync_action
 	sleep 10
 }
 

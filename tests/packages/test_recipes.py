@@ -219,6 +219,13 @@ def test_md_and_lvm(said, number, service, disks):
     assert {disk for disk in disks if of(part.counters[-1], group, disk, "wbytes")} == set(disks)
 
 
+@pytest.mark.parametrize("disk", ["vdg", "vdh"])
+def test_a_check_of_an_array(said, disk):
+    """As a resync, it is charged to the root."""
+    before, after = (said["md_and_lvm"][f"after {number}"] for number in (1, 2))
+    assert since(after, before, "rbytes", disk, "/") > 1 << 20
+
+
 @pytest.mark.parametrize("disk", ["vdk", "vdl", "vdm"])
 def test_parity_raid(said, disk):
     """Writes are charged to the cgroup of md's thread: the root, then the one it is moved to."""
