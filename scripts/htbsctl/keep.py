@@ -60,13 +60,13 @@ def enable(host: Host, kept: Store, disk: Disk, attributes: dict[str, str]) -> d
 
 def reserve(host: Host, kept: Store, name: str, disk: Disk, promised: Reservation) -> None:
     """Have a line for a group and a disk, in place of those that mean the same."""
-    group = _directory(host, name)
+    group, stable = _directory(host, name), disks.stable(host, disk)
     targets = of_group(host, kept, Group(group) if group else None, {name})
     devices = of_disks(host, kept, [disk], disk.name)
     for word, device in list(kept.reservations()):
-        if word in targets and device in devices:
+        if word in targets and device in devices and (word, device) != (name, stable):
             kept.set_reservation(word, device, None)
-    kept.set_reservation(name, disks.stable(host, disk), promised)
+    kept.set_reservation(name, stable, promised)
 
 
 def before(host: Host, kept: Store, name: str, disk: Disk) -> Reservation | None:
@@ -91,7 +91,7 @@ def apply(host: Host, kept: Store) -> Iterator[str]:
     for word, attributes in kept.devices().items():
         for disk in there(host, word):
             try:
-                if _differs(host, disk, attributes):
+                if differs(host, disk, attributes):
                     control.switch_all(host, {disk: attributes})
                     yield f"{disk.name}: htbs"
             except Failure as failure:
@@ -130,7 +130,8 @@ def _has(own: Reservation | None, promised: Reservation) -> bool:
     return own == promised.merged(filled_in)
 
 
-def _differs(host: Host, disk: Disk, attributes: dict[str, str]) -> bool:
+def differs(host: Host, disk: Disk, attributes: dict[str, str]) -> bool:
+    """Whether a disk is not on HTBS, or not with these attributes."""
     if disks.scheduler(host, disk) != "htbs":
         return True
     return any(

@@ -18,7 +18,8 @@ def start(host: Host) -> Exit:
     said = host.ask("systemctl", "show", f"--property={','.join(_UP)}", NAME) or ""
     state = dict(line.split("=", 1) for line in said.splitlines())
     if state.get("LoadState") != "loaded":
-        print(f"no {NAME}: after a reboot run htbsctl apply, or install the package htbs-tools")
+        remedy = "after a reboot run htbsctl apply, or install the package htbs-tools"
+        print(f"htbsctl: no {NAME}: {remedy}", file=sys.stderr)
         return Exit.DONE
     # It would have systemd reload all of its units.
     if state == _UP:

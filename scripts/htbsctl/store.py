@@ -33,8 +33,7 @@ class Store:
         self._host = host
         self._lines = self._read().split("\n")[:-1]
         # What can't be read is found here, before anything is changed.
-        self.devices()
-        self.reservations()
+        self._before = self.devices(), self.reservations()
 
     def _read(self) -> str:
         """What can't be decoded comes through as it is."""
@@ -45,6 +44,11 @@ class Store:
         except OSError as error:
             raise self._host.failure("read", FILE, error) from None
         return text if text.endswith("\n") else f"{text}\n"
+
+    @property
+    def changed(self) -> bool:
+        """Whether other devices or reservations will be kept once it is saved."""
+        return (self.devices(), self.reservations()) != self._before
 
     def devices(self) -> dict[str, dict[str, str]]:
         """The attributes of each device that is to be on HTBS."""
@@ -138,8 +142,11 @@ class Store:
 
 
 @contextmanager
-def locked(host: Host) -> Iterator[Store]:
-    """The store, for a change that no other htbsctl mixes with."""
+def locked(host: Host, dry_run: bool = False) -> Iterator[Store]:
+    """The store, for a change that no other htbsctl mixes with; dry_run: for none."""
+    if dry_run:
+        yield Store(host)
+        return
     path = host.path(FILE.with_name(".lock"))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

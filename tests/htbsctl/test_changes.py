@@ -1,5 +1,7 @@
 """Changes are made as a whole or not at all, and found again whatever the file calls them."""
 
+import json
+
 import pytest
 
 from htbsctl.__main__ import main
@@ -170,3 +172,52 @@ def test_a_service_that_is_up_is_left(host):
         htbs_service(host, enabled, active)
         run(host, 0, "enable", "sdb")
         assert ENABLE in host.commands
+
+
+def answer(host, capsys, *words):
+    capsys.readouterr()
+    run(host, 0, *words, "--json")
+    return json.loads(capsys.readouterr().out)
+
+
+def test_enable_tells_whether_a_disk_changes(host, capsys):
+    words = "enable", "sdb", "--nr-requests", "128"
+    assert answer(host, capsys, *words, "--dry-run") == {"changed": True, "devices": ["sdb"]}
+    assert not host.exists(FILE)
+    assert host.read("/sys/block/sdb/queue/nr_requests") == "64\n"
+    assert answer(host, capsys, *words)["changed"]
+    assert not answer(host, capsys, *words)["changed"]
+    host.put("/sys/block/sdb/queue/nr_requests", "64\n")
+    assert answer(host, capsys, *words)["changed"]
+
+
+def test_reserve_tells_whether_a_reservation_changes(host, capsys):
+    words = "reserve", "app", "sdb", "--bw", "4M", "--burst", "64K", "--latency", "50ms"
+    changed = {"changed": True, "kept": [{"target": "/sys/fs/cgroup/app", "device": "sdb"}]}
+    host.group("/app")
+    before = host.read(APP)
+    assert answer(host, capsys, *words, "--dry-run") == changed
+    assert (host.exists(FILE), host.read(APP)) == (False, before)
+    assert answer(host, capsys, *words) == changed
+    host.put(APP, "8:16 bw=4194304 burst=65536 latency=50000\n")
+    assert answer(host, capsys, *words) == changed | {"changed": False}
+    assert answer(host, capsys, *words[:4], "4096K") == changed | {"changed": False}
+    # Kept, but not in force.
+    host.put(APP, "8:16 bw=8388608 burst=65536 latency=50000\n")
+    assert answer(host, capsys, *words, "--dry-run") == changed
+
+
+def test_lines_stay_in_their_order(host):
+    text = "# ours\nreserve /sys/fs/cgroup/app sdb bw=4M burst=64K latency=1s\ndevice sda\n"
+    host.put(str(FILE), text)
+    host.group("/app")
+    run(host, 0, "reserve", "/app", "sdb", "--bw", "8M")
+    assert host.read(FILE) == text.replace("4M", "8M")
+
+
+def test_apply_tells_what_is_kept(host, capsys):
+    host.put(str(FILE), "device sdb nr_requests=64\nreserve app sdb bw=4M latency=1s\n")
+    assert answer(host, capsys, "apply", "--check") == {
+        "devices": [{"device": "sdb", "nr_requests": "64"}],
+        "reservations": [{"target": "app", "device": "sdb", "bw": 4194304, "latency": 1000000}],
+    }

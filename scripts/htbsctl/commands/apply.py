@@ -6,6 +6,7 @@ import sys
 from htbsctl import keep, store
 from htbsctl.failure import Exit
 from htbsctl.host import Host
+from htbsctl.output import as_json
 from htbsctl.store import Store
 
 SUMMARY = "apply what /etc/htbs/htbs.conf keeps to the disks and groups that are there"
@@ -14,12 +15,15 @@ SUMMARY = "apply what /etc/htbs/htbs.conf keeps to the disks and groups that are
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--check", action="store_true", help="only read the file")
+    parser.add_argument("--json", action="store_true", help="with --check: what it keeps, as JSON")
 
 
 def run(host: Host, args: argparse.Namespace) -> int:
     """Say what was done; one that fails does not keep the others from being applied."""
     if args.check:
-        Store(host)
+        kept = Store(host)
+        if args.json:
+            print(as_json(_kept(kept)))
         return Exit.DONE
     code = Exit.DONE
     with store.locked(host) as kept:
@@ -28,3 +32,14 @@ def run(host: Host, args: argparse.Namespace) -> int:
             print(line, file=sys.stderr if failed else sys.stdout, flush=True)
             code = Exit.FAILED if failed else code
     return code
+
+
+def _kept(kept: Store) -> dict[str, list[dict]]:
+    """The lines of the file."""
+    return {
+        "devices": [{"device": word} | keys for word, keys in kept.devices().items()],
+        "reservations": [
+            {"target": target, "device": device} | promised.keys()
+            for (target, device), promised in kept.reservations().items()
+        ],
+    }

@@ -1,12 +1,16 @@
 """Put disks on HTBS, and keep them there over reboots."""
 
 import argparse
+from contextlib import nullcontext
 
 from htbsctl import control, disks, keep, service, store
+from htbsctl.disks import Disk
 from htbsctl.failure import Exit
 from htbsctl.host import Host
+from htbsctl.output import as_json
 
 SUMMARY = "put a device's disks on HTBS, now and after a reboot"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
@@ -19,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{name}", type=int, metavar="N", help=what)
     parser.add_argument("--now", action="store_true", help="only now: not after a reboot")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done")
+    parser.add_argument("--json", action="store_true", help="JSON: the disks; whether any changes")
 
 
 def run(host: Host, args: argparse.Namespace) -> int:
@@ -27,25 +32,31 @@ def run(host: Host, args: argparse.Namespace) -> int:
     names = ("capacity_request", "capacity_bw", "nr_requests")
     values = {name: getattr(args, name) for name in names}
     attributes = {key: str(value) for key, value in values.items() if value is not None}
-    if len(found) > 1 or found[0].name != args.device:
-        print(f"{args.device}: {', '.join(disk.name for disk in found)}")
-    if args.dry_run:
-        for disk in found:
-            print(f"would put {disk.name} on htbs{_with(attributes)}")
-        return Exit.DONE
-    with store.locked(host) as kept:
+    with store.locked(host, args.dry_run) as kept:
         wanted = dict.fromkeys(found, attributes)
-        if args.now:
-            had = control.switch_all(host, wanted)
+        if not args.now:
+            wanted = {disk: keep.enable(host, kept, disk, attributes) for disk in found}
+        changed = kept.changed or any(keep.differs(host, *each) for each in wanted.items())
+        had = {disk: disks.scheduler(host, disk) for disk in found}
+        if not args.dry_run:
+            with nullcontext() if args.now else kept.saved():
+                control.switch_all(host, wanted)
+    if args.json:
+        print(as_json({"changed": changed, "devices": [disk.name for disk in found]}))
+    else:
+        _say(args, wanted, had)
+    return Exit.DONE if args.now or args.dry_run else service.start(host)
+
+
+def _say(
+    args: argparse.Namespace, wanted: dict[Disk, dict[str, str]], had: dict[Disk, str]
+) -> None:
+    names = [disk.name for disk in wanted]
+    if names != [args.device]:
+        print(f"{args.device}: {', '.join(names)}")
+    for disk, attributes in wanted.items():
+        keys = "".join(f", {key} {value}" for key, value in attributes.items())
+        if args.dry_run:
+            print(f"would put {disk.name} on htbs{keys}")
         else:
-            for disk in found:
-                wanted[disk] = keep.enable(host, kept, disk, attributes)
-            with kept.saved():
-                had = control.switch_all(host, wanted)
-    for disk, before in had.items():
-        print(f"{disk.name}: htbs{_with(wanted[disk])}, was {before}")
-    return Exit.DONE if args.now else service.start(host)
-
-
-def _with(attributes: dict[str, str]) -> str:
-    return "".join(f", {key} {value}" for key, value in attributes.items())
+            print(f"{disk.name}: htbs{keys}, was {had[disk]}")

@@ -2,12 +2,14 @@
 
 import argparse
 import sys
+from contextlib import nullcontext
 
 from htbsctl import control, disks, groups, keep, reservation, service, store
 from htbsctl.disks import Disk
 from htbsctl.failure import Exit, Failure
 from htbsctl.groups import NotRunning
 from htbsctl.host import Host
+from htbsctl.output import as_json
 
 SUMMARY = "give a cgroup, unit, container or virtual machine a reservation on a device's disks"
 
@@ -29,6 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{key}", help=_HELP[key], metavar=key.upper())
     parser.add_argument("--now", action="store_true", help="only now: not after a reboot")
     parser.add_argument("--dry-run", action="store_true", help="say what would be written")
+    parser.add_argument(
+        "--json", action="store_true", help="JSON: what the file calls it; whether any changes"
+    )
 
 
 def run(host: Host, args: argparse.Namespace) -> int:
@@ -49,34 +54,37 @@ def run(host: Host, args: argparse.Namespace) -> int:
     except NotRunning as stopped:
         if args.now:
             raise
-        print(f"{stopped.unit} has no process: {what} from its next start on")
+        where = f"{stopped.unit} has no process: {what} from its next start on"
         group, name = None, stopped.unit
         code = _without_process(stopped)
     else:
-        print(f"{group.directory}: {what}")
+        where = f"{group.directory}: {what}"
         name = keep.target(host, group, args.target)
-    if args.dry_run:
+    if not args.json:
+        print(where)
+    with store.locked(host, args.dry_run) as kept:
+        after, changed = {}, False
+        for disk in found:
+            in_force = control.of_group(host, group, disk) if group else None
+            own = in_force or (None if args.now else keep.before(host, kept, name, disk))
+            after[disk] = control.expected(host, own, disk, keys)
+            changed |= group is not None and in_force != after[disk]
+            if not args.now:
+                keep.reserve(host, kept, name, disk, after[disk])
+        changed |= kept.changed
+        if group and not args.dry_run:
+            control.prepare(host, group)
+        with nullcontext() if args.now or args.dry_run else kept.saved():
+            if group and not args.dry_run:
+                control.write_all(host, group, found, keys)
+    if args.json:
+        lines = [{"target": name, "device": disks.stable(host, disk)} for disk in found]
+        print(as_json({"changed": changed, "kept": [] if args.now else lines}))
+    elif args.dry_run:
         for disk in found if group else ():
             line = f"{disk.number} {reservation.words(keys)}"
             print(f"would write {line!r} to {group.directory / 'io.htbs'}")
-        return code
-    with store.locked(host) as kept:
-        after = {}
-        for disk in found:
-            own = control.of_group(host, group, disk) if group else None
-            own = own or (None if args.now else keep.before(host, kept, name, disk))
-            after[disk] = control.expected(host, own, disk, keys)
-        if group:
-            control.prepare(host, group)
-        if args.now:
-            control.write_all(host, group, found, keys)
-            return Exit.DONE
-        for disk, promised in after.items():
-            keep.reserve(host, kept, name, disk, promised)
-        with kept.saved():
-            if group:
-                control.write_all(host, group, found, keys)
-    return service.start(host) or code
+    return code if args.now or args.dry_run else service.start(host) or code
 
 
 def _without_process(stopped: NotRunning) -> Exit:
