@@ -68,6 +68,14 @@ RELEASES = (
     Release("bookworm", "amd64", "6.12-amd64"),
     Release("trixie", "amd64", "amd64", BUILD / "apt13/sources.list", "trixie-backports"),
 )
+# A host that Ansible logs in to, for tests/packages/test_ansible.py.
+FLEET = Release(
+    "bookworm",
+    "amd64",
+    "",
+    variant="fleet",
+    packages=("openssh-server", "prometheus-node-exporter", "python3-apt"),
+)
 
 
 def make(release: Release) -> Path:
