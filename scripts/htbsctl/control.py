@@ -160,5 +160,6 @@ def _remedies(key: str) -> dict[int, str]:
     """What to do about an errno of an attribute."""
     return {
         errno.EINVAL: f"{key} is out of its range, see htbs(4)",
-        errno.ENOSPC: "less than the reservations in force need: htbsctl check",
+        errno.ENOSPC: "the reservations in force, or the default one, do not fit: htbsctl check, or"
+        " a smaller --default-bw, --default-burst",
     }

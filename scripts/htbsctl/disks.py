@@ -10,16 +10,17 @@ from pathlib import Path
 from htbsctl.failure import Failure
 from htbsctl.host import Host
 
-#: Attributes of a device's queue that are set and kept, in this order.
+#: Attributes of a device's queue that are set and kept, in this order: what groups without a
+#: reservation share counts against the capacity.
 ATTRIBUTES = {
     key: f"iosched/{key}"
     for key in (
-        "capacity_request",
-        "capacity_bw",
-        "t_wait_us",
         "default_bw",
         "default_burst",
         "default_latency_us",
+        "capacity_request",
+        "capacity_bw",
+        "t_wait_us",
     )
 } | {"nr_requests": "nr_requests"}
 

@@ -54,6 +54,13 @@ def test_attributes_of_before_are_kept(host):
     assert Store(host).devices() == {"sdb": {"nr_requests": "128", "capacity_bw": "5000"}}
 
 
+def test_the_default_reservation_makes_room_for_the_capacity(host, monkeypatch):
+    written = []
+    monkeypatch.setattr(host, "write", lambda file, *_: written.append(file.name))
+    run(host, 0, "enable", "sdb", "--capacity-bw", "160000", "--default-bw", "65536")
+    assert written == ["default_bw", "capacity_bw"]
+
+
 def test_disable_finds_another_name(host):
     host.link("/dev/disk/by-id/wwn-1", "/sys/devices/sdb")
     host.link("/dev/disk/by-id/ata-1", "/sys/devices/sdb")

@@ -11,16 +11,21 @@ from htbsctl.output import as_json
 
 SUMMARY = "put a device's disks on HTBS, now and after a reboot"
 
+_ATTRIBUTES = {
+    "capacity_bw": "bytes/s that each disk serves at worst, as htbsctl calibrate finds",
+    "capacity_request": "bytes of the largest request for which that is so",
+    "nr_requests": "requests that each disk's queue has room for, 4 at least",
+    "default_bw": "bytes/s that all groups without a reservation share; it counts as reserved",
+    "default_burst": "bytes of theirs that may come at once",
+    "default_latency_us": "us from their arrival to their completion",
+}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("device", help="a disk, a link below /dev, a mount point, a volume")
-    for name, what in (
-        ("capacity-bw", "bytes/s that each disk serves at worst, as htbsctl calibrate finds"),
-        ("capacity-request", "bytes of the largest request for which that is so"),
-        ("nr-requests", "requests that each disk's queue has room for, 4 at least"),
-    ):
-        parser.add_argument(f"--{name}", type=int, metavar="N", help=what)
+    for name, what in _ATTRIBUTES.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=int, metavar="N", help=what)
     parser.add_argument("--now", action="store_true", help="only now: not after a reboot")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done")
     parser.add_argument("--json", action="store_true", help="JSON: the disks; whether any changes")
@@ -29,8 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(host: Host, args: argparse.Namespace) -> int:
     """Switch each disk, or none."""
     found = disks.resolve(host, args.device)
-    names = ("capacity_request", "capacity_bw", "nr_requests")
-    values = {name: getattr(args, name) for name in names}
+    values = {name: getattr(args, name) for name in _ATTRIBUTES}
     attributes = {key: str(value) for key, value in values.items() if value is not None}
     with store.locked(host, args.dry_run) as kept:
         wanted = dict.fromkeys(found, attributes)
