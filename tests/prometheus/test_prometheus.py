@@ -82,6 +82,31 @@ def test_each_metric_of_alerts_and_dashboard_exists(metrics):
     assert named <= there
 
 
+def test_each_line_of_the_dashboard_names_its_host():
+    """And is of the hosts that are chosen; else those of many would be one, or nameless."""
+    board = json.loads((FILES / "htbs-dashboard.json").read_text())
+    for target in (target for panel in board["panels"] for target in panel["targets"]):
+        expression = target["expr"]
+        assert "{{instance}}" in target["legendFormat"]
+        assert expression.count('instance=~"$instance"') == len(
+            re.findall(r"\b(?:htbs|node)_\w+\{", expression)
+        )
+        for labels in re.findall(r"\bby \(([^)]*)\)", expression):
+            assert "instance" in labels
+
+
+def test_promtool_understands_the_dashboard(tmp_path):
+    board = json.loads((FILES / "htbs-dashboard.json").read_text())
+    expressions = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+    rules = [{"record": f"a:{at}", "expr": each} for at, each in enumerate(expressions)]
+    file = tmp_path / "rules.yml"
+    file.write_text(json.dumps({"groups": [{"name": "dashboard", "rules": rules}]}))
+    done = subprocess.run(
+        [PROGRAMS / "promtool", "check", "rules", file], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def _page(address: str) -> str:
     """A page, once the server is up."""
     for _ in range(50):
