@@ -7,8 +7,8 @@ import signal
 import subprocess
 import tarfile
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
@@ -45,22 +45,70 @@ def boot(  # noqa: PLR0913
     if it takes an hour, or does not come to its end.
     """
     _pack(directory / "vdb.tar", steps, files)
+    log = directory / f"{'-'.join(steps)}.log"
+    words = _machine(directory, log)
+    arguments = f"{_ARGUMENTS} {arguments}".rstrip()
+    if secure:
+        words += secureboot.arguments(directory, kver, arguments, key)
+    else:
+        words += _kernel(directory, kver, arguments)
+    with _running(words) as process:
+        try:
+            process.wait(_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise GuestError(f"{log}: not done in {_SECONDS} s") from None
+    text = _said(log)
+    if "\n== end\n" not in text:
+        raise GuestError(f"{log}: died before its end:\n{text[-3000:]}")
+    return text
+
+
+@contextmanager
+def up(
+    directory: Path, kver: str, *steps: str, files: Mapping[str, bytes], ports: Mapping[int, int]
+) -> Iterator[None]:
+    """Boot a kernel, do the steps; the last says that the guest is up, and stays.
+
+    ports: those of 127.0.0.1, and which of the guest they lead to; the guest reaches nothing. It is
+    powered off as the context ends. Raises GuestError if it does not come up within an hour.
+    """
+    _pack(directory / "vdb.tar", steps, files)
+    log = directory / f"{'-'.join(steps)}.log"
+    forward = "".join(f",hostfwd=tcp:127.0.0.1:{here}-:{there}" for here, there in ports.items())
+    words = [*_machine(directory, log), *_kernel(directory, kver, _ARGUMENTS)]
+    words += ["-netdev", f"user,id=lan,restrict=on{forward}"]
+    words += ["-device", "virtio-net-pci,netdev=lan,romfile="]
+    log.write_bytes(b"")
+    with _running(words) as process:
+        before = time.monotonic()
+        while "\n== up\n" not in _said(log):
+            if process.poll() is not None or time.monotonic() - before > _SECONDS:
+                raise GuestError(f"{log}: did not come up:\n{_said(log)[-3000:]}")
+            time.sleep(1)
+        yield
+
+
+def _machine(directory: Path, log: Path) -> list[str]:
+    """QEMU with the disks of a directory, and a console that is a file."""
     if not list(directory.glob("data*.img")):
         data_disks(directory, "data.img")
-    log = directory / f"{'-'.join(steps)}.log"
     words = ["qemu-system-x86_64", "-machine", "q35,smm=on,accel=tcg", "-cpu", "max,la57=off"]
     words += ["-smp", "2", "-m", "2G", "-nodefaults", "-display", "none", "-no-reboot"]
     words += ["-serial", f"file:{log}"]
     data = sorted(path.name for path in directory.glob("data*.img"))
     for name in ("disk.img", "vdb.tar", *data):
         words += ["-drive", f"file={directory / name},format=raw,if=virtio,cache=unsafe"]
-    words += _flash(directory / "flash.img")
-    arguments = f"{_ARGUMENTS} {arguments}".rstrip()
-    if secure:
-        words += secureboot.arguments(directory, kver, arguments, key)
-    else:
-        words += ["-kernel", directory / f"vmlinuz-{kver}"]
-        words += ["-initrd", directory / f"initrd-{kver}", "-append", arguments]
+    return [*words, *_flash(directory / "flash.img")]
+
+
+def _kernel(directory: Path, kver: str, arguments: str) -> list[str]:
+    words = ["-kernel", directory / f"vmlinuz-{kver}", "-initrd", directory / f"initrd-{kver}"]
+    return [*map(str, words), "-append", arguments]
+
+
+@contextmanager
+def _running(words: list[str]) -> Iterator[subprocess.Popen]:
+    """A process that ends with the context, and with us."""
     process = subprocess.Popen(
         f"exec setpriv --pdeathsig KILL {shlex.join(map(str, words))}",
         shell=True,
@@ -68,17 +116,15 @@ def boot(  # noqa: PLR0913
         start_new_session=True,
     )
     try:
-        process.wait(_SECONDS)
-    except subprocess.TimeoutExpired:
-        raise GuestError(f"{log}: not done in {_SECONDS} s") from None
+        yield process
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    text = _TERMINAL.sub("", log.read_text(errors="replace"))
-    if "\n== end\n" not in text:
-        raise GuestError(f"{log}: died before its end:\n{text[-3000:]}")
-    return text
+
+
+def _said(log: Path) -> str:
+    return _TERMINAL.sub("", log.read_text(errors="replace"))
 
 
 def _flash(disk: Path) -> list[str]:
