@@ -9,7 +9,8 @@ from htbsctl.__main__ import COMMANDS
 from tests.documents import blocks
 from tests.vm.kernels import REPO
 
-DOCUMENTS = sorted([*REPO.glob("*.md"), *REPO.glob("docs/*.md"), *REPO.glob("results/**/*.md")])
+_PLACES = "*.md", "ansible/*.md", "docs/*.md", "results/**/*.md"
+DOCUMENTS = sorted(path for place in _PLACES for path in REPO.glob(place))
 _CODE = re.compile(r"(?ms)^```.*?^```|`[^`]*`")
 
 

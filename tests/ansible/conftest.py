@@ -1,0 +1,57 @@
+"""Run ansible-playbook, and nothing of the user's configuration with it."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.vm.kernels import REPO
+
+
+@dataclass(frozen=True)
+class Play:
+    """What a playbook printed, and its exit code."""
+
+    text: str
+    code: int
+
+    def recap(self, word: str) -> int:
+        """A number of its recap."""
+        return int(re.findall(rf"\b{word}=(\d+)", self.text)[-1])
+
+
+@pytest.fixture
+def play(tmp_path: Path) -> Callable[..., Play]:
+    """Run a playbook with an inventory and words of the command line."""
+
+    def run(playbook: Path, inventory: dict | Path, *words: str) -> Play:
+        if isinstance(inventory, dict):
+            text, inventory = json.dumps(inventory), tmp_path / "inventory.json"
+            inventory.write_text(text)
+        command = [sys.executable, "-m", "ansible", "playbook", "-i", inventory, *words, playbook]
+        environment = os.environ | {
+            "ANSIBLE_HOME": str(tmp_path / "ansible"),
+            "ANSIBLE_NOCOLOR": "1",
+            "ANSIBLE_PIPELINING": "1",
+            "ANSIBLE_ROLES_PATH": str(REPO / "ansible/roles"),
+            "LC_ALL": "C.UTF-8",
+        }
+        done = subprocess.run(
+            command,
+            cwd=REPO,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        return Play(done.stdout, done.returncode)
+
+    return run
