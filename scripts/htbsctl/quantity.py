@@ -55,6 +55,13 @@ def time_us(text: str) -> int:
     return int(microseconds)
 
 
+def number(text: str) -> int:
+    """A whole number. Raises Failure, with Exit.USAGE, unless it is one."""
+    if not (text.isascii() and text.isdecimal()):
+        raise _wrong(f"{text!r} is not a whole number", "as in 128")
+    return int(text)
+
+
 def seconds(text: str) -> float:
     """How long a command looks, as argparse wants it. Raises ArgumentTypeError."""
     try:

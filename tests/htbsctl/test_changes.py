@@ -48,6 +48,17 @@ def test_a_refused_attribute_takes_back_the_others(host):
     assert scheduler(host, "sdb") == "none mq-deadline [htbs]"
 
 
+def test_attributes_have_units(host, capsys):
+    run(host, 0, "enable", "sdb", "--capacity-bw", "20M", "--capacity-request", "64K")
+    attributes = {"capacity_bw": "20971520", "capacity_request": "65536"}
+    assert Store(host).devices() == {"sdb": attributes}
+    assert host.read("/sys/block/sdb/queue/iosched/capacity_bw") == "20971520\n"
+    capsys.readouterr()
+    for words in (("--capacity-bw", "20Mb"), ("--nr-requests", "64K"), ("--nr-requests", "-1")):
+        run(host, 2, "enable", "sdb", "=".join(words))
+        assert capsys.readouterr().err.startswith(f"htbsctl: {words[1]!r} ")
+
+
 def test_attributes_of_before_are_kept(host):
     run(host, 0, "enable", "sdb", "--nr-requests", "128")
     run(host, 0, "enable", "sdb", "--capacity-bw", "5000")

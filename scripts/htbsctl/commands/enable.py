@@ -1,9 +1,11 @@
 """Put disks on HTBS, and keep them there over reboots."""
 
 import argparse
+from collections.abc import Callable
 from contextlib import nullcontext
+from typing import NamedTuple
 
-from htbsctl import control, disks, keep, service, store
+from htbsctl import control, disks, keep, quantity, service, store
 from htbsctl.disks import Disk
 from htbsctl.failure import Exit
 from htbsctl.host import Host
@@ -11,21 +13,39 @@ from htbsctl.output import as_json
 
 SUMMARY = "put a device's disks on HTBS, now and after a reboot"
 
+
+class _Attribute(NamedTuple):
+    """What a word of the command line means, as the kernel takes it; what the attribute is."""
+
+    read: Callable[[str], int]
+    what: str
+
+
 _ATTRIBUTES = {
-    "capacity_bw": "bytes/s that each disk serves at worst, as htbsctl calibrate finds",
-    "capacity_request": "bytes of the largest request for which that is so",
-    "nr_requests": "requests that each disk's queue has room for, 4 at least",
-    "default_bw": "bytes/s that all groups without a reservation share; it counts as reserved",
-    "default_burst": "bytes of theirs that may come at once",
-    "default_latency_us": "us from their arrival to their completion",
+    "capacity_bw": _Attribute(
+        quantity.rate, "bytes/s that each disk serves at worst, as htbsctl calibrate finds"
+    ),
+    "capacity_request": _Attribute(
+        quantity.size, "bytes of the largest request for which that is so"
+    ),
+    "nr_requests": _Attribute(
+        quantity.number, "requests that each disk's queue has room for, 4 at least"
+    ),
+    "default_bw": _Attribute(
+        quantity.rate, "bytes/s that all groups without a reservation share; it counts as reserved"
+    ),
+    "default_burst": _Attribute(quantity.size, "bytes of theirs that may come at once"),
+    "default_latency_us": _Attribute(
+        quantity.number, "us from their arrival to their completion"
+    ),
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("device", help="a disk, a link below /dev, a mount point, a volume")
-    for name, what in _ATTRIBUTES.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", type=int, metavar="N", help=what)
+    for name, attribute in _ATTRIBUTES.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", metavar="N", help=attribute.what)
     parser.add_argument("--now", action="store_true", help="only now: not after a reboot")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done")
     parser.add_argument("--json", action="store_true", help="JSON: the disks; whether any changes")
@@ -34,8 +54,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(host: Host, args: argparse.Namespace) -> int:
     """Switch each disk, or none."""
     found = disks.resolve(host, args.device)
-    values = {name: getattr(args, name) for name in _ATTRIBUTES}
-    attributes = {key: str(value) for key, value in values.items() if value is not None}
+    attributes = {
+        name: str(attribute.read(text))
+        for name, attribute in _ATTRIBUTES.items()
+        if (text := getattr(args, name)) is not None
+    }
     with store.locked(host, args.dry_run) as kept:
         wanted = dict.fromkeys(found, attributes)
         if not args.now:

@@ -38,13 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(host: Host, args: argparse.Namespace) -> int:
     """Write it to each disk, or to none, and keep what is then in force."""
-    keys = {
-        key: reservation.value_of(key, text)
-        for key in reservation.KEYS
-        if (text := getattr(args, key)) is not None
-    }
-    if not keys:
-        raise Failure("no reservation is given", "as in --bw 400M --latency 10ms", Exit.USAGE)
+    keys = _keys(args)
     found = disks.resolve(host, args.device)
     _on_htbs(host, found, args.device)
     what = f"{reservation.text(keys)} on {', '.join(disk.name for disk in found)}"
@@ -85,6 +79,17 @@ def run(host: Host, args: argparse.Namespace) -> int:
             line = f"{disk.number} {reservation.words(keys)}"
             print(f"would write {line!r} to {group.directory / 'io.htbs'}")
     return code if args.now or args.dry_run else service.start(host) or code
+
+
+def _keys(args: argparse.Namespace) -> dict[str, int]:
+    keys = {
+        key: reservation.value_of(key, text)
+        for key in reservation.KEYS
+        if (text := getattr(args, key)) is not None
+    }
+    if not keys:
+        raise Failure("no reservation is given", "as in --bw 400M --latency 10ms", Exit.USAGE)
+    return keys
 
 
 def _without_process(stopped: NotRunning) -> Exit:
