@@ -56,7 +56,7 @@ installed()
 metrics()
 {
 	sleep 20
-	python3 -c 'import urllib.request as u; print(u.urlopen("http://localhost:9100/metrics").read().decode())' |
+	python3 -c 'import urllib.request as u; print(u.urlopen("http://127.0.0.1:9100/metrics").read().decode())' |
 		grep htbs_
 	systemctl --no-pager --lines 5 status htbs-metrics.service
 }
