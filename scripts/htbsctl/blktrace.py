@@ -112,7 +112,7 @@ def _with_cgroups(host: Host) -> Iterator[None]:
 def _run(command: list[str], seconds: float) -> tuple[str, int]:
     """What blktrace says and its exit code, with the time left on a terminal.
 
-    It is always ended by a signal: a kernel whose blktrace was killed goes on to trace.
+    It is ended by SIGINT: after SIGKILL the kernel goes on to trace the disk.
     """
     with subprocess.Popen(
         command,

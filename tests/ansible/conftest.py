@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.ansible.playbook import ansible
 from tests.vm.kernels import REPO
 
 
@@ -42,16 +42,7 @@ def play(tmp_path: Path) -> Callable[..., Play]:
             "ANSIBLE_ROLES_PATH": str(REPO / "ansible/roles"),
             "LC_ALL": "C.UTF-8",
         }
-        done = subprocess.run(
-            command,
-            cwd=REPO,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
+        done = ansible(command, environment)
         return Play(done.stdout, done.returncode)
 
     return run

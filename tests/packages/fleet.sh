@@ -21,8 +21,8 @@ listen()
 	mkdir -p /run/systemd/network
 	printf '[Match]\nType=ether\n[Network]\nAddress=10.0.2.15/24\n' >/run/systemd/network/lan.network
 	systemctl start systemd-networkd
-	mkdir -p -m 700 /root/.ssh
-	cp /run/key.pub /root/.ssh/authorized_keys
+	mkdir -p -m 700 "$HOME/.ssh"
+	cp /run/key.pub "$HOME/.ssh/authorized_keys"
 	systemctl start ssh
 	echo "== up"
 	sleep infinity

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.ansible.playbook import ansible
 from tests.packages import image
 from tests.packages.guest import up
 from tests.packages.test_packages import fetch
@@ -123,16 +124,7 @@ class Host:
             "ANSIBLE_TIMEOUT": "60",
             "LC_ALL": "C.UTF-8",
         }
-        done = subprocess.run(
-            [*command, REPO / "ansible/site.yml"],
-            cwd=REPO,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
+        done = ansible([*command, REPO / "ansible/site.yml"], environment)
         with (self.directory / "ansible.log").open("a") as log:
             log.write(f"{words} {variables}\n{done.stdout}\n")
         return Play(done.stdout, done.returncode, self.state())

@@ -243,7 +243,7 @@ def test_parity_raid_of_lvm(said):
 
 
 def test_buffered_writes(said):
-    """They are charged to who dirtied the pages, even if its memory controller is not shown."""
+    """Charged to the group that dirtied the pages, even if its memory controller is not shown."""
     part = said["buffered_writes"]["after 1"]
     writer = f"{_SERVICES}/writer.service"
     assert reserved(part.counters[-1], "vdn") == {writer: 4 << 20}
