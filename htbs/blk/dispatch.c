@@ -128,16 +128,11 @@ static void htbs_account_dispatch(struct htbs_device *dev,
 				  struct htbs_reservation *res,
 				  struct request *rq, u64 now)
 {
-	const struct htbs_extent extent = {
-		.arrived	= htbs_rq_arrived(rq),
-		.pos		= blk_rq_pos(rq),
-		.sectors	= blk_rq_sectors(rq),
-		.cost		= htbs_rq_cost(rq),
-		.sync		= op_is_sync(rq->cmd_flags),
-		.write		= op_is_write(rq->cmd_flags),
-	};
+	struct htbs_extent extent = res->flow.head;
 	struct htbs_sent sent;
 
+	if (dev->policy.order != HTBS_ORDER_OLDEST)
+		htbs_rq_extent(rq, &extent);
 	if (htbs_policy_dispatch(&dev->policy, &res->flow, now, &extent, &sent))
 		htbs_trace_overload(dev, now);
 	htbs_rq_set_sent(rq, &sent);

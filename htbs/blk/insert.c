@@ -37,16 +37,13 @@ static void htbs_insert_pending(struct htbs_device *dev,
 				struct htbs_reservation *res,
 				struct request *rq, u64 now)
 {
-	const struct htbs_head in = {
-		.arrived	= now,
-		.cost		= htbs_rq_cost(rq),
-		.write		= op_is_write(rq->cmd_flags),
-		.pos		= blk_rq_pos(rq),
-	};
 	struct htbs_arrival arrival;
+	struct htbs_extent in;
 
-	htbs_policy_arrive(&dev->policy, &res->flow, now, &in, &arrival);
 	htbs_rq_set_arrived(rq, now);
+	if (!res->flow.pending)
+		htbs_rq_extent(rq, &in);
+	htbs_policy_arrive(&dev->policy, &res->flow, now, &in, &arrival);
 	if (arrival.hit)
 		res->stats.hits++;
 	if (arrival.wait_shortened)

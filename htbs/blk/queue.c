@@ -112,14 +112,11 @@ void htbs_queue_update_head(struct htbs_device *dev,
 			    struct htbs_reservation *res)
 {
 	struct request *rq = htbs_queue_oldest(res);
-	struct htbs_head head;
+	struct htbs_extent head;
 
 	if (!rq)
 		return;
-	head.arrived = htbs_rq_arrived(rq);
-	head.cost = htbs_rq_cost(rq);
-	head.write = op_is_write(rq->cmd_flags);
-	head.pos = blk_rq_pos(rq);
+	htbs_rq_extent(rq, &head);
 	htbs_policy_set_head(&dev->policy, &res->flow, &head);
 }
 

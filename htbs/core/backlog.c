@@ -59,14 +59,14 @@ static void htbs_set_head(struct htbs_policy *policy, struct htbs_pool *pool)
 	head->deadline = htbs_flow_deadline(first, ready->start);
 	if (policy->rotational) {
 		head->load = (struct htbs_load){ };
-		htbs_load_add(&head->load, &first->service, 2, first->cost);
+		htbs_load_add(&head->load, &first->service, 2, first->head.cost);
 	}
 	htbs_owed_update(&policy->owed, head);
 	if (pool->relaxed || htbs_waits_for_deadline(policy, first)) {
 		htbs_ready_remove(&policy->ready, ready);
 		return;
 	}
-	ready->key = policy->rotational ? first->pos : head->deadline;
+	ready->key = policy->rotational ? first->head.pos : head->deadline;
 	htbs_ready_update(&policy->ready, ready);
 }
 
@@ -185,7 +185,7 @@ struct htbs_load htbs_policy_load_with(const struct htbs_policy *policy,
 {
 	struct htbs_load load = policy->load;
 
-	htbs_load_add(&load, &flow->service, halves, flow->cost);
+	htbs_load_add(&load, &flow->service, halves, flow->head.cost);
 	return load;
 }
 

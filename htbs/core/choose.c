@@ -151,7 +151,7 @@ static struct htbs_flow *htbs_only_flow(struct htbs_policy *policy, u64 now)
 
 	if (policy->rotational || policy->overload.now || flow->background ||
 	    !list_is_singular(&policy->backlogged) ||
-	    !htbs_before(now, flow->arrived + HTBS_EXPIRE))
+	    !htbs_before(now, flow->head.arrived + HTBS_EXPIRE))
 		return NULL;
 	policy->surplus = !htbs_flow_owed(flow, now);
 	return !policy->surplus || htbs_policy_within_limits(policy, flow, now) ?

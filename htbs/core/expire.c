@@ -33,7 +33,7 @@ struct htbs_flow *htbs_policy_expired(struct htbs_policy *policy, u64 now)
 						  struct htbs_flow, backlogged);
 	u64 pause = 2 * htbs_service_time_longest(&policy->service);
 
-	if (htbs_before(now, flow->arrived + HTBS_EXPIRE)) {
+	if (htbs_before(now, flow->head.arrived + HTBS_EXPIRE)) {
 		if (!list_is_singular(&policy->backlogged))
 			list_rotate_left(&policy->backlogged);
 		return NULL;
@@ -59,8 +59,8 @@ bool htbs_policy_oldest_arrival(const struct htbs_policy *policy, u64 *arrived)
 	bool some = false;
 
 	list_for_each_entry(flow, &policy->backlogged, backlogged) {
-		if (!some || htbs_before(flow->arrived, *arrived))
-			*arrived = flow->arrived;
+		if (!some || htbs_before(flow->head.arrived, *arrived))
+			*arrived = flow->head.arrived;
 		some = true;
 	}
 	return some;

@@ -126,12 +126,12 @@ u64 htbs_flow_deadline(const struct htbs_flow *flow, u64 start)
 	u64 latency = htbs_flow_latency(flow);
 
 	if (pool->relaxed)
-		return htbs_later(flow->arrived, pool->served) +
+		return htbs_later(flow->head.arrived, pool->served) +
 		       (latency > HTBS_HORIZON ? latency : HTBS_HORIZON);
 	/* A pace that cannot be kept would make all that others are owed late. */
 	if (htbs_pool_impossible(pool))
 		return start + latency;
-	return htbs_pace_deadline(&pool->pace, flow->arrived, start);
+	return htbs_pace_deadline(&pool->pace, flow->head.arrived, start);
 }
 
 /**

@@ -134,7 +134,7 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 	other = htbs_policy_expected(policy, flow, now);
 	if (!other)
 		return true;
-	htbs_load_add(&load, &other->service, 2, other->cost);
+	htbs_load_add(&load, &other->service, 2, other->head.cost);
 	return htbs_flow_latency(other) >= htbs_load_longest(&load, policy->margin);
 }
 
@@ -169,7 +169,7 @@ bool htbs_policy_within_limits(struct htbs_policy *policy,
 {
 	if (!htbs_policy_expected(policy, flow, now))
 		return true;
-	return flow->write ? htbs_quota_allows(&policy->quota, now) :
+	return flow->head.write ? htbs_quota_allows(&policy->quota, now) :
 	       policy->rotational || htbs_window_open(policy);
 }
 

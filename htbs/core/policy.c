@@ -212,13 +212,13 @@ static void htbs_become_busy(struct htbs_policy *policy, struct htbs_flow *flow,
  * @policy: the policy
  * @flow: its flow
  * @now: real time, ns
- * @in: the request
+ * @in: the request; not read if the flow has others pending
  * @arrival: what it changed
  *
  * The caller puts the request at the end of the flow's queue.
  */
 void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
-			u64 now, const struct htbs_head *in,
+			u64 now, const struct htbs_extent *in,
 			struct htbs_arrival *arrival)
 {
 	arrival->hit = policy->active == flow && policy->wait != HTBS_WAIT_NONE;
@@ -246,12 +246,10 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
  * @head: the oldest of them
  */
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
-			  const struct htbs_head *head)
+			  const struct htbs_extent *head)
 {
-	flow->arrived = htbs_cap_waits_since(&flow->cap, head->arrived);
-	flow->cost = head->cost;
-	flow->write = head->write;
-	flow->pos = head->pos;
+	flow->head = *head;
+	flow->head.arrived = htbs_cap_waits_since(&flow->cap, head->arrived);
 	if (list_empty(&flow->backlogged) && RB_EMPTY_NODE(&flow->cap.rb))
 		htbs_policy_link(policy, flow);
 	else

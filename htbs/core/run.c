@@ -66,7 +66,7 @@ static u64 htbs_run_end(struct htbs_policy *policy, u64 now)
 	if (policy->overload.now)
 		return htbs_longest_run(policy);
 	if (!flow->pending)
-		start = htbs_pace_start(&flow->pool->pace, now, flow->cost);
+		start = htbs_pace_start(&flow->pool->pace, now, flow->head.cost);
 	in_batch = flow->pool->relaxed ?
 		   !htbs_policy_expected(policy, flow, now) : !htbs_before(now, start);
 	return htbs_policy_latest(policy, flow, &load, now, !in_batch);

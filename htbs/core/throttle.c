@@ -19,7 +19,7 @@ static void htbs_flow_unthrottled(struct htbs_flow *flow, u64 now)
 {
 	flow->cap.throttled = false;
 	flow->cap.since = now;
-	flow->arrived = now;
+	flow->head.arrived = now;
 }
 
 /**
@@ -42,7 +42,7 @@ void htbs_policy_charge_cap(struct htbs_policy *policy, struct htbs_flow *flow,
 	if (was && !flow->cap.throttled)
 		htbs_flow_unthrottled(flow, now);
 	else
-		flow->arrived = htbs_cap_waits_since(&flow->cap, flow->arrived);
+		flow->head.arrived = htbs_cap_waits_since(&flow->cap, flow->head.arrived);
 	if (linked)
 		htbs_policy_link(policy, flow);
 }

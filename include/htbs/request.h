@@ -187,4 +187,15 @@ static inline u32 htbs_rq_cost(struct request *rq)
 	return htbs_cost(htbs_data_bytes(rq->cmd_flags, blk_rq_bytes(rq)));
 }
 
+/* What the policy has to know of a pending request. */
+static inline void htbs_rq_extent(struct request *rq, struct htbs_extent *extent)
+{
+	extent->arrived = htbs_rq_arrived(rq);
+	extent->pos = blk_rq_pos(rq);
+	extent->sectors = blk_rq_sectors(rq);
+	extent->cost = htbs_rq_cost(rq);
+	extent->sync = op_is_sync(rq->cmd_flags);
+	extent->write = op_is_write(rq->cmd_flags);
+}
+
 #endif /* HTBS_REQUEST_H */

@@ -48,7 +48,7 @@ static bool others_can_wait(const struct bench *bench, const struct htbs_flow *f
 	u32 count = heads_of(bench, heads), i;
 	struct htbs_load load = {};
 
-	htbs_load_add(&load, &flow->service, 2 + HTBS_SPARE, flow->cost);
+	htbs_load_add(&load, &flow->service, 2 + HTBS_SPARE, flow->head.cost);
 	for (i = 0; i < count; i++) {
 		if (heads[i] == &flow->pool->head)
 			continue;
@@ -73,7 +73,7 @@ static void check_turn(const struct bench *bench, const struct htbs_flow *flow)
 	heads_of(bench, heads);
 	first = htbs_pool_of_head((struct htbs_owed_head *)heads[0]);
 	/* A write that is not entitled yet has the quota. */
-	if (first->write && !htbs_policy_owes(policy, first, bench->now))
+	if (first->head.write && !htbs_policy_owes(policy, first, bench->now))
 		return;
 	must(&flow->pool->head == heads[0] ||
 	     (htbs_policy_owes(policy, flow, bench->now) && others_can_wait(bench, flow)));

@@ -16,15 +16,8 @@
 
 static void set_head(struct bench *bench, struct flow *flow)
 {
-	const struct htbs_extent *oldest = &flow->queue[0];
-
 	if (flow->pending)
-		htbs_policy_set_head(&bench->policy, &flow->c, &(struct htbs_head){
-			.arrived	= oldest->arrived,
-			.cost		= oldest->cost,
-			.write		= oldest->write,
-			.pos		= oldest->pos,
-		});
+		htbs_policy_set_head(&bench->policy, &flow->c, &flow->queue[0]);
 }
 
 static struct htbs_extent drop(struct flow *flow, int at)
@@ -64,18 +57,12 @@ static void arrive(struct bench *bench, struct flow *flow, struct input *in)
 {
 	bool waited = bench->policy.wait && bench->policy.active == &flow->c;
 	struct htbs_extent request = request_of(bench, flow, in);
-	const struct htbs_head head = {
-		.arrived	= request.arrived,
-		.cost		= request.cost,
-		.write		= request.write,
-		.pos		= request.pos,
-	};
 	u64 until = bench->policy.wait_until;
 	struct htbs_arrival arrival;
 
 	if (flow->pending == PENDING_MAX)
 		return;
-	htbs_policy_arrive(&bench->policy, &flow->c, bench->now, &head, &arrival);
+	htbs_policy_arrive(&bench->policy, &flow->c, bench->now, &request, &arrival);
 	must(arrival.hit == waited);
 	if (arrival.wait_shortened)
 		must(bench->policy.wait &&

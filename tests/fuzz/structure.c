@@ -83,14 +83,14 @@ static void check_head(const struct bench *bench, const struct flow *flow)
 
 	if (!flow->pending)
 		return;
-	must(c->cost == oldest->cost);
-	must(c->write == oldest->write);
-	must(c->pos == oldest->pos);
+	must(c->head.cost == oldest->cost);
+	must(c->head.write == oldest->write);
+	must(c->head.pos == oldest->pos);
 	if (c->cap.max)
 		arrived = htbs_cap_waits_since(&c->cap, arrived);
 	if (RB_EMPTY_NODE(&c->cap.rb)) {
-		must(c->arrived == arrived);
-		must(!htbs_before(bench->now, c->arrived));
+		must(c->head.arrived == arrived);
+		must(!htbs_before(bench->now, c->head.arrived));
 	}
 }
 

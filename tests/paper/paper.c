@@ -59,8 +59,8 @@ static void paper_update_tags(struct htbs_policy *policy, struct htbs_flow *flow
 	if (htbs_pool_first(flow->pool) != flow)
 		return;
 	keeper->sweep = policy->background_due;
-	paper_follow(&pace->bytes, jump, flow->arrived);
-	paper_follow(&pace->ops, jump, flow->arrived);
+	paper_follow(&pace->bytes, jump, flow->head.arrived);
+	paper_follow(&pace->ops, jump, flow->head.arrived);
 	htbs_policy_update_head(policy, flow);
 }
 
@@ -173,7 +173,8 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 	policy->order = choice->order;
 	/* A dispatch charges what is entitled, and this rule all else as well. */
 	if (!next->background && !htbs_flow_owed(next, now))
-		htbs_pace_charge(&next->pool->pace, next->arrived, next->cost);
+		htbs_pace_charge(&next->pool->pace, next->head.arrived,
+				 next->head.cost);
 	if (stays)
 		return;
 	choice->switched = policy->active != next;

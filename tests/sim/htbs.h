@@ -65,16 +65,23 @@ static void engine_add_flow(struct engine_flow *flow,
 		htbs_policy_configure_pool(&policy, &flow->flow, promise, 0);
 }
 
+static struct htbs_extent engine_extent(const struct sim_what *what, u64 arrived)
+{
+	return (struct htbs_extent){
+		.arrived	= arrived,
+		.pos		= what->sector,
+		.sectors	= what->size / 512,
+		.cost		= htbs_cost(what->size),
+		.sync		= !what->write,
+		.write		= what->write,
+	};
+}
+
 static bool engine_arrive(struct engine_flow *flow, u64 now,
 			  const struct sim_what *what,
 			  struct engine_request *request)
 {
-	const struct htbs_head in = {
-		.arrived	= now,
-		.cost		= htbs_cost(what->size),
-		.write		= what->write,
-		.pos		= what->sector,
-	};
+	const struct htbs_extent in = engine_extent(what, now);
 	struct htbs_arrival arrival;
 
 	request->arrived = now;
@@ -99,14 +106,7 @@ static void engine_dispatch(struct engine_flow *flow, u64 now,
 			    const struct sim_what *what,
 			    struct engine_request *request)
 {
-	const struct htbs_extent extent = {
-		.arrived	= request->arrived,
-		.pos		= what->sector,
-		.sectors	= what->size / 512,
-		.cost		= htbs_cost(what->size),
-		.sync		= !what->write,
-		.write		= what->write,
-	};
+	const struct htbs_extent extent = engine_extent(what, request->arrived);
 
 	htbs_policy_dispatch(&policy, &flow->flow, now, &extent,
 			     &request->sent);
@@ -118,12 +118,9 @@ static void engine_set_head(struct engine_flow *flow,
 			    const struct sim_what *what,
 			    const struct engine_request *request)
 {
-	htbs_policy_set_head(&policy, &flow->flow, &(struct htbs_head){
-		.arrived	= request->arrived,
-		.cost		= htbs_cost(what->size),
-		.write		= what->write,
-		.pos		= what->sector,
-	});
+	const struct htbs_extent head = engine_extent(what, request->arrived);
+
+	htbs_policy_set_head(&policy, &flow->flow, &head);
 }
 
 static void engine_complete(struct engine_flow *flow, u64 now,

@@ -18,7 +18,6 @@ const size_t host_size_params = sizeof(struct htbs_params);
 const size_t host_size_arrival = sizeof(struct htbs_arrival);
 const size_t host_size_choice = sizeof(struct htbs_choice);
 const size_t host_size_extent = sizeof(struct htbs_extent);
-const size_t host_size_head = sizeof(struct htbs_head);
 const size_t host_size_sent = sizeof(struct htbs_sent);
 const size_t host_size_service_time = sizeof(struct htbs_service_time);
 const size_t host_size_quota = sizeof(struct htbs_quota);

@@ -70,12 +70,6 @@ class CExtent(Structure):
                 ("cost", c_uint32), ("sync", c_bool), ("write", c_bool)]
 
 
-class CHead(Structure):
-    """struct htbs_head."""
-
-    _fields_ = [("arrived", c_uint64), ("pos", c_uint64), ("cost", c_uint32), ("write", c_bool)]
-
-
 class CSent(Structure):
     """struct htbs_sent."""
 
@@ -141,7 +135,7 @@ class FlowView(Structure):
 
 
 MIRRORS = {"params": CParams, "arrival": CArrival, "choice": CChoice, "extent": CExtent,
-           "head": CHead, "sent": CSent, "service_time": CServiceTime, "quota": CQuota,
+           "sent": CSent, "service_time": CServiceTime, "quota": CQuota,
            "window": CLimit,
            "admission": CAdmission}
 
@@ -152,8 +146,8 @@ PROTOTYPES = {
     "htbs_policy_configure": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
     "htbs_policy_configure_pool": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
     "htbs_policy_exit_flow": (c_bool, c_void_p, c_void_p),
-    "htbs_policy_arrive": (None, c_void_p, c_void_p, c_uint64, POINTER(CHead), POINTER(CArrival)),
-    "htbs_policy_set_head": (None, c_void_p, c_void_p, POINTER(CHead)),
+    "htbs_policy_arrive": (None, c_void_p, c_void_p, c_uint64, POINTER(CExtent), POINTER(CArrival)),
+    "htbs_policy_set_head": (None, c_void_p, c_void_p, POINTER(CExtent)),
     "htbs_policy_choose": (None, c_void_p, c_uint64, POINTER(CChoice)),
     "htbs_policy_dispatch": (c_bool, c_void_p, c_void_p, c_uint64, POINTER(CExtent),
                              POINTER(CSent)),
@@ -262,9 +256,10 @@ class Request:
         """When it is due. Of a dispatched request."""
         return self.sent.due
 
-    def head(self) -> CHead:
-        """What the policy has to know of it while it is pending."""
-        return CHead(self.arrived % WRAP, self.pos, self.cost, self.write)
+    def extent(self) -> CExtent:
+        """What the policy has to know of it."""
+        return CExtent(self.arrived % WRAP, self.pos, self.sectors, self.cost, self.sync,
+                       self.write)
 
 
 def _c_params(params: Params | None) -> CParams | None:
@@ -339,7 +334,7 @@ class Device:
         """A request arrives."""
         arrival = CArrival()
         request.arrived = now
-        self.lib.htbs_policy_arrive(self.policy, flow.address, now % WRAP, byref(request.head()),
+        self.lib.htbs_policy_arrive(self.policy, flow.address, now % WRAP, byref(request.extent()),
                                     byref(arrival))
         self.places += 1
         request.placed = self.places
@@ -359,10 +354,8 @@ class Device:
         request = flow.nearest() if self.nearest else flow.queue[0]
         flow.queue.remove(request)
         request.sent = CSent()
-        extent = CExtent(request.arrived % WRAP, request.pos, request.sectors, request.cost,
-                         request.sync, request.write)
         began = self.lib.htbs_policy_dispatch(self.policy, flow.address, now % WRAP,
-                                              byref(extent), byref(request.sent))
+                                              byref(request.extent()), byref(request.sent))
         self._set_head(flow)
         return request, began
 
@@ -505,4 +498,4 @@ class Device:
     def _set_head(self, flow: Flow) -> None:
         if flow.queue:
             self.lib.htbs_policy_set_head(self.policy, flow.address,
-                                          byref(flow.queue[0].head()))
+                                          byref(flow.queue[0].extent()))

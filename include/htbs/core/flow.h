@@ -25,73 +25,7 @@
 #define HTBS_RUN		8
 
 /**
- * struct htbs_flow - the policy's view of a reservation on a device
- * @pool: the flows with which it shares a reservation
- * @own: the pool in which it is alone if it has a reservation of its own
- * @member: its place in @pool
- * @turn: its place among the backlogged flows of @pool, while it is one of them
- * @cap: its cap
- * @pending: pending requests
- * @in_flight: requests dispatched and not completed
- * @paced: those of them that were charged to the pace, and what they were charged
- * @backlogged: its place among the backlogged flows, while it is one of them
- * @arrived: when its oldest pending request arrived, or was no longer throttled; real ns
- * @cost: what that is charged, bytes
- * @far: its requests in flight for which the device positions
- * @pos: the first sector of its oldest pending request
- * @expected: its place among the flows of which conforming requests are expected
- * @expected_until: up to when they are, real ns
- * @share: device time that it had over its weight
- * @time_alone: what the device takes for its last request if it serves no other, ns
- * @service: what the device takes for its requests
- * @fastest: the same at best
- * @bytes: what its requests in flight were charged
- * @load: what the device takes for them
- * @next_pos: sector after the end of the last request dispatched
- * @sweep: sector from which the next request by position is looked for
- * @idle_since: when its last request completed, or the flow began, real ns
- * @think: mean time from there to its next request, ns
- * @background: it is IOPRIO_CLASS_IDLE (constant)
- * @write: its oldest pending request moves data to the device
- * @history: one bit for each of the last 8 dispatched requests, 1: sequential
- * @sync: a task waits for the last request dispatched
- * @known: a request was dispatched, so @next_pos is valid
- */
-struct htbs_flow {
-	struct htbs_pool *pool;
-	struct htbs_pool own;
-	struct list_head member;
-	struct list_head turn;
-	struct htbs_cap cap;
-	u32 pending;
-	u32 in_flight;
-	struct htbs_paced paced;
-	struct list_head backlogged;
-	u64 arrived;
-	u32 cost;
-	u32 far;
-	u64 pos;
-	struct rb_node expected;
-	u64 expected_until;
-	struct htbs_fair_node share;
-	u64 time_alone;
-	struct htbs_service_time service;
-	struct htbs_fastest fastest;
-	u64 bytes;
-	struct htbs_load load;
-	u64 next_pos;
-	u64 sweep;
-	u64 idle_since;
-	u64 think;
-	bool background;
-	bool write;
-	u8 history;
-	bool sync;
-	bool known;
-};
-
-/**
- * struct htbs_extent - a request that is dispatched
+ * struct htbs_extent - a request, as far as the policy needs it
  * @arrived: when it arrived, real ns
  * @pos: first sector
  * @sectors: length
@@ -106,6 +40,66 @@ struct htbs_extent {
 	u32 cost;
 	bool sync;
 	bool write;
+};
+
+/**
+ * struct htbs_flow - the policy's view of a reservation on a device
+ * @pool: the flows with which it shares a reservation
+ * @own: the pool in which it is alone if it has a reservation of its own
+ * @member: its place in @pool
+ * @turn: its place among the backlogged flows of @pool, while it is one of them
+ * @cap: its cap
+ * @pending: pending requests
+ * @in_flight: requests dispatched and not completed
+ * @paced: those of them that were charged to the pace, and what they were charged
+ * @backlogged: its place among the backlogged flows, while it is one of them
+ * @head: its oldest pending request; it arrived when the flow was no longer throttled
+ * @far: its requests in flight for which the device positions
+ * @expected: its place among the flows of which conforming requests are expected
+ * @expected_until: up to when they are, real ns
+ * @share: device time that it had over its weight
+ * @time_alone: what the device takes for its last request if it serves no other, ns
+ * @service: what the device takes for its requests
+ * @fastest: the same at best
+ * @bytes: what its requests in flight were charged
+ * @load: what the device takes for them
+ * @next_pos: sector after the end of the last request dispatched
+ * @sweep: sector from which the next request by position is looked for
+ * @idle_since: when its last request completed, or the flow began, real ns
+ * @think: mean time from there to its next request, ns
+ * @background: it is IOPRIO_CLASS_IDLE (constant)
+ * @history: one bit for each of the last 8 dispatched requests, 1: sequential
+ * @sync: a task waits for the last request dispatched
+ * @known: a request was dispatched, so @next_pos is valid
+ */
+struct htbs_flow {
+	struct htbs_pool *pool;
+	struct htbs_pool own;
+	struct list_head member;
+	struct list_head turn;
+	struct htbs_cap cap;
+	u32 pending;
+	u32 in_flight;
+	struct htbs_paced paced;
+	struct list_head backlogged;
+	struct htbs_extent head;
+	u32 far;
+	struct rb_node expected;
+	u64 expected_until;
+	struct htbs_fair_node share;
+	u64 time_alone;
+	struct htbs_service_time service;
+	struct htbs_fastest fastest;
+	u64 bytes;
+	struct htbs_load load;
+	u64 next_pos;
+	u64 sweep;
+	u64 idle_since;
+	u64 think;
+	bool background;
+	u8 history;
+	bool sync;
+	bool known;
 };
 
 /**
@@ -149,7 +143,8 @@ static inline bool htbs_flow_alone(const struct htbs_flow *flow)
  */
 static inline u64 htbs_flow_start(const struct htbs_flow *flow)
 {
-	return htbs_pace_start(&flow->pool->pace, flow->arrived, flow->cost);
+	return htbs_pace_start(&flow->pool->pace, flow->head.arrived,
+			       flow->head.cost);
 }
 
 /**

@@ -179,20 +179,6 @@ struct htbs_policy {
 };
 
 /**
- * struct htbs_head - a pending request, as far as the policy needs it
- * @arrived: when it arrived, real ns
- * @cost: bytes charged
- * @write: moves data to the device
- * @pos: first sector
- */
-struct htbs_head {
-	u64 arrived;
-	u64 pos;
-	u32 cost;
-	bool write;
-};
-
-/**
  * struct htbs_arrival - what an arriving request changed
  * @hit: the request ended a wait
  * @wait_shortened: a wait for another flow ends earlier, see policy->wait_until
@@ -255,10 +241,10 @@ void htbs_policy_configure_pool(struct htbs_policy *policy, struct htbs_flow *fl
 bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow);
 
 void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
-			u64 now, const struct htbs_head *in,
+			u64 now, const struct htbs_extent *in,
 			struct htbs_arrival *arrival);
 void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
-			  const struct htbs_head *head);
+			  const struct htbs_extent *head);
 bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_extent *extent,
 			  struct htbs_sent *sent);
