@@ -142,7 +142,7 @@ def test_removal_leaves_nothing(said):
     *_, said = said
     assert "FATAL: Module htbs not found" in said["remove"]
     assert "still there" not in said["remove"]
-    assert re.findall("(?m)^/.*htbs.*$", said["remove"]) == [
+    assert sorted(re.findall("(?m)^/.*htbs.*$", said["remove"])) == [
         "/etc/systemd/system/htbs-guest.service",
         "/etc/systemd/system/multi-user.target.wants/htbs-guest.service",
     ]
