@@ -98,13 +98,19 @@ static void htbs_redispatch(struct htbs_device *dev,
 
 static struct request *htbs_dispatch_first(struct htbs_device *dev, u64 now)
 {
-	struct request *rq = htbs_first_request(dev, now);
 	struct htbs_reservation *res;
+	struct request *rq;
 
+	if (!dev->first) {
+		dev->exempt_turn = false;
+		return NULL;
+	}
+	rq = htbs_first_request(dev, now);
 	if (!rq)
 		return NULL;
 
 	list_del_init(&rq->queuelist);
+	dev->first--;
 	res = htbs_rq_prepared(rq) ? htbs_rq_reservation(rq) : NULL;
 	if (res)
 		htbs_redispatch(dev, res, rq, now);

@@ -120,6 +120,7 @@ static void htbs_exit_sched(struct elevator_queue *eq)
 	WARN_ON_ONCE(!list_empty(&dev->dispatch));
 	WARN_ON_ONCE(!list_empty(&dev->exempt));
 	WARN_ON_ONCE(!list_empty(&dev->urgent));
+	WARN_ON_ONCE(dev->first);
 	WARN_ON_ONCE(dev->policy.pending);
 	WARN_ON_ONCE(atomic_read(&dev->tags_held));
 

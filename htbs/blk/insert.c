@@ -23,6 +23,24 @@
 #include <htbs/tag_depth.h>
 #include <htbs/trace.h>
 
+/**
+ * struct htbs_batch - requests that are inserted at once
+ * @at_head: they go first
+ * @now: real time, ns
+ * @free: those of them that were merged
+ * @blkg: the group of the one that was looked up last
+ * @ioprio: its priority; -1: other groups may wait for it, or there is none yet
+ * @res: its reservation
+ */
+struct htbs_batch {
+	bool at_head;
+	u64 now;
+	struct list_head *free;
+	struct blkcg_gq *blkg;
+	int ioprio;
+	struct htbs_reservation *res;
+};
+
 /* Queue a request that goes first, whatever its reservation. */
 static void htbs_insert_first(struct htbs_device *dev, struct request *rq,
 			      bool at_head)
@@ -31,6 +49,7 @@ static void htbs_insert_first(struct htbs_device *dev, struct request *rq,
 		list_add(&rq->queuelist, &dev->dispatch);
 	else
 		list_add_tail(&rq->queuelist, &dev->dispatch);
+	dev->first++;
 }
 
 static void htbs_insert_pending(struct htbs_device *dev,
@@ -38,12 +57,11 @@ static void htbs_insert_pending(struct htbs_device *dev,
 				struct request *rq, u64 now)
 {
 	struct htbs_arrival arrival;
-	struct htbs_extent in;
 
 	htbs_rq_set_arrived(rq, now);
 	if (!res->flow.pending)
-		htbs_rq_extent(rq, &in);
-	htbs_policy_arrive(&dev->policy, &res->flow, now, &in, &arrival);
+		htbs_rq_extent(rq, &res->flow.head);
+	htbs_policy_arrive(&dev->policy, &res->flow, now, &arrival);
 	if (arrival.hit)
 		res->stats.hits++;
 	if (arrival.wait_shortened)
@@ -63,6 +81,7 @@ static void htbs_insert_exempt(struct htbs_device *dev,
 {
 	htbs_queue_bypass(dev, res, htbs_rq_cost(rq), now);
 	list_add_tail(&rq->queuelist, &dev->exempt);
+	dev->first++;
 	htbs_trace_pass(dev, res, rq, now);
 }
 
@@ -77,12 +96,12 @@ static bool htbs_insert_urgent(struct htbs_device *dev,
 	u32 cost = htbs_rq_cost(rq);
 	u64 due;
 
-	if (!htbs_rq_issued_as_root(rq) ||
-	    !htbs_policy_admit_urgent(&dev->policy, now, cost, &due))
+	if (!htbs_policy_admit_urgent(&dev->policy, now, cost, &due))
 		return false;
 	htbs_queue_bypass(dev, res, cost, now);
 	htbs_rq_set_arrived(rq, due);
 	list_add_tail(&rq->queuelist, &dev->urgent);
+	dev->first++;
 	htbs_trace_pass(dev, res, rq, now);
 	return true;
 }
@@ -104,12 +123,33 @@ static bool htbs_may_merge(struct htbs_device *dev,
 		!res->flow.cap.max);
 }
 
+/*
+ * Requests that are inserted at once are most often of one group and class, and of one
+ * reservation then. Those that other groups may wait for are looked up one by one.
+ */
+static struct htbs_reservation *htbs_lookup(struct htbs_device *dev,
+					    struct htbs_batch *batch,
+					    struct request *rq)
+{
+	const struct bio *bio = rq->bio;
+	bool as_root = htbs_rq_issued_as_root(rq);
+
+	if (!as_root && bio->bi_blkg == batch->blkg &&
+	    bio->bi_ioprio == batch->ioprio)
+		return batch->res;
+	batch->blkg = bio->bi_blkg;
+	batch->ioprio = as_root ? -1 : bio->bi_ioprio;
+	batch->res = htbs_reservation_of_rq(dev, rq);
+	return batch->res;
+}
+
 /* Returns the reservation that the request is charged to; NULL: none, or it was merged. */
 static struct htbs_reservation *htbs_insert(struct htbs_device *dev,
-					    struct request *rq, bool at_head,
-					    struct list_head *free, u64 now)
+					    struct htbs_batch *batch,
+					    struct request *rq)
 {
 	struct htbs_reservation *res;
+	u64 now = batch->now;
 
 	lockdep_assert_held(&dev->lock);
 
@@ -120,13 +160,13 @@ static struct htbs_reservation *htbs_insert(struct htbs_device *dev,
 	if (!htbs_rq_prepared(rq) || blk_rq_is_passthrough(rq) ||
 	    htbs_rq_reservation(rq) || !rq->bio || !blk_rq_bytes(rq)) {
 		trace_block_rq_insert(rq);
-		htbs_insert_first(dev, rq, at_head);
+		htbs_insert_first(dev, rq, batch->at_head);
 		return NULL;
 	}
 
-	res = htbs_reservation_of_rq(dev, rq);
+	res = htbs_lookup(dev, batch, rq);
 	if (htbs_may_merge(dev, res, rq) &&
-	    blk_mq_sched_try_insert_merge(dev->queue, rq, free))
+	    blk_mq_sched_try_insert_merge(dev->queue, rq, batch->free))
 		return NULL;
 	trace_block_rq_insert(rq);
 
@@ -135,11 +175,12 @@ static struct htbs_reservation *htbs_insert(struct htbs_device *dev,
 	htbs_rq_set_reservation(rq, res);
 	res->stats.inserted++;
 	/* The data of a write between two flushes is inserted at the head. */
-	if (at_head) {
+	if (batch->at_head) {
 		htbs_queue_bypass(dev, res, htbs_rq_cost(rq), now);
-		htbs_insert_first(dev, rq, at_head);
-	} else if (htbs_rq_issued_as_root(rq) &&
-		   res->flow.cap.max) {
+		htbs_insert_first(dev, rq, batch->at_head);
+	} else if (!htbs_rq_issued_as_root(rq)) {
+		htbs_insert_pending(dev, res, rq, now);
+	} else if (res->flow.cap.max) {
 		htbs_insert_exempt(dev, res, rq, now);
 	} else if (!htbs_insert_urgent(dev, res, rq, now)) {
 		htbs_insert_pending(dev, res, rq, now);
@@ -147,18 +188,16 @@ static struct htbs_reservation *htbs_insert(struct htbs_device *dev,
 	return res;
 }
 
-/* Requests in a row are most often of one reservation. */
-static void htbs_insert_list(struct htbs_device *dev, struct list_head *list,
-			     bool at_head, struct list_head *free)
+static void htbs_insert_batch(struct htbs_device *dev, struct list_head *list,
+			      struct htbs_batch *batch)
 {
 	struct htbs_reservation *res, *last = NULL;
-	u64 now = ktime_get_ns();
 	struct request *rq;
 
 	while (!list_empty(list)) {
 		rq = list_first_entry(list, struct request, queuelist);
 		list_del_init(&rq->queuelist);
-		res = htbs_insert(dev, rq, at_head, free, now);
+		res = htbs_insert(dev, batch, rq);
 		if (last && last != res)
 			htbs_tags_account(dev, last);
 		last = res;
@@ -177,13 +216,18 @@ void htbs_insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list,
 			  htbs_insert_t how)
 {
 	struct htbs_device *dev = htbs_device_of(hctx->queue);
-	bool at_head = htbs_insert_at_head(how);
+	LIST_HEAD(free);
+	struct htbs_batch batch = {
+		.at_head	= htbs_insert_at_head(how),
+		.free		= &free,
+		.ioprio		= -1,
+	};
 	struct request *rq, *next;
 	unsigned long flags;
-	LIST_HEAD(free);
 
 	spin_lock_irqsave(&dev->lock, flags);
-	htbs_insert_list(dev, list, at_head, &free);
+	batch.now = ktime_get_ns();
+	htbs_insert_batch(dev, list, &batch);
 	htbs_cap_timer_arm(dev);
 	htbs_device_unlock(dev, flags);
 

@@ -112,12 +112,11 @@ void htbs_queue_update_head(struct htbs_device *dev,
 			    struct htbs_reservation *res)
 {
 	struct request *rq = htbs_queue_oldest(res);
-	struct htbs_extent head;
 
 	if (!rq)
 		return;
-	htbs_rq_extent(rq, &head);
-	htbs_policy_set_head(&dev->policy, &res->flow, &head);
+	htbs_rq_extent(rq, &res->flow.head);
+	htbs_policy_head_changed(&dev->policy, &res->flow);
 }
 
 /**
@@ -159,6 +158,7 @@ void htbs_queue_exempt_pending(struct htbs_device *dev,
 		htbs_policy_remove(&dev->policy, &res->flow);
 		htbs_tags_account(dev, res);
 		list_add_tail(&rq->queuelist, &dev->exempt);
+		dev->first++;
 		htbs_trace_pass(dev, res, rq, now);
 	}
 }

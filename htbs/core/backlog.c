@@ -173,6 +173,35 @@ bool htbs_policy_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
 }
 
 /**
+ * htbs_policy_serve_active() - virtual time follows the share of the active flow
+ * @policy: the policy
+ *
+ * To be called before another flow begins there.
+ */
+void htbs_policy_serve_active(struct htbs_policy *policy)
+{
+	const struct htbs_flow *flow = policy->active;
+	u64 position = htbs_service_time_longest(&policy->service);
+
+	if (flow)
+		htbs_fair_serve(&policy->shares, &flow->share,
+				htbs_flow_share_of_run(flow, position));
+}
+
+/**
+ * htbs_policy_set_active() - the device is granted to a flow, or to none
+ * @policy: the policy
+ * @flow: the flow, or NULL
+ */
+void htbs_policy_set_active(struct htbs_policy *policy, struct htbs_flow *flow)
+{
+	if (policy->active == flow)
+		return;
+	htbs_policy_serve_active(policy);
+	policy->active = flow;
+}
+
+/**
  * htbs_policy_load_with() - what the device has, and the head of a flow
  * @policy: the policy
  * @flow: the flow

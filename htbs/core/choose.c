@@ -153,18 +153,16 @@ static struct htbs_flow *htbs_only_flow(struct htbs_policy *policy, u64 now)
 	    !list_is_singular(&policy->backlogged) ||
 	    !htbs_before(now, flow->head.arrived + HTBS_EXPIRE))
 		return NULL;
-	policy->surplus = !htbs_flow_owed(flow, now);
-	return !policy->surplus || htbs_policy_within_limits(policy, flow, now) ?
-	       flow : NULL;
+	return htbs_policy_can_dispatch(policy, flow, now) ? flow : NULL;
 }
 
-/* Make a flow active, or none if the background has the device. */
-static bool htbs_set_active(struct htbs_policy *policy, struct htbs_flow *flow,
+/* The device is granted to a flow; none is active if that is the background. */
+static bool htbs_grant(struct htbs_policy *policy, struct htbs_flow *flow,
 			    u64 now)
 {
 	const struct htbs_flow *was = policy->active;
 
-	policy->active = flow->background ? NULL : flow;
+	htbs_policy_set_active(policy, flow->background ? NULL : flow);
 	policy->run = 0;
 	policy->run_since = now;
 	if (flow->background)
@@ -223,5 +221,5 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 			HTBS_ORDER_NEAREST : HTBS_ORDER_OLDEST;
 	policy->order = choice->order;
 	if (!stays)
-		choice->switched = htbs_set_active(policy, next, now);
+		choice->switched = htbs_grant(policy, next, now);
 }

@@ -17,9 +17,7 @@
 #include <htbs/core/inflight.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/quota.h>
-
-/* A flow that had a conforming request may have another one for so long. */
-#define HTBS_EXPECT		1000000000ULL	/* ns: 1 s */
+#include <htbs/core/tree.h>
 
 /*
  * What the device takes for the requests that it has and the head of a flow. The more
@@ -114,6 +112,14 @@ struct htbs_flow *htbs_policy_expected(struct htbs_policy *policy,
 	return NULL;
 }
 
+/* The same for any flow but one, which is most often the only one. */
+static bool htbs_others_expected(struct htbs_policy *policy,
+				 const struct htbs_flow *flow, u64 now)
+{
+	return !htbs_tree_holds_only(&policy->expected.rb_root, &flow->expected) &&
+	       htbs_policy_expected(policy, flow, now);
+}
+
 /*
  * A conforming request may arrive at any time, of a flow that had one of late. Is
  * it in time, behind all that the device has and this one?
@@ -154,21 +160,13 @@ static bool htbs_window_open(struct htbs_policy *policy)
 	return false;
 }
 
-/**
- * htbs_policy_within_limits() - whether the head of a flow may go as surplus
- * @policy: the policy
- * @flow: the flow
- * @now: real time, ns
- *
- * Surplus is limited for others: what a flow itself has reserved does not limit it.
- *
- * Return: true if it may.
+/*
+ * Whether the head of a flow may go as surplus. That is limited for others: what a flow
+ * itself has reserved does not limit it.
  */
-bool htbs_policy_within_limits(struct htbs_policy *policy,
+static bool htbs_within_limits(struct htbs_policy *policy,
 			       const struct htbs_flow *flow, u64 now)
 {
-	if (!htbs_policy_expected(policy, flow, now))
-		return true;
 	return flow->head.write ? htbs_quota_allows(&policy->quota, now) :
 	       policy->rotational || htbs_window_open(policy);
 }
@@ -188,8 +186,8 @@ bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 	    (htbs_risks_deadline(policy, flow, now) ||
 	     !htbs_leaves_room(policy, flow, now)))
 		return false;
-	return htbs_flow_owed(flow, now) ||
-	       htbs_policy_within_limits(policy, flow, now);
+	return !htbs_others_expected(policy, flow, now) ||
+	       htbs_flow_owed(flow, now) || htbs_within_limits(policy, flow, now);
 }
 
 static void htbs_update_load(struct htbs_policy *policy, struct htbs_flow *flow)

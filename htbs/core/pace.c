@@ -158,10 +158,9 @@ u64 htbs_pace_span(const struct htbs_pace *pace, const struct htbs_paced *paced)
 u64 htbs_pace_start(const struct htbs_pace *pace, u64 arrived, u32 cost)
 {
 	u64 burst = pace->params.burst;
+	u64 start = htbs_one_start(&pace->bytes, burst, arrived, cost);
 
-	return htbs_later(htbs_one_start(&pace->bytes, burst, arrived, cost),
-			  htbs_one_start(&pace->ops, burst, arrived,
-					 HTBS_COST_MIN));
+	return htbs_one_start(&pace->ops, burst, start, HTBS_COST_MIN);
 }
 
 /**

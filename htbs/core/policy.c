@@ -123,7 +123,7 @@ static void htbs_change_pool(struct htbs_policy *policy, struct htbs_flow *flow,
  * @now: real time, ns
  *
  * The flow has all of its burst, and begins anew with its share: what it had was
- * over another weight. If requests are pending, htbs_policy_set_head() must follow.
+ * over another weight. If requests are pending, htbs_policy_head_changed() must follow.
  */
 void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 			   const struct htbs_params *params, u64 now)
@@ -131,6 +131,7 @@ void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 	struct htbs_pool *pool = params ? &flow->own : &policy->pool;
 
 	htbs_policy_expect_none(policy, flow);
+	htbs_policy_serve_active(policy);
 	if (params)
 		htbs_pool_configure(pool, params, now);
 	if (flow->pool != pool)
@@ -155,6 +156,7 @@ void htbs_policy_configure_pool(struct htbs_policy *policy, struct htbs_flow *fl
 {
 	struct htbs_flow *each;
 
+	htbs_policy_serve_active(policy);
 	htbs_pool_configure(&policy->pool, params, now);
 	list_for_each_entry(each, &policy->pool.members, member) {
 		htbs_policy_expect_none(policy, each);
@@ -189,7 +191,7 @@ bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow)
 	 */
 	waited = policy->wait != HTBS_WAIT_NONE;
 	policy->wait = HTBS_WAIT_NONE;
-	policy->active = NULL;
+	htbs_policy_set_active(policy, NULL);
 	return waited;
 }
 
@@ -204,22 +206,21 @@ static void htbs_become_busy(struct htbs_policy *policy, struct htbs_flow *flow,
 	/* Between two requests for which the device is kept it was not idle. */
 	if (policy->active == flow)
 		return;
+	htbs_policy_serve_active(policy);
 	htbs_fair_busy(&policy->shares, &flow->share);
 }
 
 /**
  * htbs_policy_arrive() - a request arrives
  * @policy: the policy
- * @flow: its flow
+ * @flow: its flow; if it has no other request pending, flow->head is this one
  * @now: real time, ns
- * @in: the request; not read if the flow has others pending
  * @arrival: what it changed
  *
  * The caller puts the request at the end of the flow's queue.
  */
 void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
-			u64 now, const struct htbs_extent *in,
-			struct htbs_arrival *arrival)
+			u64 now, struct htbs_arrival *arrival)
 {
 	arrival->hit = policy->active == flow && policy->wait != HTBS_WAIT_NONE;
 	policy->held = false;
@@ -232,24 +233,23 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 	flow->pool->pending++;
 	if (!flow->pending++) {
 		flow->cap.throttled = htbs_policy_throttles(policy, flow, now);
-		htbs_policy_set_head(policy, flow, in);
+		htbs_policy_head_changed(policy, flow);
 	}
-	if (htbs_policy_owes(policy, flow, now))
+	if (!htbs_flow_had_conforming(flow, now) &&
+	    htbs_policy_owes(policy, flow, now))
 		htbs_policy_expect_more(policy, flow, now);
-	arrival->wait_shortened = htbs_policy_shorten_wait(policy, now);
+	arrival->wait_shortened = policy->wait != HTBS_WAIT_NONE &&
+				  htbs_policy_shorten_wait(policy, now);
 }
 
 /**
- * htbs_policy_set_head() - set the oldest pending request of a flow
+ * htbs_policy_head_changed() - the oldest pending request of a flow is another one
  * @policy: the policy
- * @flow: a flow with requests pending
- * @head: the oldest of them
+ * @flow: a flow with requests pending; flow->head is the oldest of them
  */
-void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
-			  const struct htbs_extent *head)
+void htbs_policy_head_changed(struct htbs_policy *policy, struct htbs_flow *flow)
 {
-	flow->head = *head;
-	flow->head.arrived = htbs_cap_waits_since(&flow->cap, head->arrived);
+	flow->head.arrived = htbs_cap_waits_since(&flow->cap, flow->head.arrived);
 	if (list_empty(&flow->backlogged) && RB_EMPTY_NODE(&flow->cap.rb))
 		htbs_policy_link(policy, flow);
 	else
@@ -309,7 +309,7 @@ static void htbs_charge_dispatch(struct htbs_policy *policy,
  * @extent: the request, as chosen
  * @sent: what to keep of it until it completes
  *
- * If more requests are pending, htbs_policy_set_head() must follow.
+ * If more requests are pending, htbs_policy_head_changed() must follow.
  *
  * Return: true if an overload began.
  */
@@ -331,16 +331,14 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 		began = htbs_policy_account_turn(policy, flow, sent->due, now);
 	policy->run += policy->active == flow;
 
-	htbs_fair_serve(&policy->shares, &flow->share,
-			htbs_flow_share_of_run(flow,
-					       htbs_service_time_longest(&policy->service)));
 	htbs_charge_dispatch(policy, flow, extent, sent);
 	if (sent->write)
 		htbs_quota_account(&policy->quota, extent->cost,
 				   policy->rotational && !near ?
 				   policy->service.position : 0, surplus, now);
 	htbs_policy_remove(policy, flow);
-	htbs_policy_charge_cap(policy, flow, now, extent->cost);
+	if (flow->cap.max)
+		htbs_policy_charge_cap(policy, flow, now, extent->cost);
 	return began;
 }
 
@@ -350,7 +348,7 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
  * @flow: the flow
  *
  * The request was dispatched or merged into another. If more requests are
- * pending, htbs_policy_set_head() must follow.
+ * pending, htbs_policy_head_changed() must follow.
  */
 void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow)
 {
@@ -390,8 +388,7 @@ static void htbs_charge_service(struct htbs_policy *policy,
 				struct htbs_flow *flow, u64 now,
 				const struct htbs_sent *sent)
 {
-	u64 took = now - policy->busy_since;
-	u64 of = htbs_pace_step(&flow->pool->pace, sent->cost);
+	u64 took = now - policy->busy_since, of;
 
 	if (took > HTBS_TOOK_MAX)
 		took = HTBS_TOOK_MAX;
@@ -403,8 +400,11 @@ static void htbs_charge_service(struct htbs_policy *policy,
 	htbs_fair_charge(&policy->shares, &flow->share,
 			 htbs_flow_share(flow, sent->write ?
 					 HTBS_WRITE_CHARGE * took : took));
+	if (!policy->overload.now)
+		return;
 	/* No reservation counts for more than the whole device. */
-	if (policy->overload.now && took > of)
+	of = htbs_pace_step(&flow->pool->pace, sent->cost);
+	if (took > of)
 		htbs_fair_charge(&policy->proportions, &flow->pool->proportion,
 				 took - of);
 }

@@ -65,7 +65,7 @@ static void htbs_unthrottle(struct htbs_policy *policy, struct htbs_flow *flow,
  * @max: the cap, bytes/s; 0: none
  * @now: real time, ns
  *
- * The flow is unthrottled. If requests are pending, htbs_policy_set_head() must
+ * The flow is unthrottled. If requests are pending, htbs_policy_head_changed() must
  * follow.
  */
 void htbs_policy_set_cap(struct htbs_policy *policy, struct htbs_flow *flow,

@@ -2,6 +2,7 @@
 /*
  * Waits, and requests held back: until when no choice is made.
  */
+#include <htbs/core/backlog.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/quota.h>
 #include <htbs/core/wait.h>
@@ -89,7 +90,7 @@ bool htbs_policy_cancel_wait(struct htbs_policy *policy)
 		return false;
 
 	policy->wait = HTBS_WAIT_NONE;
-	policy->active = NULL;
+	htbs_policy_set_active(policy, NULL);
 	return true;
 }
 

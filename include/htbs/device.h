@@ -102,6 +102,7 @@ struct htbs_reservation {
  * @exempt: requests that are exempt from their caps; charged on insertion
  * @urgent: requests that groups with a reservation may wait for (core/urgent.c), in
  *	order of arrival; charged on insertion
+ * @first: the requests on these three lists
  * @exempt_turn: the last request dispatched was one of @exempt
  * @tags_held: requests that have a tag, inserted or not
  * @reserved_tags: how many tags surplus leaves to reservations; read without
@@ -128,6 +129,7 @@ struct htbs_device {
 	struct list_head dispatch;
 	struct list_head exempt;
 	struct list_head urgent;
+	u32 first;
 	bool exempt_turn;
 	atomic_t tags_held;
 	u32 reserved_tags;
@@ -212,12 +214,8 @@ static inline void htbs_device_unlock(struct htbs_device *dev,
 				      unsigned long flags)
 	__releases(&dev->lock)
 {
-	bool has_work = !list_empty(&dev->dispatch) ||
-			!list_empty(&dev->exempt) ||
-			!list_empty(&dev->urgent) ||
-			htbs_policy_has_work(&dev->policy);
-
-	WRITE_ONCE(dev->has_work, has_work);
+	WRITE_ONCE(dev->has_work,
+		   dev->first || htbs_policy_has_work(&dev->policy));
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 

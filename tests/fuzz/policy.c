@@ -16,8 +16,10 @@
 
 static void set_head(struct bench *bench, struct flow *flow)
 {
-	if (flow->pending)
-		htbs_policy_set_head(&bench->policy, &flow->c, &flow->queue[0]);
+	if (!flow->pending)
+		return;
+	flow->c.head = flow->queue[0];
+	htbs_policy_head_changed(&bench->policy, &flow->c);
 }
 
 static struct htbs_extent drop(struct flow *flow, int at)
@@ -62,7 +64,9 @@ static void arrive(struct bench *bench, struct flow *flow, struct input *in)
 
 	if (flow->pending == PENDING_MAX)
 		return;
-	htbs_policy_arrive(&bench->policy, &flow->c, bench->now, &request, &arrival);
+	if (!flow->pending)
+		flow->c.head = request;
+	htbs_policy_arrive(&bench->policy, &flow->c, bench->now, &arrival);
 	must(arrival.hit == waited);
 	if (arrival.wait_shortened)
 		must(bench->policy.wait &&

@@ -81,13 +81,14 @@ static bool engine_arrive(struct engine_flow *flow, u64 now,
 			  const struct sim_what *what,
 			  struct engine_request *request)
 {
-	const struct htbs_extent in = engine_extent(what, now);
 	struct htbs_arrival arrival;
 
 	request->arrived = now;
 	request->due = now + htbs_flow_latency(&flow->flow);
 	request->conforming = false;
-	htbs_policy_arrive(&policy, &flow->flow, now, &in, &arrival);
+	if (!flow->flow.pending)
+		flow->flow.head = engine_extent(what, now);
+	htbs_policy_arrive(&policy, &flow->flow, now, &arrival);
 	return arrival.hit;
 }
 
@@ -118,9 +119,8 @@ static void engine_set_head(struct engine_flow *flow,
 			    const struct sim_what *what,
 			    const struct engine_request *request)
 {
-	const struct htbs_extent head = engine_extent(what, request->arrived);
-
-	htbs_policy_set_head(&policy, &flow->flow, &head);
+	flow->flow.head = engine_extent(what, request->arrived);
+	htbs_policy_head_changed(&policy, &flow->flow);
 }
 
 static void engine_complete(struct engine_flow *flow, u64 now,

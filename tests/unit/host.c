@@ -103,6 +103,22 @@ void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)
 	};
 }
 
+/* The oldest pending request of a flow is another one, or has grown. */
+void host_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
+		   const struct htbs_extent *head)
+{
+	flow->head = *head;
+	htbs_policy_head_changed(policy, flow);
+}
+
+void host_arrive(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
+		 const struct htbs_extent *in, struct htbs_arrival *arrival)
+{
+	if (!flow->pending)
+		flow->head = *in;
+	htbs_policy_arrive(policy, flow, now, arrival);
+}
+
 struct htbs_service_time *host_policy_alone(struct htbs_policy *policy)
 {
 	return &policy->alone;

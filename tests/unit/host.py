@@ -146,8 +146,8 @@ PROTOTYPES = {
     "htbs_policy_configure": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
     "htbs_policy_configure_pool": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
     "htbs_policy_exit_flow": (c_bool, c_void_p, c_void_p),
-    "htbs_policy_arrive": (None, c_void_p, c_void_p, c_uint64, POINTER(CExtent), POINTER(CArrival)),
-    "htbs_policy_set_head": (None, c_void_p, c_void_p, POINTER(CExtent)),
+    "host_arrive": (None, c_void_p, c_void_p, c_uint64, POINTER(CExtent), POINTER(CArrival)),
+    "host_set_head": (None, c_void_p, c_void_p, POINTER(CExtent)),
     "htbs_policy_choose": (None, c_void_p, c_uint64, POINTER(CChoice)),
     "htbs_policy_dispatch": (c_bool, c_void_p, c_void_p, c_uint64, POINTER(CExtent),
                              POINTER(CSent)),
@@ -334,8 +334,8 @@ class Device:
         """A request arrives."""
         arrival = CArrival()
         request.arrived = now
-        self.lib.htbs_policy_arrive(self.policy, flow.address, now % WRAP, byref(request.extent()),
-                                    byref(arrival))
+        self.lib.host_arrive(self.policy, flow.address, now % WRAP, byref(request.extent()),
+                             byref(arrival))
         self.places += 1
         request.placed = self.places
         flow.queue.append(request)
@@ -497,5 +497,4 @@ class Device:
 
     def _set_head(self, flow: Flow) -> None:
         if flow.queue:
-            self.lib.htbs_policy_set_head(self.policy, flow.address,
-                                          byref(flow.queue[0].extent()))
+            self.lib.host_set_head(self.policy, flow.address, byref(flow.queue[0].extent()))

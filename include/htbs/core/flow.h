@@ -55,6 +55,10 @@ struct htbs_extent {
  * @backlogged: its place among the backlogged flows, while it is one of them
  * @head: its oldest pending request; it arrived when the flow was no longer throttled
  * @far: its requests in flight for which the device positions
+ * @background: it is IOPRIO_CLASS_IDLE (constant)
+ * @history: one bit for each of the last 8 dispatched requests, 1: sequential
+ * @sync: a task waits for the last request dispatched
+ * @known: a request was dispatched, so @next_pos is valid
  * @expected: its place among the flows of which conforming requests are expected
  * @expected_until: up to when they are, real ns
  * @share: device time that it had over its weight
@@ -67,10 +71,6 @@ struct htbs_extent {
  * @sweep: sector from which the next request by position is looked for
  * @idle_since: when its last request completed, or the flow began, real ns
  * @think: mean time from there to its next request, ns
- * @background: it is IOPRIO_CLASS_IDLE (constant)
- * @history: one bit for each of the last 8 dispatched requests, 1: sequential
- * @sync: a task waits for the last request dispatched
- * @known: a request was dispatched, so @next_pos is valid
  */
 struct htbs_flow {
 	struct htbs_pool *pool;
@@ -84,6 +84,10 @@ struct htbs_flow {
 	struct list_head backlogged;
 	struct htbs_extent head;
 	u32 far;
+	bool background;
+	u8 history;
+	bool sync;
+	bool known;
 	struct rb_node expected;
 	u64 expected_until;
 	struct htbs_fair_node share;
@@ -96,10 +100,6 @@ struct htbs_flow {
 	u64 sweep;
 	u64 idle_since;
 	u64 think;
-	bool background;
-	u8 history;
-	bool sync;
-	bool known;
 };
 
 /**

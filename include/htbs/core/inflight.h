@@ -7,9 +7,29 @@
 
 #include <linux/types.h>
 
-struct htbs_flow;
+#include <htbs/core/flow.h>
+
 struct htbs_policy;
 struct htbs_sent;
+
+/* A flow that had a conforming request may have another one for so long. */
+#define HTBS_EXPECT		1000000000ULL	/* ns: 1 s */
+
+/**
+ * htbs_flow_had_conforming() - whether a conforming request has arrived a moment ago
+ * @flow: the flow
+ * @now: real time, ns
+ *
+ * Then the flow is expected to have others for most of HTBS_EXPECT, and whether another
+ * one conforms need not be known.
+ *
+ * Return: true if it has.
+ */
+static inline bool htbs_flow_had_conforming(const struct htbs_flow *flow, u64 now)
+{
+	return !RB_EMPTY_NODE(&flow->expected) &&
+	       htbs_before(now + HTBS_EXPECT / 16 * 15, flow->expected_until);
+}
 
 void htbs_policy_expect_more(struct htbs_policy *policy, struct htbs_flow *flow,
 			     u64 now);
@@ -17,8 +37,6 @@ void htbs_policy_expect_none(struct htbs_policy *policy,
 			     struct htbs_flow *flow);
 struct htbs_flow *htbs_policy_expected(struct htbs_policy *policy,
 				       const struct htbs_flow *except, u64 now);
-bool htbs_policy_within_limits(struct htbs_policy *policy,
-			       const struct htbs_flow *flow, u64 now);
 bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 			      struct htbs_flow *flow, u64 now);
 void htbs_policy_inflight_add(struct htbs_policy *policy,

@@ -241,10 +241,9 @@ void htbs_policy_configure_pool(struct htbs_policy *policy, struct htbs_flow *fl
 bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow);
 
 void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
-			u64 now, const struct htbs_extent *in,
-			struct htbs_arrival *arrival);
-void htbs_policy_set_head(struct htbs_policy *policy, struct htbs_flow *flow,
-			  const struct htbs_extent *head);
+			u64 now, struct htbs_arrival *arrival);
+void htbs_policy_head_changed(struct htbs_policy *policy,
+			      struct htbs_flow *flow);
 bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_extent *extent,
 			  struct htbs_sent *sent);
