@@ -42,7 +42,7 @@ void htbs_completed_request(struct request *rq, u64 unused)
 	struct htbs_device *dev = htbs_device_of(rq->q);
 	struct htbs_reservation *res;
 	struct htbs_sent sent;
-	bool waits, held;
+	bool waits = false, held;
 	unsigned long flags;
 	u64 now;
 
@@ -66,7 +66,11 @@ void htbs_completed_request(struct request *rq, u64 unused)
 			htbs_idle_timer_arm(dev);
 		htbs_trace_complete(dev, res, rq, now, waits);
 	}
-	htbs_device_unlock(dev, flags);
+	/* Nothing else about the next choice has changed. */
+	if (held || waits)
+		htbs_device_unlock(dev, flags);
+	else
+		spin_unlock_irqrestore(&dev->lock, flags);
 
 	/*
 	 * The held request may be dispatched now, and blk-mq does not ask

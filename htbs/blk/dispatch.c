@@ -22,7 +22,7 @@
 #include <htbs/tag_depth.h>
 #include <htbs/trace.h>
 
-static void htbs_start_request(struct htbs_device *dev,
+static __always_inline void htbs_start_request(struct htbs_device *dev,
 			       struct htbs_reservation *res,
 			       struct request *rq)
 {

@@ -52,7 +52,7 @@ static void htbs_insert_first(struct htbs_device *dev, struct request *rq,
 	dev->first++;
 }
 
-static void htbs_insert_pending(struct htbs_device *dev,
+static __always_inline void htbs_insert_pending(struct htbs_device *dev,
 				struct htbs_reservation *res,
 				struct request *rq, u64 now)
 {

@@ -43,7 +43,7 @@ bool htbs_queue_merges(const struct htbs_device *dev,
  * @res: its reservation
  * @rq: the request
  */
-void htbs_queue_add(struct htbs_device *dev, struct htbs_reservation *res,
+__always_inline void htbs_queue_add(struct htbs_device *dev, struct htbs_reservation *res,
 		    struct request *rq)
 {
 	list_add_tail(&rq->queuelist, &res->fifo);
@@ -65,7 +65,7 @@ void htbs_queue_add(struct htbs_device *dev, struct htbs_reservation *res,
  *
  * The caller has to tell the policy, and then to call htbs_queue_update_head().
  */
-void htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
+__always_inline void htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
 		     struct request *rq)
 {
 	struct request_queue *q = dev->queue;
@@ -108,7 +108,7 @@ struct request *htbs_queue_nearest(struct htbs_reservation *res)
  * @dev: the device, locked
  * @res: the reservation; its oldest request may have changed, or grown
  */
-void htbs_queue_update_head(struct htbs_device *dev,
+__always_inline void htbs_queue_update_head(struct htbs_device *dev,
 			    struct htbs_reservation *res)
 {
 	struct request *rq = htbs_queue_oldest(res);

@@ -144,7 +144,7 @@ static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
  * The only backlogged flow, on a device that orders by itself: nothing is to be chosen.
  * It may still be held back, or have expired.
  */
-static struct htbs_flow *htbs_only_flow(struct htbs_policy *policy, u64 now)
+static __always_inline struct htbs_flow *htbs_only_flow(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *flow = list_first_entry(&policy->backlogged,
 						  struct htbs_flow, backlogged);
@@ -182,7 +182,7 @@ static bool htbs_grant(struct htbs_policy *policy, struct htbs_flow *flow,
  * If no flow is chosen, either nothing is pending, or the request is held back,
  * or the device is idled as policy->wait says; see htbs_policy_timer().
  */
-void htbs_policy_choose(struct htbs_policy *policy, u64 now,
+__always_inline void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 			struct htbs_choice *choice)
 {
 	struct htbs_flow *next;

@@ -221,7 +221,7 @@ static void htbs_note_due(struct htbs_policy *policy, u64 due)
  * @flow: its flow
  * @sent: the request
  */
-void htbs_policy_inflight_add(struct htbs_policy *policy,
+__always_inline void htbs_policy_inflight_add(struct htbs_policy *policy,
 			      struct htbs_flow *flow,
 			      const struct htbs_sent *sent)
 {
@@ -280,7 +280,7 @@ void htbs_policy_note_idle(struct htbs_policy *policy, struct htbs_flow *flow)
  *
  * What was held back may be dispatched now.
  */
-void htbs_policy_inflight_remove(struct htbs_policy *policy,
+__always_inline void htbs_policy_inflight_remove(struct htbs_policy *policy,
 				 struct htbs_flow *flow,
 				 const struct htbs_sent *sent)
 {
@@ -335,14 +335,14 @@ static bool htbs_held_up(const struct htbs_flow *flow, u64 now, u64 by)
  */
 void htbs_policy_judge_limits(struct htbs_policy *policy,
 			      struct htbs_flow *flow, u64 now,
-			      const struct htbs_sent *sent)
+			      struct htbs_sent sent)
 {
 	u64 reads = (u64)htbs_policy_in_flight(policy, false) * HTBS_WINDOW_ONE;
-	bool slow = 4 * (now - sent->at) > 3 * (sent->due - sent->at);
-	u64 step = htbs_pace_step(&flow->pool->pace, sent->cost);
+	bool slow = 4 * (now - sent.at) > 3 * (sent.due - sent.at);
+	u64 step = htbs_pace_step(&flow->pool->pace, sent.cost);
 	u64 latency = htbs_flow_latency(flow);
 	const struct htbs_flow *tight = htbs_policy_expected(policy, NULL, now);
-	bool late = policy->rotational ? slow : htbs_before(sent->due, now);
+	bool late = policy->rotational ? slow : htbs_before(sent.due, now);
 	bool raises;
 
 	if (!late && !policy->rotational && htbs_held_up(flow, now, latency) &&

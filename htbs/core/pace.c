@@ -155,7 +155,7 @@ u64 htbs_pace_span(const struct htbs_pace *pace, const struct htbs_paced *paced)
  *
  * Return: ns.
  */
-u64 htbs_pace_start(const struct htbs_pace *pace, u64 arrived, u32 cost)
+__always_inline u64 htbs_pace_start(const struct htbs_pace *pace, u64 arrived, u32 cost)
 {
 	u64 burst = pace->params.burst;
 	u64 start = htbs_one_start(&pace->bytes, burst, arrived, cost);

@@ -219,7 +219,7 @@ static void htbs_become_busy(struct htbs_policy *policy, struct htbs_flow *flow,
  *
  * The caller puts the request at the end of the flow's queue.
  */
-void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
+__always_inline void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
 			u64 now, struct htbs_arrival *arrival)
 {
 	arrival->hit = policy->active == flow && policy->wait != HTBS_WAIT_NONE;
@@ -247,7 +247,7 @@ void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
  * @policy: the policy
  * @flow: a flow with requests pending; flow->head is the oldest of them
  */
-void htbs_policy_head_changed(struct htbs_policy *policy, struct htbs_flow *flow)
+__always_inline void htbs_policy_head_changed(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	flow->head.arrived = htbs_cap_waits_since(&flow->cap, flow->head.arrived);
 	if (list_empty(&flow->backlogged) && RB_EMPTY_NODE(&flow->cap.rb))
@@ -256,7 +256,7 @@ void htbs_policy_head_changed(struct htbs_policy *policy, struct htbs_flow *flow
 		htbs_policy_update_head(policy, flow);
 }
 
-static void htbs_describe(const struct htbs_policy *policy,
+static __always_inline void htbs_describe(const struct htbs_policy *policy,
 			  const struct htbs_flow *flow, u64 now, bool near,
 			  const struct htbs_extent *extent,
 			  struct htbs_sent *sent)
@@ -279,7 +279,7 @@ static void htbs_describe(const struct htbs_policy *policy,
 }
 
 /* Charge what a pool is owed. In an overload all that it has counts as owed. */
-static void htbs_charge_dispatch(struct htbs_policy *policy,
+static __always_inline void htbs_charge_dispatch(struct htbs_policy *policy,
 				 struct htbs_flow *flow,
 				 const struct htbs_extent *extent,
 				 const struct htbs_sent *sent)
@@ -313,7 +313,7 @@ static void htbs_charge_dispatch(struct htbs_policy *policy,
  *
  * Return: true if an overload began.
  */
-bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
+__always_inline bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_extent *extent,
 			  struct htbs_sent *sent)
 {
@@ -350,7 +350,7 @@ bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
  * The request was dispatched or merged into another. If more requests are
  * pending, htbs_policy_head_changed() must follow.
  */
-void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow)
+__always_inline void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	policy->pending--;
 	flow->pool->pending--;
@@ -365,7 +365,7 @@ void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow)
  * one. So the device learns from a request that is near, but took as long as to
  * position. The flow does not: it is no time of its transfer.
  */
-static void htbs_learn_service(struct htbs_policy *policy,
+static __always_inline void htbs_learn_service(struct htbs_policy *policy,
 			       struct htbs_flow *flow, u64 took,
 			       const struct htbs_sent *sent)
 {
@@ -384,7 +384,7 @@ static void htbs_learn_service(struct htbs_policy *policy,
 }
 
 /* Learn from a completed request, and charge the device time that it took. */
-static void htbs_charge_service(struct htbs_policy *policy,
+static __always_inline void htbs_charge_service(struct htbs_policy *policy,
 				struct htbs_flow *flow, u64 now,
 				const struct htbs_sent *sent)
 {
@@ -418,13 +418,13 @@ static void htbs_charge_service(struct htbs_policy *policy,
  *
  * Return: true if the device is now idled until policy->wait_until.
  */
-bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
+__always_inline bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_sent *sent)
 {
 	bool was = htbs_pool_impossible(flow->pool);
 
 	if (sent->conforms && htbs_before(sent->at, sent->due))
-		htbs_policy_judge_limits(policy, flow, now, sent);
+		htbs_policy_judge_limits(policy, flow, now, *sent);
 	if (sent->conforms && !was)
 		htbs_policy_judge_margin(policy, htbs_before(sent->due, now));
 	htbs_charge_service(policy, flow, now, sent);

@@ -101,10 +101,12 @@ bool htbs_policy_cancel_wait(struct htbs_policy *policy)
  *
  * Return: true if a wait ended; no flow is active then.
  */
-bool htbs_policy_timeout(struct htbs_policy *policy, u64 now)
+__always_inline bool htbs_policy_timeout(struct htbs_policy *policy, u64 now)
 {
 	u64 at;
 
+	if (policy->wait == HTBS_WAIT_NONE && !policy->held)
+		return false;
 	if (!htbs_policy_timer(policy, &at) || htbs_before(now, at))
 		return false;
 	return htbs_policy_cancel_wait(policy);

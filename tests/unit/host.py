@@ -33,7 +33,7 @@ TOOLS = ROOT / "build/linux-source/tools"
 LIBRARY = ROOT / "build/host/libhtbs.so"
 # The core library, as in the module.
 CORE = tuple(sorted((ROOT / "htbs/core").glob("*.c")))
-FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter",
+FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-fgnu89-inline", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter",
          "-Werror")
 
 WRAP = 1 << 64

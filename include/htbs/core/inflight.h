@@ -8,9 +8,7 @@
 #include <linux/types.h>
 
 #include <htbs/core/flow.h>
-
-struct htbs_policy;
-struct htbs_sent;
+#include <htbs/core/policy.h>
 
 /* A flow that had a conforming request may have another one for so long. */
 #define HTBS_EXPECT		1000000000ULL	/* ns: 1 s */
@@ -48,6 +46,6 @@ void htbs_policy_inflight_remove(struct htbs_policy *policy,
 				 const struct htbs_sent *sent);
 void htbs_policy_judge_limits(struct htbs_policy *policy,
 			      struct htbs_flow *flow, u64 now,
-			      const struct htbs_sent *sent);
+			      struct htbs_sent sent);
 
 #endif /* HTBS_CORE_INFLIGHT_H */
