@@ -22,7 +22,8 @@ _HERE = Path(__file__).parent
 _SECONDS = 3600
 _DATA_SIZE = 256 << 20
 # What firmware and GRUB write for a screen.
-_TERMINAL = re.compile(r"\x1b\[[0-9;=]*[A-Za-z]|\r")
+# What firmware, GRUB and systemd tell the terminal: colours, positions, a title or a palette.
+_TERMINAL = re.compile(r"\x1b\[[0-9;=?!]*[A-Za-z]|\x1b\][^\x07]*\x07|\r")
 _ARGUMENTS = (
     "root=/dev/vda rw console=ttyS0 panic=-1 oops=panic mitigations=off tsc=nowatchdog nokaslr"
     " quiet systemd.show_status=false loglevel=3"
