@@ -70,17 +70,30 @@ static void htbs_set_head(struct htbs_policy *policy, struct htbs_pool *pool)
 	htbs_ready_update(&policy->ready, ready);
 }
 
+static void htbs_insert_lone(struct htbs_policy *policy)
+{
+	if (policy->lone)
+		htbs_fair_insert(&policy->shares, &policy->lone->share);
+	policy->lone = NULL;
+}
+
+static void htbs_settle_head(struct htbs_policy *policy)
+{
+	if (policy->changed)
+		htbs_set_head(policy, policy->changed);
+	policy->changed = NULL;
+}
+
 /**
- * htbs_policy_settle() - bring the trees of what is owed up to date
+ * htbs_policy_settle() - bring the trees of shares and of what is owed up to date
  * @policy: the policy
  *
  * To be called before one of them is read.
  */
 void htbs_policy_settle(struct htbs_policy *policy)
 {
-	if (policy->changed)
-		htbs_set_head(policy, policy->changed);
-	policy->changed = NULL;
+	htbs_settle_head(policy);
+	htbs_insert_lone(policy);
 }
 
 /**
@@ -90,15 +103,16 @@ void htbs_policy_settle(struct htbs_policy *policy)
  *
  * A device that orders by itself asks for what is owed only if more than one flow is
  * backlogged. So the trees are brought up to date when they are read, or when another
- * pool has changed.
+ * pool has changed. For the same reason the only backlogged flow is not in the tree of
+ * shares before that is read, or another flow is backlogged.
  */
 void htbs_policy_update_head(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	if (policy->changed != flow->pool)
-		htbs_policy_settle(policy);
+		htbs_settle_head(policy);
 	policy->changed = flow->pool;
 	if (policy->rotational)
-		htbs_policy_settle(policy);
+		htbs_settle_head(policy);
 }
 
 /**
@@ -142,7 +156,11 @@ void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow)
 		htbs_proportion_insert(policy, flow->pool);
 	list_add_tail(&flow->turn, &flow->pool->backlog);
 	htbs_policy_update_head(policy, flow);
-	htbs_fair_insert(&policy->shares, &flow->share);
+	htbs_insert_lone(policy);
+	if (!policy->rotational && list_is_singular(&policy->backlogged))
+		policy->lone = flow;
+	else
+		htbs_fair_insert(&policy->shares, &flow->share);
 }
 
 /**
@@ -166,7 +184,10 @@ bool htbs_policy_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
 		return true;
 	list_del_init(&flow->turn);
 	htbs_policy_update_head(policy, flow);
-	htbs_fair_remove(&policy->shares, &flow->share);
+	if (policy->lone == flow)
+		policy->lone = NULL;
+	else
+		htbs_fair_remove(&policy->shares, &flow->share);
 	if (policy->overload.now && !htbs_pool_first(flow->pool))
 		htbs_fair_remove(&policy->proportions, &flow->pool->proportion);
 	return true;

@@ -193,7 +193,8 @@ void htbs_pace_busy(struct htbs_pace *pace, u64 now, u64 idle, u64 service)
 	u64 least = now - pace->params.latency;
 
 	htbs_one_busy(&pace->bytes, now, idle, service, least);
-	htbs_one_busy(&pace->ops, now, idle, service, least);
+	if (pace->ops.rate)
+		htbs_one_busy(&pace->ops, now, idle, service, least);
 }
 
 /**

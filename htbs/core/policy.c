@@ -200,7 +200,8 @@ static void htbs_become_busy(struct htbs_policy *policy, struct htbs_flow *flow,
 			     u64 now)
 {
 	policy->busy++;
-	htbs_flow_note_arrival(flow, now, policy->t_wait);
+	if (policy->rotational)
+		htbs_flow_note_arrival(flow, now, policy->t_wait);
 	if (!flow->pool->busy++)
 		htbs_pool_becomes_busy(policy, flow->pool, flow, now);
 	/* Between two requests for which the device is kept it was not idle. */

@@ -90,6 +90,7 @@ struct htbs_overload {
  * @background_due: when its next request goes before others, real ns
  * @pool: the flows without a reservation of their own
  * @changed: the pool with a stale head in @owed and @ready, or NULL
+ * @lone: the only backlogged flow, which is not in @shares yet, or NULL
  * @owed: heads of pools by deadline
  * @ready: those of them that are served as soon as they are entitled: by position if
  *	@rotational, else by deadline
@@ -140,6 +141,7 @@ struct htbs_policy {
 	u64 background_due;
 	struct htbs_pool pool;
 	struct htbs_pool *changed;
+	struct htbs_flow *lone;
 	struct htbs_owed owed;
 	struct htbs_ready ready;
 	u64 next_pos;
