@@ -21,7 +21,7 @@ static void htbs_judge(struct htbs_device *dev, struct htbs_reservation *res,
 	struct htbs_stats *stats = &res->stats;
 
 	stats->completed++;
-	if (!htbs_rq_flag(rq, HTBS_RQ_CONFORMS))
+	if (!htbs_rq_conforms(rq))
 		return;
 	if (!htbs_before(due, now)) {
 		stats->met++;

@@ -34,7 +34,7 @@ static __always_inline void htbs_start_request(struct htbs_device *dev,
 		return;
 
 	htbs_rq_set_flag(rq, HTBS_RQ_COUNTED);
-	res->stats.conforming += htbs_rq_flag(rq, HTBS_RQ_CONFORMS);
+	res->stats.conforming += htbs_rq_conforms(rq);
 	if (!htbs_data_bytes(rq->cmd_flags, bytes))
 		op = HTBS_OP_DISCARD;
 	else
@@ -82,14 +82,14 @@ static void htbs_redispatch(struct htbs_device *dev,
 {
 	struct htbs_sent sent = {
 		.due	= now + htbs_flow_latency(&res->flow),
-		.write	= op_is_write(rq->cmd_flags),
+		.flags	= op_is_write(rq->cmd_flags) ? HTBS_SENT_WRITE : 0,
 	};
 
 	if (htbs_rq_flag(rq, HTBS_RQ_COUNTED))
 		htbs_rq_sent(rq, &sent);
 	sent.at = now;
 	sent.cost = htbs_rq_cost(rq);
-	sent.far = true;
+	sent.flags |= HTBS_SENT_FAR;
 	htbs_rq_set_sent(rq, &sent);
 	htbs_policy_redispatch(&dev->policy, &res->flow, &sent);
 	htbs_start_request(dev, res, rq);

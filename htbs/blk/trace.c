@@ -120,7 +120,7 @@ void __htbs_trace_dispatch(struct htbs_device *dev,
 		htbs_trace_stop(dev, res, now);
 	trace_htbs_dispatch(dev->devt, id, htbs_rq_id(rq), now,
 			    res ? htbs_rq_due(rq) : 0,
-			    res && htbs_rq_flag(rq, HTBS_RQ_CONFORMS),
+			    res && htbs_rq_conforms(rq),
 			    blk_rq_pos(rq), blk_rq_bytes(rq),
 			    order, dev->policy.run,
 			    res ? res->flow.pending : 0,

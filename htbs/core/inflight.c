@@ -144,6 +144,14 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 	return htbs_flow_latency(other) >= htbs_load_longest(&load, policy->margin);
 }
 
+/* Not inlined: a device that does not seek, and is fast, pays for no more than a test. */
+static noinline bool htbs_disk_has_room(struct htbs_policy *policy,
+					const struct htbs_flow *flow, u64 now)
+{
+	return !htbs_risks_deadline(policy, flow, now) &&
+	       htbs_leaves_room(policy, flow, now);
+}
+
 /*
  * How many reads may be in flight beside requests that conform. To count late ones would
  * take too long for one in 1000. But the time in a queue has an exponential tail or a
@@ -182,9 +190,7 @@ static bool htbs_within_limits(struct htbs_policy *policy,
 bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 			      struct htbs_flow *flow, u64 now)
 {
-	if (policy->rotational &&
-	    (htbs_risks_deadline(policy, flow, now) ||
-	     !htbs_leaves_room(policy, flow, now)))
+	if (policy->rotational && !htbs_disk_has_room(policy, flow, now))
 		return false;
 	return !htbs_others_expected(policy, flow, now) ||
 	       htbs_flow_owed(flow, now) || htbs_within_limits(policy, flow, now);
@@ -231,15 +237,15 @@ __always_inline void htbs_policy_inflight_add(struct htbs_policy *policy,
 	}
 	flow->in_flight++;
 	flow->pool->in_flight++;
-	if (sent->paced) {
+	if (sent->flags & HTBS_SENT_PACED) {
 		htbs_paced_add(&flow->paced, sent->cost);
 		htbs_paced_add(&flow->pool->paced, sent->cost);
 	}
-	flow->far += sent->far;
+	flow->far += !!(sent->flags & HTBS_SENT_FAR);
 	flow->bytes += sent->cost;
 	if (!policy->in_flight++)
 		policy->busy_since = sent->at;
-	policy->writes += sent->write;
+	policy->writes += !!(sent->flags & HTBS_SENT_WRITE);
 	if (!policy->rotational)
 		return;
 	htbs_update_load(policy, flow);
@@ -287,14 +293,14 @@ __always_inline void htbs_policy_inflight_remove(struct htbs_policy *policy,
 	policy->held = false;
 	flow->in_flight--;
 	flow->pool->in_flight--;
-	if (sent->paced) {
+	if (sent->flags & HTBS_SENT_PACED) {
 		htbs_paced_sub(&flow->paced, sent->cost);
 		htbs_paced_sub(&flow->pool->paced, sent->cost);
 	}
-	flow->far -= sent->far;
+	flow->far -= !!(sent->flags & HTBS_SENT_FAR);
 	flow->bytes -= sent->cost;
 	policy->in_flight--;
-	policy->writes -= sent->write;
+	policy->writes -= !!(sent->flags & HTBS_SENT_WRITE);
 	htbs_policy_note_idle(policy, flow);
 	if (!policy->rotational)
 		return;

@@ -57,6 +57,8 @@ static bool htbs_too_late(struct htbs_overload *overload, bool late)
 {
 	u32 sample = late ? HTBS_OVERLOAD_ONE : 0;
 
+	if (!late && !overload->late)
+		return false;
 	overload->late = ((HTBS_OVERLOAD_WEIGHT - 1) * overload->late + sample) /
 			 HTBS_OVERLOAD_WEIGHT;
 	return overload->late > HTBS_OVERLOAD_ON;

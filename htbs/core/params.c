@@ -5,19 +5,6 @@
 #include <htbs/core/params.h>
 
 /**
- * htbs_params_rate() - the bandwidth that is promised at least
- * @params: the reservation
- *
- * Where only operations are reserved, each counts as the smallest request.
- *
- * Return: bytes/s.
- */
-u64 htbs_params_rate(const struct htbs_params *params)
-{
-	return params->bw ? params->bw : (u64)params->iops * HTBS_COST_MIN;
-}
-
-/**
  * htbs_params_valid() - whether a reservation is within the ranges of params.h
  * @params: the reservation
  *

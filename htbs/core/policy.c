@@ -258,25 +258,27 @@ __always_inline void htbs_policy_head_changed(struct htbs_policy *policy, struct
 }
 
 static __always_inline void htbs_describe(const struct htbs_policy *policy,
-			  const struct htbs_flow *flow, u64 now, bool near,
-			  const struct htbs_extent *extent,
-			  struct htbs_sent *sent)
+					  const struct htbs_flow *flow, u64 now,
+					  bool near, const struct htbs_extent *extent,
+					  struct htbs_sent *sent)
 {
 	u64 arrived = htbs_cap_waits_since(&flow->cap, extent->arrived);
 	u64 start = htbs_pace_start(&flow->pool->pace, arrived, extent->cost);
-	bool owed = !flow->background && !htbs_before(now, start);
 
-	*sent = (struct htbs_sent){
-		.at		= now,
-		.due		= flow->background ? arrived + HTBS_EXPIRE :
-						     start + htbs_flow_latency(flow),
-		.cost		= extent->cost,
-		.conforms	= !flow->background && start == arrived,
-		.write		= extent->write,
-		.far		= !near || policy->active != flow || !policy->run,
-		.paced		= owed || (policy->overload.now &&
-					   !flow->background),
-	};
+	*sent = (struct htbs_sent){ .at = now, .cost = extent->cost };
+	if (extent->write)
+		sent->flags |= HTBS_SENT_WRITE;
+	if (!near || policy->active != flow || !policy->run)
+		sent->flags |= HTBS_SENT_FAR;
+	if (flow->background) {
+		sent->due = arrived + HTBS_EXPIRE;
+		return;
+	}
+	sent->due = start + htbs_flow_latency(flow);
+	if (start == arrived)
+		sent->flags |= HTBS_SENT_CONFORMS;
+	if (!htbs_before(now, start) || policy->overload.now)
+		sent->flags |= HTBS_SENT_PACED;
 }
 
 /* Charge what a pool is owed. In an overload all that it has counts as owed. */
@@ -291,7 +293,7 @@ static __always_inline void htbs_charge_dispatch(struct htbs_policy *policy,
 	if (flow->background)
 		return;
 	pool->served = sent->at;
-	if (sent->paced) {
+	if (sent->flags & HTBS_SENT_PACED) {
 		htbs_pace_charge(&pool->pace, arrived, sent->cost);
 		htbs_pool_turn_over(flow);
 	}
@@ -333,7 +335,7 @@ __always_inline bool htbs_policy_dispatch(struct htbs_policy *policy, struct htb
 	policy->run += policy->active == flow;
 
 	htbs_charge_dispatch(policy, flow, extent, sent);
-	if (sent->write)
+	if (sent->flags & HTBS_SENT_WRITE)
 		htbs_quota_account(&policy->quota, extent->cost,
 				   policy->rotational && !near ?
 				   policy->service.position : 0, surplus, now);
@@ -370,18 +372,17 @@ static __always_inline void htbs_learn_service(struct htbs_policy *policy,
 			       struct htbs_flow *flow, u64 took,
 			       const struct htbs_sent *sent)
 {
-	bool slow = !sent->far && took > policy->service.position +
+	bool far = sent->flags & HTBS_SENT_FAR;
+	bool slow = !far && took > policy->service.position +
 			(sent->cost * policy->service.stream >> 10);
 
-	htbs_service_time_learn(&policy->service, took, sent->cost,
-				sent->far || slow);
+	htbs_service_time_learn(&policy->service, took, sent->cost, far || slow);
 	if (!policy->rotational)
 		return;
-	if ((sent->far || slow) && policy->in_flight == 1)
+	if ((far || slow) && policy->in_flight == 1)
 		htbs_service_time_learn(&policy->alone, took, sent->cost, true);
 	if (!slow)
-		htbs_service_time_learn(&flow->service, took, sent->cost,
-					sent->far);
+		htbs_service_time_learn(&flow->service, took, sent->cost, far);
 }
 
 /* Learn from a completed request, and charge the device time that it took. */
@@ -399,7 +400,7 @@ static __always_inline void htbs_charge_service(struct htbs_policy *policy,
 	if (policy->rotational)
 		htbs_flow_note_service(flow, sent->cost);
 	htbs_fair_charge(&policy->shares, &flow->share,
-			 htbs_flow_share(flow, sent->write ?
+			 htbs_flow_share(flow, sent->flags & HTBS_SENT_WRITE ?
 					 HTBS_WRITE_CHARGE * took : took));
 	if (!policy->overload.now)
 		return;
@@ -423,10 +424,11 @@ __always_inline bool htbs_policy_complete(struct htbs_policy *policy, struct htb
 			  u64 now, const struct htbs_sent *sent)
 {
 	bool was = htbs_pool_impossible(flow->pool);
+	bool conforms = sent->flags & HTBS_SENT_CONFORMS;
 
-	if (sent->conforms && htbs_before(sent->at, sent->due))
+	if (conforms && htbs_before(sent->at, sent->due))
 		htbs_policy_judge_limits(policy, flow, now, *sent);
-	if (sent->conforms && !was)
+	if (conforms && !was)
 		htbs_policy_judge_margin(policy, htbs_before(sent->due, now));
 	htbs_charge_service(policy, flow, now, sent);
 	htbs_policy_inflight_remove(policy, flow, sent);

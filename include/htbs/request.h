@@ -7,8 +7,8 @@
  *	elv.priv[1]	while it is pending: when it arrived, real ns;
  *			once dispatched: when it is due, real ns
  *	elv.icq		once dispatched: when it was, before or after it is due,
- *			and what it was charged; see htbs_rq_set_sent(). Only bfq
- *			has it point to an io_cq
+ *			what it was charged, and flags; see htbs_rq_set_sent(). Only
+ *			bfq has it point to an io_cq
  *	queuelist	the reservation's FIFO, or a list of the device
  *	rb_node		the reservation's requests by position
  *
@@ -35,10 +35,8 @@ struct htbs_reservation;
 #define HTBS_RQ_IN_FLIGHT	1UL
 /* Counted in the reservation's statistics; it may be dispatched again. */
 #define HTBS_RQ_COUNTED		2UL
-/* It was entitled when it arrived. Of a dispatched request. */
-#define HTBS_RQ_CONFORMS	4UL
 
-#define HTBS_RQ_FLAGS		7UL
+#define HTBS_RQ_FLAGS		3UL
 
 static inline struct htbs_reservation *htbs_rq_reservation(struct request *rq)
 {
@@ -50,6 +48,7 @@ static inline void htbs_rq_set_reservation(struct request *rq,
 					   struct htbs_reservation *res)
 {
 	rq->elv.priv[0] = res;
+	rq->elv.icq = NULL;
 }
 
 static inline bool htbs_rq_flag(struct request *rq, unsigned long flag)
@@ -84,34 +83,31 @@ static inline u64 htbs_rq_due(struct request *rq)
 	return (unsigned long)rq->elv.priv[1];
 }
 
-/* The parts of elv.icq: from the lowest bit on, 30, 1, 1 and 32 bits. */
-#define HTBS_RQ_COST_MAX	((1U << 30) - 1)	/* sectors */
-#define HTBS_RQ_PACED		0x40000000ULL
-#define HTBS_RQ_FAR		0x80000000ULL
+/*
+ * The parts of elv.icq, from the lowest bit on: 24 bits for what it was charged, in
+ * sectors; the flags of struct htbs_sent; 32 bits for the time from its dispatch until it
+ * is due, in units of 1024 ns: up to 36 minutes.
+ */
+#define HTBS_RQ_COST_MAX	((1U << 24) - 1)
+#define HTBS_RQ_SENT_SHIFT	24
 #define HTBS_RQ_BEFORE_SHIFT	32
 
 /**
  * htbs_rq_set_sent() - keep what the policy will have to know at the completion
  * @rq: the request, dispatched
  * @sent: the request
- *
- * The time from its dispatch until it is due is kept in units of 1024 ns, up to 36
- * minutes; what it was charged in sectors.
  */
 static inline void htbs_rq_set_sent(struct request *rq,
 				    const struct htbs_sent *sent)
 {
 	s64 before = clamp_t(s64, (s64)(sent->due - sent->at) >> 10, S32_MIN,
 			     S32_MAX);
-	u64 packed = (u64)(u32)before << HTBS_RQ_BEFORE_SHIFT |
-		     (sent->far ? HTBS_RQ_FAR : 0) |
-		     (sent->paced ? HTBS_RQ_PACED : 0) |
+	u64 packed = (u64)before << HTBS_RQ_BEFORE_SHIFT |
+		     (u32)sent->flags << HTBS_RQ_SENT_SHIFT |
 		     sent->cost >> SECTOR_SHIFT;
 
 	rq->elv.priv[1] = (void *)(unsigned long)sent->due;
 	rq->elv.icq = (void *)(unsigned long)packed;
-	if (sent->conforms)
-		htbs_rq_set_flag(rq, HTBS_RQ_CONFORMS);
 }
 
 /**
@@ -125,14 +121,18 @@ static inline void htbs_rq_sent(struct request *rq, struct htbs_sent *sent)
 	s32 before = packed >> HTBS_RQ_BEFORE_SHIFT;
 
 	*sent = (struct htbs_sent){
-		.at		= htbs_rq_due(rq) - before * 1024LL,
-		.due		= htbs_rq_due(rq),
-		.cost		= (packed & HTBS_RQ_COST_MAX) << SECTOR_SHIFT,
-		.conforms	= htbs_rq_flag(rq, HTBS_RQ_CONFORMS),
-		.write		= op_is_write(rq->cmd_flags),
-		.far		= packed & HTBS_RQ_FAR,
-		.paced		= packed & HTBS_RQ_PACED,
+		.at	= htbs_rq_due(rq) - before * 1024LL,
+		.due	= htbs_rq_due(rq),
+		.cost	= (packed & HTBS_RQ_COST_MAX) << SECTOR_SHIFT,
+		.flags	= packed >> HTBS_RQ_SENT_SHIFT,
 	};
+}
+
+/* Whether a dispatched request was entitled when it arrived. */
+static inline bool htbs_rq_conforms(struct request *rq)
+{
+	return (unsigned long)rq->elv.icq >> HTBS_RQ_SENT_SHIFT &
+	       HTBS_SENT_CONFORMS;
 }
 
 /**

@@ -92,9 +92,9 @@ static void check_sent(const struct bench *bench, const struct flow *flow,
 {
 	must(sent->at == bench->now);
 	must(sent->cost == request->cost);
-	must(sent->write == request->write);
+	must(!!(sent->flags & HTBS_SENT_WRITE) == request->write);
 	must(!htbs_before(sent->due, request->arrived + htbs_flow_latency(&flow->c)));
-	must(!sent->conforms || !is_background(bench, flow));
+	must(!(sent->flags & HTBS_SENT_CONFORMS) || !is_background(bench, flow));
 }
 
 static void dispatch(struct bench *bench, struct flow *flow, enum htbs_order order)

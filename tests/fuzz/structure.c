@@ -31,7 +31,8 @@ static void check_place(const struct bench *bench, const struct flow *flow)
 	must(list_has(&policy->backlogged, &c->backlogged) == backlogged);
 	must(c->pending || RB_EMPTY_NODE(&c->cap.rb));
 	must(RB_EMPTY_NODE(&c->cap.rb) || c->cap.throttled);
-	must(!RB_EMPTY_NODE(&c->share.rb) == shares);
+	must(!RB_EMPTY_NODE(&c->share.rb) == (shares && policy->lone != c));
+	must(!shares || !policy->lone || policy->lone == c);
 	must(c->pool == &c->own || c->pool == &policy->pool);
 	must(list_has(&c->pool->members, &c->member));
 	must(list_has(&c->pool->backlog, &c->turn) == shares);

@@ -112,7 +112,7 @@ static void engine_dispatch(struct engine_flow *flow, u64 now,
 	htbs_policy_dispatch(&policy, &flow->flow, now, &extent,
 			     &request->sent);
 	request->due = request->sent.due;
-	request->conforming = request->sent.conforms;
+	request->conforming = request->sent.flags & HTBS_SENT_CONFORMS;
 }
 
 static void engine_set_head(struct engine_flow *flow,

@@ -17,6 +17,7 @@ from ctypes import (
     c_int,
     c_int64,
     c_size_t,
+    c_uint8,
     c_uint32,
     c_uint64,
     c_void_p,
@@ -33,8 +34,8 @@ TOOLS = ROOT / "build/linux-source/tools"
 LIBRARY = ROOT / "build/host/libhtbs.so"
 # The core library, as in the module.
 CORE = tuple(sorted((ROOT / "htbs/core").glob("*.c")))
-FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-fgnu89-inline", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter",
-         "-Werror")
+FLAGS = ("-shared", "-fPIC", "-std=gnu11", "-fgnu89-inline", "-O1", "-g", "-Wall", "-Wextra",
+         "-Wno-unused-parameter", "-Werror")
 
 WRAP = 1 << 64
 WAITS = (None, "service", "arrival")
@@ -73,8 +74,9 @@ class CExtent(Structure):
 class CSent(Structure):
     """struct htbs_sent."""
 
-    _fields_ = [("at", c_uint64), ("due", c_uint64), ("cost", c_uint32), ("conforms", c_bool),
-                ("write", c_bool), ("far", c_bool), ("paced", c_bool)]
+    _fields_ = [("at", c_uint64), ("due", c_uint64), ("cost", c_uint32), ("flags", c_uint8)]
+
+    CONFORMS, WRITE, FAR, PACED = 1, 2, 4, 8  # HTBS_SENT_*
 
 
 class CServiceTime(Structure):
@@ -249,7 +251,7 @@ class Request:
     @property
     def conforms(self) -> bool:
         """Was it entitled when it arrived. Of a dispatched request."""
-        return self.sent.conforms
+        return bool(self.sent.flags & CSent.CONFORMS)
 
     @property
     def due(self) -> int:
@@ -422,7 +424,8 @@ class Device:
 
     def redispatch(self, flow: Flow, request: Request, now: int) -> None:
         """A request that was requeued, or inserted at the head, bypasses the policy."""
-        request.sent = request.sent or CSent(0, 0, request.cost, False, request.write, True)
+        flags = CSent.FAR | (CSent.WRITE if request.write else 0)
+        request.sent = request.sent or CSent(0, 0, request.cost, flags)
         request.sent.at = now % WRAP
         self.lib.htbs_policy_redispatch(self.policy, flow.address, byref(request.sent))
 

@@ -345,7 +345,8 @@ class Device:
                     return []
                 request.urgent = None
             sent = request.sent or CSent(due=(event.now + flow.params.latency) % WRAP)
-            sent.cost, sent.write, sent.far = request.cost, request.write, True
+            sent.cost, sent.flags = request.cost, sent.flags | CSent.FAR
+            sent.flags |= CSent.WRITE if request.write else 0
             sent.at, request.sent = event.now, sent
             _as_kept(sent)
             self._policy.redispatch(flow, request, event.now)

@@ -79,7 +79,19 @@ static inline u32 htbs_cost(u32 bytes)
 	return bytes < HTBS_COST_MIN ? HTBS_COST_MIN : bytes;
 }
 
+/**
+ * htbs_params_rate() - the bandwidth that is promised at least
+ * @params: the reservation
+ *
+ * Where only operations are reserved, each counts as the smallest request.
+ *
+ * Return: bytes/s.
+ */
+static inline u64 htbs_params_rate(const struct htbs_params *params)
+{
+	return params->bw ?: (u64)params->iops * HTBS_COST_MIN;
+}
+
 bool htbs_params_valid(const struct htbs_params *params);
-u64 htbs_params_rate(const struct htbs_params *params);
 
 #endif /* HTBS_CORE_PARAMS_H */

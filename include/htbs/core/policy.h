@@ -217,20 +217,23 @@ struct htbs_choice {
  * @due: when it is due, real ns: the latency after it is entitled; of the background, when
  *	it expires
  * @cost: bytes charged
- * @conforms: it was entitled when it arrived
- * @write: moves data to the device
- * @far: the device positions for it
- * @paced: it was charged to the pace of its pool
+ * @flags: HTBS_SENT_*
  */
 struct htbs_sent {
 	u64 at;
 	u64 due;
 	u32 cost;
-	bool conforms;
-	bool write;
-	bool far;
-	bool paced;
+	u8 flags;
 };
+
+/* It was entitled when it arrived. */
+#define HTBS_SENT_CONFORMS	0x01
+/* It moves data to the device. */
+#define HTBS_SENT_WRITE		0x02
+/* The device positions for it. */
+#define HTBS_SENT_FAR		0x04
+/* It was charged to the pace of its pool. */
+#define HTBS_SENT_PACED		0x08
 
 void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 		      bool rotational, u64 position, u64 t_wait);
