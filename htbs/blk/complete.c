@@ -10,6 +10,7 @@
 #include <htbs/core/policy.h>
 #include <htbs/group.h>
 #include <htbs/idle_timer.h>
+#include <htbs/queue.h>
 #include <htbs/request.h>
 #include <htbs/tag_depth.h>
 #include <htbs/trace.h>
@@ -46,11 +47,10 @@ void htbs_completed_request(struct request *rq, u64 unused)
 	unsigned long flags;
 	u64 now;
 
-	if (!htbs_rq_prepared(rq))
+	/* The data of a write between two flushes completes once more with them. */
+	if (!htbs_rq_prepared(rq) || !htbs_rq_flag(rq, HTBS_RQ_HOLDS))
 		return;
 	res = htbs_rq_reservation(rq);
-	if (!res)
-		return;
 
 	spin_lock_irqsave(&dev->lock, flags);
 	now = ktime_get_ns();
@@ -66,6 +66,7 @@ void htbs_completed_request(struct request *rq, u64 unused)
 			htbs_idle_timer_arm(dev);
 		htbs_trace_complete(dev, res, rq, now, waits);
 	}
+	htbs_rq_release(rq, res);
 	/* Nothing else about the next choice has changed. */
 	if (held || waits)
 		htbs_device_unlock(dev, flags);
@@ -120,6 +121,18 @@ void htbs_requeue_request(struct request *rq)
 		htbs_give_back(htbs_device_of(rq->q), rq);
 }
 
+/* A request is freed that has not completed: it was merged, or given back. */
+static void htbs_withdraw(struct htbs_device *dev, struct request *rq)
+{
+	unsigned long flags;
+
+	if (htbs_rq_flag(rq, HTBS_RQ_IN_FLIGHT))
+		htbs_give_back(dev, rq);
+	spin_lock_irqsave(&dev->lock, flags);
+	htbs_rq_release(rq, htbs_rq_reservation(rq));
+	spin_unlock_irqrestore(&dev->lock, flags);
+}
+
 /**
  * htbs_finish_request() - a request is freed
  * @rq: the request; it may never have been inserted, or have been merged
@@ -132,9 +145,7 @@ void htbs_finish_request(struct request *rq)
 	if (!res)
 		return;
 
-	if (htbs_rq_flag(rq, HTBS_RQ_IN_FLIGHT))
-		htbs_give_back(htbs_device_of(rq->q), rq);
+	if (htbs_rq_flag(rq, HTBS_RQ_HOLDS))
+		htbs_withdraw(htbs_device_of(rq->q), rq);
 	htbs_rq_set_reservation(rq, NULL);
-	if (res->blkg)
-		htbs_blkg_put(res->blkg);
 }

@@ -173,6 +173,14 @@ static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
 	return rq;
 }
 
+/* The number of requests that the driver has tags for. */
+static u32 htbs_in_flight_max(const struct htbs_device *dev,
+			      const struct blk_mq_hw_ctx *hctx)
+{
+	return hctx->flags & BLK_MQ_F_TAG_QUEUE_SHARED ?
+	       htbs_driver_tags(hctx) : dev->driver_tags;
+}
+
 /**
  * htbs_dispatch_request() - the request that the driver gets next
  * @hctx: the hardware queue that blk-mq runs
@@ -198,7 +206,7 @@ struct request *htbs_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	now = ktime_get_ns();
 	overload = dev->policy.overload.now;
 	rq = htbs_dispatch_first(dev, now);
-	if (!rq && dev->policy.in_flight < htbs_driver_tags(hctx))
+	if (!rq && dev->policy.in_flight < htbs_in_flight_max(dev, hctx))
 		rq = htbs_dispatch_chosen(dev, now);
 	else if (!rq)
 		htbs_policy_hold_for_tag(&dev->policy);

@@ -87,11 +87,15 @@ static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 static int htbs_attach(struct request_queue *q, struct elevator_queue *eq)
 {
 	struct htbs_device *dev = htbs_device_alloc(q);
+	struct blk_mq_hw_ctx *hctx;
+	unsigned long i;
 	int err;
 
 	if (!dev)
 		return -ENOMEM;
 
+	queue_for_each_hw_ctx(q, hctx, i)
+		dev->driver_tags = htbs_driver_tags(hctx);
 	eq->elevator_data = dev;
 	htbs_set_elevator(q, eq);
 	htbs_trace_tunables(dev, true);

@@ -170,9 +170,8 @@ static struct htbs_reservation *htbs_insert(struct htbs_device *dev,
 		return NULL;
 	trace_block_rq_insert(rq);
 
-	if (res->blkg)
-		htbs_blkg_get(res->blkg);
 	htbs_rq_set_reservation(rq, res);
+	htbs_rq_hold(rq, res);
 	res->stats.inserted++;
 	/* The data of a write between two flushes is inserted at the head. */
 	if (batch->at_head) {

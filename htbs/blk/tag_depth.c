@@ -98,7 +98,7 @@ static u32 htbs_needed_tags(const struct htbs_device *dev, u32 requests, u32 all
 }
 
 /* As many as busy flows need, but no more than twice what they have. */
-static void htbs_tags_keep(struct htbs_device *dev, u32 *kept, u32 needed,
+static void htbs_tags_keep(struct htbs_device *dev, u16 *kept, u32 needed,
 			   const struct htbs_pool *pool)
 {
 	u32 now = min(needed, 2 * (pool->pending + pool->in_flight));

@@ -78,8 +78,9 @@ struct htbs_stats {
  * @fifo: its pending requests in order of arrival
  * @by_pos: the same requests by position, for merges and sweeps, if the device seeks
  * @stats: its statistics
- * @unmerged: requests queued since one was merged
+ * @unmerged: requests queued since one was merged, modulo 2^16
  * @reserved_tags: how many tags surplus leaves to it
+ * @requests: requests that may still complete; they hold a reference to @blkg
  * @blkg: the group it belongs to (constant); NULL for the background
  * @id: the group's cgroup id, for the traces (constant)
  */
@@ -88,8 +89,9 @@ struct htbs_reservation {
 	struct list_head fifo;
 	struct rb_root by_pos;
 	struct htbs_stats stats;
-	u32 unmerged;
-	u32 reserved_tags;
+	u16 unmerged;
+	u16 reserved_tags;
+	u32 requests;
 	struct blkcg_gq *blkg;
 	u64 id;
 };
@@ -111,6 +113,8 @@ struct htbs_reservation {
  * @wait_timer: ends a wait for an arrival
  * @cap_timer: unthrottles flows
  * @waiters_woken: when tasks that wait for tags were last woken, ns
+ * @driver_tags: the tags that the driver has for the queue, if it shares them with
+ *	no other (constant)
  * @queue: the queue (constant)
  * @devt: its disk's number, for the traces (constant): a group may outlive the
  *	disk
@@ -137,13 +141,14 @@ struct htbs_device {
 	struct hrtimer wait_timer;
 	struct hrtimer cap_timer;
 	u64 waiters_woken;
+	u32 driver_tags;
 	struct request_queue *queue;
 	dev_t devt;
 	struct htbs_params defaults;
 	struct htbs_admission_set admitted;
 	struct htbs_reservation background;
 	struct htbs_group *root;
-	u32 pool_tags;
+	u16 pool_tags;
 	struct kref ref;
 };
 

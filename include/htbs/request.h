@@ -35,8 +35,10 @@ struct htbs_reservation;
 #define HTBS_RQ_IN_FLIGHT	1UL
 /* Counted in the reservation's statistics; it may be dispatched again. */
 #define HTBS_RQ_COUNTED		2UL
+/* It may still complete, so it counts in the reservation's requests. */
+#define HTBS_RQ_HOLDS		4UL
 
-#define HTBS_RQ_FLAGS		3UL
+#define HTBS_RQ_FLAGS		7UL
 
 static inline struct htbs_reservation *htbs_rq_reservation(struct request *rq)
 {
