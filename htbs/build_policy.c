@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The files that each request passes, in one compilation unit, as of kernel/sched: the
- * compiler inlines across them. Each file compiles by itself, too.
+ * compiler inlines across them. What each request passes just once is __always_inline:
+ * the functions have external linkage, as each file compiles by itself, too, so that the
+ * compiler would inline only the small ones, and keep the structs they pass in memory.
  */
 #include "core/service.c"
 #include "core/owed.c"

@@ -22,9 +22,9 @@
 #include <htbs/tag_depth.h>
 #include <htbs/trace.h>
 
-static __always_inline void htbs_start_request(struct htbs_device *dev,
-			       struct htbs_reservation *res,
-			       struct request *rq)
+static __always_inline void
+htbs_start_request(struct htbs_device *dev, struct htbs_reservation *res,
+		   struct request *rq)
 {
 	u32 bytes = blk_rq_bytes(rq);
 	enum htbs_op op;

@@ -52,9 +52,9 @@ static void htbs_insert_first(struct htbs_device *dev, struct request *rq,
 	dev->first++;
 }
 
-static __always_inline void htbs_insert_pending(struct htbs_device *dev,
-				struct htbs_reservation *res,
-				struct request *rq, u64 now)
+static __always_inline void
+htbs_insert_pending(struct htbs_device *dev, struct htbs_reservation *res,
+		    struct request *rq, u64 now)
 {
 	struct htbs_arrival arrival;
 

@@ -43,8 +43,9 @@ bool htbs_queue_merges(const struct htbs_device *dev,
  * @res: its reservation
  * @rq: the request
  */
-__always_inline void htbs_queue_add(struct htbs_device *dev, struct htbs_reservation *res,
-		    struct request *rq)
+__always_inline void
+htbs_queue_add(struct htbs_device *dev, struct htbs_reservation *res,
+	       struct request *rq)
 {
 	list_add_tail(&rq->queuelist, &res->fifo);
 	if (dev->policy.rotational)
@@ -65,8 +66,9 @@ __always_inline void htbs_queue_add(struct htbs_device *dev, struct htbs_reserva
  *
  * The caller has to tell the policy, and then to call htbs_queue_update_head().
  */
-__always_inline void htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
-		     struct request *rq)
+__always_inline void
+htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
+		struct request *rq)
 {
 	struct request_queue *q = dev->queue;
 
@@ -108,8 +110,8 @@ struct request *htbs_queue_nearest(struct htbs_reservation *res)
  * @dev: the device, locked
  * @res: the reservation; its oldest request may have changed, or grown
  */
-__always_inline void htbs_queue_update_head(struct htbs_device *dev,
-			    struct htbs_reservation *res)
+__always_inline void
+htbs_queue_update_head(struct htbs_device *dev, struct htbs_reservation *res)
 {
 	struct request *rq = htbs_queue_oldest(res);
 

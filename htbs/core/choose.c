@@ -144,7 +144,8 @@ static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
  * The only backlogged flow, on a device that orders by itself: nothing is to be chosen.
  * It may still be held back, or have expired.
  */
-static __always_inline struct htbs_flow *htbs_only_flow(struct htbs_policy *policy, u64 now)
+static __always_inline struct htbs_flow *
+htbs_only_flow(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *flow = list_first_entry(&policy->backlogged,
 						  struct htbs_flow, backlogged);
@@ -157,8 +158,7 @@ static __always_inline struct htbs_flow *htbs_only_flow(struct htbs_policy *poli
 }
 
 /* The device is granted to a flow; none is active if that is the background. */
-static bool htbs_grant(struct htbs_policy *policy, struct htbs_flow *flow,
-			    u64 now)
+static bool htbs_grant(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
 {
 	const struct htbs_flow *was = policy->active;
 
@@ -182,8 +182,9 @@ static bool htbs_grant(struct htbs_policy *policy, struct htbs_flow *flow,
  * If no flow is chosen, either nothing is pending, or the request is held back,
  * or the device is idled as policy->wait says; see htbs_policy_timer().
  */
-__always_inline void htbs_policy_choose(struct htbs_policy *policy, u64 now,
-			struct htbs_choice *choice)
+__always_inline void
+htbs_policy_choose(struct htbs_policy *policy, u64 now,
+		   struct htbs_choice *choice)
 {
 	struct htbs_flow *next;
 	bool stays = false;

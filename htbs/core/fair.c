@@ -79,8 +79,8 @@ void htbs_fair_serve(struct htbs_fair *fair, const struct htbs_fair_node *node,
  * @node: the flow, backlogged or not
  * @had: what it had over its weight
  */
-__always_inline void htbs_fair_charge(struct htbs_fair *fair, struct htbs_fair_node *node,
-		      u64 had)
+__always_inline void
+htbs_fair_charge(struct htbs_fair *fair, struct htbs_fair_node *node, u64 had)
 {
 	bool moves = !RB_EMPTY_NODE(&node->rb) &&
 		     !htbs_tree_holds_only(&fair->root.rb_root, &node->rb);

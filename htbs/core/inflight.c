@@ -227,9 +227,9 @@ static void htbs_note_due(struct htbs_policy *policy, u64 due)
  * @flow: its flow
  * @sent: the request
  */
-__always_inline void htbs_policy_inflight_add(struct htbs_policy *policy,
-			      struct htbs_flow *flow,
-			      const struct htbs_sent *sent)
+__always_inline void
+htbs_policy_inflight_add(struct htbs_policy *policy, struct htbs_flow *flow,
+			 const struct htbs_sent *sent)
 {
 	if (!htbs_flow_busy(flow)) {
 		policy->busy++;
@@ -286,9 +286,9 @@ void htbs_policy_note_idle(struct htbs_policy *policy, struct htbs_flow *flow)
  *
  * What was held back may be dispatched now.
  */
-__always_inline void htbs_policy_inflight_remove(struct htbs_policy *policy,
-				 struct htbs_flow *flow,
-				 const struct htbs_sent *sent)
+__always_inline void
+htbs_policy_inflight_remove(struct htbs_policy *policy, struct htbs_flow *flow,
+			    const struct htbs_sent *sent)
 {
 	policy->held = false;
 	flow->in_flight--;

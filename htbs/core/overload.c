@@ -73,8 +73,9 @@ static bool htbs_too_late(struct htbs_overload *overload, bool late)
  *
  * Return: true if an overload began.
  */
-__always_inline bool htbs_policy_account_turn(struct htbs_policy *policy,
-			      const struct htbs_flow *flow, u64 due, u64 now)
+__always_inline bool
+htbs_policy_account_turn(struct htbs_policy *policy,
+			 const struct htbs_flow *flow, u64 due, u64 now)
 {
 	u64 position = flow->service.position;
 

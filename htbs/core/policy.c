@@ -220,8 +220,9 @@ static void htbs_become_busy(struct htbs_policy *policy, struct htbs_flow *flow,
  *
  * The caller puts the request at the end of the flow's queue.
  */
-__always_inline void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow,
-			u64 now, struct htbs_arrival *arrival)
+__always_inline void
+htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
+		   struct htbs_arrival *arrival)
 {
 	arrival->hit = policy->active == flow && policy->wait != HTBS_WAIT_NONE;
 	policy->held = false;
@@ -248,7 +249,8 @@ __always_inline void htbs_policy_arrive(struct htbs_policy *policy, struct htbs_
  * @policy: the policy
  * @flow: a flow with requests pending; flow->head is the oldest of them
  */
-__always_inline void htbs_policy_head_changed(struct htbs_policy *policy, struct htbs_flow *flow)
+__always_inline void
+htbs_policy_head_changed(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	flow->head.arrived = htbs_cap_waits_since(&flow->cap, flow->head.arrived);
 	if (list_empty(&flow->backlogged) && RB_EMPTY_NODE(&flow->cap.rb))
@@ -257,10 +259,10 @@ __always_inline void htbs_policy_head_changed(struct htbs_policy *policy, struct
 		htbs_policy_update_head(policy, flow);
 }
 
-static __always_inline void htbs_describe(const struct htbs_policy *policy,
-					  const struct htbs_flow *flow, u64 now,
-					  bool near, const struct htbs_extent *extent,
-					  struct htbs_sent *sent)
+static __always_inline void
+htbs_describe(const struct htbs_policy *policy, const struct htbs_flow *flow,
+	      u64 now, bool near, const struct htbs_extent *extent,
+	      struct htbs_sent *sent)
 {
 	u64 arrived = htbs_cap_waits_since(&flow->cap, extent->arrived);
 	u64 start = htbs_pace_start(&flow->pool->pace, arrived, extent->cost);
@@ -282,10 +284,10 @@ static __always_inline void htbs_describe(const struct htbs_policy *policy,
 }
 
 /* Charge what a pool is owed. In an overload all that it has counts as owed. */
-static __always_inline void htbs_charge_dispatch(struct htbs_policy *policy,
-				 struct htbs_flow *flow,
-				 const struct htbs_extent *extent,
-				 const struct htbs_sent *sent)
+static __always_inline void
+htbs_charge_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
+		     const struct htbs_extent *extent,
+		     const struct htbs_sent *sent)
 {
 	u64 arrived = htbs_cap_waits_since(&flow->cap, extent->arrived);
 	struct htbs_pool *pool = flow->pool;
@@ -316,9 +318,10 @@ static __always_inline void htbs_charge_dispatch(struct htbs_policy *policy,
  *
  * Return: true if an overload began.
  */
-__always_inline bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 now, const struct htbs_extent *extent,
-			  struct htbs_sent *sent)
+__always_inline bool
+htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
+		     u64 now, const struct htbs_extent *extent,
+		     struct htbs_sent *sent)
 {
 	bool near = htbs_flow_note_dispatch(flow, extent), began = false;
 	bool surplus;
@@ -353,7 +356,8 @@ __always_inline bool htbs_policy_dispatch(struct htbs_policy *policy, struct htb
  * The request was dispatched or merged into another. If more requests are
  * pending, htbs_policy_head_changed() must follow.
  */
-__always_inline void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow)
+__always_inline void
+htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow)
 {
 	policy->pending--;
 	flow->pool->pending--;
@@ -368,9 +372,9 @@ __always_inline void htbs_policy_remove(struct htbs_policy *policy, struct htbs_
  * one. So the device learns from a request that is near, but took as long as to
  * position. The flow does not: it is no time of its transfer.
  */
-static __always_inline void htbs_learn_service(struct htbs_policy *policy,
-			       struct htbs_flow *flow, u64 took,
-			       const struct htbs_sent *sent)
+static __always_inline void
+htbs_learn_service(struct htbs_policy *policy, struct htbs_flow *flow, u64 took,
+		   const struct htbs_sent *sent)
 {
 	bool far = sent->flags & HTBS_SENT_FAR;
 	bool slow = !far && took > policy->service.position +
@@ -386,9 +390,9 @@ static __always_inline void htbs_learn_service(struct htbs_policy *policy,
 }
 
 /* Learn from a completed request, and charge the device time that it took. */
-static __always_inline void htbs_charge_service(struct htbs_policy *policy,
-				struct htbs_flow *flow, u64 now,
-				const struct htbs_sent *sent)
+static __always_inline void
+htbs_charge_service(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
+		    const struct htbs_sent *sent)
 {
 	u64 took = now - policy->busy_since, of;
 
@@ -420,8 +424,9 @@ static __always_inline void htbs_charge_service(struct htbs_policy *policy,
  *
  * Return: true if the device is now idled until policy->wait_until.
  */
-__always_inline bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
-			  u64 now, const struct htbs_sent *sent)
+__always_inline bool
+htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
+		     u64 now, const struct htbs_sent *sent)
 {
 	bool was = htbs_pool_impossible(flow->pool);
 	bool conforms = sent->flags & HTBS_SENT_CONFORMS;

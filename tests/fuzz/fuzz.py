@@ -28,8 +28,8 @@ KEPT = 40  # inputs of a corpus
 LONGEST = 1024  # bytes of an input
 
 FLAGS = (
-    "-std=gnu11", "-fgnu89-inline", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror",
-    "-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all",
+    "-std=gnu11", "-fgnu89-inline", "-O1", "-g", "-Wall", "-Wextra", "-Wno-unused-parameter",
+    "-Werror", "-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all",
 )  # fmt: skip
 
 

@@ -165,10 +165,10 @@ def library(paper: bool = False, changed: Path | None = None) -> ctypes.CDLL:
     path = LIBRARIES / f"{name}.so"
     # Compiled on its own, as it has other headers in place of the kernel's.
     drive = path.with_name(f"drive-{os.getpid()}.o")
-    subprocess.run(["gcc", "-r", "-fPIC", "-std=gnu11", "-fgnu89-inline", "-O2", "-Wall", "-Werror", f"-I{SIMDISK}",
-                    f"-I{SIMDISK / 'host'}", SIM / "drive.c", SIMDISK / "disk.c",
-                    SIMDISK / "disk_profile.c", SIMDISK / "flash.c", SIMDISK / "blocks.c",
-                    SIMDISK / "jitter.c", "-o", drive], check=True)
+    subprocess.run(["gcc", "-r", "-fPIC", "-std=gnu11", "-fgnu89-inline", "-O2", "-Wall",
+                    "-Werror", f"-I{SIMDISK}", f"-I{SIMDISK / 'host'}", SIM / "drive.c",
+                    SIMDISK / "disk.c", SIMDISK / "disk_profile.c", SIMDISK / "flash.c",
+                    SIMDISK / "blocks.c", SIMDISK / "jitter.c", "-o", drive], check=True)
     core = [PAPER_RULE, *(file for file in CORE if file not in RULE)] if paper else CORE
     if changed:
         core = [changed, *(file for file in CORE if file.name != changed.name)]
