@@ -309,18 +309,31 @@ htbs_policy_inflight_remove(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /*
- * Does surplus keep a flow behind its pace, by more than this? What it was owed and has
- * in flight it has not had yet. Not if it asks for too few requests at a time to reach
- * its bandwidth on an idle device.
+ * How far surplus keeps a flow behind its pace, ns. What it was owed and has in flight it
+ * has not had yet. Not at all if it asks for too few requests at a time to reach its
+ * bandwidth on an idle device.
  */
-static bool htbs_held_up(const struct htbs_flow *flow, u64 now, u64 by)
+static u64 htbs_held_up(const struct htbs_flow *flow, u64 now)
 {
 	const struct htbs_pool *pool = flow->pool;
 	u64 ahead = htbs_pace_span(&pool->pace, &pool->paced);
 	u64 tag = htbs_pace_tag(&pool->pace) - ahead;
 
-	return htbs_before(tag + by, now) &&
-	       htbs_fastest_time(&flow->fastest) < ahead;
+	if (!htbs_before(tag, now) || htbs_fastest_time(&flow->fastest) >= ahead)
+		return 0;
+	return now - tag;
+}
+
+/* Whether no flow with a shorter latency is expected. */
+static bool htbs_is_tightest(struct htbs_policy *policy,
+			     const struct htbs_flow *flow, u64 now)
+{
+	const struct htbs_flow *first;
+
+	if (htbs_tree_holds_only(&policy->expected.rb_root, &flow->expected))
+		return true;
+	first = htbs_policy_expected(policy, NULL, now);
+	return !first || first == flow;
 }
 
 /**
@@ -346,18 +359,17 @@ void htbs_policy_judge_limits(struct htbs_policy *policy,
 	u64 reads = (u64)htbs_policy_in_flight(policy, false) * HTBS_WINDOW_ONE;
 	bool slow = 4 * (now - sent.at) > 3 * (sent.due - sent.at);
 	u64 step = htbs_pace_step(&flow->pool->pace, sent.cost);
-	u64 latency = htbs_flow_latency(flow);
-	const struct htbs_flow *tight = htbs_policy_expected(policy, NULL, now);
+	u64 latency = htbs_flow_latency(flow), behind = htbs_held_up(flow, now);
 	bool late = policy->rotational ? slow : htbs_before(sent.due, now);
 	bool raises;
 
-	if (!late && !policy->rotational && htbs_held_up(flow, now, latency) &&
+	if (!late && !policy->rotational && behind > latency &&
 	    now - flow->pool->judged >= latency) {
 		flow->pool->judged = now;
 		slow = true;
 		late = true;
 	}
-	raises = !htbs_held_up(flow, now, step) && (!tight || tight == flow);
+	raises = behind <= step && htbs_is_tightest(policy, flow, now);
 	if (slow || raises)
 		htbs_limit_judge(&policy->window, slow, reads);
 	if (late || raises)

@@ -297,7 +297,7 @@ htbs_charge_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 	pool->served = sent->at;
 	if (sent->flags & HTBS_SENT_PACED) {
 		htbs_pace_charge(&pool->pace, arrived, sent->cost);
-		htbs_pool_turn_over(flow);
+		htbs_flow_turn_over(flow);
 	}
 	if (!policy->overload.now)
 		return;

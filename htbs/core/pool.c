@@ -164,14 +164,3 @@ void htbs_pool_leave(struct htbs_flow *flow)
 	flow->pool->busy -= htbs_flow_busy(flow);
 }
 
-/**
- * htbs_pool_turn_over() - a request of a flow was charged to the pace of its pool
- * @flow: the flow, backlogged
- *
- * The head of the pool has to be updated.
- */
-void htbs_pool_turn_over(struct htbs_flow *flow)
-{
-	if (!list_is_singular(&flow->pool->backlog))
-		list_move_tail(&flow->turn, &flow->pool->backlog);
-}

@@ -106,26 +106,30 @@ struct htbs_reservation {
  *	order of arrival; charged on insertion
  * @first: the requests on these three lists
  * @exempt_turn: the last request dispatched was one of @exempt
- * @tags_held: requests that have a tag, inserted or not
+ * @pool_tags: how many tags surplus leaves to the groups without a reservation
  * @reserved_tags: how many tags surplus leaves to reservations; read without
  *	the lock
- * @has_work: a request can be dispatched; read without the lock
  * @wait_timer: ends a wait for an arrival
  * @cap_timer: unthrottles flows
  * @waiters_woken: when tasks that wait for tags were last woken, ns
- * @driver_tags: the tags that the driver has for the queue, if it shares them with
- *	no other (constant)
  * @queue: the queue (constant)
  * @devt: its disk's number, for the traces (constant): a group may outlive the
  *	disk
+ * @driver_tags: the tags that the driver has for the queue, if it shares them with
+ *	no other (constant)
+ * @root: the group of the root cgroup, whose reservation is shared by the groups
+ *	without one; freed by RCU
+ * @has_work: a request can be dispatched; read without the lock
+ * @tags_held: requests that have a tag, inserted or not
  * @defaults: the default reservation, of all groups without one; written under
  *	queue_lock as well
  * @admitted: the admitted reservations; has a lock of its own
  * @background: the reservation of IOPRIO_CLASS_IDLE
- * @root: the group of the root cgroup, whose reservation is shared by the groups
- *	without one; freed by RCU
- * @pool_tags: how many tags surplus leaves to these together
  * @ref: held by the elevator and by every group
+ *
+ * The members from @queue to @has_work are read without the lock by each request, and
+ * @tags_held is written by each. They have cache lines of their own, so that the CPU that
+ * holds the lock does not take these from the others.
  */
 struct htbs_device {
 	spinlock_t lock; /* see above */
@@ -135,20 +139,20 @@ struct htbs_device {
 	struct list_head urgent;
 	u32 first;
 	bool exempt_turn;
-	atomic_t tags_held;
+	u16 pool_tags;
 	u32 reserved_tags;
-	bool has_work;
 	struct hrtimer wait_timer;
 	struct hrtimer cap_timer;
 	u64 waiters_woken;
-	u32 driver_tags;
-	struct request_queue *queue;
+	struct request_queue *queue ____cacheline_aligned_in_smp;
 	dev_t devt;
-	struct htbs_params defaults;
+	u32 driver_tags;
+	struct htbs_group *root;
+	bool has_work;
+	atomic_t tags_held ____cacheline_aligned_in_smp;
+	struct htbs_params defaults ____cacheline_aligned_in_smp;
 	struct htbs_admission_set admitted;
 	struct htbs_reservation background;
-	struct htbs_group *root;
-	u16 pool_tags;
 	struct kref ref;
 };
 
@@ -219,8 +223,11 @@ static inline void htbs_device_unlock(struct htbs_device *dev,
 				      unsigned long flags)
 	__releases(&dev->lock)
 {
-	WRITE_ONCE(dev->has_work,
-		   dev->first || htbs_policy_has_work(&dev->policy));
+	bool has_work = dev->first || htbs_policy_has_work(&dev->policy);
+
+	/* Other CPUs read it all the time. */
+	if (dev->has_work != has_work)
+		WRITE_ONCE(dev->has_work, has_work);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 

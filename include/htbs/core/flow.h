@@ -125,6 +125,18 @@ static inline bool htbs_flow_pooled(const struct htbs_flow *flow)
 }
 
 /**
+ * htbs_flow_turn_over() - a request of a flow was charged to the pace of its pool
+ * @flow: the flow, backlogged
+ *
+ * The head of the pool has to be updated.
+ */
+static inline void htbs_flow_turn_over(struct htbs_flow *flow)
+{
+	if (!list_is_singular(&flow->pool->backlog))
+		list_move_tail(&flow->turn, &flow->pool->backlog);
+}
+
+/**
  * htbs_flow_alone() - whether no other flow of the pool has requests pending
  * @flow: the flow
  *

@@ -90,6 +90,5 @@ bool htbs_pool_greedy(const struct htbs_pool *pool,
 struct htbs_flow *htbs_pool_of_proportion(struct htbs_fair_node *node);
 void htbs_pool_join(struct htbs_pool *pool, struct htbs_flow *flow);
 void htbs_pool_leave(struct htbs_flow *flow);
-void htbs_pool_turn_over(struct htbs_flow *flow);
 
 #endif /* HTBS_CORE_POOL_H */
