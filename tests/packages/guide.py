@@ -1,0 +1,58 @@
+"""What the tests of the guide have in common: its commands, and what a guest said of them."""
+
+import json
+import re
+from pathlib import Path
+
+from tests import documents
+from tests.packages import image
+
+GUIDE = documents.scripts("docs/guide.md")
+FILES = {f"{script.name}.sh": script.text.encode() for script in GUIDE}
+
+
+def kernels(disk: Path) -> list[str]:
+    """The releases of the kernels on a disk, oldest first."""
+    names = [name for name in image.listing(disk, "/boot") if name.startswith("vmlinuz-")]
+    found = [name.removeprefix("vmlinuz-") for name in names]
+    return sorted(found, key=lambda kver: [int(part) for part in re.findall(r"\d+", kver)])
+
+
+def steps(said: str) -> dict[str, str]:
+    """What each step printed."""
+    parts = re.split(r"(?m)^== ([\w-]+).*\n", said)
+    return dict(zip(parts[1::2], parts[2::2], strict=False))
+
+
+def fetch(directory: Path, which: int) -> str:
+    """Take what QEMU boots of a kernel out of the disk; its release."""
+    kver = kernels(directory / "disk.img")[which]
+    for name, file in (("vmlinuz", "vmlinuz"), ("initrd", "initrd.img")):
+        image.dump(directory / "disk.img", f"/boot/{file}-{kver}", directory / f"{name}-{kver}")
+    return kver
+
+
+def kept(text: str) -> bool:
+    """The database has its bandwidth, and none of its requests was late, beside the backup."""
+    [line] = re.findall(r"(?m)^top: (.*)$", text)
+    rows = {row["group"]: row for row in json.loads(line)}
+    database = rows["/system.slice/database.service"]
+    backup = rows["/system.slice/backup.service"]
+    return (
+        "[htbs]" in text
+        and database["reserved_bw"] == 800 << 10
+        and database["bw"] > 300 << 10
+        and database["conforming"] > 0
+        and database["late"] == 0
+        and backup["bw"] > database["bw"]
+    )
+
+
+def check(script: documents.Script, text: str) -> None:
+    """Each command succeeds; doctor finds something, check refuses, a short measurement may."""
+    code = int(text.rstrip().rpartition("rc: ")[2])
+    if script.text.startswith(("htbsctl doctor", "htbsctl check")):
+        assert code == 3, text
+    else:
+        assert code == 0 or (code == 3 and "calibrate" in script.text), text
+    assert "Traceback" not in text

@@ -1,0 +1,49 @@
+"""From the packages to a reservation that is kept, by the guide's commands, and over a reboot.
+
+On Debian 12; tests/packages/test_packages.py does more, on both.
+"""
+
+import shutil
+import subprocess
+
+import pytest
+
+from tests.packages import image
+from tests.packages.guest import boot, data_disks
+from tests.packages.guide import FILES, GUIDE, check, fetch, kept, steps
+from tests.vm.kernels import REPO
+
+pytestmark = pytest.mark.guest
+
+
+@pytest.fixture(scope="module")
+def said():
+    """What the steps said, before the reboot and after it."""
+    subprocess.run(["make", "-s", "deb"], cwd=REPO, check=True, stdout=subprocess.DEVNULL)
+    made = image.make(image.GUIDE)
+    directory = image.BUILD / "packages" / "guide-run"
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir()
+    subprocess.run(["cp", "--sparse=always", made / "disk.img", directory], check=True)
+    data_disks(directory, "flash.img")
+    kver = fetch(directory, 0)
+    before = boot(directory, kver, "prepare", "guide", "show", files=FILES)
+    after = boot(directory, kver, "show")
+    shutil.rmtree(directory)
+    return steps(before), steps(after)
+
+
+@pytest.mark.parametrize("script", GUIDE, ids=lambda script: script.name)
+def test_guide(said, script):
+    before, _ = said
+    check(script, before[script.name])
+
+
+def test_the_reservation_is_kept_beside_a_backup(said):
+    before, _ = said
+    assert kept(before["show"])
+
+
+def test_the_reservation_is_kept_after_a_reboot(said):
+    _, after = said
+    assert kept(after["show"])
