@@ -87,11 +87,9 @@ lab: setup
 bench: setup
 	@$(PYTHON) -m results.bench $(if $(PROFILE),--profile $(PROFILE))
 
-# What needs no guest first, on all CPUs; guests alone, as some go by the real clock.
 test: setup
 	@scripts/setup deb
-	@$(PYTHON) -m pytest -n auto --dist loadfile -m 'not guest and not packages' tests
-	@$(PYTHON) -m pytest -m 'guest and not packages' tests
+	@$(PYTHON) -m pytest tests
 
 # What needs neither a kernel nor its headers.
 test-host:

@@ -4,7 +4,8 @@ A test module that wants a guest says what to boot:
 
     GUEST = Boot("merge")
 
-and its tests take `result`, what scripts/merge.sh left behind on each of --kernels.
+and its tests take `result`, what scripts/merge.sh left behind on each of --kernels; or on each of
+GUEST.only, if it has that.
 """
 
 import pytest
@@ -26,7 +27,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Have `series` for each kernel, and `row` for each row of the module's Batch, or None."""
     series = metafunc.config.getoption("kernels").split(",")
     if "result" in metafunc.fixturenames:
-        metafunc.parametrize("series", series)
+        metafunc.parametrize("series", getattr(metafunc.module.GUEST, "only", series))
     if "row" in metafunc.fixturenames:
         rows = metafunc.module.GUEST.rows(series[0])
         metafunc.parametrize("row", [row.name for row in rows] or [None])
@@ -47,6 +48,8 @@ def _has_row(item: pytest.Item) -> bool:
 def _can_boot(item: pytest.Item) -> bool:
     """Whether the kernel that a test is for can boot its guest."""
     if not queue.wanted(item) or item.callspec.params["series"] in debug.CONFIGS:
+        return True
+    if hasattr(item.module.GUEST, "only"):
         return True
     kernel = find_kernel(item.callspec.params["series"])
     if not isinstance(item.module.GUEST, Boot) or item.module.GUEST.clock == "real":
