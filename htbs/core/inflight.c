@@ -112,7 +112,7 @@ struct htbs_flow *htbs_policy_expected(struct htbs_policy *policy,
 	return NULL;
 }
 
-/* The same for any flow but one, which is most often the only one. */
+/* Whether conforming requests of another flow are expected: most often there is none. */
 static bool htbs_others_expected(struct htbs_policy *policy,
 				 const struct htbs_flow *flow, u64 now)
 {

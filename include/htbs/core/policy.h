@@ -104,7 +104,7 @@ struct htbs_overload {
  * @active: the flow that the device is granted to, or NULL
  * @run: requests of @active dispatched since it became active
  * @run_since: when @active became active, real ns
- * @surplus: it became active without being owed anything
+ * @surplus: it became active without being owed anything, if @rotational
  * @order: which request of its flow was chosen last
  * @wait: what the device is idled for
  * @wait_until: when the wait ends at the latest, real ns
