@@ -117,8 +117,8 @@ struct htbs_reservation {
  *	disk
  * @driver_tags: the tags that the driver has for the queue, if it shares them with
  *	no other (constant)
- * @root: the group of the root cgroup, whose reservation is shared by the groups
- *	without one; freed by RCU
+ * @root: the group of the root cgroup; the groups without a reservation share that of
+ *	this one; freed by RCU
  * @has_work: a request can be dispatched; read without the lock
  * @tags_held: requests that have a tag, inserted or not
  * @defaults: the default reservation, of all groups without one; written under

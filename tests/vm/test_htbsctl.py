@@ -147,7 +147,7 @@ def test_trace(result: Result) -> None:
     rows = {row["group"]: row for row in answer["groups"]}
     reader, greedy = rows["/db"], rows["/greedy"]
     assert 0 < reader["read_bw"] < greedy["read_bw"]
-    assert reader["requests"] > 20
+    assert reader["requests"] > 100
     for row in (reader, greedy):
         assert 0 < row["queued_p50_us"] <= row["queued_max_us"] < 30e6
         # Its delay is 4 ms.
