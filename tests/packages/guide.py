@@ -2,13 +2,29 @@
 
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 from tests import documents
 from tests.packages import image
+from tests.packages.guest import data_disks
+from tests.vm.kernels import REPO
 
 GUIDE = documents.scripts("docs/guide.md")
 FILES = {f"{script.name}.sh": script.text.encode() for script in GUIDE}
+
+
+def lay_out(release: image.Release, name: str) -> Path:
+    """A directory with a copy of a release's disk, and the disk that HTBS is tried on."""
+    subprocess.run(["make", "-s", "deb"], cwd=REPO, check=True, stdout=subprocess.DEVNULL)
+    made = image.make(release)
+    directory = image.BUILD / "packages" / name
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir()
+    subprocess.run(["cp", "--sparse=always", made / "disk.img", directory], check=True)
+    data_disks(directory, "flash.img")
+    return directory
 
 
 def kernels(disk: Path) -> list[str]:

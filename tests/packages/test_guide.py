@@ -4,14 +4,12 @@ On Debian 12; tests/packages/test_packages.py does more, on both.
 """
 
 import shutil
-import subprocess
 
 import pytest
 
 from tests.packages import image
-from tests.packages.guest import boot, data_disks
-from tests.packages.guide import FILES, GUIDE, check, fetch, kept, steps
-from tests.vm.kernels import REPO
+from tests.packages.guest import boot
+from tests.packages.guide import FILES, GUIDE, check, fetch, kept, lay_out, steps
 
 pytestmark = pytest.mark.guest
 
@@ -23,13 +21,7 @@ class Guide:
 
     def run(self, series: str) -> tuple[dict[str, str], dict[str, str]]:
         """What the steps said, before the reboot and after it."""
-        subprocess.run(["make", "-s", "deb"], cwd=REPO, check=True, stdout=subprocess.DEVNULL)
-        made = image.make(image.GUIDE)
-        directory = image.BUILD / "packages" / "guide-run"
-        shutil.rmtree(directory, ignore_errors=True)
-        directory.mkdir()
-        subprocess.run(["cp", "--sparse=always", made / "disk.img", directory], check=True)
-        data_disks(directory, "flash.img")
+        directory = lay_out(image.GUIDE, "guide-run")
         kver = fetch(directory, 0)
         before = boot(directory, kver, "prepare", "guide", "show", files=FILES)
         after = boot(directory, kver, "show")

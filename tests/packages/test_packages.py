@@ -5,29 +5,20 @@ boots under Secure Boot, and rejects the module without DKMS's key.
 """
 
 import re
-import shutil
-import subprocess
 
 import pytest
 
 from tests.packages import image
-from tests.packages.guest import boot, data_disks
-from tests.packages.guide import FILES, GUIDE, check, fetch, kept, steps
-from tests.vm.kernels import REPO
+from tests.packages.guest import boot
+from tests.packages.guide import FILES, GUIDE, check, fetch, kept, lay_out, steps
 
 pytestmark = [pytest.mark.guest, pytest.mark.packages]
 
 
 @pytest.fixture(scope="module", params=image.RELEASES, ids=lambda release: release.name)
-def said(request, tmp_path_factory):
+def said(request):
     """What the steps said, with the first kernel and, under Secure Boot, with the second."""
-    subprocess.run(["make", "-s", "deb"], cwd=REPO, check=True, stdout=subprocess.DEVNULL)
-    made = image.make(request.param)
-    directory = image.BUILD / "packages" / f"{request.param.name}-run"
-    shutil.rmtree(directory, ignore_errors=True)
-    directory.mkdir()
-    subprocess.run(["cp", "--sparse=always", made / "disk.img", directory], check=True)
-    data_disks(directory, "flash.img")
+    directory = lay_out(request.param, f"{request.param.name}-run")
     first = fetch(directory, 0)
     todo = ("prepare", "guide", "installed", "show", "metrics", "refuse", "upgrade")
     before = boot(directory, first, *todo, files=FILES)
