@@ -25,7 +25,7 @@ COPIES = ROOT / "build/mutants"
 # Where a mistake can be.
 SOURCES = ("htbs", "include", "sysfs")
 # What scripts/setup makes is not copied.
-SET_UP = ("venv", "headers", "kernels", "linux-source", "debug")
+SET_UP = ("venv", "headers", "kernels", "debian13", "linux-source", "debug")
 
 PASSED, FAILED = 0, 1  # pytest's exit codes
 # A test that failed, or a guest that says what is wrong in it; not one that took too long, unless
