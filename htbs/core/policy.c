@@ -54,7 +54,7 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	htbs_service_time_init(&policy->alone, position);
 	htbs_limit_init(&policy->window, HTBS_WINDOW_ONE, HTBS_WINDOW_ONE,
 			HTBS_WINDOW_MOST, HTBS_WINDOW_SLOW);
-	htbs_quota_init(&policy->quota, 0);
+	htbs_quota_init(&policy->quota, rotational ? policy->service.position : 0, 0);
 	htbs_policy_init_margin(policy);
 	policy->expired_at = -HTBS_EXPIRE;
 }

@@ -14,6 +14,7 @@
  */
 #include <linux/math64.h>
 
+#include <htbs/core/params.h>
 #include <htbs/core/quota.h>
 
 #define HTBS_SECOND		1000000000ULL	/* ns */
@@ -21,8 +22,6 @@
 #define HTBS_QUOTA_MOST		16000000000ULL
 /* What is transferred while a device positions, ns for a byte: a disk's 100 MB/s. */
 #define HTBS_QUOTA_POSITION	10
-/* The least that is left to surplus: 1 MiB/s, one positioning a second. */
-#define HTBS_QUOTA_LEAST	1048576ULL
 /* One request in so many may be late, or, on a device that seeks, slow. */
 #define HTBS_QUOTA_LATE		100
 /* Tokens for so long may be saved up, and as many bytes as a large request has. */
@@ -31,20 +30,31 @@
 /* What was used is measured over this. */
 #define HTBS_QUOTA_INTERVAL	100000000ULL	/* ns */
 
+/* What a request counts, bytes. */
+static u64 htbs_quota_cost(u32 cost, u64 position)
+{
+	return cost + div64_u64(position, HTBS_QUOTA_POSITION);
+}
+
 /**
  * htbs_quota_init() - nothing is known of the device
  * @quota: the quota
+ * @position: the mean time for which the device positions for a request, ns
  * @now: real time, ns
+ *
+ * One small request a second is left to surplus at least.
  */
-void htbs_quota_init(struct htbs_quota *quota, u64 now)
+void htbs_quota_init(struct htbs_quota *quota, u64 position, u64 now)
 {
+	u64 least = htbs_quota_cost(HTBS_COST_MIN, position);
+
 	*quota = (struct htbs_quota){
 		.tokens	= HTBS_QUOTA_REQUEST,
 		.filled	= now,
 		.since	= now,
 	};
-	htbs_limit_init(&quota->limit, HTBS_QUOTA_LEAST, HTBS_QUOTA_LEAST,
-			HTBS_QUOTA_MOST, HTBS_QUOTA_LATE);
+	htbs_limit_init(&quota->limit, least, least, HTBS_QUOTA_MOST,
+			HTBS_QUOTA_LATE);
 }
 
 static u64 htbs_quota_bytes(const struct htbs_quota *quota, u64 ns)
@@ -114,7 +124,7 @@ static void htbs_quota_measure(struct htbs_quota *quota, u64 now)
 void htbs_quota_account(struct htbs_quota *quota, u32 cost, u64 position,
 			bool surplus, u64 now)
 {
-	u64 bytes = cost + div64_u64(position, HTBS_QUOTA_POSITION);
+	u64 bytes = htbs_quota_cost(cost, position);
 
 	if (surplus) {
 		htbs_quota_fill(quota, now);

@@ -80,9 +80,9 @@ def measure() -> dict[str, Row]:
     flashes = [draw_flash(rng) for _ in range(FLASHES)]
     for name, load in census.LOADS.items():
         rows[f"{DISKS} disks: {name}"] = _drawn([(load, disk) for disk in disks], 20)
-    for name, clients in census.FLASH_LOADS.items():
+    for name, load in census.FLASH_LOADS.items():
         rows[f"{FLASHES} flash drives: {name}"] = _drawn(
-            [(census.flash_load(clients, flash), flash) for flash in flashes], 8)
+            [(load(flash), flash) for flash in flashes], 8)
     return rows
 
 

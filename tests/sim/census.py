@@ -8,18 +8,22 @@ the first ten seconds, while the drive is unknown, and how many of those after t
 import argparse
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from statistics import median
 
-from tests.model.reservation import Params
+from results.census import promises
+from tests.model.reservation import SECOND, Params
 from tests.sim.drives import Disk, Flash, draw, draw_flash
 from tests.sim.loads import (
+    FLASH_NEIGHBOUR,
     FLASH_READ,
     FLASH_WRITE,
     MIXED,
     PAIR,
     neighbour,
     queueing_disk,
+    steady,
     unlimited,
 )
 from tests.sim.sim import HTBS, MS, PAPER, Client, Knobs, Run, run
@@ -70,7 +74,7 @@ LOADS = {
 
 
 def flash_load(clients: list[Client], drive: Flash) -> Load:
-    """A reader with one request at a time beside others, with a latency that the drive can keep.
+    """A reader beside others, with a latency that the drive can keep.
 
     Reads wait for what a die has begun: an erasure, or two, as a page may lie behind another read.
     Behind a hypervisor it can have the less bandwidth the longer that makes a read.
@@ -83,16 +87,35 @@ def flash_load(clients: list[Client], drive: Flash) -> Load:
     return Load([reader, *clients[1:]], slice(1))
 
 
-FLASH_LOADS = {"reader, four readers": FLASH_READ, "reader, writer": FLASH_WRITE}
+def flash_neighbour(clients: list[Client], drive: Flash) -> Load:
+    """A reader that asks for half of what the drive reads with one request at a time, no faster.
+
+    What the others share takes a tenth of the drive's time.
+    """
+    [reader] = flash_load(clients[:1], drive).clients
+    other, its = clients[1], promises.times(drive)
+    bw = int(reader.size * SECOND / (2 * its.mean(reader.size, False)))
+    rest = max(reader.size, int(other.size * SECOND / (10 * its.mean(other.size, other.write))))
+    promise, rest = reader.promise._replace(bw=bw), other.promise._replace(bw=rest, burst=64 << 10)
+    asks = steady(replace(reader, promise=promise), FLASH_SECONDS)
+    return Load([asks, replace(other, promise=rest)], slice(1))
 
 
-def measure(clients: Load | list[Client], knobs: Knobs, drives: list[Disk] | list[Flash],
+FLASH_LOADS = {
+    "reader, four readers": partial(flash_load, FLASH_READ),
+    "reader, writer": partial(flash_load, FLASH_WRITE),
+    "reader, random writer": partial(flash_neighbour, FLASH_NEIGHBOUR),
+}
+
+
+def measure(asked: Load | Callable[[Flash], Load], knobs: Knobs,
+            drives: list[Disk] | list[Flash],
             done: Callable[[], None] = lambda: None) -> tuple[str, ...]:
-    """The columns of a row."""
+    """The columns of a row; asked: of each drive, or a function of the drive."""
     totals, kept, first, late = [], [], 0, []
     for drive in drives:
         flash = isinstance(drive, Flash)
-        load = flash_load(clients, drive) if flash else clients
+        load = asked(drive) if callable(asked) else asked
         learns, seconds = (FLASH_LEARNS, FLASH_SECONDS) if flash else (LEARNS, SECONDS)
         before, outcome = (run(load.clients, knobs, each, 1, drive) for each in (learns, seconds))
         totals.append(outcome.total / 1e6)

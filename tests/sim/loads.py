@@ -104,6 +104,10 @@ FLASH_READ = [Client(Params(8 << 20, 4096, MS)),
 FLASH_WRITE = [Client(Params(8 << 20, 4096, 2 * MS)),
                Client(REST, size=128 << 10, depth=64, write=True, think=2000, shares=True)]
 
+# A reader that asks for what it has reserved, and a writer of small blocks at random.
+FLASH_NEIGHBOUR = [Client(Params(8 << 20, 64 << 10, 2 * MS)),
+                   Client(REST, depth=32, write=True, think=2000, shares=True)]
+
 
 def until(clients: Sequence[Client], seconds: float) -> list[Client]:
     """The same clients, which stop after some seconds."""

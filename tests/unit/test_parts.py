@@ -110,7 +110,7 @@ def parts():
         "htbs_limit_init": (None, POINTER(CLimit), c_uint64, c_uint64, c_uint64,
                             c_uint32),
         "htbs_limit_judge": (None, POINTER(CLimit), c_bool, c_uint64),
-        "htbs_quota_init": (None, POINTER(CQuota), c_uint64),
+        "htbs_quota_init": (None, POINTER(CQuota), c_uint64, c_uint64),
         "htbs_quota_allows": (c_bool, POINTER(CQuota), c_uint64),
         "htbs_quota_account": (None, POINTER(CQuota), c_uint32, c_uint64, c_bool, c_uint64),
         "htbs_quota_judge": (None, POINTER(CQuota), c_bool),
@@ -312,13 +312,25 @@ def test_an_idle_flow_saves_nothing_up():
     assert lib.htbs_pace_tag(byref(pace)) == 2 * SECOND
 
 
-# The quota.
+# The quota. With this positioning its least is a MiB/s.
+POSITION = 10 * ((1 << 20) - 4096)
+
+
+@pytest.mark.parametrize(("position", "least"), [(0, 4096), (10 * MS, 4096 + 1_000_000)])
+def test_a_quota_leaves_one_small_request_a_second(position, least):
+    """However slow the device is: more would be too much for some."""
+    lib, quota = parts(), CQuota()
+    lib.htbs_quota_init(byref(quota), position, 0)
+    for _ in range(1000):
+        lib.htbs_quota_judge(byref(quota), True)
+    assert quota.limit.value == least
+
 
 @pytest.mark.parametrize("late", [False, True])
 def test_a_new_quota_doubles_until_a_request_is_late(late):
     """With each interval in which most of it was used; the late one halves what was used."""
     lib, quota, values = parts(), CQuota(), []
-    lib.htbs_quota_init(byref(quota), 0)
+    lib.htbs_quota_init(byref(quota), POSITION, 0)
     for i in range(3000):
         if i == 400 and late:
             lib.htbs_quota_judge(byref(quota), True)
@@ -338,7 +350,7 @@ def test_a_new_quota_doubles_until_a_request_is_late(late):
 
 def test_a_quota_of_which_little_is_used_does_not_grow():
     lib, quota = parts(), CQuota()
-    lib.htbs_quota_init(byref(quota), 0)
+    lib.htbs_quota_init(byref(quota), POSITION, 0)
     for i in range(20):
         lib.htbs_quota_account(byref(quota), 40960, 0, True, i * 200 * MS)
     assert quota.limit.value == 1 << 20
@@ -350,7 +362,7 @@ def test_a_quota_of_which_little_is_used_does_not_grow():
 def test_no_quota_holds_surplus_back_for_ever(late, cost, position):
     """However many were late: a request goes when all before it are paid for."""
     lib, quota, now = parts(), CQuota(), 0
-    lib.htbs_quota_init(byref(quota), 0)
+    lib.htbs_quota_init(byref(quota), POSITION, 0)
     for _ in range(late):
         lib.htbs_quota_judge(byref(quota), True)
     assert 1 << 20 <= quota.limit.value < 20 * SECOND
@@ -370,7 +382,7 @@ def test_no_quota_holds_surplus_back_for_ever(late, cost, position):
 
 def test_reserved_work_uses_up_no_quota():
     lib, quota = parts(), CQuota()
-    lib.htbs_quota_init(byref(quota), 0)
+    lib.htbs_quota_init(byref(quota), POSITION, 0)
     before = quota.tokens
     lib.htbs_quota_account(byref(quota), 1 << 30, MS, False, 0)
     assert quota.tokens == before
@@ -403,7 +415,7 @@ def test_a_limit_grows_by_its_least_until_a_request_is_slow():
 def test_a_slow_request_lowers_what_was_used():
     """And not a rate that was never reached."""
     lib, quota = parts(), CQuota()
-    lib.htbs_quota_init(byref(quota), 0)
+    lib.htbs_quota_init(byref(quota), POSITION, 0)
     quota.limit.value = SECOND
     lib.htbs_quota_account(byref(quota), 10_000_000, 0, True, 50 * MS)
     lib.htbs_quota_account(byref(quota), 9_000_000, 10 * MS, True, 100 * MS)

@@ -27,7 +27,7 @@ struct htbs_quota {
 	u64 used;
 };
 
-void htbs_quota_init(struct htbs_quota *quota, u64 now);
+void htbs_quota_init(struct htbs_quota *quota, u64 position, u64 now);
 bool htbs_quota_allows(struct htbs_quota *quota, u64 now);
 void htbs_quota_account(struct htbs_quota *quota, u32 cost, u64 position,
 			bool surplus, u64 now);
