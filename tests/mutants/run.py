@@ -43,7 +43,7 @@ class MutantError(AssertionError):
 class Mutant:
     """A mistake: in the body of a function, old becomes new; test fails with it.
 
-    hangs: the guest's CPU loops with interrupts off, where no watchdog of the kernel sees it.
+    hangs: the guest's CPU may loop with interrupts off, where no watchdog of the kernel sees it.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Mutant:
     @property
     def symptom(self) -> str:
         """A regular expression of what pytest says if the mistake is caught."""
-        return _HUNG if self.hangs else _CAUGHT
+        return f"{_CAUGHT}|{_HUNG}" if self.hangs else _CAUGHT
 
     @property
     def needs_guest(self) -> bool:
