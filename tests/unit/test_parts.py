@@ -148,6 +148,9 @@ def latest_of(owed: list[dict], before: tuple[int, int], margin: int) -> int:
     return slack - load - margin * deviation // MARGIN_ONE
 
 
+@example(steps=[(0, {"deadline": 0, "mean": 0, "variance": 0}),
+                (1, {"deadline": SECOND, "mean": 0, "variance": 0})],
+         zero=WRAP - SECOND // 2, before=(0, 0), margin=0)
 @given(steps=steps, zero=st.sampled_from([0, WRAP - SECOND // 2]),
        before=st.tuples(times, st.integers(0, 1 << 30)), margin=st.integers(0, 20 * MARGIN_ONE))
 def test_owed_heads_as_summed_up_one_by_one(steps, zero, before, margin):

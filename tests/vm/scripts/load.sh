@@ -67,11 +67,7 @@ waiting()
 	grep htbs_idle_timer_expired /proc/timer_list
 }
 load simdisk size_mb=64
-scheduler sim0 htbs
-expect_put OK 1000000 /sys/block/sim0/queue/iosched/t_wait_us
 cg reader other
-reserve reader sim0 bw=1M
-reserve other sim0 bw=1M
 job()
 {
 	_group=$1
@@ -79,22 +75,25 @@ job()
 	in_cg "$_group" fio --name="$_group" --filename=/dev/sim0 --direct=1 --bs=4k --size=16m \
 		--eta=never "$@" >/dev/null
 }
-for _ in 1 2 3; do
+# The reader thinks for so long that the timer runs for longer than it takes to switch; most often.
+for _ in 1 2 3 4 5; do
+	scheduler sim0 htbs
+	expect_put OK 1000000 /sys/block/sim0/queue/iosched/t_wait_us
+	reserve reader sim0 bw=1M
+	reserve other sim0 bw=1M
 	job other --rw=randread --offset=32m --ioengine=libaio --iodepth=4 --time_based \
 		--runtime=2 &
-	job reader --rw=read --ioengine=psync --time_based --runtime=2 &
+	job reader --rw=read --ioengine=psync --thinktime=50000 --time_based --runtime=2 &
 	reader=$!
 	seen=
 	while [ -d /proc/$reader ] && [ ! "$seen" ]; do
 		! waiting || seen=1
 	done
-	[ ! "$seen" ] || break
+	scheduler sim0 none
+	! waiting || fail "a timer is running without its scheduler"
 	wait
 done
 [ "$seen" ] || fail "no timer is running"
-scheduler sim0 none
-! waiting || fail "a timer is running without its scheduler"
-wait
 scheduler nullb0 none
 rmmod htbs
 sleep 2
