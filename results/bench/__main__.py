@@ -97,9 +97,12 @@ def profiled(case: Case, kernel: Kernel, htbs: bytes) -> str:
         return lambda advance: profile.run(scheduler, case, kernel, htbs, advance)
 
     found = side_by_side({name: task(name) for name in names}, Progress(names))
-    return f"{profile.table(case, {name: found[name] for name in names})}\n" + profile.dearest(
-        found["htbs"], _FUNCTIONS
-    )
+    module = kernels.BUILD / kernel.version / "htbs.ko"
+    return "\n\n".join((
+        profile.table(case, {name: found[name] for name in names}).rstrip(),
+        profile.dearest(found["htbs"], _FUNCTIONS),
+        profile.dearest_inlined(found["htbs"], module, _FUNCTIONS),
+    ))
 
 
 def write(path: Path, content: dict) -> None:

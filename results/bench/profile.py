@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from results.bench import guest, snapshot
+from results.bench import guest, inlined, snapshot
 from results.bench.cases import BASE, TITLES, Case
 from tests.vm import Guest, SetupError
 from tests.vm.kernels import BUILD, Kernel
@@ -58,11 +58,14 @@ class Profile:
     """Of one case under one scheduler, for each I/O.
 
     functions: instructions and calls by function; a module's are named module:function. user:
-    instructions of the programs.
+    instructions of the programs. places: instructions by address. symbols: addresses by name, as
+    in functions.
     """
 
     functions: dict[str, tuple[float, float]]
     user: float
+    places: dict[int, float]
+    symbols: dict[str, int]
 
     def parts(self, scheduler: str) -> dict[str, float]:
         """Instructions by part of the path."""
@@ -156,7 +159,8 @@ def reduce(counts: str, symbols: str, ios: int) -> Profile:
     functions: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     place = 0
     pairs = (line.split() for line in lines)
-    for address, count in sorted((int(first, 16), int(second)) for first, second in pairs):
+    counted = sorted((int(first, 16), int(second)) for first, second in pairs)
+    for address, count in counted:
         while place + 1 < len(table) and table[place + 1][0] <= address:
             place += 1
         first, name = table[place]
@@ -166,6 +170,8 @@ def reduce(counts: str, symbols: str, ios: int) -> Profile:
     return Profile(
         {name: (each[0], each[1]) for name, each in functions.items()},
         int(header.removeprefix("# ")) / ios,
+        {address: count / ios for address, count in counted},
+        {name: address for address, name in table},
     )
 
 
@@ -201,3 +207,16 @@ def dearest(found: Profile, many: int) -> str:
     order = sorted(found.functions.items(), key=lambda item: -item[1][0])[:many]
     lines = [f"{each[0]:9.1f} {each[1]:7.2f}  {name}" for name, each in order]
     return "\n".join([f"{'per I/O':>9} {'calls':>7}  function", *lines])
+
+
+def dearest_inlined(found: Profile, module: Path, many: int) -> str:
+    """The functions of a module's source that take most, inlined or not: instructions per I/O."""
+    owner = f"{module.stem}:"
+    ran = {
+        name.removeprefix(owner): address
+        for name, address in found.symbols.items()
+        if name.startswith(owner)
+    }
+    order = inlined.by_function(found.places, ran, module).most_common(many)
+    lines = [f"{count:9.1f}  {name}" for name, count in order]
+    return "\n".join([f"{'per I/O':>9}  function of {module.stem}, inlined or not", *lines])

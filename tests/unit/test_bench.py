@@ -1,10 +1,14 @@
 """From the files that a guest of the benchmark leaves to its numbers and its part of the page."""
 
+import subprocess
+from pathlib import Path
+
 import pytest
 
-from results.bench import memory, page, profile, scaling, snapshot
+from results.bench import inlined, memory, page, profile, scaling, snapshot
 from results.bench.cases import CGROUPS, SCHEDULERS, cases
 from results.bench.summary import summarise
+from tests.vm import SetupError
 
 SNAPSHOT = """\
     {reads}     {merges}   8000  5  0  0  0  0  0  5  5  0  0  0  0  0  0
@@ -147,3 +151,37 @@ def test_a_profile_tells_the_scheduler_from_the_rest_of_the_path(scheduler: str,
     assert parts["tags, allocation"] == 2
     assert parts["locks, RCU"] == 3
     assert sum(parts.values()) == 9
+
+
+SOURCE = """\
+volatile int seen;
+static inline __attribute__((always_inline)) void inner(int n) { seen += n; seen *= n; }
+void other(void) { seen = 1; }
+void outer(int n) { seen -= n; inner(n); seen -= n; }
+"""
+
+
+def test_a_profile_tells_inlined_functions(tmp_path: Path) -> None:
+    """Of each instruction, that it was in the inner one or in the one around it."""
+    source, module = tmp_path / "some.c", tmp_path / "some.ko"
+    source.write_text(SOURCE)
+    subprocess.run(["gcc", "-O2", "-g", "-c", source, "-o", module], check=True)
+    base = 0xFFFFFFFFC0000000
+    symbols = subprocess.run(["nm", module], capture_output=True, text=True, check=True).stdout
+    at = {name: base + int(place, 16) for place, kind, name in map(str.split, symbols.splitlines())
+          if kind == "T"}  # fmt: skip
+    counts = {at["outer"] + byte: 1.0 for byte in range(20)} | {at["other"]: 5.0, base - 1: 9.0}
+    found = inlined.by_function(counts, at, module)
+    assert found["other"] == 5
+    assert found["inner"] + found["outer"] == 20
+    assert found["inner"] > 0 < found["outer"]
+
+
+def test_inlined_functions_need_the_module_that_ran(tmp_path: Path) -> None:
+    module = tmp_path / "some.ko"
+    subprocess.run(["gcc", "-xc", "-c", "-", "-o", module], input="int x(void) { return 1; }",
+                   text=True, check=True)  # fmt: skip
+    with pytest.raises(SetupError, match=r"some\.ko has no function of those that ran"):
+        inlined.by_function({1: 1.0}, {"y": 1}, module)
+    with pytest.raises(SetupError, match=r"some\.ko has no line table"):
+        inlined.by_function({1: 1.0}, {"x": 1}, module)
