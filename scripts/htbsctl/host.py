@@ -33,6 +33,18 @@ def printable(text: str) -> str:
     return "".join(each if each.isprintable() else f"\\x{ord(each):02x}" for each in text)
 
 
+def put(path: Path, text: str, how: int) -> None:
+    """Write a line. Raises OSError.
+
+    how: O_TRUNC, or O_APPEND: the mode "a" of open() seeks to the end, which ftrace's files refuse.
+    """
+    handle = os.open(path, os.O_WRONLY | how)
+    try:
+        os.write(handle, f"{text}\n".encode())
+    finally:
+        os.close(handle)
+
+
 class Host:
     """A tree of files, / but in tests, and the programs of the machine."""
 
@@ -89,11 +101,7 @@ class Host:
         self, name: str | Path, text: str, how: int, remedies: Mapping[int, str] | None
     ) -> None:
         try:
-            handle = os.open(self.path(name), os.O_WRONLY | how)
-            try:
-                os.write(handle, f"{text}\n".encode())
-            finally:
-                os.close(handle)
+            put(self.path(name), text, how)
         except OSError as error:
             raise self.failure("write", name, error, text, remedies) from None
 

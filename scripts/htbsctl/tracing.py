@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from htbsctl.failure import Failure
-from htbsctl.host import Host
+from htbsctl.host import Host, put
 
 TRACEFS = Path("/sys/kernel/tracing")
 _MISSED = "LOST"
@@ -69,7 +69,8 @@ class Instance:
         return pid.isdecimal() and not self._host.exists(f"/proc/{pid}")
 
     def _undefine(self, name: str) -> None:
-        _retry(lambda: _write(self._host.path(TRACEFS / "synthetic_events"), f"!{name}"))
+        events = self._host.path(TRACEFS / "synthetic_events")
+        _retry(lambda: put(events, f"!{name}", os.O_APPEND))
 
     def define(self, name: str, fields: str) -> None:
         """A synthetic event, of a name that ends in _PID. Raises Failure."""
@@ -131,15 +132,6 @@ def _retry(remove: Callable[[], None]) -> None:
             if error.errno != errno.EBUSY or time.monotonic() > end:
                 return None
             time.sleep(0.02)
-
-
-def _write(path: Path, text: str) -> None:
-    # Not by open("a"), which seeks to the end: ftrace refuses that.
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND)
-    try:
-        os.write(handle, f"{text}\n".encode())
-    finally:
-        os.close(handle)
 
 
 def _empty(trigger: Path) -> None:
