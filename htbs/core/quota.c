@@ -22,6 +22,8 @@
 #define HTBS_QUOTA_MOST		16000000000ULL
 /* What is transferred while a device positions, ns for a byte: a disk's 100 MB/s. */
 #define HTBS_QUOTA_POSITION	10
+/* What a device that does not seek begins with: the default reservation. */
+#define HTBS_QUOTA_FIRST	1048576ULL	/* bytes/s */
 /* One request in so many may be late, or, on a device that seeks, slow. */
 #define HTBS_QUOTA_LATE		100
 /* Tokens for so long may be saved up, and as many bytes as a large request has. */
@@ -39,7 +41,8 @@ static u64 htbs_quota_cost(u32 cost, u64 position)
 /**
  * htbs_quota_init() - nothing is known of the device
  * @quota: the quota
- * @position: the mean time for which the device positions for a request, ns
+ * @position: the mean time for which the device positions for a request, ns; 0: it does
+ *	not
  * @now: real time, ns
  *
  * One small request a second is left to surplus at least.
@@ -53,8 +56,8 @@ void htbs_quota_init(struct htbs_quota *quota, u64 position, u64 now)
 		.filled	= now,
 		.since	= now,
 	};
-	htbs_limit_init(&quota->limit, least, least, HTBS_QUOTA_MOST,
-			HTBS_QUOTA_LATE);
+	htbs_limit_init(&quota->limit, position ? least : HTBS_QUOTA_FIRST, least,
+			HTBS_QUOTA_MOST, HTBS_QUOTA_LATE);
 }
 
 static u64 htbs_quota_bytes(const struct htbs_quota *quota, u64 ns)

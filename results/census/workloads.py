@@ -109,8 +109,8 @@ WORKLOADS = (
     Workload("5.3-4", "5.3: and four random readers", _total(4), 8),
     Workload("ncq", "A reader beside a writer and a stream, disks that reorder", _ncq, 8),
     Workload("flash-read", "A reader beside deep readers, flash", _flash_read, 0, 1),
-    Workload("flash-write", "A reader beside a deep writer, flash", _flash_write, 0, 1),
-    Workload("neighbour", "5.1 beside a neighbour that floods the drive", _neighbour, 8, 0.5),
+    Workload("flash-write", "A reader beside a deep writer, flash", _flash_write, 0, 2),
+    Workload("neighbour", "5.1 beside a neighbour that floods the drive", _neighbour, 8, 2),
 )
 
 

@@ -324,6 +324,7 @@ def test_a_quota_leaves_one_small_request_a_second(position, least):
     """However slow the device is: more would be too much for some."""
     lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), position, 0)
+    assert quota.limit.value == (least if position else 1 << 20)
     for _ in range(1000):
         lib.htbs_quota_judge(byref(quota), True)
     assert quota.limit.value == least
