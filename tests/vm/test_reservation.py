@@ -86,15 +86,21 @@ def test_flood_leaves_tags_to_others(result: Result) -> None:
     assert htbs_stat(result.text("tags-app.stat"))["missed"] == 0
 
 
+def test_four_floods_seldom_make_others_wait_for_a_tag(result: Result) -> None:
+    """It takes one completion more, 20 ms: in one run of five at most."""
+    longest = sorted(_latency_ms(result, f"tags-of-four-{time}", "app") for time in range(1, 6))
+    assert longest[-2] < 50
+
+
 @pytest.mark.parametrize("time", range(1, 6))
 def test_four_floods_leave_tags_to_others(result: Result, time: int) -> None:
     """A quarter of the tags for each would be all of them.
 
-    A request is 20 ms in the device, and may wait for as long until that takes it.
+    A request is 20 ms in the device, may wait for as long until that takes it, and once for a tag.
     """
     run = f"tags-of-four-{time}"
     floods = ("greedy", "flood1", "flood3", "rest")
     assert _latency_ms(result, run, "app", "mean") < 42
-    assert _latency_ms(result, run, "app") < 50
+    assert _latency_ms(result, run, "app") < 62
     assert sum(_iops(result, run, flood) for flood in floods) > 1000
     assert htbs_stat(result.text(f"{run}-app.stat"))["missed"] == 0
