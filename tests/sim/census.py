@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median
 
-from results.census import promises
 from tests.model.reservation import SECOND, Params
 from tests.sim.drives import Disk, Flash, draw, draw_flash
 from tests.sim.loads import (
@@ -27,6 +26,7 @@ from tests.sim.loads import (
     unlimited,
 )
 from tests.sim.sim import HTBS, MS, PAPER, Client, Knobs, Run, run
+from tests.sim.times import times
 
 SECONDS = 30
 FLASH_SECONDS = 12
@@ -93,7 +93,7 @@ def flash_neighbour(clients: list[Client], drive: Flash) -> Load:
     What the others share takes a tenth of the drive's time.
     """
     [reader] = flash_load(clients[:1], drive).clients
-    other, its = clients[1], promises.times(drive)
+    other, its = clients[1], times(drive)
     bw = int(reader.size * SECOND / (2 * its.mean(reader.size, False)))
     rest = max(reader.size, int(other.size * SECOND / (10 * its.mean(other.size, other.write))))
     promise, rest = reader.promise._replace(bw=bw), other.promise._replace(bw=rest, burst=64 << 10)
