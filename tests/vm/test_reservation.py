@@ -19,6 +19,12 @@ def _latency_ms(result: Result, run: str, group: str, what: str = "max") -> floa
     return fio_side(result, f"{run}-{group}")["lat_ns"][what] / 1e6
 
 
+def _latencies_ms(result: Result, run: str) -> list[float]:
+    """The same of each I/O of a run, in order."""
+    lines = result.text(f"{run}_lat.1.log").splitlines()
+    return [int(line.split(",")[1]) / 1e6 for line in lines]
+
+
 def test_conforming_reader_beside_a_greedy_one(result: Result) -> None:
     stat = htbs_stat(result.text("greedy-app.stat"))
     assert _iops(result, "greedy", "app") == pytest.approx(20, rel=0.05)
@@ -86,21 +92,22 @@ def test_flood_leaves_tags_to_others(result: Result) -> None:
     assert htbs_stat(result.text("tags-app.stat"))["missed"] == 0
 
 
-def test_four_floods_seldom_make_others_wait_for_a_tag(result: Result) -> None:
-    """It takes one completion more, 20 ms: in one run of five at most."""
-    longest = sorted(_latency_ms(result, f"tags-of-four-{time}", "app") for time in range(1, 6))
-    assert longest[-2] < 50
+def test_four_floods_seldom_keep_the_first_tag_from_others(result: Result) -> None:
+    """All five begin at once and need more tags than there are; blk-mq chooses the waiter."""
+    first = sorted(_latencies_ms(result, f"tags-of-four-{time}")[0] for time in range(1, 6))
+    assert first[-2] < 50
+    assert first[-1] < 82
 
 
 @pytest.mark.parametrize("time", range(1, 6))
 def test_four_floods_leave_tags_to_others(result: Result, time: int) -> None:
     """A quarter of the tags for each would be all of them.
 
-    A request is 20 ms in the device, may wait for as long until that takes it, and once for a tag.
+    A request is 20 ms in the device, and may wait for as long until that takes it.
     """
     run = f"tags-of-four-{time}"
     floods = ("greedy", "flood1", "flood3", "rest")
     assert _latency_ms(result, run, "app", "mean") < 42
-    assert _latency_ms(result, run, "app") < 62
+    assert max(_latencies_ms(result, run)[1:]) < 45
     assert sum(_iops(result, run, flood) for flood in floods) > 1000
     assert htbs_stat(result.text(f"{run}-app.stat"))["missed"] == 0

@@ -110,7 +110,7 @@ for time in 1 2 3 4 5; do
 		job "$group" 500ms --rw=randread --iodepth=64 --iodepth_batch=32 --thread \
 			--numjobs=4 --group_reporting &
 	done
-	job app 500ms --rw=randread --ioengine=psync
+	job app 500ms --rw=randread --ioengine=psync --write_lat_log=$run
 	wait
 	stats app
 done
