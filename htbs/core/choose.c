@@ -119,42 +119,32 @@ static struct htbs_flow *htbs_next_flow(struct htbs_policy *policy, u64 now)
 
 /*
  * What is next may not go: an entitled head, else any that may while a limit holds back
- * the other direction.
+ * the other direction. On a device that does not seek, if one head of a direction may not
+ * go as surplus, only the flow may of which alone conforming requests are expected.
  */
 static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
 						u64 now)
 {
-	struct htbs_flow *flow = htbs_next_entitled(policy, now);
+	struct htbs_flow *flow = htbs_next_entitled(policy, now), *only;
+	bool closed[2] = { };
 	struct htbs_fair_node *node;
 
 	if (flow && htbs_policy_can_dispatch(policy, flow, now))
 		return flow;
 	if (policy->rotational && !htbs_quota_wait(&policy->quota, now))
 		return NULL;
+	only = htbs_policy_expected(policy, NULL, now);
 	for (node = htbs_fair_first(&policy->shares); node;
 	     node = htbs_fair_next(node)) {
 		flow = htbs_by_share(node);
+		if (closed[flow->head.write] && flow != only &&
+		    !htbs_flow_owed(flow, now))
+			continue;
 		if (htbs_policy_can_dispatch(policy, flow, now))
 			return flow;
+		closed[flow->head.write] = !policy->rotational;
 	}
 	return NULL;
-}
-
-/*
- * The only backlogged flow, on a device that orders by itself: nothing is to be chosen.
- * It may still be held back, or have expired.
- */
-static __always_inline struct htbs_flow *
-htbs_only_flow(struct htbs_policy *policy, u64 now)
-{
-	struct htbs_flow *flow = list_first_entry(&policy->backlogged,
-						  struct htbs_flow, backlogged);
-
-	if (policy->rotational || policy->overload.now || flow->background ||
-	    !list_is_singular(&policy->backlogged) ||
-	    !htbs_before(now, flow->head.arrived + HTBS_EXPIRE))
-		return NULL;
-	return htbs_policy_can_dispatch(policy, flow, now) ? flow : NULL;
 }
 
 /* The device is granted to a flow; none is active if that is the background. */
@@ -172,6 +162,34 @@ static bool htbs_grant(struct htbs_policy *policy, struct htbs_flow *flow, u64 n
 }
 
 /**
+ * htbs_policy_choose_only() - what to dispatch, if one flow alone is backlogged
+ * @policy: the policy
+ * @now: real time, ns
+ *
+ * On a device that orders by itself there is nothing to choose then, and nothing to
+ * wait for. But the flow's head may have expired, or may have to be held back.
+ *
+ * Return: the flow, of which the oldest request is to be dispatched. NULL:
+ * htbs_policy_choose() tells.
+ */
+__always_inline struct htbs_flow *
+htbs_policy_choose_only(struct htbs_policy *policy, u64 now)
+{
+	struct htbs_flow *flow = list_first_entry(&policy->backlogged,
+						  struct htbs_flow, backlogged);
+
+	if (policy->rotational || policy->held || policy->overload.now ||
+	    !list_is_singular(&policy->backlogged) || flow->background ||
+	    !htbs_before(now, flow->head.arrived + HTBS_EXPIRE) ||
+	    policy->wait != HTBS_WAIT_NONE ||
+	    !htbs_policy_can_dispatch(policy, flow, now))
+		return NULL;
+	policy->order = HTBS_ORDER_OLDEST;
+	htbs_grant(policy, flow, now);
+	return flow;
+}
+
+/**
  * htbs_policy_choose() - what to dispatch
  * @policy: the policy
  * @now: real time, ns
@@ -182,10 +200,10 @@ static bool htbs_grant(struct htbs_policy *policy, struct htbs_flow *flow, u64 n
  * If no flow is chosen, either nothing is pending, or the request is held back,
  * or the device is idled as policy->wait says; see htbs_policy_timer().
  */
-__always_inline void
-htbs_policy_choose(struct htbs_policy *policy, u64 now,
-		   struct htbs_choice *choice)
+void htbs_policy_choose(struct htbs_policy *policy, u64 now,
+			struct htbs_choice *choice)
 {
+	const struct htbs_flow *was = policy->active;
 	struct htbs_flow *next;
 	bool stays = false;
 
@@ -194,12 +212,15 @@ htbs_policy_choose(struct htbs_policy *policy, u64 now,
 	if (!htbs_policy_has_work(policy))
 		return;
 
-	next = htbs_only_flow(policy, now);
-	if (!next) {
-		htbs_policy_settle(policy);
-		choice->overload_ended = htbs_policy_end_overload(policy, now);
-		next = htbs_policy_expired(policy, now);
+	choice->flow = htbs_policy_choose_only(policy, now);
+	if (choice->flow) {
+		choice->order = policy->order;
+		choice->switched = was != policy->active;
+		return;
 	}
+	htbs_policy_settle(policy);
+	choice->overload_ended = htbs_policy_end_overload(policy, now);
+	next = htbs_policy_expired(policy, now);
 	if (!next) {
 		stays = htbs_policy_keep_active(policy, now);
 		choice->wait_began = policy->wait != HTBS_WAIT_NONE;

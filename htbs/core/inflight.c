@@ -98,16 +98,16 @@ void htbs_policy_expect_none(struct htbs_policy *policy, struct htbs_flow *flow)
 struct htbs_flow *htbs_policy_expected(struct htbs_policy *policy,
 				       const struct htbs_flow *except, u64 now)
 {
-	struct rb_node *rb = rb_first_cached(&policy->expected), *next;
+	struct rb_node *rb = rb_first_cached(&policy->expected);
 	struct htbs_flow *flow;
 
-	for (; rb; rb = next) {
-		next = rb_next(rb);
+	while (rb) {
 		flow = rb_entry(rb, struct htbs_flow, expected);
+		if (htbs_before(now, flow->expected_until) && flow != except)
+			return flow;
+		rb = rb_next(rb);
 		if (!htbs_before(now, flow->expected_until))
 			htbs_policy_expect_none(policy, flow);
-		else if (flow != except)
-			return flow;
 	}
 	return NULL;
 }

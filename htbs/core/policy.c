@@ -225,7 +225,6 @@ htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 		   struct htbs_arrival *arrival)
 {
 	arrival->hit = policy->active == flow && policy->wait != HTBS_WAIT_NONE;
-	policy->held = false;
 	if (arrival->hit)
 		policy->wait = HTBS_WAIT_NONE;
 	htbs_pool_note_arrival(flow->pool, flow, now);
@@ -234,6 +233,8 @@ htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 	policy->pending++;
 	flow->pool->pending++;
 	if (!flow->pending++) {
+		/* A request behind others of its flow changes no choice. */
+		policy->held = policy->held && policy->full;
 		flow->cap.throttled = htbs_policy_throttles(policy, flow, now);
 		htbs_policy_head_changed(policy, flow);
 	}

@@ -14,12 +14,13 @@
  * htbs_policy_hold_for_tag() - no request is chosen, as the driver has no tag for it
  * @policy: the policy
  *
- * Until a request completes or arrives.
+ * Until a request completes.
  */
 void htbs_policy_hold_for_tag(struct htbs_policy *policy)
 {
 	policy->held = true;
 	policy->held_until = 0;
+	policy->full = true;
 }
 
 /**
@@ -41,14 +42,16 @@ u64 htbs_policy_hold_most(const struct htbs_policy *policy)
  * @policy: the policy
  * @now: real time, ns
  *
- * Until a request completes or arrives, or until a quota has filled.
+ * Until a request completes or a flow has another head, or until a quota has filled.
  */
 void htbs_policy_hold(struct htbs_policy *policy, u64 now)
 {
 	u64 wait = htbs_quota_wait(&policy->quota, now);
 	u64 most = htbs_policy_hold_most(policy);
 
-	htbs_policy_hold_for_tag(policy);
+	policy->held = true;
+	policy->held_until = 0;
+	policy->full = false;
 	if (!wait && policy->rotational)
 		return;
 	/* What is held back is a read if the quota has tokens. */

@@ -143,6 +143,18 @@ static bool paper_stays(struct htbs_policy *policy, u64 now)
 }
 
 /**
+ * htbs_policy_choose_only() - what to dispatch, if one flow alone is backlogged
+ * @policy: the policy
+ * @now: real time, ns
+ *
+ * Return: NULL: this rule has no shorter way.
+ */
+struct htbs_flow *htbs_policy_choose_only(struct htbs_policy *policy, u64 now)
+{
+	return NULL;
+}
+
+/**
  * htbs_policy_choose() - what to dispatch
  * @policy: the policy
  * @now: real time, ns

@@ -39,7 +39,7 @@ from tests.unit.strategies import part
 @pytest.fixture(scope="module")
 def always_choosing(tmp_path_factory) -> Path:
     """choose.c without its shortcut for the only flow with requests pending."""
-    shortcut = Mutant("", "", "", "htbs_only_flow", "if (policy->rotational ||",
+    shortcut = Mutant("", "", "", "htbs_policy_choose_only", "if (policy->rotational ||",
                       "if (policy || policy->rotational ||")
     path, text = shortcut.find(ROOT)
     changed = tmp_path_factory.mktemp("core") / path.name

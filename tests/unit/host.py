@@ -150,6 +150,7 @@ PROTOTYPES = {
     "htbs_policy_exit_flow": (c_bool, c_void_p, c_void_p),
     "host_arrive": (None, c_void_p, c_void_p, c_uint64, POINTER(CExtent), POINTER(CArrival)),
     "host_set_head": (None, c_void_p, c_void_p, POINTER(CExtent)),
+    "htbs_policy_hold_for_tag": (None, c_void_p),
     "htbs_policy_choose": (None, c_void_p, c_uint64, POINTER(CChoice)),
     "htbs_policy_dispatch": (c_bool, c_void_p, c_void_p, c_uint64, POINTER(CExtent),
                              POINTER(CSent)),
@@ -350,6 +351,10 @@ class Device:
         self.nearest = out.order == NEAREST
         return Choice(self.flows[out.flow] if out.flow else None, out.switched, out.wait_began,
                       out.timed_out, out.overload_ended, out.held, self.nearest)
+
+    def hold_for_tag(self) -> None:
+        """The driver has no tag."""
+        self.lib.htbs_policy_hold_for_tag(self.policy)
 
     def dispatch(self, flow: Flow, now: int) -> tuple[Request, bool]:
         """Dispatch the request that was chosen; also, did an overload begin."""

@@ -170,6 +170,39 @@ def test_reads_beyond_their_window_are_held(flash):
     assert not flash.device.view().held
 
 
+def test_a_request_behind_others_of_its_flow_releases_nothing(flash):
+    """What may go has not changed; a new head may be one that may."""
+    _, greedy = flood(flash, write=False)
+    flash.arrive(greedy)
+    assert flash.device.view().held
+    flash.arrive(flash.init_flow(SPARE))
+    assert not flash.device.view().held
+
+
+def test_only_a_completion_releases_what_waits_for_a_tag(flash):
+    """The driver has none, whatever arrives."""
+    one, other = flash.init_flow(SPARE), flash.init_flow(SPARE)
+    flash.arrive(one)
+    sent = flash.dispatch()
+    flash.device.hold_for_tag()
+    flash.arrive(other)
+    assert flash.device.view().held
+    flash.device.complete(*sent, flash.now)
+    assert not flash.device.view().held
+
+
+def test_limits_for_a_flow_do_not_limit_it(flash):
+    """Though one that they hold back, which had no conforming request of late, comes first."""
+    tight, _ = flood(flash, write=False)
+    flash.now += 2 * SECOND
+    for place in range(8):
+        flash.arrive(tight, place << 20)
+    sent = [flash.dispatch() for _ in range(8)]
+    assert all(flow is tight for flow, _ in sent)
+    assert not sent[-1][1].conforms
+    assert not flash.dispatch()
+
+
 def test_a_flow_does_not_limit_its_own_surplus(flash):
     """Alone it has the drive, though some of its requests conform."""
     flow = flash.init_flow(SOON)

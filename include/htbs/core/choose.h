@@ -8,8 +8,10 @@
 #include <linux/types.h>
 
 struct htbs_choice;
+struct htbs_flow;
 struct htbs_policy;
 
+struct htbs_flow *htbs_policy_choose_only(struct htbs_policy *policy, u64 now);
 void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 			struct htbs_choice *choice);
 

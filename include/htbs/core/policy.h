@@ -111,6 +111,7 @@ struct htbs_overload {
  * @held: the chosen request was held back; no choice is made before something
  *	changes
  * @held_until: when to choose again in any case, real ns; 0: after an event
+ * @full: it is held back as the driver has no tag
  * @pending: pending requests of all flows
  * @in_flight: requests of all flows that are dispatched and not completed
  * @writes: the writes among @in_flight
@@ -158,6 +159,7 @@ struct htbs_policy {
 	u64 wait_until;
 	bool held;
 	u64 held_until;
+	bool full;
 	u32 pending;
 	u32 in_flight;
 	u32 writes;
