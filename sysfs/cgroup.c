@@ -220,13 +220,14 @@ static int htbs_configure(struct htbs_group *group, char *body,
 			  struct htbs_stored_config **saved)
 {
 	struct htbs_conf_line line = {};
+	unsigned long flags;
 	int err;
 
-	spin_lock(&group->dev->lock);
+	htbs_device_lock(group->dev, &flags, ktime_get_ns());
 	line.params = group->configured ?
 		      group->reservation.flow.pool->pace.params :
 		      group->dev->defaults;
-	spin_unlock(&group->dev->lock);
+	htbs_device_unlock_run(group->dev, flags);
 	err = htbs_parse_line(body, &line);
 	if (err)
 		return err;
@@ -292,13 +293,13 @@ static u64 htbs_show_params(struct seq_file *sf, struct blkg_policy_data *pd,
 	if (!name || !dev)
 		return 0;
 
-	spin_lock_irqsave(&dev->lock, flags);
+	htbs_device_lock(dev, &flags, ktime_get_ns());
 	source = htbs_group_source(group);
 	if (source) {
 		params = source->reservation.flow.pool->pace.params;
 		configured = source->configured;
 	}
-	spin_unlock_irqrestore(&dev->lock, flags);
+	htbs_device_unlock_run(dev, flags);
 	if (!source)
 		return 0;
 
@@ -338,15 +339,15 @@ static u64 htbs_show_stats(struct seq_file *sf, struct blkg_policy_data *pd,
 	unsigned long flags;
 	struct htbs_stats s;
 	u32 overdue;
+	u64 now;
 
 	if (!name || !dev || !htbs_group_is_charged(group))
 		return 0;
 
-	spin_lock_irqsave(&dev->lock, flags);
+	now = htbs_device_lock(dev, &flags, ktime_get_ns());
 	s = group->reservation.stats;
-	overdue = htbs_queue_overdue(&group->reservation, ktime_get_ns(),
-				     &s.late_max);
-	spin_unlock_irqrestore(&dev->lock, flags);
+	overdue = htbs_queue_overdue(&group->reservation, now, &s.late_max);
+	htbs_device_unlock_run(dev, flags);
 
 	seq_printf(sf, "%s rbytes=%llu wbytes=%llu dbytes=%llu rios=%llu wios=%llu dios=%llu",
 		   name, s.bytes[HTBS_OP_READ], s.bytes[HTBS_OP_WRITE],

@@ -103,8 +103,9 @@ static void htbs_show_load(struct seq_file *sf, struct htbs_policy *policy)
 static int htbs_show_state(struct seq_file *sf, struct htbs_device *dev)
 {
 	struct htbs_policy *policy = &dev->policy;
+	unsigned long flags;
 
-	spin_lock_irq(&dev->lock);
+	htbs_device_lock(dev, &flags, ktime_get_ns());
 	if (policy->active)
 		seq_printf(sf, "active          group %llu, run %u\n",
 			   htbs_flow_owner(policy->active)->id, policy->run);
@@ -120,7 +121,7 @@ static int htbs_show_state(struct seq_file *sf, struct htbs_device *dev)
 		   "none" : "pending");
 	seq_printf(sf, "background      %u pending, %u in flight\n",
 		   policy->background->pending, policy->background->in_flight);
-	spin_unlock_irq(&dev->lock);
+	htbs_device_unlock_run(dev, flags);
 	return 0;
 }
 
@@ -147,9 +148,10 @@ static int htbs_show_backlog(struct seq_file *sf, struct htbs_device *dev)
 	u64 now = ktime_get_ns();
 	unsigned int listed = 0;
 	struct htbs_flow *flow;
+	unsigned long flags;
 	struct rb_node *rb;
 
-	spin_lock_irq(&dev->lock);
+	htbs_device_lock(dev, &flags, ktime_get_ns());
 	list_for_each_entry(flow, &dev->policy.backlogged, backlogged) {
 		if (listed++ == HTBS_LIST_MAX) {
 			seq_puts(sf, "and more\n");
@@ -160,7 +162,7 @@ static int htbs_show_backlog(struct seq_file *sf, struct htbs_device *dev)
 	for (rb = rb_first_cached(&dev->policy.throttled);
 	     rb && listed < HTBS_LIST_MAX; rb = rb_next(rb), listed++)
 		htbs_throttled_line(sf, rb_entry(rb, struct htbs_flow, cap.rb));
-	spin_unlock_irq(&dev->lock);
+	htbs_device_unlock_run(dev, flags);
 	return 0;
 }
 

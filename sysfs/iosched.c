@@ -52,9 +52,11 @@ static ssize_t htbs_t_wait_us_store(struct elevator_queue *eq,
 static void htbs_get_defaults(struct htbs_device *dev,
 			      struct htbs_params *params)
 {
-	spin_lock_irq(&dev->lock);
+	unsigned long flags;
+
+	htbs_device_lock(dev, &flags, ktime_get_ns());
 	*params = dev->defaults;
-	spin_unlock_irq(&dev->lock);
+	htbs_device_unlock_run(dev, flags);
 }
 
 static ssize_t htbs_set_defaults(struct htbs_device *dev,

@@ -178,8 +178,7 @@ static enum hrtimer_restart htbs_cap_timer_expired(struct hrtimer *timer)
 	bool wakes;
 	u64 now;
 
-	spin_lock_irqsave(&dev->lock, flags);
-	now = ktime_get_ns();
+	now = htbs_device_lock(dev, &flags, ktime_get_ns());
 	wakes = htbs_wakes_waiters(dev, now);
 	if (htbs_policy_drain(&dev->policy, htbs_has_to_drain(dev)))
 		htbs_trace_drain(dev, now);
@@ -198,8 +197,7 @@ static enum hrtimer_restart htbs_cap_timer_expired(struct hrtimer *timer)
  * htbs_cap_timer_now() - run the queue after a cap was removed
  * @dev: the device, locked
  *
- * The timer does it, as the caller may hold queue_lock, under which no queue is
- * run.
+ * As htbs_device_run_later().
  */
 void htbs_cap_timer_now(struct htbs_device *dev)
 {
@@ -207,7 +205,7 @@ void htbs_cap_timer_now(struct htbs_device *dev)
 
 	if (dev->policy.wait != HTBS_WAIT_NONE)
 		htbs_idle_timer_arm(dev);
-	hrtimer_start(&dev->cap_timer, ktime_get(), HRTIMER_MODE_ABS);
+	htbs_device_run_later(dev);
 }
 
 /**

@@ -5,80 +5,178 @@
  */
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
+#include <linux/preempt.h>
 
 #include <htbs/complete.h>
 #include <htbs/core/policy.h>
-#include <htbs/group.h>
 #include <htbs/idle_timer.h>
-#include <htbs/queue.h>
+#include <htbs/lookup.h>
 #include <htbs/request.h>
 #include <htbs/tag_depth.h>
 #include <htbs/trace.h>
 
 static void htbs_judge(struct htbs_device *dev, struct htbs_reservation *res,
-		       struct request *rq, u64 now)
+		       const struct htbs_completion *done, u64 now)
 {
-	u64 due = htbs_rq_due(rq);
 	struct htbs_stats *stats = &res->stats;
 
 	stats->completed++;
-	if (!htbs_rq_conforms(rq))
+	if (!htbs_packed_conforms(done->sent))
 		return;
-	if (!htbs_before(due, now)) {
+	if (!htbs_before(done->due, now)) {
 		stats->met++;
 		return;
 	}
 	stats->missed++;
-	stats->late_max = max(stats->late_max, now - due);
-	htbs_trace_late(dev, res, rq, now, now - due);
+	stats->late_max = max(stats->late_max, now - done->due);
+	htbs_trace_late(dev, res, done->id, now, now - done->due);
+}
+
+/* The device no longer has a request. */
+static __always_inline void
+htbs_leave_device(struct htbs_device *dev, struct htbs_reservation *res,
+		  const struct htbs_completion *done, u64 now)
+{
+	struct htbs_sent sent;
+	bool waits;
+
+	htbs_unpack_sent(done->sent, done->due, now, &sent);
+	waits = htbs_policy_complete(&dev->policy, &res->flow, now, &sent);
+	if (!htbs_pool_busy(res->flow.pool))
+		htbs_tags_account_idle(dev, res);
+	if (waits)
+		htbs_idle_timer_arm(dev);
+	htbs_trace_complete(dev, res, done->id, now, waits);
+}
+
+static void htbs_account(struct htbs_device *dev, const struct htbs_completion *done)
+{
+	struct htbs_reservation *res = htbs_charged_reservation(done->charged);
+	u64 now = htbs_later(dev->now, done->at);
+
+	dev->now = now;
+	htbs_judge(dev, res, done, now);
+	if (done->charged & HTBS_RQ_IN_FLIGHT)
+		htbs_leave_device(dev, res, done, now);
+	htbs_reservation_release(dev, res);
+}
+
+/**
+ * htbs_device_account() - account for completions
+ * @dev: the device, locked
+ * @own: one to account for after all in the ring, or NULL
+ */
+void htbs_device_account(struct htbs_device *dev, const struct htbs_completion *own)
+{
+	struct htbs_completions *ring = &dev->completions;
+	const struct htbs_completion *done;
+
+	lockdep_assert_held(&dev->lock);
+
+	while ((done = htbs_completions_first(ring) ?: own)) {
+		htbs_account(dev, done);
+		if (done == own)
+			return;
+		htbs_completions_take(ring);
+	}
+}
+
+/**
+ * htbs_device_set_prompt() - whether completions have to be accounted for at once
+ * @dev: the device, locked
+ * @prompt: whether they have to
+ *
+ * Those before may have been put into the ring meanwhile, and nothing else would
+ * account for them: who puts one there looks at dev->prompt afterwards.
+ */
+noinline void htbs_device_set_prompt(struct htbs_device *dev, bool prompt)
+{
+	bool held = dev->policy.held;
+
+	WRITE_ONCE(dev->prompt, prompt);
+	if (!prompt)
+		return;
+	/* Pairs with htbs_completions_publish(). */
+	smp_mb();
+	htbs_device_account(dev, NULL);
+	if (held && !dev->policy.held)
+		htbs_device_run_later(dev);
+}
+
+/* A plug keeps the time at which its task needed one first. */
+static u64 htbs_completion_time(u64 now)
+{
+	return current->plug ? ktime_get_ns() : now;
+}
+
+static void htbs_describe_completion(struct request *rq, u64 at,
+				     struct htbs_completion *done)
+{
+	done->charged = (unsigned long)rq->elv.priv[0];
+	done->at = at;
+	done->due = htbs_rq_due(rq);
+	done->sent = htbs_rq_packed(rq);
+	done->id = htbs_completions_traced() ? htbs_rq_id(rq) : 0;
+	htbs_rq_clear_flag(rq, HTBS_RQ_IN_FLIGHT | HTBS_RQ_HOLDS);
+}
+
+/* Account for all completions now, and for one more. What was held back may go then. */
+static void htbs_account_now(struct htbs_device *dev, const struct htbs_completion *own,
+			     u64 at)
+{
+	unsigned long flags;
+
+	htbs_device_lock(dev, &flags, at);
+	if (own)
+		htbs_device_account(dev, own);
+	htbs_device_unlock(dev, flags);
+	/* blk-mq does not ask again. */
+	if (READ_ONCE(dev->has_work))
+		blk_mq_run_hw_queues(dev->queue, true);
+}
+
+static noinline void htbs_complete_now(struct htbs_device *dev, struct request *rq,
+				       u64 at)
+{
+	struct htbs_completion done;
+
+	htbs_describe_completion(rq, at, &done);
+	htbs_account_now(dev, &done, at);
 }
 
 /**
  * htbs_completed_request() - a request has completed
  * @rq: the request
- * @unused: blk-mq's time, which may be that of the submitter's plug
+ * @now: blk-mq's time, real ns
  */
-void htbs_completed_request(struct request *rq, u64 unused)
+void htbs_completed_request(struct request *rq, u64 now)
 {
 	struct htbs_device *dev = htbs_device_of(rq->q);
-	struct htbs_reservation *res;
-	struct htbs_sent sent;
-	bool waits = false, held;
-	unsigned long flags;
-	u64 now;
+	struct htbs_completion *done = NULL;
+	bool prompt;
+	u32 turn;
+	u64 at;
 
 	/* The data of a write between two flushes completes once more with them. */
 	if (!htbs_rq_prepared(rq) || !htbs_rq_flag(rq, HTBS_RQ_HOLDS))
 		return;
-	res = htbs_rq_reservation(rq);
 
-	spin_lock_irqsave(&dev->lock, flags);
-	now = ktime_get_ns();
-	held = dev->policy.held;
-	htbs_judge(dev, res, rq, now);
-	if (htbs_rq_flag(rq, HTBS_RQ_IN_FLIGHT)) {
-		htbs_rq_clear_flag(rq, HTBS_RQ_IN_FLIGHT);
-		htbs_rq_sent(rq, &sent);
-		waits = htbs_policy_complete(&dev->policy, &res->flow, now,
-					     &sent);
-		htbs_tags_account(dev, res);
-		if (waits)
-			htbs_idle_timer_arm(dev);
-		htbs_trace_complete(dev, res, rq, now, waits);
+	at = htbs_completion_time(now);
+	/* Completions that are put into the ring later wait until this one is there. */
+	preempt_disable();
+	if (!READ_ONCE(dev->prompt))
+		done = htbs_completions_claim(&dev->completions, &turn);
+	if (!done) {
+		preempt_enable();
+		htbs_complete_now(dev, rq, at);
+		return;
 	}
-	htbs_rq_release(rq, res);
-	/* Nothing else about the next choice has changed. */
-	if (held || waits)
-		htbs_device_unlock(dev, flags);
-	else
-		spin_unlock_irqrestore(&dev->lock, flags);
-
-	/*
-	 * The held request may be dispatched now, and blk-mq does not ask
-	 * again.
-	 */
-	if (held)
-		blk_mq_run_hw_queues(dev->queue, true);
+	htbs_describe_completion(rq, at, done);
+	htbs_completions_publish(done, turn);
+	prompt = READ_ONCE(dev->prompt);
+	preempt_enable();
+	if (prompt || htbs_completions_traced())
+		htbs_account_now(dev, NULL, at);
 }
 
 /*
@@ -88,15 +186,14 @@ void htbs_completed_request(struct request *rq, u64 unused)
 static void htbs_give_back(struct htbs_device *dev, struct request *rq)
 {
 	struct htbs_reservation *res = htbs_rq_reservation(rq);
-	u64 now = ktime_get_ns();
 	struct htbs_sent sent;
 	unsigned long flags;
-	bool cancelled, held;
+	bool cancelled;
+	u64 now;
 
-	spin_lock_irqsave(&dev->lock, flags);
-	held = dev->policy.held;
+	now = htbs_device_lock(dev, &flags, ktime_get_ns());
 	htbs_rq_clear_flag(rq, HTBS_RQ_IN_FLIGHT);
-	htbs_rq_sent(rq, &sent);
+	htbs_rq_sent(rq, now, &sent);
 	cancelled = htbs_policy_requeue(&dev->policy, &res->flow, &sent);
 	htbs_tags_account(dev, res);
 	if (cancelled)
@@ -107,7 +204,7 @@ static void htbs_give_back(struct htbs_device *dev, struct request *rq)
 	/*
 	 * The request may be requeued much later; other requests need not wait.
 	 */
-	if (cancelled || held)
+	if (READ_ONCE(dev->has_work))
 		blk_mq_run_hw_queues(dev->queue, true);
 }
 
@@ -128,9 +225,10 @@ static void htbs_withdraw(struct htbs_device *dev, struct request *rq)
 
 	if (htbs_rq_flag(rq, HTBS_RQ_IN_FLIGHT))
 		htbs_give_back(dev, rq);
-	spin_lock_irqsave(&dev->lock, flags);
-	htbs_rq_release(rq, htbs_rq_reservation(rq));
-	spin_unlock_irqrestore(&dev->lock, flags);
+	htbs_device_lock(dev, &flags, ktime_get_ns());
+	htbs_rq_clear_flag(rq, HTBS_RQ_HOLDS);
+	htbs_reservation_release(dev, htbs_rq_reservation(rq));
+	htbs_device_unlock_run(dev, flags);
 }
 
 /**

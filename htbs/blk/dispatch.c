@@ -86,7 +86,7 @@ static void htbs_redispatch(struct htbs_device *dev,
 	};
 
 	if (htbs_rq_flag(rq, HTBS_RQ_COUNTED))
-		htbs_rq_sent(rq, &sent);
+		htbs_rq_sent(rq, now, &sent);
 	sent.at = now;
 	sent.cost = htbs_rq_cost(rq);
 	sent.flags |= HTBS_SENT_FAR;
@@ -147,14 +147,12 @@ static void htbs_account_dispatch(struct htbs_device *dev,
 	htbs_start_request(dev, res, rq);
 }
 
-static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
+/* Returns the flow that is chosen, or NULL. */
+static noinline struct htbs_flow *htbs_choose(struct htbs_device *dev, u64 now)
 {
 	struct htbs_flow *was_active = dev->policy.active;
-	struct htbs_reservation *res;
 	struct htbs_choice choice;
-	struct request *rq;
 
-	htbs_unthrottle_due(dev, now);
 	htbs_policy_choose(&dev->policy, now, &choice);
 	htbs_trace_choice(dev, &choice, was_active, now);
 	if (choice.wait_began) {
@@ -163,11 +161,27 @@ static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
 	}
 	if (choice.held)
 		htbs_idle_timer_arm(dev);
-	if (!choice.flow)
+	return choice.flow;
+}
+
+static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
+{
+	const struct htbs_flow *was_active = dev->policy.active;
+	struct htbs_reservation *res;
+	struct htbs_flow *flow;
+	struct request *rq;
+
+	htbs_unthrottle_due(dev, now);
+	flow = htbs_policy_choose_only(&dev->policy, now);
+	if (!flow)
+		flow = htbs_choose(dev, now);
+	else if (flow != was_active)
+		htbs_trace_switch(dev, flow, now);
+	if (!flow)
 		return NULL;
 
-	res = htbs_flow_owner(choice.flow);
-	rq = htbs_take_chosen(dev, res, choice.order);
+	res = htbs_flow_owner(flow);
+	rq = htbs_take_chosen(dev, res, dev->policy.order);
 	htbs_account_dispatch(dev, res, rq, now);
 	htbs_cap_timer_arm(dev);
 	return rq;
@@ -202,8 +216,7 @@ struct request *htbs_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	bool overload;
 	u64 now;
 
-	spin_lock_irqsave(&dev->lock, flags);
-	now = ktime_get_ns();
+	now = htbs_device_lock(dev, &flags, ktime_get_ns());
 	overload = dev->policy.overload.now;
 	rq = htbs_dispatch_first(dev, now);
 	if (!rq && dev->policy.in_flight < htbs_in_flight_max(dev, hctx))

@@ -71,12 +71,13 @@ static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 	kref_init(&dev->ref);
 	dev->queue = q;
 	dev->devt = disk_devt(q->disk);
+	dev->now = ktime_get_ns();
 	dev->defaults = htbs_defaults;
 	htbs_admission_set_init(&dev->admitted);
 	htbs_policy_init(&dev->policy, &dev->background.flow, !flash,
 			 flash ? HTBS_POSITION_FLASH : HTBS_POSITION_ROTATIONAL,
 			 flash ? HTBS_T_WAIT_FLASH : HTBS_T_WAIT_ROTATIONAL);
-	htbs_pool_configure(&dev->policy.pool, &htbs_defaults, ktime_get_ns());
+	htbs_pool_configure(&dev->policy.pool, &htbs_defaults, dev->now);
 	htbs_reservation_init(&dev->background, dev, &htbs_defaults);
 	htbs_idle_timer_init(dev);
 	htbs_cap_timer_init(dev);
@@ -120,12 +121,16 @@ HTBS_DEFINE_INIT_SCHED(htbs_init_sched, htbs_attach)
 static void htbs_exit_sched(struct elevator_queue *eq)
 {
 	struct htbs_device *dev = eq->elevator_data;
+	unsigned long flags;
 
+	htbs_device_lock(dev, &flags, ktime_get_ns());
+	htbs_device_unlock_run(dev, flags);
 	WARN_ON_ONCE(!list_empty(&dev->dispatch));
 	WARN_ON_ONCE(!list_empty(&dev->exempt));
 	WARN_ON_ONCE(!list_empty(&dev->urgent));
 	WARN_ON_ONCE(dev->first);
 	WARN_ON_ONCE(dev->policy.pending);
+	WARN_ON_ONCE(dev->policy.in_flight);
 	WARN_ON_ONCE(atomic_read(&dev->tags_held));
 
 	htbs_cap_timer_cancel(dev);

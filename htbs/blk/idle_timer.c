@@ -19,8 +19,7 @@ static enum hrtimer_restart htbs_idle_timer_expired(struct hrtimer *timer)
 	unsigned long flags;
 	u64 now;
 
-	spin_lock_irqsave(&dev->lock, flags);
-	now = ktime_get_ns();
+	now = htbs_device_lock(dev, &flags, ktime_get_ns());
 	active = dev->policy.active;
 	if (htbs_policy_timeout(&dev->policy, now))
 		htbs_trace_wait_end(dev, active, now, HTBS_WAIT_TIMEOUT);
@@ -41,7 +40,7 @@ static void htbs_tunable_changed(struct htbs_device *dev)
 	lockdep_assert_held(&dev->lock);
 
 	if (htbs_policy_cancel_wait(&dev->policy))
-		htbs_trace_wait_end(dev, active, ktime_get_ns(),
+		htbs_trace_wait_end(dev, active, dev->now,
 				    HTBS_WAIT_CANCELLED);
 	htbs_trace_tunables(dev, false);
 }
@@ -55,7 +54,7 @@ void htbs_device_set_t_wait(struct htbs_device *dev, u64 t_wait)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&dev->lock, flags);
+	htbs_device_lock(dev, &flags, ktime_get_ns());
 	WRITE_ONCE(dev->policy.t_wait, t_wait);
 	htbs_tunable_changed(dev);
 	htbs_device_unlock(dev, flags);

@@ -25,6 +25,9 @@
 
 /**
  * struct htbs_batch - requests that are inserted at once
+ * @list: those of them that are not queued yet
+ * @last: the last of those at the start of @list that are inserted
+ * @fifo: where these go
  * @at_head: they go first
  * @now: real time, ns
  * @free: those of them that were merged
@@ -33,6 +36,9 @@
  * @res: its reservation
  */
 struct htbs_batch {
+	struct list_head *list;
+	struct list_head *last;
+	struct list_head *fifo;
 	bool at_head;
 	u64 now;
 	struct list_head *free;
@@ -52,9 +58,29 @@ static void htbs_insert_first(struct htbs_device *dev, struct request *rq,
 	dev->first++;
 }
 
+/* Queue the requests at the start of the list that are inserted. */
+static void htbs_batch_queue(struct htbs_batch *batch)
+{
+	if (batch->last)
+		list_bulk_move_tail(batch->fifo, batch->list->next, batch->last);
+	batch->last = NULL;
+}
+
+/* The request at the start of what is left is queued with those before and after it. */
+static void htbs_batch_add(struct htbs_batch *batch, struct htbs_reservation *res,
+			   struct request *rq)
+{
+	if (batch->fifo != &res->fifo)
+		htbs_batch_queue(batch);
+	batch->fifo = &res->fifo;
+	batch->last = &rq->queuelist;
+	res->unmerged++;
+}
+
+/* A request arrives that is pending until the policy chooses it. */
 static __always_inline void
-htbs_insert_pending(struct htbs_device *dev, struct htbs_reservation *res,
-		    struct request *rq, u64 now)
+htbs_arrive(struct htbs_device *dev, struct htbs_reservation *res,
+	    struct request *rq, u64 now)
 {
 	struct htbs_arrival arrival;
 
@@ -66,9 +92,15 @@ htbs_insert_pending(struct htbs_device *dev, struct htbs_reservation *res,
 		res->stats.hits++;
 	if (arrival.wait_shortened)
 		htbs_idle_timer_arm(dev);
-
-	htbs_queue_add(dev, res, rq);
 	htbs_trace_arrive(dev, res, rq, now, &arrival);
+}
+
+static void htbs_insert_pending(struct htbs_device *dev,
+				struct htbs_reservation *res,
+				struct request *rq, u64 now)
+{
+	htbs_queue_add(dev, res, rq);
+	htbs_arrive(dev, res, rq, now);
 }
 
 /*
@@ -143,64 +175,93 @@ static struct htbs_reservation *htbs_lookup(struct htbs_device *dev,
 	return batch->res;
 }
 
+/*
+ * 6.1 does not prepare FUA writes, and inserts plugged passthrough requests. A requeued
+ * request has been chosen before.
+ */
+static bool htbs_is_scheduled(struct request *rq)
+{
+	return htbs_rq_prepared(rq) && !blk_rq_is_passthrough(rq) &&
+	       !htbs_rq_reservation(rq) && rq->bio && blk_rq_bytes(rq);
+}
+
+/* Whether no merge looks a request up that goes to the end of its reservation's FIFO. */
+static bool htbs_is_plain(const struct htbs_device *dev, const struct htbs_batch *batch,
+			  const struct htbs_reservation *res, struct request *rq)
+{
+	return !batch->at_head && !htbs_queue_merges(dev, res) &&
+	       !htbs_rq_issued_as_root(rq);
+}
+
+/* Insert a request that is taken from the list. */
+static void htbs_insert_one(struct htbs_device *dev, const struct htbs_batch *batch,
+			    struct htbs_reservation *res, struct request *rq)
+{
+	/* The data of a write between two flushes is inserted at the head. */
+	if (batch->at_head) {
+		htbs_queue_bypass(dev, res, htbs_rq_cost(rq), batch->now);
+		htbs_insert_first(dev, rq, true);
+	} else if (!htbs_rq_issued_as_root(rq)) {
+		htbs_insert_pending(dev, res, rq, batch->now);
+	} else if (res->flow.cap.max) {
+		htbs_insert_exempt(dev, res, rq, batch->now);
+	} else if (!htbs_insert_urgent(dev, res, rq, batch->now)) {
+		htbs_insert_pending(dev, res, rq, batch->now);
+	}
+}
+
 /* Returns the reservation that the request is charged to; NULL: none, or it was merged. */
 static struct htbs_reservation *htbs_insert(struct htbs_device *dev,
 					    struct htbs_batch *batch,
 					    struct request *rq)
 {
 	struct htbs_reservation *res;
-	u64 now = batch->now;
+	bool plain;
 
 	lockdep_assert_held(&dev->lock);
 
-	/*
-	 * 6.1 does not prepare FUA writes, and inserts plugged passthrough
-	 * requests. A requeued request has been chosen before.
-	 */
-	if (!htbs_rq_prepared(rq) || blk_rq_is_passthrough(rq) ||
-	    htbs_rq_reservation(rq) || !rq->bio || !blk_rq_bytes(rq)) {
+	if (!htbs_is_scheduled(rq)) {
+		list_del_init(&rq->queuelist);
 		trace_block_rq_insert(rq);
 		htbs_insert_first(dev, rq, batch->at_head);
 		return NULL;
 	}
 
 	res = htbs_lookup(dev, batch, rq);
-	if (htbs_may_merge(dev, res, rq) &&
-	    blk_mq_sched_try_insert_merge(dev->queue, rq, batch->free))
-		return NULL;
+	plain = htbs_is_plain(dev, batch, res, rq);
+	if (!plain) {
+		htbs_batch_queue(batch);
+		list_del_init(&rq->queuelist);
+		if (htbs_may_merge(dev, res, rq) &&
+		    blk_mq_sched_try_insert_merge(dev->queue, rq, batch->free))
+			return NULL;
+	}
 	trace_block_rq_insert(rq);
 
 	htbs_rq_set_reservation(rq, res);
-	htbs_rq_hold(rq, res);
+	htbs_rq_hold(dev, rq, res);
 	res->stats.inserted++;
-	/* The data of a write between two flushes is inserted at the head. */
-	if (batch->at_head) {
-		htbs_queue_bypass(dev, res, htbs_rq_cost(rq), now);
-		htbs_insert_first(dev, rq, batch->at_head);
-	} else if (!htbs_rq_issued_as_root(rq)) {
-		htbs_insert_pending(dev, res, rq, now);
-	} else if (res->flow.cap.max) {
-		htbs_insert_exempt(dev, res, rq, now);
-	} else if (!htbs_insert_urgent(dev, res, rq, now)) {
-		htbs_insert_pending(dev, res, rq, now);
+	if (plain) {
+		htbs_batch_add(batch, res, rq);
+		htbs_arrive(dev, res, rq, batch->now);
+	} else {
+		htbs_insert_one(dev, batch, res, rq);
 	}
 	return res;
 }
 
-static void htbs_insert_batch(struct htbs_device *dev, struct list_head *list,
-			      struct htbs_batch *batch)
+static void htbs_insert_batch(struct htbs_device *dev, struct htbs_batch *batch)
 {
 	struct htbs_reservation *res, *last = NULL;
-	struct request *rq;
+	struct request *rq, *next;
 
-	while (!list_empty(list)) {
-		rq = list_first_entry(list, struct request, queuelist);
-		list_del_init(&rq->queuelist);
+	list_for_each_entry_safe(rq, next, batch->list, queuelist) {
 		res = htbs_insert(dev, batch, rq);
 		if (last && last != res)
 			htbs_tags_account(dev, last);
 		last = res;
 	}
+	htbs_batch_queue(batch);
 	if (last)
 		htbs_tags_account(dev, last);
 }
@@ -217,6 +278,7 @@ void htbs_insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list,
 	struct htbs_device *dev = htbs_device_of(hctx->queue);
 	LIST_HEAD(free);
 	struct htbs_batch batch = {
+		.list		= list,
 		.at_head	= htbs_insert_at_head(how),
 		.free		= &free,
 		.ioprio		= -1,
@@ -224,9 +286,8 @@ void htbs_insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list,
 	struct request *rq, *next;
 	unsigned long flags;
 
-	spin_lock_irqsave(&dev->lock, flags);
-	batch.now = ktime_get_ns();
-	htbs_insert_batch(dev, list, &batch);
+	batch.now = htbs_device_lock(dev, &flags, ktime_get_ns());
+	htbs_insert_batch(dev, &batch);
 	htbs_cap_timer_arm(dev);
 	htbs_device_unlock(dev, flags);
 

@@ -72,11 +72,11 @@ static noinline bool htbs_merge_bio(struct htbs_device *dev, struct bio *bio,
 	unsigned long flags;
 	bool merged;
 
-	spin_lock_irqsave(&dev->lock, flags);
+	htbs_device_lock(dev, &flags, ktime_get_ns());
 	merged = blk_mq_sched_try_merge(dev->queue, bio, nr_segs, &free);
 	if (merged)
 		htbs_queue_update_head(dev, htbs_reservation_of(dev, bio));
-	htbs_device_unlock(dev, flags);
+	htbs_device_unlock_run(dev, flags);
 
 	if (free)
 		blk_mq_free_request(free);

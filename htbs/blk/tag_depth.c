@@ -13,8 +13,9 @@
  *
  * Surplus leaves some tags to reservations: at least a quarter of all, at most
  * half, and in between as many as the busy groups need, though no more than
- * twice what they have. So no tags are kept for a reservation that is not used,
- * and one that is used grows to what it needs with each request that completes.
+ * twice what they have when they have a new request. So no tags are kept for a
+ * reservation that is not used, and one that is used grows to what it needs with
+ * each request that completes.
  *
  * A group with surplus may have its share of half of the quarter that is always
  * left. Only half is divided, since the group that came first took the share of
@@ -97,36 +98,53 @@ static u32 htbs_needed_tags(const struct htbs_device *dev, u32 requests, u32 all
 	return min(requests, half / max(busy, 1U));
 }
 
-/* As many as busy flows need, but no more than twice what they have. */
-static void htbs_tags_keep(struct htbs_device *dev, u16 *kept, u32 needed,
-			   const struct htbs_pool *pool)
+static void htbs_tags_keep(struct htbs_device *dev, u16 *kept, u32 tags)
 {
-	u32 now = min(needed, 2 * (pool->pending + pool->in_flight));
-
-	if (now == *kept)
+	if (tags == *kept)
 		return;
-	WRITE_ONCE(dev->reserved_tags, dev->reserved_tags - *kept + now);
-	*kept = now;
+	WRITE_ONCE(dev->reserved_tags, dev->reserved_tags - *kept + tags);
+	*kept = tags;
 }
 
-static u32 htbs_tags_needed(const struct htbs_device *dev, u32 requests)
+/* As many as busy flows need, but no more than twice what they have. */
+static u32 htbs_tags_used(const struct htbs_device *dev, u32 requests,
+			  const struct htbs_pool *pool)
 {
-	return htbs_needed_tags(dev, requests, READ_ONCE(dev->queue->nr_requests));
+	return min(htbs_needed_tags(dev, requests, READ_ONCE(dev->queue->nr_requests)),
+		   2 * (pool->pending + pool->in_flight));
+}
+
+static u16 *htbs_tags_kept(struct htbs_device *dev, struct htbs_reservation *res)
+{
+	return htbs_flow_pooled(&res->flow) ? &dev->pool_tags : &res->reserved_tags;
 }
 
 /**
  * htbs_tags_account() - the number of requests under way has changed
  * @dev: the device, locked
  * @res: their reservation
+ *
+ * Not called where one completes and others are left: new ones may arrive.
  */
 void htbs_tags_account(struct htbs_device *dev, struct htbs_reservation *res)
 {
 	lockdep_assert_held(&dev->lock);
 
-	htbs_tags_keep(dev, htbs_flow_pooled(&res->flow) ? &dev->pool_tags :
-							   &res->reserved_tags,
-		       htbs_tags_needed(dev, htbs_reservation_requests(dev, res)),
-		       res->flow.pool);
+	htbs_tags_keep(dev, htbs_tags_kept(dev, res),
+		       htbs_tags_used(dev, htbs_reservation_requests(dev, res),
+				      res->flow.pool));
+}
+
+/**
+ * htbs_tags_account_idle() - as htbs_tags_account(), where no request is left
+ * @dev: the device, locked
+ * @res: their reservation
+ */
+void htbs_tags_account_idle(struct htbs_device *dev, struct htbs_reservation *res)
+{
+	lockdep_assert_held(&dev->lock);
+
+	htbs_tags_keep(dev, htbs_tags_kept(dev, res), 0);
 }
 
 /**
@@ -139,10 +157,10 @@ void htbs_tags_account_move(struct htbs_device *dev, struct htbs_reservation *re
 	lockdep_assert_held(&dev->lock);
 
 	htbs_tags_keep(dev, &dev->pool_tags,
-		       htbs_tags_needed(dev, htbs_pool_requests(dev)),
-		       &dev->policy.pool);
+		       htbs_tags_used(dev, htbs_pool_requests(dev),
+				      &dev->policy.pool));
 	if (htbs_flow_pooled(&res->flow))
-		htbs_tags_keep(dev, &res->reserved_tags, 0, &res->flow.own);
+		htbs_tags_keep(dev, &res->reserved_tags, 0);
 	else
 		htbs_tags_account(dev, res);
 }
@@ -212,6 +230,7 @@ static u32 htbs_visible_tags(struct htbs_device *dev, blk_opf_t opf, u32 all,
 
 	if (2 * held < all && !htbs_peek(dev->policy.capped))
 		return all;
+	htbs_device_account_pending(dev);
 	visible = all - clamp(htbs_peek(dev->reserved_tags), quarter, most);
 	return op_is_sync(opf) ? htbs_task_visible(dev, all, visible, data) : visible;
 }

@@ -9,7 +9,6 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/blktrace_api.h>
-#include <linux/ktime.h>
 #include <linux/printk.h>
 
 #include <htbs/core/policy.h>
@@ -23,11 +22,6 @@
  * The number of a request under way: its tag, and its hardware queue, which has
  * tags of its own.
  */
-static int htbs_rq_id(const struct request *rq)
-{
-	return rq->mq_hctx->queue_num << 16 | rq->internal_tag;
-}
-
 static u64 htbs_flow_id(const struct htbs_flow *flow)
 {
 	return flow ? container_of(flow, struct htbs_reservation, flow)->id : 0;
@@ -79,6 +73,18 @@ void htbs_trace_charge(struct htbs_device *dev, struct htbs_reservation *res,
 	trace_htbs_charge(dev->devt, res->id, now, bytes);
 }
 
+/**
+ * htbs_trace_switch() - the device is granted to another flow
+ * @dev: the device, locked
+ * @flow: the flow
+ * @now: real time, ns
+ */
+void htbs_trace_switch(struct htbs_device *dev, const struct htbs_flow *flow, u64 now)
+{
+	trace_htbs_switch(dev->devt, htbs_flow_id(flow), now);
+	blk_add_trace_msg(dev->queue, "htbs switch %llu", htbs_flow_id(flow));
+}
+
 void __htbs_trace_choice(struct htbs_device *dev,
 			 const struct htbs_choice *choice,
 			 const struct htbs_flow *was_active, u64 now)
@@ -101,12 +107,8 @@ void __htbs_trace_choice(struct htbs_device *dev,
 		blk_add_trace_msg(dev->queue, "htbs wait %llu",
 				  htbs_flow_id(dev->policy.active));
 	}
-	if (choice->switched) {
-		trace_htbs_switch(dev->devt, htbs_flow_id(choice->flow),
-				  now);
-		blk_add_trace_msg(dev->queue, "htbs switch %llu",
-				  htbs_flow_id(choice->flow));
-	}
+	if (choice->switched)
+		htbs_trace_switch(dev, choice->flow, now);
 }
 
 void __htbs_trace_dispatch(struct htbs_device *dev,
@@ -130,10 +132,10 @@ void __htbs_trace_dispatch(struct htbs_device *dev,
 }
 
 void __htbs_trace_complete(struct htbs_device *dev,
-			   struct htbs_reservation *res, struct request *rq,
+			   struct htbs_reservation *res, int id,
 			   u64 now, bool waits)
 {
-	trace_htbs_complete(dev->devt, res->id, htbs_rq_id(rq), now, false,
+	trace_htbs_complete(dev->devt, res->id, id, now, false,
 			    res->flow.in_flight,
 			    waits ? dev->policy.wait_until : 0);
 }
@@ -175,14 +177,14 @@ void htbs_trace_wait_end(struct htbs_device *dev,
  * htbs_trace_late() - a conforming request completed late
  * @dev: the device, locked
  * @res: its reservation
- * @rq: the request
+ * @id: the request; see htbs_rq_id()
  * @now: real time, ns
  * @late: by how much, ns
  */
 void htbs_trace_late(struct htbs_device *dev, struct htbs_reservation *res,
-		     struct request *rq, u64 now, u64 late)
+		     int id, u64 now, u64 late)
 {
-	trace_htbs_late(dev->devt, res->id, htbs_rq_id(rq), now, late);
+	trace_htbs_late(dev->devt, res->id, id, now, late);
 	blk_add_trace_msg(dev->queue, "htbs late %llu %llu", res->id, late);
 }
 
@@ -352,7 +354,7 @@ void htbs_trace_leave(struct htbs_device *dev, struct htbs_reservation *res,
 		      bool waited)
 {
 	if (waited)
-		htbs_trace_wait_end(dev, &res->flow, ktime_get_ns(),
+		htbs_trace_wait_end(dev, &res->flow, dev->now,
 				    HTBS_WAIT_CANCELLED);
 	trace_htbs_leave(dev->devt, res->id);
 }

@@ -31,7 +31,7 @@ void htbs_reservation_change(struct htbs_reservation *res,
 {
 	u32 weight = htbs_reservation_weight(res);
 	u64 max = res->flow.cap.max;
-	u64 now = ktime_get_ns();
+	u64 now = dev->now;
 
 	lockdep_assert_held(&dev->lock);
 
@@ -62,7 +62,7 @@ void htbs_reservation_end(struct htbs_reservation *res,
 			  struct htbs_device *dev)
 {
 	struct htbs_params *params = &res->flow.pool->pace.params;
-	u64 now = ktime_get_ns();
+	u64 now = dev->now;
 
 	lockdep_assert_held(&dev->lock);
 
@@ -130,10 +130,10 @@ int htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
 	if (err)
 		return err;
 	htbs_config_store_set(group->pd.blkg, params, saved);
-	spin_lock_irqsave(&dev->lock, flags);
+	htbs_device_lock(dev, &flags, ktime_get_ns());
 	WRITE_ONCE(group->configured, true);
 	htbs_reservation_change(&group->reservation, dev, params);
-	htbs_device_unlock(dev, flags);
+	htbs_device_unlock_run(dev, flags);
 	return 0;
 }
 
@@ -165,11 +165,11 @@ int htbs_group_reset(struct htbs_group *group)
 	}
 
 	htbs_config_store_drop(group->pd.blkg);
-	spin_lock_irqsave(&dev->lock, flags);
+	htbs_device_lock(dev, &flags, ktime_get_ns());
 	WRITE_ONCE(group->configured, false);
 	htbs_reservation_change(&group->reservation, dev,
 				root ? &dev->defaults : NULL);
-	htbs_device_unlock(dev, flags);
+	htbs_device_unlock_run(dev, flags);
 	return 0;
 }
 
@@ -195,12 +195,12 @@ int htbs_device_set_defaults(struct htbs_device *dev,
 	if (root)
 		err = htbs_group_admit(root, true, params);
 	if (!err) {
-		spin_lock_irqsave(&dev->lock, flags);
+		htbs_device_lock(dev, &flags, ktime_get_ns());
 		dev->defaults = *params;
 		if (root)
 			htbs_reservation_change(&root->reservation, dev,
 						params);
-		htbs_device_unlock(dev, flags);
+		htbs_device_unlock_run(dev, flags);
 	}
 	spin_unlock_irq(&q->queue_lock);
 	return err;

@@ -91,7 +91,7 @@ static void htbs_pd_init(struct blkg_policy_data *pd)
 	htbs_admission_entry_init(&group->admission, !group->configured);
 	res->blkg = pd->blkg;
 	res->id = cgroup_id(pd->blkg->blkcg->css.cgroup);
-	spin_lock_irqsave(&dev->lock, flags);
+	htbs_device_lock(dev, &flags, ktime_get_ns());
 	if (!group->configured)
 		params = dev->defaults;
 	htbs_reservation_init(res, dev,
@@ -106,7 +106,7 @@ static void htbs_pd_init(struct blkg_policy_data *pd)
 	if (group->configured || root)
 		htbs_admission_set_force(&dev->admitted, &group->admission,
 					 &params);
-	spin_unlock_irqrestore(&dev->lock, flags);
+	htbs_device_unlock_run(dev, flags);
 	/* From 7.2 on, the files may be shown as soon as there is a device. */
 	smp_store_release(&group->dev, dev);
 }
@@ -116,14 +116,18 @@ static void htbs_pd_offline(struct blkg_policy_data *pd)
 {
 	struct htbs_group *group = htbs_pd_group(pd);
 	struct gendisk *disk = pd->blkg->q->disk;
+	struct htbs_reservation *res = &group->reservation;
 	struct htbs_device *dev = group->dev;
 	unsigned long flags;
 
 	if (dev) {
 		htbs_admission_set_remove(&dev->admitted, &group->admission);
-		spin_lock_irqsave(&dev->lock, flags);
-		htbs_reservation_end(&group->reservation, dev);
-		htbs_device_unlock(dev, flags);
+		htbs_device_lock(dev, &flags, ktime_get_ns());
+		htbs_reservation_end(res, dev);
+		if (!group->removed)
+			dev->ending += res->requests > 0;
+		group->removed = true;
+		htbs_device_unlock_run(dev, flags);
 	}
 	if (disk && test_bit(GD_DEAD, &disk->state))
 		htbs_config_store_drop(pd->blkg);
@@ -153,14 +157,14 @@ static void htbs_pd_free(struct blkg_policy_data *pd)
 	bool waited;
 
 	if (dev) {
-		spin_lock_irqsave(&dev->lock, flags);
+		htbs_device_lock(dev, &flags, ktime_get_ns());
 		WARN_ON_ONCE(!list_empty(&group->reservation.fifo));
 		waited = htbs_policy_exit_flow(&dev->policy,
 					       &group->reservation.flow);
 		htbs_trace_leave(dev, &group->reservation, waited);
 		if (dev->root == group)
 			WRITE_ONCE(dev->root, NULL);
-		htbs_device_unlock(dev, flags);
+		htbs_device_unlock_run(dev, flags);
 		htbs_admission_set_remove(&dev->admitted, &group->admission);
 	}
 	call_rcu(&group->rcu, htbs_group_release);
@@ -245,14 +249,14 @@ void htbs_reservations_detach(struct htbs_device *dev)
 /**
  * htbs_reservation_init() - initialise a reservation without requests
  * @res: the reservation, zeroed
- * @dev: its device
+ * @dev: its device; locked, unless it is new
  * @params: what it promises; valid. NULL: it shares the pool's
  */
 void htbs_reservation_init(struct htbs_reservation *res,
 			   struct htbs_device *dev,
 			   const struct htbs_params *params)
 {
-	htbs_flow_init(&res->flow, &dev->policy, params, ktime_get_ns());
+	htbs_flow_init(&res->flow, &dev->policy, params, dev->now);
 	INIT_LIST_HEAD(&res->fifo);
 	res->by_pos = RB_ROOT;
 }

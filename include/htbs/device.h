@@ -21,10 +21,12 @@
 
 #include <linux/hrtimer.h>
 #include <linux/kref.h>
+#include <linux/ktime.h>
 #include <linux/spinlock.h>
 
 #include <compat/compat.h>
 #include <htbs/admission_set.h>
+#include <htbs/completions.h>
 #include <htbs/core/policy.h>
 
 struct htbs_group;
@@ -99,6 +101,7 @@ struct htbs_reservation {
 /**
  * struct htbs_device - the scheduler of one request queue
  * @lock: see above
+ * @now: when the last event was, real ns
  * @policy: decides what to dispatch
  * @dispatch: requests to dispatch first: inserted at the head, or requeued
  * @exempt: requests that are exempt from their caps; charged on insertion
@@ -109,8 +112,10 @@ struct htbs_reservation {
  * @pool_tags: how many tags surplus leaves to the groups without a reservation
  * @reserved_tags: how many tags surplus leaves to reservations; read without
  *	the lock
+ * @ending: reservations that have requests though their group was removed
+ * @completions: completed requests that are not accounted for
  * @wait_timer: ends a wait for an arrival
- * @cap_timer: unthrottles flows
+ * @cap_timer: unthrottles flows, and runs the queue
  * @waiters_woken: when tasks that wait for tags were last woken, ns
  * @queue: the queue (constant)
  * @devt: its disk's number, for the traces (constant): a group may outlive the
@@ -120,6 +125,9 @@ struct htbs_reservation {
  * @root: the group of the root cgroup; the groups without a reservation share that of
  *	this one; freed by RCU
  * @has_work: a request can be dispatched; read without the lock
+ * @prompt: a completion has to be accounted for at once: a request is held back until
+ *	one, the device is idled, or a removed group goes with its last request; read
+ *	without the lock
  * @tags_held: requests that have a tag, inserted or not
  * @defaults: the default reservation, of all groups without one; written under
  *	queue_lock as well
@@ -127,12 +135,13 @@ struct htbs_reservation {
  * @background: the reservation of IOPRIO_CLASS_IDLE
  * @ref: held by the elevator and by every group
  *
- * The members from @queue to @has_work are read without the lock by each request, and
+ * The members from @queue to @prompt are read without the lock by each request, and
  * @tags_held is written by each. They have cache lines of their own, so that the CPU that
  * holds the lock does not take these from the others.
  */
 struct htbs_device {
 	spinlock_t lock; /* see above */
+	u64 now;
 	struct htbs_policy policy;
 	struct list_head dispatch;
 	struct list_head exempt;
@@ -141,6 +150,7 @@ struct htbs_device {
 	bool exempt_turn;
 	u16 pool_tags;
 	u32 reserved_tags;
+	u32 ending;
 	struct hrtimer wait_timer;
 	struct hrtimer cap_timer;
 	u64 waiters_woken;
@@ -149,6 +159,8 @@ struct htbs_device {
 	u32 driver_tags;
 	struct htbs_group *root;
 	bool has_work;
+	bool prompt;
+	struct htbs_completions completions ____cacheline_aligned_in_smp;
 	atomic_t tags_held ____cacheline_aligned_in_smp;
 	struct htbs_params defaults ____cacheline_aligned_in_smp;
 	struct htbs_admission_set admitted;
@@ -210,25 +222,121 @@ static inline u32 htbs_reservation_weight(const struct htbs_reservation *res)
  */
 #define htbs_peek(number)	data_race(READ_ONCE(number))
 
-/**
- * htbs_device_unlock() - release dev->lock and update dev->has_work
- * @dev: the device, locked
- * @flags: as saved when it was locked
- *
- * To be called after any change of what can be dispatched. has_work() reads the
- * result without the lock: whatever inserts, completes or times out runs the
- * queue afterwards, so no change is missed.
- */
-static inline void htbs_device_unlock(struct htbs_device *dev,
-				      unsigned long flags)
-	__releases(&dev->lock)
-{
-	bool has_work = dev->first || htbs_policy_has_work(&dev->policy);
+void htbs_device_account(struct htbs_device *dev, const struct htbs_completion *own);
+void htbs_device_set_prompt(struct htbs_device *dev, bool prompt);
 
-	/* Other CPUs read it all the time. */
+/**
+ * htbs_device_run_later() - have the queue run
+ * @dev: the device, locked
+ *
+ * The timer does it, as the caller may hold queue_lock, under which no queue is run.
+ */
+static inline void htbs_device_run_later(struct htbs_device *dev)
+{
+	lockdep_assert_held(&dev->lock);
+
+	hrtimer_start(&dev->cap_timer, ktime_get(), HRTIMER_MODE_ABS);
+}
+
+/**
+ * htbs_device_lock() - take dev->lock for an event
+ * @dev: the device
+ * @flags: saved for htbs_device_unlock()
+ * @at: when the event was, real ns
+ *
+ * All completions before it are accounted for. That may release what was held back, so
+ * the caller runs the queue afterwards, or releases the lock by htbs_device_unlock_run().
+ *
+ * The clock is read before the lock is taken, so another event may have come first. The
+ * policy's events are in the order of their times.
+ *
+ * Return: @at, or when the last event was if that is later; real ns.
+ */
+static __always_inline u64 htbs_device_lock(struct htbs_device *dev,
+					    unsigned long *flags, u64 at)
+	__acquires(&dev->lock)
+{
+	unsigned long saved;
+
+	spin_lock_irqsave(&dev->lock, saved);
+	*flags = saved;
+	if (htbs_completions_pending(&dev->completions))
+		htbs_device_account(dev, NULL);
+	dev->now = htbs_later(dev->now, at);
+	return dev->now;
+}
+
+/* Whether no choice is made before something happens. */
+static inline bool htbs_device_waits(const struct htbs_device *dev)
+{
+	return dev->policy.held || dev->policy.wait != HTBS_WAIT_NONE;
+}
+
+/* What is read without the lock by completions and has_work(). */
+static __always_inline void htbs_device_publish(struct htbs_device *dev)
+{
+	bool waits = htbs_device_waits(dev);
+	bool prompt = waits || dev->ending, has_work;
+
+	/* Other CPUs read both all the time. */
+	if (dev->prompt != prompt) {
+		htbs_device_set_prompt(dev, prompt);
+		waits = htbs_device_waits(dev);
+	}
+	has_work = dev->first || (!waits && !list_empty(&dev->policy.backlogged));
 	if (dev->has_work != has_work)
 		WRITE_ONCE(dev->has_work, has_work);
+}
+
+/**
+ * htbs_device_unlock() - release dev->lock
+ * @dev: the device, locked
+ * @flags: as saved by htbs_device_lock()
+ *
+ * The caller runs the queue afterwards. has_work() reads dev->has_work without the
+ * lock: whatever inserts, completes or times out runs the queue, so no change is missed.
+ */
+static __always_inline void htbs_device_unlock(struct htbs_device *dev,
+					       unsigned long flags)
+	__releases(&dev->lock)
+{
+	htbs_device_publish(dev);
 	spin_unlock_irqrestore(&dev->lock, flags);
+}
+
+/**
+ * htbs_device_unlock_run() - release dev->lock, and have the queue run if that is needed
+ * @dev: the device, locked
+ * @flags: as saved by htbs_device_lock()
+ *
+ * For callers that do not run the queue: they may hold queue_lock.
+ */
+static inline void htbs_device_unlock_run(struct htbs_device *dev,
+					  unsigned long flags)
+	__releases(&dev->lock)
+{
+	/* While something waits, dev->has_work may be true for a request that must not go yet. */
+	bool had_work = dev->has_work && !dev->prompt;
+
+	htbs_device_publish(dev);
+	if (!had_work && dev->has_work)
+		htbs_device_run_later(dev);
+	spin_unlock_irqrestore(&dev->lock, flags);
+}
+
+/**
+ * htbs_device_account_pending() - account for completions before something is read without
+ *	the lock
+ * @dev: the device, not locked
+ */
+static inline void htbs_device_account_pending(struct htbs_device *dev)
+{
+	unsigned long flags;
+
+	if (!htbs_completions_pending(&dev->completions))
+		return;
+	htbs_device_lock(dev, &flags, ktime_get_ns());
+	htbs_device_unlock_run(dev, flags);
 }
 
 #endif /* HTBS_DEVICE_H */

@@ -7,6 +7,7 @@
 
 #include <compat/compat.h>
 #include <htbs/device.h>
+#include <htbs/request.h>
 
 /**
  * struct htbs_group - a cgroup on a device
@@ -17,6 +18,7 @@
  * @admission: the reservation's entry in the device's admission set; the root's
  *	is that of the default reservation, unless it is configured
  * @configured: the group has a reservation of its own
+ * @removed: its cgroup or its disk is going away; written under dev->lock
  * @rcu: frees the group when htbs_reservation_of_task() cannot be looking any
  *	more
  */
@@ -26,6 +28,7 @@ struct htbs_group {
 	struct htbs_device *dev;
 	struct htbs_admission_entry admission;
 	bool configured;
+	bool removed;
 	struct rcu_head rcu;
 };
 
@@ -40,6 +43,52 @@ extern struct blkcg_policy htbs_blkcg_policy;
 static inline struct htbs_group *htbs_pd_group(struct blkg_policy_data *pd)
 {
 	return pd ? container_of(pd, struct htbs_group, pd) : NULL;
+}
+
+/**
+ * htbs_reservation_group() - the group of a reservation
+ * @res: the reservation; not the background
+ *
+ * Return: the group.
+ */
+static inline struct htbs_group *htbs_reservation_group(struct htbs_reservation *res)
+{
+	return container_of(res, struct htbs_group, reservation);
+}
+
+/**
+ * htbs_rq_hold() - a request is charged to a reservation
+ * @dev: the device, locked
+ * @rq: the request
+ * @res: its reservation
+ *
+ * The group has to stay until the request has completed, which may be after its bios
+ * have ended, and with them their references.
+ */
+static inline void htbs_rq_hold(struct htbs_device *dev, struct request *rq,
+				struct htbs_reservation *res)
+{
+	htbs_rq_set_flag(rq, HTBS_RQ_HOLDS);
+	if (res->requests++)
+		return;
+	if (!res->blkg)
+		return;
+	dev->ending += htbs_reservation_group(res)->removed;
+	htbs_blkg_get(res->blkg);
+}
+
+/**
+ * htbs_reservation_release() - a request has completed, or never will
+ * @dev: the device, locked
+ * @res: its reservation, which may be gone afterwards
+ */
+static inline void htbs_reservation_release(struct htbs_device *dev,
+					    struct htbs_reservation *res)
+{
+	if (--res->requests || !res->blkg)
+		return;
+	dev->ending -= htbs_reservation_group(res)->removed;
+	htbs_blkg_put(res->blkg);
 }
 
 struct htbs_group *htbs_group_of(struct blkcg_gq *blkg);

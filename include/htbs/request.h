@@ -40,9 +40,15 @@ struct htbs_reservation;
 
 #define HTBS_RQ_FLAGS		7UL
 
+/* The reservation in what elv.priv[0] holds. */
+static inline struct htbs_reservation *htbs_charged_reservation(unsigned long charged)
+{
+	return (void *)(charged & ~HTBS_RQ_FLAGS);
+}
+
 static inline struct htbs_reservation *htbs_rq_reservation(struct request *rq)
 {
-	return (void *)((unsigned long)rq->elv.priv[0] & ~HTBS_RQ_FLAGS);
+	return htbs_charged_reservation((unsigned long)rq->elv.priv[0]);
 }
 
 /* Set or, with NULL, clear the reservation; clears all flags. */
@@ -87,12 +93,13 @@ static inline u64 htbs_rq_due(struct request *rq)
 
 /*
  * The parts of elv.icq, from the lowest bit on: 24 bits for what it was charged, in
- * sectors; the flags of struct htbs_sent; 32 bits for the time from its dispatch until it
- * is due, in units of 1024 ns: up to 36 minutes.
+ * sectors; the flags of struct htbs_sent; 32 bits of the time of its dispatch, in units
+ * of 1024 ns: it completes within 73 minutes.
  */
 #define HTBS_RQ_COST_MAX	((1U << 24) - 1)
 #define HTBS_RQ_SENT_SHIFT	24
-#define HTBS_RQ_BEFORE_SHIFT	32
+#define HTBS_RQ_AT_SHIFT	32
+#define HTBS_RQ_AT_UNIT_SHIFT	10
 
 /**
  * htbs_rq_set_sent() - keep what the policy will have to know at the completion
@@ -102,9 +109,8 @@ static inline u64 htbs_rq_due(struct request *rq)
 static inline void htbs_rq_set_sent(struct request *rq,
 				    const struct htbs_sent *sent)
 {
-	s64 before = clamp_t(s64, (s64)(sent->due - sent->at) >> 10, S32_MIN,
-			     S32_MAX);
-	u64 packed = (u64)before << HTBS_RQ_BEFORE_SHIFT |
+	u64 at = sent->at >> HTBS_RQ_AT_UNIT_SHIFT;
+	u64 packed = at << HTBS_RQ_AT_SHIFT |
 		     (u32)sent->flags << HTBS_RQ_SENT_SHIFT |
 		     sent->cost >> SECTOR_SHIFT;
 
@@ -112,29 +118,48 @@ static inline void htbs_rq_set_sent(struct request *rq,
 	rq->elv.icq = (void *)(unsigned long)packed;
 }
 
+/* What was kept by htbs_rq_set_sent(). */
+static inline u64 htbs_rq_packed(struct request *rq)
+{
+	return (unsigned long)rq->elv.icq;
+}
+
+/* Whether a dispatched request was entitled when it arrived. */
+static inline bool htbs_packed_conforms(u64 packed)
+{
+	return packed >> HTBS_RQ_SENT_SHIFT & HTBS_SENT_CONFORMS;
+}
+
 /**
- * htbs_rq_sent() - what was kept by htbs_rq_set_sent()
- * @rq: the request
+ * htbs_unpack_sent() - what was kept by htbs_rq_set_sent()
+ * @packed: from htbs_rq_packed()
+ * @due: when the request is due, real ns
+ * @now: real time, ns
  * @sent: the request as the policy knows it
  */
-static inline void htbs_rq_sent(struct request *rq, struct htbs_sent *sent)
+static inline void htbs_unpack_sent(u64 packed, u64 due, u64 now,
+				    struct htbs_sent *sent)
 {
-	u64 packed = (unsigned long)rq->elv.icq;
-	s32 before = packed >> HTBS_RQ_BEFORE_SHIFT;
+	u32 for_units = (now >> HTBS_RQ_AT_UNIT_SHIFT) - (packed >> HTBS_RQ_AT_SHIFT);
 
 	*sent = (struct htbs_sent){
-		.at	= htbs_rq_due(rq) - before * 1024LL,
-		.due	= htbs_rq_due(rq),
+		.at	= now - ((u64)for_units << HTBS_RQ_AT_UNIT_SHIFT),
+		.due	= due,
 		.cost	= (packed & HTBS_RQ_COST_MAX) << SECTOR_SHIFT,
 		.flags	= packed >> HTBS_RQ_SENT_SHIFT,
 	};
 }
 
+/* The same of a request. */
+static inline void htbs_rq_sent(struct request *rq, u64 now, struct htbs_sent *sent)
+{
+	htbs_unpack_sent(htbs_rq_packed(rq), htbs_rq_due(rq), now, sent);
+}
+
 /* Whether a dispatched request was entitled when it arrived. */
 static inline bool htbs_rq_conforms(struct request *rq)
 {
-	return (unsigned long)rq->elv.icq >> HTBS_RQ_SENT_SHIFT &
-	       HTBS_SENT_CONFORMS;
+	return htbs_packed_conforms(htbs_rq_packed(rq));
 }
 
 /**
@@ -148,6 +173,9 @@ static inline bool htbs_rq_conforms(struct request *rq)
  */
 static inline u32 htbs_data_bytes(blk_opf_t opf, u32 bytes)
 {
+	/* Most are reads and writes. */
+	if (likely(!(opf & REQ_OP_MASK & ~REQ_OP_WRITE)))
+		return bytes;
 	switch (opf & REQ_OP_MASK) {
 	case REQ_OP_DISCARD:
 	case REQ_OP_SECURE_ERASE:

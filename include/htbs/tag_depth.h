@@ -8,6 +8,7 @@
 #include <htbs/device.h>
 
 void htbs_tags_account(struct htbs_device *dev, struct htbs_reservation *res);
+void htbs_tags_account_idle(struct htbs_device *dev, struct htbs_reservation *res);
 void htbs_tags_account_move(struct htbs_device *dev, struct htbs_reservation *res);
 void htbs_limit_tag_depth(blk_opf_t opf, struct blk_mq_alloc_data *data);
 

@@ -19,6 +19,7 @@ DECLARE_TRACEPOINT(htbs_wait_begin);
 DECLARE_TRACEPOINT(htbs_wait_end);
 DECLARE_TRACEPOINT(htbs_dispatch);
 DECLARE_TRACEPOINT(htbs_complete);
+DECLARE_TRACEPOINT(htbs_late);
 
 void htbs_trace_merge(struct htbs_device *dev, struct htbs_reservation *res,
 		      struct request *rq, struct request *gone);
@@ -30,8 +31,9 @@ void htbs_trace_give_back(struct htbs_device *dev,
 void htbs_trace_wait_end(struct htbs_device *dev,
 			 const struct htbs_flow *flow, u64 now,
 			 enum htbs_outcome outcome);
+void htbs_trace_switch(struct htbs_device *dev, const struct htbs_flow *flow, u64 now);
 void htbs_trace_late(struct htbs_device *dev, struct htbs_reservation *res,
-		     struct request *rq, u64 now, u64 late);
+		     int id, u64 now, u64 late);
 void htbs_trace_overload(struct htbs_device *dev, u64 now);
 void htbs_warn_overload(const struct htbs_device *dev);
 void htbs_trace_pass(struct htbs_device *dev, struct htbs_reservation *res,
@@ -74,8 +76,29 @@ void __htbs_trace_dispatch(struct htbs_device *dev,
 			   struct htbs_reservation *res, struct request *rq,
 			   u64 now, enum htbs_order order);
 void __htbs_trace_complete(struct htbs_device *dev,
-			   struct htbs_reservation *res, struct request *rq,
+			   struct htbs_reservation *res, int id,
 			   u64 now, bool waits);
+
+/**
+ * htbs_rq_id() - what the traces call a request
+ * @rq: the request
+ *
+ * Return: a number that no other request on the device has meanwhile.
+ */
+static inline int htbs_rq_id(const struct request *rq)
+{
+	return rq->mq_hctx->queue_num << 16 | rq->internal_tag;
+}
+
+/**
+ * htbs_completions_traced() - whether completions are to be seen in a trace at once
+ *
+ * Return: true if they are.
+ */
+static inline bool htbs_completions_traced(void)
+{
+	return tracepoint_enabled(htbs_complete) || tracepoint_enabled(htbs_late);
+}
 
 /**
  * htbs_trace_arrive() - a request arrived
@@ -136,16 +159,16 @@ static inline void htbs_trace_dispatch(struct htbs_device *dev,
  * htbs_trace_complete() - a request completed
  * @dev: the device, locked
  * @res: its reservation
- * @rq: the request
+ * @id: the request; see htbs_rq_id()
  * @now: real time, ns
  * @waits: the device is now idled
  */
 static inline void htbs_trace_complete(struct htbs_device *dev,
 				       struct htbs_reservation *res,
-				       struct request *rq, u64 now, bool waits)
+				       int id, u64 now, bool waits)
 {
 	if (tracepoint_enabled(htbs_complete))
-		__htbs_trace_complete(dev, res, rq, now, waits);
+		__htbs_trace_complete(dev, res, id, now, waits);
 }
 
 #endif /* HTBS_TRACE_H */

@@ -57,10 +57,17 @@ dd if=/dev/nullb0 of=/dev/null bs=4k count=1 iflag=direct status=none
 wait
 settled . nullb0
 
-# Requests of a removed group are with the scheduler and with the driver, when the scheduler goes
-# and when the disk does.
+# A removed group goes with its last request, though no other follows.
 null_disk nullb1 completion_nsec=1000000000 hw_queue_depth=1
 scheduler nullb1 htbs
+cg last
+in_cg last dd if=/dev/nullb1 of=/dev/null bs=4k count=1 iflag=direct status=none &
+leave last
+wait
+wait_for 10 sh -c "grep -q 'nr_dying_descendants 0' $CG/cgroup.stat"
+
+# Requests of a removed group are with the scheduler and with the driver, when the scheduler goes
+# and when the disk does.
 for end in "scheduler nullb1 none" "echo 0 >/sys/kernel/config/nullb/nullb1/power"; do
 	scheduler nullb1 htbs
 	for group in one two; do
