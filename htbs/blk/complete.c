@@ -86,8 +86,8 @@ void htbs_device_account(struct htbs_device *dev, const struct htbs_completion *
  * @dev: the device, locked
  * @prompt: whether they have to
  *
- * Those before may have been put into the ring meanwhile, and nothing else would
- * account for them: who puts one there looks at dev->prompt afterwards.
+ * A completion may have been put into the ring before dev->prompt was set, and nothing
+ * else would account for it. A CPU that puts one there looks at dev->prompt afterwards.
  */
 noinline void htbs_device_set_prompt(struct htbs_device *dev, bool prompt)
 {

@@ -8,7 +8,8 @@
  *
  * Many CPUs put, so an entry is claimed first and published when it is filled; the CPU
  * that holds the lock takes. An entry that is claimed and not published yet holds up
- * those after it until it is. If the ring is full, the completion takes the lock.
+ * those after it, so the CPU must not be preempted in between. If the ring is full, the
+ * completion takes the lock.
  */
 #ifndef HTBS_COMPLETIONS_H
 #define HTBS_COMPLETIONS_H
@@ -17,8 +18,8 @@
 #include <linux/cache.h>
 #include <linux/types.h>
 
-/* More than one CPU completes while another holds the lock; a power of two. */
-#define HTBS_COMPLETIONS	128U
+/* A power of two. With more the device would take a slab of twice the size. */
+#define HTBS_COMPLETIONS	64U
 
 /**
  * struct htbs_completion - a completed request

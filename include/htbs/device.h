@@ -9,8 +9,9 @@
  *	blkcg->lock	(blk-cgroup's) a group comes or goes
  *	cgroup->lock	(struct htbs_cgroup) stored reservations; never
  *			together with dev->lock
- *	dev->lock	all below that is not said to be constant; taken with
- *			interrupts off, since requests complete there
+ *	dev->lock	all below that is not said to be constant; taken by
+ *			htbs_device_lock(), with interrupts off, since requests
+ *			complete there
  *	admitted->lock	(struct htbs_admission_set) admitted reservations
  *
  * dev->lock is never held across a call that runs the queue or frees a request,
