@@ -15,7 +15,7 @@
  * half, and in between as many as the busy groups need, though no more than
  * twice what they have when they have a new request. So no tags are kept for a
  * reservation that is not used, and one that is used grows to what it needs with
- * each request that completes.
+ * its new requests.
  *
  * A group with surplus may have its share of half of the quarter that is always
  * left. Only half is divided, since the group that came first took the share of

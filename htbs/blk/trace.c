@@ -18,10 +18,6 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/htbs.h>
 
-/*
- * The number of a request under way: its tag, and its hardware queue, which has
- * tags of its own.
- */
 static u64 htbs_flow_id(const struct htbs_flow *flow)
 {
 	return flow ? container_of(flow, struct htbs_reservation, flow)->id : 0;

@@ -178,10 +178,9 @@ htbs_policy_choose_only(struct htbs_policy *policy, u64 now)
 	struct htbs_flow *flow = list_first_entry(&policy->backlogged,
 						  struct htbs_flow, backlogged);
 
-	if (policy->rotational || policy->held || policy->overload.now ||
+	if (policy->rotational || htbs_policy_waits(policy) || policy->overload.now ||
 	    !list_is_singular(&policy->backlogged) || flow->background ||
 	    !htbs_before(now, flow->head.arrived + HTBS_EXPIRE) ||
-	    policy->wait != HTBS_WAIT_NONE ||
 	    !htbs_policy_can_dispatch(policy, flow, now))
 		return NULL;
 	policy->order = HTBS_ORDER_OLDEST;

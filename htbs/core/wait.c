@@ -10,6 +10,13 @@
 /* A hold may last so long: a device that takes no time must not keep the timer firing. */
 #define HTBS_HOLD_LEAST		1000000ULL	/* ns: 1 ms */
 
+static void htbs_hold(struct htbs_policy *policy, bool full)
+{
+	policy->held = true;
+	policy->held_until = 0;
+	policy->full = full;
+}
+
 /**
  * htbs_policy_hold_for_tag() - no request is chosen, as the driver has no tag for it
  * @policy: the policy
@@ -18,9 +25,7 @@
  */
 void htbs_policy_hold_for_tag(struct htbs_policy *policy)
 {
-	policy->held = true;
-	policy->held_until = 0;
-	policy->full = true;
+	htbs_hold(policy, true);
 }
 
 /**
@@ -49,9 +54,7 @@ void htbs_policy_hold(struct htbs_policy *policy, u64 now)
 	u64 wait = htbs_quota_wait(&policy->quota, now);
 	u64 most = htbs_policy_hold_most(policy);
 
-	policy->held = true;
-	policy->held_until = 0;
-	policy->full = false;
+	htbs_hold(policy, false);
 	if (!wait && policy->rotational)
 		return;
 	/* What is held back is a read if the quota has tokens. */

@@ -2,12 +2,12 @@
 /*
  * Completions on their way to the policy.
  *
- * A completion takes no lock: it is put into a ring, and whoever takes dev->lock next
- * accounts for all that are in it, before anything else. That is soon enough unless
+ * A completion takes no lock: it is put into a ring, and the CPU that takes dev->lock
+ * next accounts for all that are in it, before anything else. That is soon enough unless
  * something waits for a completion; see struct htbs_device, @prompt.
  *
- * Many CPUs put, so an entry is claimed first and published when it is filled; the CPU
- * that holds the lock takes. An entry that is claimed and not published yet holds up
+ * Many CPUs may put completions there at once, so an entry is claimed first, and published
+ * when it is filled. An entry that is claimed and not published yet holds up
  * those after it, so the CPU must not be preempted in between. If the ring is full, the
  * completion takes the lock.
  */

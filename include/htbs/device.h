@@ -267,24 +267,15 @@ static __always_inline u64 htbs_device_lock(struct htbs_device *dev,
 	return dev->now;
 }
 
-/* Whether no choice is made before something happens. */
-static inline bool htbs_device_waits(const struct htbs_device *dev)
-{
-	return dev->policy.held || dev->policy.wait != HTBS_WAIT_NONE;
-}
-
 /* What is read without the lock by completions and has_work(). */
 static __always_inline void htbs_device_publish(struct htbs_device *dev)
 {
-	bool waits = htbs_device_waits(dev);
-	bool prompt = waits || dev->ending, has_work;
+	bool prompt = htbs_policy_waits(&dev->policy) || dev->ending, has_work;
 
 	/* Other CPUs read both all the time. */
-	if (dev->prompt != prompt) {
+	if (dev->prompt != prompt)
 		htbs_device_set_prompt(dev, prompt);
-		waits = htbs_device_waits(dev);
-	}
-	has_work = dev->first || (!waits && !list_empty(&dev->policy.backlogged));
+	has_work = dev->first || htbs_policy_has_work(&dev->policy);
 	if (dev->has_work != has_work)
 		WRITE_ONCE(dev->has_work, has_work);
 }

@@ -80,10 +80,10 @@ void __htbs_trace_complete(struct htbs_device *dev,
 			   u64 now, bool waits);
 
 /**
- * htbs_rq_id() - what the traces call a request
+ * htbs_rq_id() - the number of a request in the traces
  * @rq: the request
  *
- * Return: a number that no other request on the device has meanwhile.
+ * Return: its tag, and its hardware queue, which has tags of its own.
  */
 static inline int htbs_rq_id(const struct request *rq)
 {

@@ -289,6 +289,17 @@ static inline u32 htbs_policy_window(const struct htbs_policy *policy)
 }
 
 /**
+ * htbs_policy_waits() - whether no choice is made before something happens
+ * @policy: the policy
+ *
+ * Return: true if a request is held back, or the device is idled.
+ */
+static inline bool htbs_policy_waits(const struct htbs_policy *policy)
+{
+	return policy->held || policy->wait != HTBS_WAIT_NONE;
+}
+
+/**
  * htbs_policy_has_work() - whether a choice would find a request to dispatch
  * @policy: the policy
  *
@@ -297,8 +308,7 @@ static inline u32 htbs_policy_window(const struct htbs_policy *policy)
  */
 static inline bool htbs_policy_has_work(const struct htbs_policy *policy)
 {
-	return policy->wait == HTBS_WAIT_NONE && !policy->held &&
-	       !list_empty(&policy->backlogged);
+	return !htbs_policy_waits(policy) && !list_empty(&policy->backlogged);
 }
 
 #endif /* HTBS_CORE_POLICY_H */
