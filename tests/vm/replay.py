@@ -300,7 +300,6 @@ class Device:
         expected += self._stop(flow, event.now)
         del self._pending[request.number]
         self._in_flight[request.number] = (self._group(flow), request)
-        _as_kept(request.sent)
         view = flow.view()
         return [*expected, Expected("dispatch", {
             "group": self._group(flow), "request": request.number, "now": event.now,
@@ -348,9 +347,7 @@ class Device:
             sent.cost, sent.flags = request.cost, sent.flags | CSent.FAR
             sent.flags |= CSent.WRITE if request.write else 0
             sent.at, request.sent = event.now, sent
-            _as_kept(sent)
             self._policy.redispatch(flow, request, event.now)
-            _as_kept(sent)
             self._in_flight[event.request] = (event.group, request)
             view = flow.view()
             fields |= {"due": sent.due, "pending": view.pending, "in_flight": view.in_flight}
@@ -359,6 +356,8 @@ class Device:
     def _on_complete(self, event: Event) -> list[Expected]:
         policy, flow, now = self._policy, self._flow(event), event.now
         group, request = self._in_flight.pop(event.request, (NONE, Traced(0)))
+        if request.sent:
+            _as_kept(request.sent, now)
         until = 0
         if event.requeued:
             self._given_back[event.request] = request
@@ -460,10 +459,10 @@ class Device:
         return [*ended, left]
 
 
-def _as_kept(sent: CSent) -> None:
-    """A request has 32 bits for its dispatch, and its cost in sectors: htbs_rq_set_sent()."""
-    before = (sent.due - sent.at + (WRAP >> 1)) % WRAP - (WRAP >> 1)
-    sent.at = (sent.due - (before >> 10 << 10)) % WRAP
+def _as_kept(sent: CSent, now: int) -> None:
+    """What is left of it at its completion: htbs_rq_set_sent() and htbs_unpack_sent()."""
+    units = ((now >> 10) - (sent.at >> 10)) % (1 << 32)
+    sent.at = (now - (units << 10)) % WRAP
     sent.cost = sent.cost // _SECTOR * _SECTOR
 
 
