@@ -333,7 +333,33 @@ static bool htbs_is_tightest(struct htbs_policy *policy,
 	if (htbs_tree_holds_only(&policy->expected.rb_root, &flow->expected))
 		return true;
 	first = htbs_policy_expected(policy, NULL, now);
-	return !first || first == flow;
+	return !first || htbs_flow_latency(first) >= htbs_flow_latency(flow);
+}
+
+/* Whether a flow is behind its pace by more than a latency. That is asked once in a latency. */
+static bool htbs_falls_behind(const struct htbs_policy *policy, struct htbs_flow *flow,
+			      u64 now)
+{
+	u64 latency = htbs_flow_latency(flow);
+
+	if (policy->rotational || now - flow->pool->judged < latency)
+		return false;
+	flow->pool->judged = now;
+	return htbs_held_up(flow, now) > latency;
+}
+
+/* Whether a limit was in the way of surplus, since this was asked last. */
+static bool htbs_surplus_was_held(const struct htbs_policy *policy)
+{
+	return policy->window.full || policy->quota.limit.full;
+}
+
+/* Whether a request in time raises the limits. */
+static bool htbs_may_raise(struct htbs_policy *policy, const struct htbs_flow *flow,
+			   u64 now, u32 cost)
+{
+	return htbs_held_up(flow, now) <= htbs_pace_step(&flow->pool->pace, cost) &&
+	       htbs_is_tightest(policy, flow, now);
 }
 
 /**
@@ -358,18 +384,14 @@ void htbs_policy_judge_limits(struct htbs_policy *policy,
 {
 	u64 reads = (u64)htbs_policy_in_flight(policy, false) * HTBS_WINDOW_ONE;
 	bool slow = 4 * (now - sent.at) > 3 * (sent.due - sent.at);
-	u64 step = htbs_pace_step(&flow->pool->pace, sent.cost);
-	u64 latency = htbs_flow_latency(flow), behind = htbs_held_up(flow, now);
 	bool late = policy->rotational ? slow : htbs_before(sent.due, now);
 	bool raises;
 
-	if (!late && !policy->rotational && behind > latency &&
-	    now - flow->pool->judged >= latency) {
-		flow->pool->judged = now;
+	if (!late && htbs_falls_behind(policy, flow, now)) {
 		slow = true;
 		late = true;
 	}
-	raises = behind <= step && htbs_is_tightest(policy, flow, now);
+	raises = htbs_surplus_was_held(policy) && htbs_may_raise(policy, flow, now, sent.cost);
 	if (slow || raises)
 		htbs_limit_judge(&policy->window, slow, reads);
 	if (late || raises)

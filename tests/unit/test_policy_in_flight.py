@@ -278,3 +278,15 @@ def test_a_request_in_time_raises_the_limits_unless_a_tighter_one_is_expected(fl
     quota.limit.value, quota.limit.full = 1 << 20, True
     flash.device.complete(*served, flash.now)
     assert (quota.limit.value > 1 << 20) != tighter
+
+
+def test_a_flow_as_tight_as_others_raises_the_limits(flash):
+    """Whichever of them the request is of: a slow one of each lowers them, too."""
+    flows = [flash.init_flow(SPARE._replace(latency=SECOND)) for _ in range(2)]
+    quota = flash.device.quota
+    for flow in flows:
+        flash.arrive(flow)
+    for served in [flash.dispatch() for _ in flows]:
+        quota.limit.value, quota.limit.full = 1 << 20, True
+        flash.device.complete(*served, flash.now + MS)
+        assert quota.limit.value > 1 << 20
