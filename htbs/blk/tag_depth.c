@@ -119,6 +119,15 @@ static u16 *htbs_tags_kept(struct htbs_device *dev, struct htbs_reservation *res
 	return htbs_flow_pooled(&res->flow) ? &dev->pool_tags : &res->reserved_tags;
 }
 
+/*
+ * Whether so few tags are held that twice what reservations have is no more than the quarter
+ * that is left to them in any case.
+ */
+static bool htbs_tags_few(const struct htbs_device *dev)
+{
+	return 8 * (u32)atomic_read(&dev->tags_held) < READ_ONCE(dev->queue->nr_requests);
+}
+
 /**
  * htbs_tags_account() - the number of requests under way has changed
  * @dev: the device, locked
@@ -130,6 +139,8 @@ void htbs_tags_account(struct htbs_device *dev, struct htbs_reservation *res)
 {
 	lockdep_assert_held(&dev->lock);
 
+	if (htbs_tags_few(dev))
+		return;
 	htbs_tags_keep(dev, htbs_tags_kept(dev, res),
 		       htbs_tags_used(dev, htbs_reservation_requests(dev, res),
 				      res->flow.pool));
@@ -205,34 +216,48 @@ static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 	return visible;
 }
 
-/*
- * The number of tags that are held. A task may be preempted between the allocation of
- * a batch and the preparation of its requests, by which they are counted; from 7.2 on
- * a request is not prepared before a bio claims it. So for another batch, which could
- * take all that is left, the bitmap itself is counted.
- */
-static u32 htbs_tags_held(const struct htbs_device *dev,
-			  const struct blk_mq_alloc_data *data)
+/* Whether no allocation is limited: fewer than half of the tags are held. */
+static bool htbs_many_free(const struct htbs_device *dev, u32 held, u32 all)
 {
-	if (data->nr_tags > 1)
-		return sbitmap_weight(&data->hctx->sched_tags->bitmap_tags.sb);
-	return atomic_read(&dev->tags_held);
+	return 2 * held < all && !htbs_peek(dev->policy.capped);
+}
+
+/*
+ * A task may be preempted between the allocation of a batch and the preparation of its
+ * requests, by which they are counted; from 7.2 on a request is not prepared before a bio
+ * claims it. So for another batch, which could take all that is left, the bitmap itself is
+ * counted.
+ */
+static noinline bool htbs_many_free_for_batch(const struct htbs_device *dev, u32 all,
+					      const struct blk_mq_alloc_data *data)
+{
+	u32 held = sbitmap_weight(&data->hctx->sched_tags->bitmap_tags.sb);
+
+	return htbs_many_free(dev, held + htbs_batch_more(data), all);
 }
 
 /* The number of tags that an allocation sees, but for what the user has limited. */
 static u32 htbs_visible_tags(struct htbs_device *dev, blk_opf_t opf, u32 all,
 			     const struct blk_mq_alloc_data *data)
 {
-	u32 held = htbs_tags_held(dev, data) + htbs_batch_more(data);
 	u32 quarter = all / 4, visible;
 	/* The words of a short queue's bitmap have no halves and quarters. */
 	u32 most = all < HTBS_TAGS_SHORT ? quarter : all / 2;
 
-	if (2 * held < all && !htbs_peek(dev->policy.capped))
-		return all;
 	htbs_device_account_pending(dev);
 	visible = all - clamp(htbs_peek(dev->reserved_tags), quarter, most);
 	return op_is_sync(opf) ? htbs_task_visible(dev, all, visible, data) : visible;
+}
+
+static noinline void htbs_limit_visible(struct htbs_device *dev, blk_opf_t opf, u32 all,
+					struct blk_mq_alloc_data *data)
+{
+	u32 visible = htbs_visible_tags(dev, opf, all, data);
+
+	if (!op_is_sync(opf) || op_is_write(opf))
+		visible = min(visible, htbs_async_depth(data->q));
+	if (visible < all)
+		htbs_limit_depth(data, visible);
 }
 
 /**
@@ -242,13 +267,17 @@ static u32 htbs_visible_tags(struct htbs_device *dev, blk_opf_t opf, u32 all,
  */
 void htbs_limit_tag_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
-	u32 all = htbs_nr_sched_tags(data), visible;
+	struct htbs_device *dev = htbs_device_of(data->q);
+	u32 all = htbs_nr_sched_tags(data);
+
+	bool many;
 
 	if (htbs_op_issued_as_root(opf))
 		return;
-	visible = htbs_visible_tags(htbs_device_of(data->q), opf, all, data);
-	if (!op_is_sync(opf) || op_is_write(opf))
-		visible = min(visible, htbs_async_depth(data->q));
-	if (visible < all)
-		htbs_limit_depth(data, visible);
+	many = data->nr_tags > 1 ? htbs_many_free_for_batch(dev, all, data) :
+				   htbs_many_free(dev, atomic_read(&dev->tags_held), all);
+	if (!many)
+		htbs_limit_visible(dev, opf, all, data);
+	else if (htbs_async_depth(data->q) < all && (!op_is_sync(opf) || op_is_write(opf)))
+		htbs_limit_depth(data, htbs_async_depth(data->q));
 }
