@@ -9,8 +9,8 @@
  * reservation unless the root was given another. While the root has a cap they are
  * all charged to the root.
  *
- * A request holds a reference to the blkg it is charged to, so the group of a
- * removed cgroup lives until its last request is freed. That may be after its
+ * The requests of a removed cgroup hold a reference to the blkg they are charged to,
+ * so its group lives until the last of them has completed. That may be after its
  * device was switched to another scheduler, and on 6.1 even after the cgroup
  * policy was deactivated there. So each group holds a reference to the device,
  * the groups alive are counted, and the module waits for the last one before it
@@ -124,8 +124,8 @@ static void htbs_pd_offline(struct blkg_policy_data *pd)
 		htbs_admission_set_remove(&dev->admitted, &group->admission);
 		htbs_device_lock(dev, &flags, ktime_get_ns());
 		htbs_reservation_end(res, dev);
-		if (!group->removed)
-			dev->ending += res->requests > 0;
+		if (!group->removed && res->requests)
+			htbs_reservation_keep(dev, res);
 		group->removed = true;
 		htbs_device_unlock_run(dev, flags);
 	}

@@ -23,7 +23,7 @@
 
 /**
  * struct htbs_completion - a completed request
- * @charged: its reservation, which it holds until it is accounted for, and flags; see
+ * @charged: its reservation, in which it counts until it is accounted for, and flags; see
  *	htbs_rq_set_reservation()
  * @at: when it completed, real ns
  * @due: when it was due, real ns
@@ -111,8 +111,6 @@ htbs_completions_first(const struct htbs_completions *ring)
 	u32 taken = ring->taken;
 	const struct htbs_completion *first = &ring->entries[taken % HTBS_COMPLETIONS];
 
-	if (!htbs_completions_pending(ring))
-		return NULL;
 	/* Pairs with htbs_completions_publish(). */
 	return smp_load_acquire(&first->turn) == taken + 1 ? first : NULL;
 }

@@ -83,7 +83,8 @@ struct htbs_stats {
  * @stats: its statistics
  * @unmerged: requests queued since one was merged, modulo 2^16
  * @reserved_tags: how many tags surplus leaves to it
- * @requests: requests that may still complete; they hold a reference to @blkg
+ * @requests: requests that may still complete; once the group was removed they hold a
+ *	reference to @blkg
  * @blkg: the group it belongs to (constant); NULL for the background
  * @id: the group's cgroup id, for the traces (constant)
  */

@@ -46,14 +46,27 @@ static inline struct htbs_group *htbs_pd_group(struct blkg_policy_data *pd)
 }
 
 /**
- * htbs_reservation_group() - the group of a reservation
- * @res: the reservation; not the background
+ * htbs_reservation_removed() - whether the group of a reservation was removed
+ * @res: the reservation; its device is locked
  *
- * Return: the group.
+ * Return: true if it was; the background has no group.
  */
-static inline struct htbs_group *htbs_reservation_group(struct htbs_reservation *res)
+static inline bool htbs_reservation_removed(const struct htbs_reservation *res)
 {
-	return container_of(res, struct htbs_group, reservation);
+	return res->blkg &&
+	       container_of(res, const struct htbs_group, reservation)->removed;
+}
+
+/**
+ * htbs_reservation_keep() - a removed group has requests, and has to stay until they complete
+ * @dev: the device, locked
+ * @res: its reservation
+ */
+static inline void htbs_reservation_keep(struct htbs_device *dev,
+					 struct htbs_reservation *res)
+{
+	dev->ending++;
+	htbs_blkg_get(res->blkg);
 }
 
 /**
@@ -63,18 +76,14 @@ static inline struct htbs_group *htbs_reservation_group(struct htbs_reservation 
  * @res: its reservation
  *
  * The group has to stay until the request has completed, which may be after its bios
- * have ended, and with them their references.
+ * have ended, and with them their references. Until it is removed it does anyway.
  */
 static inline void htbs_rq_hold(struct htbs_device *dev, struct request *rq,
 				struct htbs_reservation *res)
 {
 	htbs_rq_set_flag(rq, HTBS_RQ_HOLDS);
-	if (res->requests++)
-		return;
-	if (!res->blkg)
-		return;
-	dev->ending += htbs_reservation_group(res)->removed;
-	htbs_blkg_get(res->blkg);
+	if (!res->requests++ && htbs_reservation_removed(res))
+		htbs_reservation_keep(dev, res);
 }
 
 /**
@@ -85,9 +94,9 @@ static inline void htbs_rq_hold(struct htbs_device *dev, struct request *rq,
 static inline void htbs_reservation_release(struct htbs_device *dev,
 					    struct htbs_reservation *res)
 {
-	if (--res->requests || !res->blkg)
+	if (--res->requests || !htbs_reservation_removed(res))
 		return;
-	dev->ending -= htbs_reservation_group(res)->removed;
+	dev->ending--;
 	htbs_blkg_put(res->blkg);
 }
 
