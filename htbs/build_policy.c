@@ -30,6 +30,6 @@
 #include "blk/tag_depth.c"
 #include "blk/queue.c"
 #include "blk/merge.c"
-#include "blk/insert.c"
 #include "blk/dispatch.c"
+#include "blk/insert.c"
 #include "blk/complete.c"

@@ -112,6 +112,7 @@ static int htbs_show_state(struct seq_file *sf, struct htbs_device *dev)
 	else
 		seq_puts(sf, "active          none\n");
 	htbs_show_load(sf, policy);
+	seq_printf(sf, "ahead           %u\n", HTBS_AHEAD_MAX - htbs_ahead_room(&dev->ahead));
 	seq_printf(sf, "kept idle       %s\n", htbs_wait_names[policy->wait]);
 	htbs_show_oldest(sf, dev);
 	htbs_show_throttled(sf, dev);

@@ -2,7 +2,8 @@
 /*
  * Dispatch: what the driver gets next.
  *
- * Requests that were requeued or inserted at the head go first, then those that are
+ * Requests that were dispatched ahead (ahead.h) are passed on first, before any other is
+ * chosen. Then those go that were requeued or inserted at the head, then those that are
  * exempt from a cap or urgent, as far as they may. For all others the policy chooses a
  * flow and which of its requests to dispatch, or has the device idled for a moment; then
  * a timer ends the wait if the expected request does not arrive.
@@ -22,18 +23,27 @@
 #include <htbs/tag_depth.h>
 #include <htbs/trace.h>
 
-static __always_inline void
+/* So many requests are dispatched ahead while the lock is held. */
+#define HTBS_AHEAD_AT_ONCE	16U
+
+/**
+ * htbs_start_request() - a request is dispatched
+ * @dev: the device, locked
+ * @res: its reservation
+ * @rq: the request; it counts in the statistics when it is dispatched first
+ */
+__always_inline void
 htbs_start_request(struct htbs_device *dev, struct htbs_reservation *res,
 		   struct request *rq)
 {
+	bool counted = htbs_rq_flag(rq, HTBS_RQ_COUNTED);
 	u32 bytes = blk_rq_bytes(rq);
 	enum htbs_op op;
 
-	htbs_rq_set_flag(rq, HTBS_RQ_IN_FLIGHT);
-	if (htbs_rq_flag(rq, HTBS_RQ_COUNTED))
+	htbs_rq_set_flag(rq, HTBS_RQ_IN_FLIGHT | HTBS_RQ_COUNTED);
+	if (counted)
 		return;
 
-	htbs_rq_set_flag(rq, HTBS_RQ_COUNTED);
 	res->stats.conforming += htbs_rq_conforms(rq);
 	if (!htbs_data_bytes(rq->cmd_flags, bytes))
 		op = HTBS_OP_DISCARD;
@@ -138,7 +148,7 @@ static void htbs_account_dispatch(struct htbs_device *dev,
 	struct htbs_sent sent;
 
 	if (dev->policy.order != HTBS_ORDER_OLDEST)
-		htbs_rq_extent(rq, &extent);
+		htbs_rq_extent(rq, htbs_rq_arrived(rq), &extent);
 	if (htbs_policy_dispatch(&dev->policy, &res->flow, now, &extent, &sent))
 		htbs_trace_overload(dev, now);
 	htbs_rq_set_sent(rq, &sent);
@@ -195,6 +205,82 @@ static u32 htbs_in_flight_max(const struct htbs_device *dev,
 	       htbs_driver_tags(hctx) : dev->driver_tags;
 }
 
+/* Whether a hardware queue runs, and the driver has not refused requests of late. */
+static bool htbs_passes_on(struct blk_mq_hw_ctx *hctx)
+{
+	return list_empty(&hctx->dispatch) && !hctx->dispatch_busy &&
+	       !test_bit(BLK_MQ_S_STOPPED, &hctx->state) &&
+	       !blk_queue_quiesced(hctx->queue);
+}
+
+/**
+ * htbs_dispatch_room() - how many requests may be dispatched before blk-mq asks for them
+ * @dev: the device, locked
+ * @hctx: the hardware queue that is run next
+ *
+ * Each hardware queue has driver tags of its own. What finds none holds up those behind it,
+ * so no more are in flight in all than one of them has tags.
+ *
+ * Return: requests; 0 if the driver is not known to take any now.
+ */
+__always_inline u32 htbs_dispatch_room(const struct htbs_device *dev,
+				       struct blk_mq_hw_ctx *hctx)
+{
+	u32 in_flight = dev->policy.in_flight, most;
+
+	if (!dev->dispatches_ahead || dev->first || !htbs_passes_on(hctx))
+		return 0;
+	most = hctx->flags & BLK_MQ_F_TAG_QUEUE_SHARED ? htbs_hctx_tags(hctx) :
+							 dev->hctx_tags;
+	if (most <= in_flight)
+		return 0;
+	return min(most - in_flight, htbs_ahead_room(&dev->ahead));
+}
+
+/*
+ * blk-mq asks for requests until it gets none, and runs the queue again a moment later if it
+ * has asked in vain. So what it would get is dispatched at once, but not for so long that
+ * others wait for the lock.
+ */
+static void htbs_dispatch_ahead(struct htbs_device *dev, struct blk_mq_hw_ctx *hctx, u64 now)
+{
+	u32 room = min(htbs_dispatch_room(dev, hctx), HTBS_AHEAD_AT_ONCE);
+	struct request *rq;
+
+	for (; room && htbs_policy_has_work(&dev->policy); room--) {
+		rq = htbs_dispatch_chosen(dev, now);
+		if (rq)
+			htbs_ahead_add(&dev->ahead, rq);
+	}
+}
+
+/* Choose a request. */
+static noinline struct request *htbs_dispatch_locked(struct htbs_device *dev,
+						     struct blk_mq_hw_ctx *hctx)
+{
+	struct request *rq;
+	unsigned long flags;
+	bool overload;
+	u64 now;
+
+	now = htbs_device_lock(dev, &flags, ktime_get_ns());
+	overload = dev->policy.overload.now;
+	rq = htbs_dispatch_first(dev, now);
+	if (!rq && dev->policy.in_flight < htbs_in_flight_max(dev, hctx))
+		rq = htbs_dispatch_chosen(dev, now);
+	else if (!rq)
+		htbs_policy_hold_for_tag(&dev->policy);
+	if (rq)
+		htbs_dispatch_ahead(dev, hctx, now);
+	overload = !overload && dev->policy.overload.now;
+	htbs_device_unlock(dev, flags);
+
+	/* Not with interrupts off: a console may be slow. */
+	if (overload)
+		htbs_warn_overload(dev);
+	return rq;
+}
+
 /**
  * htbs_dispatch_request() - the request that the driver gets next
  * @hctx: the hardware queue that blk-mq runs
@@ -211,23 +297,6 @@ static u32 htbs_in_flight_max(const struct htbs_device *dev,
 struct request *htbs_dispatch_request(struct blk_mq_hw_ctx *hctx)
 {
 	struct htbs_device *dev = htbs_device_of(hctx->queue);
-	struct request *rq;
-	unsigned long flags;
-	bool overload;
-	u64 now;
 
-	now = htbs_device_lock(dev, &flags, ktime_get_ns());
-	overload = dev->policy.overload.now;
-	rq = htbs_dispatch_first(dev, now);
-	if (!rq && dev->policy.in_flight < htbs_in_flight_max(dev, hctx))
-		rq = htbs_dispatch_chosen(dev, now);
-	else if (!rq)
-		htbs_policy_hold_for_tag(&dev->policy);
-	overload = !overload && dev->policy.overload.now;
-	htbs_device_unlock(dev, flags);
-
-	/* Not with interrupts off: a console may be slow. */
-	if (overload)
-		htbs_warn_overload(dev);
-	return rq;
+	return htbs_ahead_take(&dev->ahead) ?: htbs_dispatch_locked(dev, hctx);
 }

@@ -44,12 +44,14 @@ static const struct htbs_params htbs_defaults = {
 
 static bool htbs_has_work(struct blk_mq_hw_ctx *hctx)
 {
-	return READ_ONCE(htbs_device_of(hctx->queue)->has_work);
+	const struct htbs_device *dev = htbs_device_of(hctx->queue);
+
+	return htbs_ahead_any(&dev->ahead) | READ_ONCE(dev->has_work);
 }
 
 static void htbs_prepare_request(struct request *rq)
 {
-	htbs_rq_set_reservation(rq, NULL);
+	rq->elv.priv[0] = NULL;
 	atomic_inc(&htbs_device_of(rq->q)->tags_held);
 }
 
@@ -70,6 +72,7 @@ static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 	INIT_LIST_HEAD(&dev->urgent);
 	kref_init(&dev->ref);
 	dev->queue = q;
+	dev->dispatches_ahead = flash && !q->mq_ops->get_budget;
 	dev->devt = disk_devt(q->disk);
 	dev->now = ktime_get_ns();
 	dev->defaults = htbs_defaults;
@@ -95,8 +98,10 @@ static int htbs_attach(struct request_queue *q, struct elevator_queue *eq)
 	if (!dev)
 		return -ENOMEM;
 
-	queue_for_each_hw_ctx(q, hctx, i)
+	queue_for_each_hw_ctx(q, hctx, i) {
 		dev->driver_tags = htbs_driver_tags(hctx);
+		dev->hctx_tags = htbs_hctx_tags(hctx);
+	}
 	eq->elevator_data = dev;
 	htbs_set_elevator(q, eq);
 	htbs_trace_tunables(dev, true);
@@ -128,6 +133,7 @@ static void htbs_exit_sched(struct elevator_queue *eq)
 	WARN_ON_ONCE(!list_empty(&dev->dispatch));
 	WARN_ON_ONCE(!list_empty(&dev->exempt));
 	WARN_ON_ONCE(!list_empty(&dev->urgent));
+	WARN_ON_ONCE(htbs_ahead_any(&dev->ahead));
 	WARN_ON_ONCE(dev->first);
 	WARN_ON_ONCE(dev->policy.pending);
 	WARN_ON_ONCE(dev->policy.in_flight);

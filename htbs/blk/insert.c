@@ -4,16 +4,20 @@
  *
  * A bio's cgroup tells which reservation a request is charged to. It is queued in the
  * reservation's FIFO, unless it is merged, urgent, exempt from its cap, or goes first
- * whatever its reservation: requests without data, at the head, and requeued ones.
+ * whatever its reservation: requests without data, at the head, and requeued ones. Or it
+ * is dispatched as it arrives (ahead.h).
  */
 #include <linux/blk-mq.h>
 #include <linux/ioprio.h>
 #include <linux/ktime.h>
+#include <linux/sched.h>
 #include <trace/events/block.h>
 
 #include <htbs/cap_timer.h>
+#include <htbs/core/choose.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/urgent.h>
+#include <htbs/dispatch.h>
 #include <htbs/group.h>
 #include <htbs/idle_timer.h>
 #include <htbs/insert.h>
@@ -26,25 +30,27 @@
 /**
  * struct htbs_batch - requests that are inserted at once
  * @list: those of them that are not queued yet
- * @last: the last of those at the start of @list that are inserted
+ * @last: the last of those at the start of @list that are inserted, or NULL
  * @fifo: where these go
- * @at_head: they go first
- * @now: real time, ns
  * @free: those of them that were merged
  * @blkg: the group of the one that was looked up last
- * @ioprio: its priority; -1: other groups may wait for it, or there is none yet
  * @res: its reservation
+ * @ioprio: its priority; -1: other groups may wait for it, or there is none yet
+ * @room: so many more may be dispatched as they arrive
+ * @at_head: they go first
+ * @dispatched: those at the start of @list were dispatched as they arrived
  */
 struct htbs_batch {
 	struct list_head *list;
 	struct list_head *last;
 	struct list_head *fifo;
-	bool at_head;
-	u64 now;
 	struct list_head *free;
 	struct blkcg_gq *blkg;
-	int ioprio;
 	struct htbs_reservation *res;
+	int ioprio;
+	u32 room;
+	bool at_head;
+	bool dispatched;
 };
 
 /* Queue a request that goes first, whatever its reservation. */
@@ -77,6 +83,27 @@ static void htbs_batch_add(struct htbs_batch *batch, struct htbs_reservation *re
 	res->unmerged++;
 }
 
+/* A request is not dispatched as it arrives: those before it that were are passed on. */
+static void htbs_batch_cut(struct htbs_device *dev, struct htbs_batch *batch,
+			   struct request *rq)
+{
+	LIST_HEAD(ahead);
+
+	batch->room = 0;
+	if (!batch->dispatched)
+		return;
+	batch->dispatched = false;
+	list_cut_before(&ahead, batch->list, &rq->queuelist);
+	htbs_ahead_add_list(&dev->ahead, &ahead);
+}
+
+/* Take a request from the list that is queued by itself. */
+static void htbs_batch_take(struct htbs_batch *batch, struct request *rq)
+{
+	htbs_batch_queue(batch);
+	list_del_init(&rq->queuelist);
+}
+
 /* A request arrives that is pending until the policy chooses it. */
 static __always_inline void
 htbs_arrive(struct htbs_device *dev, struct htbs_reservation *res,
@@ -86,7 +113,7 @@ htbs_arrive(struct htbs_device *dev, struct htbs_reservation *res,
 
 	htbs_rq_set_arrived(rq, now);
 	if (!res->flow.pending)
-		htbs_rq_extent(rq, &res->flow.head);
+		htbs_rq_extent(rq, now, &res->flow.head);
 	htbs_policy_arrive(&dev->policy, &res->flow, now, &arrival);
 	if (arrival.hit)
 		res->stats.hits++;
@@ -171,18 +198,15 @@ static struct htbs_reservation *htbs_lookup(struct htbs_device *dev,
 		return batch->res;
 	batch->blkg = bio->bi_blkg;
 	batch->ioprio = as_root ? -1 : bio->bi_ioprio;
-	batch->res = htbs_reservation_of_rq(dev, rq);
+	batch->res = htbs_reservation_by_class(dev, bio->bi_blkg, bio->bi_ioprio, as_root);
 	return batch->res;
 }
 
-/*
- * 6.1 does not prepare FUA writes, and inserts plugged passthrough requests. A requeued
- * request has been chosen before.
- */
+/* A requeued request has been chosen before. */
 static bool htbs_is_scheduled(struct request *rq)
 {
-	return htbs_rq_prepared(rq) && !blk_rq_is_passthrough(rq) &&
-	       !htbs_rq_reservation(rq) && rq->bio && blk_rq_bytes(rq);
+	return htbs_rq_scheduled(rq) && !htbs_rq_reservation(rq) && rq->bio &&
+	       blk_rq_bytes(rq);
 }
 
 /* Whether no merge looks a request up that goes to the end of its reservation's FIFO. */
@@ -199,15 +223,77 @@ static void htbs_insert_one(struct htbs_device *dev, const struct htbs_batch *ba
 {
 	/* The data of a write between two flushes is inserted at the head. */
 	if (batch->at_head) {
-		htbs_queue_bypass(dev, res, htbs_rq_cost(rq), batch->now);
+		htbs_queue_bypass(dev, res, htbs_rq_cost(rq), dev->now);
 		htbs_insert_first(dev, rq, true);
 	} else if (!htbs_rq_issued_as_root(rq)) {
-		htbs_insert_pending(dev, res, rq, batch->now);
+		htbs_insert_pending(dev, res, rq, dev->now);
 	} else if (res->flow.cap.max) {
-		htbs_insert_exempt(dev, res, rq, batch->now);
-	} else if (!htbs_insert_urgent(dev, res, rq, batch->now)) {
-		htbs_insert_pending(dev, res, rq, batch->now);
+		htbs_insert_exempt(dev, res, rq, dev->now);
+	} else if (!htbs_insert_urgent(dev, res, rq, dev->now)) {
+		htbs_insert_pending(dev, res, rq, dev->now);
 	}
+}
+
+/* A request is charged to a reservation from now on. */
+static __always_inline void
+htbs_charge(struct htbs_device *dev, struct htbs_reservation *res, struct request *rq)
+{
+	trace_block_rq_insert(rq);
+	htbs_rq_set_reservation(rq, res);
+	htbs_rq_set_inserted_by(rq, current);
+	htbs_rq_hold(dev, rq, res);
+	res->stats.inserted++;
+}
+
+/* Whether the request that was looked up last may be dispatched as it arrives. */
+static bool htbs_may_go_ahead(const struct htbs_device *dev,
+			      const struct htbs_batch *batch,
+			      const struct htbs_reservation *res)
+{
+	return batch->room && batch->ioprio >= 0 &&
+	       htbs_policy_has_no_choice(&dev->policy, &res->flow);
+}
+
+/* An arriving request is held back: so blk-mq does not ask for one in vain. */
+static noinline void htbs_insert_held(struct htbs_device *dev,
+				      struct htbs_reservation *res, struct request *rq)
+{
+	htbs_rq_set_arrived(rq, dev->now);
+	htbs_queue_add(dev, res, rq);
+	htbs_idle_timer_arm(dev);
+	htbs_trace_arrive(dev, res, rq, dev->now, &(struct htbs_arrival){ });
+	htbs_trace_choice(dev, &(struct htbs_choice){ .held = true }, dev->policy.active,
+			  dev->now);
+}
+
+static void htbs_insert_arriving(struct htbs_device *dev, struct htbs_batch *batch,
+				 struct htbs_reservation *res, struct request *rq)
+{
+	const struct htbs_flow *was_active = dev->policy.active;
+	struct htbs_sent sent;
+
+	htbs_charge(dev, res, rq);
+	htbs_rq_extent(rq, dev->now, &res->flow.head);
+	if (!htbs_policy_dispatch_arriving(&dev->policy, &res->flow, dev->now, &sent)) {
+		htbs_batch_cut(dev, batch, rq);
+		htbs_batch_take(batch, rq);
+		htbs_insert_held(dev, res, rq);
+		return;
+	}
+	htbs_rq_set_sent(rq, &sent);
+	htbs_start_request(dev, res, rq);
+	htbs_trace_arriving(dev, res, rq, dev->now, was_active);
+	batch->dispatched = true;
+	batch->room--;
+}
+
+/* Insert a request that a merge does not look up, at the end of its reservation's FIFO. */
+static void htbs_insert_plain(struct htbs_device *dev, struct htbs_batch *batch,
+			      struct htbs_reservation *res, struct request *rq)
+{
+	htbs_charge(dev, res, rq);
+	htbs_batch_add(batch, res, rq);
+	htbs_arrive(dev, res, rq, dev->now);
 }
 
 /* Returns the reservation that the request is charged to; NULL: none, or it was merged. */
@@ -216,35 +302,31 @@ static struct htbs_reservation *htbs_insert(struct htbs_device *dev,
 					    struct request *rq)
 {
 	struct htbs_reservation *res;
-	bool plain;
 
 	lockdep_assert_held(&dev->lock);
 
 	if (!htbs_is_scheduled(rq)) {
-		list_del_init(&rq->queuelist);
+		htbs_batch_cut(dev, batch, rq);
+		htbs_batch_take(batch, rq);
 		trace_block_rq_insert(rq);
 		htbs_insert_first(dev, rq, batch->at_head);
 		return NULL;
 	}
 
 	res = htbs_lookup(dev, batch, rq);
-	plain = htbs_is_plain(dev, batch, res, rq);
-	if (!plain) {
-		htbs_batch_queue(batch);
-		list_del_init(&rq->queuelist);
+	if (htbs_may_go_ahead(dev, batch, res)) {
+		htbs_insert_arriving(dev, batch, res, rq);
+		return res;
+	}
+	htbs_batch_cut(dev, batch, rq);
+	if (htbs_is_plain(dev, batch, res, rq)) {
+		htbs_insert_plain(dev, batch, res, rq);
+	} else {
+		htbs_batch_take(batch, rq);
 		if (htbs_may_merge(dev, res, rq) &&
 		    blk_mq_sched_try_insert_merge(dev->queue, rq, batch->free))
 			return NULL;
-	}
-	trace_block_rq_insert(rq);
-
-	htbs_rq_set_reservation(rq, res);
-	htbs_rq_hold(dev, rq, res);
-	res->stats.inserted++;
-	if (plain) {
-		htbs_batch_add(batch, res, rq);
-		htbs_arrive(dev, res, rq, batch->now);
-	} else {
+		htbs_charge(dev, res, rq);
 		htbs_insert_one(dev, batch, res, rq);
 	}
 	return res;
@@ -261,9 +343,33 @@ static void htbs_insert_batch(struct htbs_device *dev, struct htbs_batch *batch)
 			htbs_tags_account(dev, last);
 		last = res;
 	}
-	htbs_batch_queue(batch);
+	if (batch->dispatched) {
+		htbs_ahead_add_list(&dev->ahead, batch->list);
+	} else {
+		htbs_batch_queue(batch);
+		htbs_cap_timer_arm(dev);
+	}
 	if (last)
 		htbs_tags_account(dev, last);
+}
+
+/*
+ * Whether the queue is run by this task, right after the insertion: it is when a plug ends,
+ * but not when a task is about to sleep. Else a worker runs it, later.
+ */
+static bool htbs_runs_queue(void)
+{
+	return current->plug && task_is_running(current);
+}
+
+static noinline void htbs_free_merged(struct list_head *free)
+{
+	struct request *rq, *next;
+
+	list_for_each_entry_safe(rq, next, free, queuelist) {
+		list_del_init(&rq->queuelist);
+		blk_mq_free_request(rq);
+	}
 }
 
 /**
@@ -283,16 +389,14 @@ void htbs_insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list,
 		.free		= &free,
 		.ioprio		= -1,
 	};
-	struct request *rq, *next;
 	unsigned long flags;
 
-	batch.now = htbs_device_lock(dev, &flags, ktime_get_ns());
+	htbs_device_lock(dev, &flags, ktime_get_ns());
+	if (!batch.at_head && htbs_runs_queue())
+		batch.room = htbs_dispatch_room(dev, hctx);
 	htbs_insert_batch(dev, &batch);
-	htbs_cap_timer_arm(dev);
 	htbs_device_unlock(dev, flags);
 
-	list_for_each_entry_safe(rq, next, &free, queuelist) {
-		list_del_init(&rq->queuelist);
-		blk_mq_free_request(rq);
-	}
+	if (!list_empty(&free))
+		htbs_free_merged(&free);
 }

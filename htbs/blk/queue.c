@@ -117,7 +117,7 @@ htbs_queue_update_head(struct htbs_device *dev, struct htbs_reservation *res)
 
 	if (!rq)
 		return;
-	htbs_rq_extent(rq, &res->flow.head);
+	htbs_rq_extent(rq, htbs_rq_arrived(rq), &res->flow.head);
 	htbs_policy_head_changed(&dev->policy, &res->flow);
 }
 

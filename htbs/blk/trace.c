@@ -23,21 +23,38 @@ static u64 htbs_flow_id(const struct htbs_flow *flow)
 	return flow ? container_of(flow, struct htbs_reservation, flow)->id : 0;
 }
 
+static void htbs_trace_arrived(struct htbs_device *dev, struct htbs_reservation *res,
+			       struct request *rq, u64 now, u32 pending)
+{
+	u32 bytes = htbs_data_bytes(rq->cmd_flags, blk_rq_bytes(rq));
+
+	trace_htbs_arrive(dev->devt, res->id, htbs_rq_id(rq), now,
+			  blk_rq_pos(rq), bytes, op_is_write(rq->cmd_flags), pending,
+			  op_is_sync(rq->cmd_flags));
+	blk_add_trace_msg(dev->queue, "htbs arrive %llu %llu", res->id,
+			  (u64)blk_rq_pos(rq));
+}
+
 void __htbs_trace_arrive(struct htbs_device *dev, struct htbs_reservation *res,
 			 struct request *rq, u64 now,
 			 const struct htbs_arrival *arrival)
 {
-	u32 bytes = htbs_data_bytes(rq->cmd_flags, blk_rq_bytes(rq));
-
 	if (arrival->hit)
 		htbs_trace_wait_end(dev, &res->flow, now, HTBS_WAIT_HIT);
 	if (res->flow.pending == 1 && res->flow.cap.throttled)
 		htbs_trace_stop(dev, res, now);
-	trace_htbs_arrive(dev->devt, res->id, htbs_rq_id(rq), now,
-			  blk_rq_pos(rq), bytes, op_is_write(rq->cmd_flags),
-			  res->flow.pending, op_is_sync(rq->cmd_flags));
-	blk_add_trace_msg(dev->queue, "htbs arrive %llu %llu", res->id,
-			  (u64)blk_rq_pos(rq));
+	htbs_trace_arrived(dev, res, rq, now, res->flow.pending);
+}
+
+/* As if the request had been pending for a moment. */
+void __htbs_trace_arriving(struct htbs_device *dev, struct htbs_reservation *res,
+			   struct request *rq, u64 now,
+			   const struct htbs_flow *was_active)
+{
+	htbs_trace_arrived(dev, res, rq, now, 1);
+	if (dev->policy.active != was_active)
+		htbs_trace_switch(dev, dev->policy.active, now);
+	__htbs_trace_dispatch(dev, res, rq, now, dev->policy.order);
 }
 
 /**

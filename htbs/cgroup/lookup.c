@@ -41,8 +41,8 @@ static bool htbs_group_charges(struct htbs_group *group)
  * reservation, or its own. A dying blkg may have lost its group, and on 6.1 may
  * have a group of the time before the device was switched away and back.
  */
-static struct htbs_group *htbs_group_charged(struct htbs_device *dev,
-					     struct blkcg_gq *blkg)
+static __always_inline struct htbs_group *
+htbs_group_charged(struct htbs_device *dev, struct blkcg_gq *blkg)
 {
 	struct htbs_group *group, *own = NULL;
 
@@ -57,7 +57,7 @@ static struct htbs_group *htbs_group_charged(struct htbs_device *dev,
 	return own;
 }
 
-static struct htbs_reservation *
+static __always_inline struct htbs_reservation *
 htbs_reservation_in_force(struct htbs_device *dev, struct blkcg_gq *blkg)
 {
 	struct htbs_group *group = htbs_group_charged(dev, blkg);
@@ -67,11 +67,19 @@ htbs_reservation_in_force(struct htbs_device *dev, struct blkcg_gq *blkg)
 	return group ? &group->reservation : &dev->background;
 }
 
-/*
- * Requests of the idle class go to the background, except to get around a cap,
- * and except requests that other groups may wait for.
+/**
+ * htbs_reservation_by_class() - the reservation that requests are charged to
+ * @dev: the device
+ * @blkg: their cgroup on it
+ * @ioprio: their priority
+ * @for_all: other groups may wait for them
+ *
+ * Requests of the idle class go to the background, except to get around a cap, and
+ * except requests that other groups may wait for.
+ *
+ * Return: the reservation.
  */
-static struct htbs_reservation *
+__always_inline struct htbs_reservation *
 htbs_reservation_by_class(struct htbs_device *dev, struct blkcg_gq *blkg,
 			  int ioprio, bool for_all)
 {
@@ -98,21 +106,6 @@ struct htbs_reservation *htbs_reservation_of(struct htbs_device *dev,
 {
 	return htbs_reservation_by_class(dev, bio->bi_blkg, bio->bi_ioprio,
 					 htbs_op_issued_as_root(bio->bi_opf));
-}
-
-/**
- * htbs_reservation_of_rq() - the reservation that a request is charged to
- * @dev: the device
- * @rq: the request, with a bio
- *
- * Return: the reservation.
- */
-struct htbs_reservation *htbs_reservation_of_rq(struct htbs_device *dev,
-						struct request *rq)
-{
-	return htbs_reservation_by_class(dev, rq->bio->bi_blkg,
-					 rq->bio->bi_ioprio,
-					 htbs_rq_issued_as_root(rq));
 }
 
 /**

@@ -181,11 +181,51 @@ htbs_policy_choose_only(struct htbs_policy *policy, u64 now)
 	if (policy->rotational || htbs_policy_waits(policy) || policy->overload.now ||
 	    !list_is_singular(&policy->backlogged) || flow->background ||
 	    !htbs_before(now, flow->head.arrived + HTBS_EXPIRE) ||
-	    !htbs_policy_can_dispatch(policy, flow, now))
+	    !htbs_policy_flash_can_dispatch(policy, flow, now))
 		return NULL;
 	policy->order = HTBS_ORDER_OLDEST;
 	htbs_grant(policy, flow, now);
 	return flow;
+}
+
+/**
+ * htbs_policy_has_no_choice() - whether an arriving request is the only candidate
+ * @policy: the policy
+ * @flow: its flow, which the request does not count in yet
+ *
+ * On a device that orders by itself, with nothing pending, and nothing to throttle or to
+ * wait for, htbs_policy_choose() would choose the request, or hold it back.
+ *
+ * Return: true if htbs_policy_dispatch_arriving() may be called.
+ */
+__always_inline bool
+htbs_policy_has_no_choice(const struct htbs_policy *policy,
+			  const struct htbs_flow *flow)
+{
+	return !policy->pending && !policy->rotational && !htbs_policy_waits(policy) &&
+	       !policy->overload.now && !flow->background && !flow->cap.max;
+}
+
+/**
+ * htbs_policy_choose_arriving() - choose an arriving request
+ * @policy: the policy; it has no choice
+ * @flow: the flow; the request is its head
+ * @now: real time, ns
+ * @idle: the flow was idle before: virtual time is up to date
+ *
+ * Return: true if it is to be dispatched; false if it is held back.
+ */
+__always_inline bool
+htbs_policy_choose_arriving(struct htbs_policy *policy, struct htbs_flow *flow,
+			    u64 now, bool idle)
+{
+	if (!htbs_policy_flash_can_dispatch(policy, flow, now))
+		return false;
+	policy->order = HTBS_ORDER_OLDEST;
+	if (idle)
+		policy->active = flow;
+	htbs_grant(policy, flow, now);
+	return true;
 }
 
 /**

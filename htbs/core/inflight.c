@@ -172,11 +172,19 @@ static bool htbs_window_open(struct htbs_policy *policy)
  * Whether the head of a flow may go as surplus. That is limited for others: what a flow
  * itself has reserved does not limit it.
  */
-static bool htbs_within_limits(struct htbs_policy *policy,
-			       const struct htbs_flow *flow, u64 now)
+static noinline bool htbs_within_limits(struct htbs_policy *policy,
+					const struct htbs_flow *flow, u64 now)
 {
 	return flow->head.write ? htbs_quota_allows(&policy->quota, now) :
 	       policy->rotational || htbs_window_open(policy);
+}
+
+/* Surplus is limited while conforming requests of other flows are expected. */
+static __always_inline bool
+htbs_limits_allow(struct htbs_policy *policy, const struct htbs_flow *flow, u64 now)
+{
+	return !htbs_others_expected(policy, flow, now) ||
+	       htbs_flow_owed(flow, now) || htbs_within_limits(policy, flow, now);
 }
 
 /**
@@ -192,8 +200,22 @@ bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 {
 	if (policy->rotational && !htbs_disk_has_room(policy, flow, now))
 		return false;
-	return !htbs_others_expected(policy, flow, now) ||
-	       htbs_flow_owed(flow, now) || htbs_within_limits(policy, flow, now);
+	return htbs_limits_allow(policy, flow, now);
+}
+
+/**
+ * htbs_policy_flash_can_dispatch() - as htbs_policy_can_dispatch(), if it does not seek
+ * @policy: the policy
+ * @flow: the flow; not the background
+ * @now: real time, ns
+ *
+ * Return: true if the device may have the head of the flow.
+ */
+__always_inline bool
+htbs_policy_flash_can_dispatch(struct htbs_policy *policy,
+			       const struct htbs_flow *flow, u64 now)
+{
+	return htbs_limits_allow(policy, flow, now);
 }
 
 static void htbs_update_load(struct htbs_policy *policy, struct htbs_flow *flow)
@@ -224,30 +246,26 @@ static void htbs_note_due(struct htbs_policy *policy, u64 due)
 /**
  * htbs_policy_inflight_add() - the device gets a request
  * @policy: the policy
- * @flow: its flow
+ * @flow: its flow, busy
  * @sent: the request
  */
 __always_inline void
 htbs_policy_inflight_add(struct htbs_policy *policy, struct htbs_flow *flow,
 			 const struct htbs_sent *sent)
 {
-	if (!htbs_flow_busy(flow)) {
-		policy->busy++;
-		flow->pool->busy++;
-	}
 	flow->in_flight++;
 	flow->pool->in_flight++;
 	if (sent->flags & HTBS_SENT_PACED) {
 		htbs_paced_add(&flow->paced, sent->cost);
 		htbs_paced_add(&flow->pool->paced, sent->cost);
 	}
-	flow->far += !!(sent->flags & HTBS_SENT_FAR);
-	flow->bytes += sent->cost;
 	if (!policy->in_flight++)
 		policy->busy_since = sent->at;
 	policy->writes += !!(sent->flags & HTBS_SENT_WRITE);
 	if (!policy->rotational)
 		return;
+	flow->far += !!(sent->flags & HTBS_SENT_FAR);
+	flow->bytes += sent->cost;
 	htbs_update_load(policy, flow);
 	htbs_note_due(policy, sent->due);
 }
@@ -297,13 +315,13 @@ htbs_policy_inflight_remove(struct htbs_policy *policy, struct htbs_flow *flow,
 		htbs_paced_sub(&flow->paced, sent->cost);
 		htbs_paced_sub(&flow->pool->paced, sent->cost);
 	}
-	flow->far -= !!(sent->flags & HTBS_SENT_FAR);
-	flow->bytes -= sent->cost;
 	policy->in_flight--;
 	policy->writes -= !!(sent->flags & HTBS_SENT_WRITE);
 	htbs_policy_note_idle(policy, flow);
 	if (!policy->rotational)
 		return;
+	flow->far -= !!(sent->flags & HTBS_SENT_FAR);
+	flow->bytes -= sent->cost;
 	htbs_update_load(policy, flow);
 	htbs_forget_due(policy, sent->due);
 }

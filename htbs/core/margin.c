@@ -39,15 +39,15 @@ void htbs_policy_init_margin(struct htbs_policy *policy)
 
 /**
  * htbs_policy_judge_margin() - a conforming request has completed
- * @policy: the policy
+ * @policy: the policy of a device that seeks
  * @late: it was due before; its reservation is not impossible
  *
- * In an overload deadlines are not kept, and on a device that does not seek they are not
- * put off to the last moment.
+ * In an overload deadlines are not kept. On a device that does not seek they are not put off
+ * to the last moment, and there is no margin.
  */
 void htbs_policy_judge_margin(struct htbs_policy *policy, bool late)
 {
-	if (policy->overload.now || !policy->rotational)
+	if (policy->overload.now)
 		return;
 	policy->trust.full = true;
 	htbs_limit_judge(&policy->trust, late, policy->trust.value);

@@ -188,7 +188,7 @@ u64 htbs_pace_deadline(const struct htbs_pace *pace, u64 arrived, u64 start)
  * @idle: how long the flow had none, ns
  * @service: what the device takes for a request of the flow, ns
  */
-void htbs_pace_busy(struct htbs_pace *pace, u64 now, u64 idle, u64 service)
+__always_inline void htbs_pace_busy(struct htbs_pace *pace, u64 now, u64 idle, u64 service)
 {
 	u64 least = now - pace->params.latency;
 

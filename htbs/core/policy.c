@@ -8,9 +8,11 @@
  * refunded, and a merge or another reservation changes what the head is owed and
  * no more.
  */
+#include <linux/math64.h>
 #include <linux/string.h>
 
 #include <htbs/core/backlog.h>
+#include <htbs/core/choose.h>
 #include <htbs/core/expire.h>
 #include <htbs/core/flow.h>
 #include <htbs/core/inflight.h>
@@ -23,6 +25,8 @@
 
 /* No request is charged more, so that a share fits 64 bits: 69 seconds. */
 #define HTBS_TOOK_MAX		0x1000000000ULL		/* ns: 2^36 */
+/* A device that does not seek is learnt from once in so long. */
+#define HTBS_LEARN		1000000		/* ns: 1 ms */
 /* How many times a write counts in the share of its flow. */
 #define HTBS_WRITE_CHARGE	3
 
@@ -93,9 +97,9 @@ static u64 htbs_own_service(const struct htbs_policy *policy,
 }
 
 /* A pool has a request of a flow, and had none. */
-static void htbs_pool_becomes_busy(struct htbs_policy *policy,
-				   struct htbs_pool *pool,
-				   const struct htbs_flow *flow, u64 now)
+static __always_inline void
+htbs_pool_becomes_busy(struct htbs_policy *policy, struct htbs_pool *pool,
+		       const struct htbs_flow *flow, u64 now)
 {
 	htbs_pace_busy(&pool->pace, now, now - pool->idle_since,
 		       htbs_own_service(policy, flow));
@@ -196,8 +200,8 @@ bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow)
 }
 
 /* A request arrives, and the flow had none. */
-static void htbs_become_busy(struct htbs_policy *policy, struct htbs_flow *flow,
-			     u64 now)
+static __always_inline void
+htbs_become_busy(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
 {
 	policy->busy++;
 	if (policy->rotational)
@@ -209,6 +213,29 @@ static void htbs_become_busy(struct htbs_policy *policy, struct htbs_flow *flow,
 		return;
 	htbs_policy_serve_active(policy);
 	htbs_fair_busy(&policy->shares, &flow->share);
+}
+
+/* What an arriving request tells of its flow. */
+static __always_inline void
+htbs_note_arrival(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
+{
+	htbs_pool_note_arrival(flow->pool, flow, now);
+	if (!htbs_flow_busy(flow))
+		htbs_become_busy(policy, flow, now);
+}
+
+/* A request is pending that has arrived. */
+static __always_inline void
+htbs_become_pending(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
+{
+	policy->pending++;
+	flow->pool->pending++;
+	/* A request behind others of its flow changes no choice. */
+	if (flow->pending++)
+		return;
+	policy->held = policy->held && policy->full;
+	flow->cap.throttled = htbs_policy_throttles(policy, flow, now);
+	htbs_policy_head_changed(policy, flow);
 }
 
 /**
@@ -227,17 +254,8 @@ htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 	arrival->hit = policy->active == flow && policy->wait != HTBS_WAIT_NONE;
 	if (arrival->hit)
 		policy->wait = HTBS_WAIT_NONE;
-	htbs_pool_note_arrival(flow->pool, flow, now);
-	if (!htbs_flow_busy(flow))
-		htbs_become_busy(policy, flow, now);
-	policy->pending++;
-	flow->pool->pending++;
-	if (!flow->pending++) {
-		/* A request behind others of its flow changes no choice. */
-		policy->held = policy->held && policy->full;
-		flow->cap.throttled = htbs_policy_throttles(policy, flow, now);
-		htbs_policy_head_changed(policy, flow);
-	}
+	htbs_note_arrival(policy, flow, now);
+	htbs_become_pending(policy, flow, now);
 	if (!htbs_flow_had_conforming(flow, now) &&
 	    htbs_policy_owes(policy, flow, now))
 		htbs_policy_expect_more(policy, flow, now);
@@ -288,7 +306,7 @@ htbs_describe(const struct htbs_policy *policy, const struct htbs_flow *flow,
 static __always_inline void
 htbs_charge_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 		     const struct htbs_extent *extent,
-		     const struct htbs_sent *sent)
+		     const struct htbs_sent *sent, bool backlogged)
 {
 	u64 arrived = htbs_cap_waits_since(&flow->cap, extent->arrived);
 	struct htbs_pool *pool = flow->pool;
@@ -298,13 +316,39 @@ htbs_charge_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 	pool->served = sent->at;
 	if (sent->flags & HTBS_SENT_PACED) {
 		htbs_pace_charge(&pool->pace, arrived, sent->cost);
-		htbs_flow_turn_over(flow);
+		if (backlogged)
+			htbs_flow_turn_over(flow);
 	}
 	if (!policy->overload.now)
 		return;
 	htbs_fair_serve(&policy->proportions, &pool->proportion, 0);
 	htbs_fair_charge(&policy->proportions, &pool->proportion,
 			 htbs_pace_step(&pool->pace, sent->cost));
+}
+
+/* The device gets a request, which is backlogged or has just arrived. */
+static __always_inline bool
+htbs_send(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
+	  const struct htbs_extent *extent, struct htbs_sent *sent, bool backlogged)
+{
+	bool near = htbs_flow_note_dispatch(flow, extent), began = false;
+	bool surplus;
+
+	policy->next_pos = flow->next_pos;
+	htbs_describe(policy, flow, now, near, extent, sent);
+	surplus = flow->background ||
+		  htbs_before(now, sent->due - htbs_flow_latency(flow));
+	htbs_policy_inflight_add(policy, flow, sent);
+	if (!policy->run && !flow->background)
+		began = htbs_policy_account_turn(policy, flow, sent->due, now);
+	policy->run += policy->active == flow;
+
+	htbs_charge_dispatch(policy, flow, extent, sent, backlogged);
+	if (sent->flags & HTBS_SENT_WRITE)
+		htbs_quota_account(&policy->quota, extent->cost,
+				   policy->rotational && !near ?
+				   policy->service.position : 0, surplus, now);
+	return began;
 }
 
 /**
@@ -324,29 +368,46 @@ htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 		     u64 now, const struct htbs_extent *extent,
 		     struct htbs_sent *sent)
 {
-	bool near = htbs_flow_note_dispatch(flow, extent), began = false;
-	bool surplus;
+	bool began = htbs_send(policy, flow, now, extent, sent, true);
 
 	if (policy->order == HTBS_ORDER_NEAREST)
 		flow->sweep = flow->next_pos;
-	policy->next_pos = flow->next_pos;
-	htbs_describe(policy, flow, now, near, extent, sent);
-	surplus = flow->background ||
-		  htbs_before(now, sent->due - htbs_flow_latency(flow));
-	htbs_policy_inflight_add(policy, flow, sent);
-	if (!policy->run && !flow->background)
-		began = htbs_policy_account_turn(policy, flow, sent->due, now);
-	policy->run += policy->active == flow;
-
-	htbs_charge_dispatch(policy, flow, extent, sent);
-	if (sent->flags & HTBS_SENT_WRITE)
-		htbs_quota_account(&policy->quota, extent->cost,
-				   policy->rotational && !near ?
-				   policy->service.position : 0, surplus, now);
 	htbs_policy_remove(policy, flow);
 	if (flow->cap.max)
 		htbs_policy_charge_cap(policy, flow, now, extent->cost);
 	return began;
+}
+
+/**
+ * htbs_policy_dispatch_arriving() - a request arrives, and is dispatched or held back
+ * @policy: the policy; by htbs_policy_has_no_choice() there is no other to choose
+ * @flow: its flow; flow->head is the request
+ * @now: real time, ns
+ * @sent: what to keep of it until it completes, if it is dispatched
+ *
+ * This comes to the same as htbs_policy_arrive(), htbs_policy_choose() and
+ * htbs_policy_dispatch(), but the flow is not backlogged in between. It is due after
+ * now, so no overload begins.
+ *
+ * Return: true if it is dispatched; false if it is pending, and held back.
+ */
+__always_inline bool
+htbs_policy_dispatch_arriving(struct htbs_policy *policy, struct htbs_flow *flow,
+			      u64 now, struct htbs_sent *sent)
+{
+	bool idle = !htbs_flow_busy(flow);
+
+	htbs_note_arrival(policy, flow, now);
+	if (!htbs_flow_had_conforming(flow, now) && !flow->pool->relaxed &&
+	    htbs_flow_owed(flow, now))
+		htbs_policy_expect_more(policy, flow, now);
+	if (!htbs_policy_choose_arriving(policy, flow, now, idle)) {
+		htbs_become_pending(policy, flow, now);
+		htbs_policy_hold(policy, now);
+		return false;
+	}
+	htbs_send(policy, flow, now, &flow->head, sent, false);
+	return true;
 }
 
 /**
@@ -382,12 +443,30 @@ htbs_learn_service(struct htbs_policy *policy, struct htbs_flow *flow, u64 took,
 			(sent->cost * policy->service.stream >> 10);
 
 	htbs_service_time_learn(&policy->service, took, sent->cost, far || slow);
-	if (!policy->rotational)
-		return;
 	if ((far || slow) && policy->in_flight == 1)
 		htbs_service_time_learn(&policy->alone, took, sent->cost, true);
 	if (!slow)
 		htbs_service_time_learn(&flow->service, took, sent->cost, far);
+}
+
+/*
+ * A device that does not seek is learnt from by the mean of what it has served in a while. How
+ * far shares may be apart follows from that, and how long the background, the next expired
+ * head, or a request that is held back waits at most.
+ */
+static __always_inline void
+htbs_learn_flash(struct htbs_policy *policy, u64 took, const struct htbs_sent *sent)
+{
+	struct htbs_unlearnt *unlearnt = &policy->unlearnt;
+
+	unlearnt->took += took;
+	unlearnt->bytes += sent->cost;
+	unlearnt->count++;
+	if (unlearnt->took < HTBS_LEARN)
+		return;
+	htbs_service_time_learn(&policy->service, div64_u64(unlearnt->took, unlearnt->count),
+				div64_u64(unlearnt->bytes, unlearnt->count), true);
+	*unlearnt = (struct htbs_unlearnt){ };
 }
 
 /* Learn from a completed request, and charge the device time that it took. */
@@ -400,7 +479,10 @@ htbs_charge_service(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 	if (took > HTBS_TOOK_MAX)
 		took = HTBS_TOOK_MAX;
 	policy->busy_since = now;
-	htbs_learn_service(policy, flow, took, sent);
+	if (policy->rotational)
+		htbs_learn_service(policy, flow, took, sent);
+	else
+		htbs_learn_flash(policy, took, sent);
 	htbs_fastest_learn(&flow->fastest, now, now - sent->at);
 	if (policy->rotational)
 		htbs_flow_note_service(flow, sent->cost);
@@ -429,18 +511,18 @@ __always_inline bool
 htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 		     u64 now, const struct htbs_sent *sent)
 {
-	bool was = htbs_pool_impossible(flow->pool);
+	bool was = policy->rotational && htbs_pool_impossible(flow->pool);
 	bool conforms = sent->flags & HTBS_SENT_CONFORMS;
 
 	if (conforms && htbs_before(sent->at, sent->due))
 		htbs_policy_judge_limits(policy, flow, now, *sent);
-	if (conforms && !was)
+	if (conforms && policy->rotational && !was)
 		htbs_policy_judge_margin(policy, htbs_before(sent->due, now));
 	htbs_charge_service(policy, flow, now, sent);
 	htbs_policy_inflight_remove(policy, flow, sent);
 	flow->idle_since = now;
 	flow->pool->idle_since = now;
-	if (htbs_pool_impossible(flow->pool) != was)
+	if (policy->rotational && htbs_pool_impossible(flow->pool) != was)
 		htbs_policy_update_head(policy, flow);
 	if (policy->active != flow || policy->wait != HTBS_WAIT_SERVICE)
 		return false;
@@ -478,6 +560,10 @@ bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow,
 void htbs_policy_redispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			    const struct htbs_sent *sent)
 {
+	if (!htbs_flow_busy(flow)) {
+		policy->busy++;
+		flow->pool->busy++;
+	}
 	htbs_policy_inflight_add(policy, flow, sent);
 }
 

@@ -95,11 +95,11 @@ struct htbs_flow *htbs_pool_of_ready(struct htbs_ready_node *node)
 void htbs_pool_note_arrival(struct htbs_pool *pool, const struct htbs_flow *flow,
 			    u64 now)
 {
-	u64 most = HTBS_PAUSE_MOST * flow->time_alone;
-	u64 pause = htbs_pool_busy(pool) ? 0 : now - pool->idle_since;
+	u64 most = HTBS_PAUSE_MOST * flow->time_alone, pause;
 
-	if (!flow->time_alone)
+	if (!most)
 		return;
+	pause = htbs_pool_busy(pool) ? 0 : now - pool->idle_since;
 	if (pause > most)
 		pause = most;
 	if (pool->pause > most)

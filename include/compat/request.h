@@ -42,6 +42,23 @@ static inline bool htbs_discard_mergeable(struct request *rq)
 }
 
 /**
+ * htbs_rq_scheduled() - whether the elevator decides when a request goes
+ * @rq: request that is inserted
+ *
+ * 6.1 does not prepare FUA writes, and inserts plugged passthrough requests.
+ *
+ * Return: true if it does.
+ */
+static inline bool htbs_rq_scheduled(struct request *rq)
+{
+#ifdef RQF_ELVPRIV
+	return (rq->rq_flags & RQF_ELVPRIV) && !blk_rq_is_passthrough(rq);
+#else
+	return rq->rq_flags & RQF_USE_SCHED;
+#endif
+}
+
+/**
  * htbs_rq_prepared() - whether the elevator may use its fields of a request
  * @rq: request
  *

@@ -22,20 +22,17 @@ static inline unsigned int htbs_nr_sched_tags(struct blk_mq_alloc_data *data)
 }
 
 /**
- * htbs_driver_tags() - the number of tags that the driver has for a queue's requests
- * @hctx: a hardware queue of it
+ * htbs_hctx_tags() - the number of tags that the driver has for a hardware queue's requests
+ * @hctx: the hardware queue
  *
- * Queues that share a set of tags have equal parts of it, as in hctx_may_queue().  The
- * tags of hardware queues that are polled serve none but polled requests.
+ * Queues that share a set of tags have equal parts of it, as in hctx_may_queue().
  *
- * Return: the tags of all hardware queues that are not polled.
+ * Return: tags.
  */
-static inline unsigned int htbs_driver_tags(const struct blk_mq_hw_ctx *hctx)
+static inline unsigned int htbs_hctx_tags(const struct blk_mq_hw_ctx *hctx)
 {
 	const struct blk_mq_tag_set *set = hctx->queue->tag_set;
-	unsigned int tags = set->queue_depth - set->reserved_tags;
-	unsigned int queues = set->map[HCTX_TYPE_DEFAULT].nr_queues +
-			      set->map[HCTX_TYPE_READ].nr_queues, users;
+	unsigned int tags = set->queue_depth - set->reserved_tags, users;
 
 	if (hctx->flags & BLK_MQ_F_TAG_QUEUE_SHARED) {
 		/* Older kernels count in an atomic_t. */
@@ -43,9 +40,26 @@ static inline unsigned int htbs_driver_tags(const struct blk_mq_hw_ctx *hctx)
 		if (users > 1)
 			tags = max(DIV_ROUND_UP(tags, users), 4U);
 	}
-	if (!(hctx->flags & BLK_MQ_F_TAG_HCTX_SHARED))
-		tags *= max(queues, 1U);
 	return tags;
+}
+
+/**
+ * htbs_driver_tags() - the number of tags that the driver has for a queue's requests
+ * @hctx: a hardware queue of it
+ *
+ * The tags of hardware queues that are polled serve none but polled requests.
+ *
+ * Return: the tags of all hardware queues that are not polled.
+ */
+static inline unsigned int htbs_driver_tags(const struct blk_mq_hw_ctx *hctx)
+{
+	const struct blk_mq_tag_set *set = hctx->queue->tag_set;
+	unsigned int queues = set->map[HCTX_TYPE_DEFAULT].nr_queues +
+			      set->map[HCTX_TYPE_READ].nr_queues;
+
+	if (hctx->flags & BLK_MQ_F_TAG_HCTX_SHARED)
+		queues = 1;
+	return htbs_hctx_tags(hctx) * max(queues, 1U);
 }
 
 /*

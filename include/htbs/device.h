@@ -29,6 +29,7 @@
 #include <htbs/admission_set.h>
 #include <htbs/completions.h>
 #include <htbs/core/policy.h>
+#include <htbs/ahead.h>
 
 struct htbs_group;
 
@@ -115,6 +116,7 @@ struct htbs_reservation {
  * @reserved_tags: how many tags surplus leaves to reservations; read without
  *	the lock
  * @ending: reservations that have requests though their group was removed
+ * @ahead: requests that were dispatched before blk-mq asked for them
  * @completions: completed requests that are not accounted for
  * @wait_timer: ends a wait for an arrival
  * @cap_timer: unthrottles flows, and runs the queue
@@ -124,9 +126,11 @@ struct htbs_reservation {
  *	disk
  * @driver_tags: the tags that the driver has for the queue, if it shares them with
  *	no other (constant)
+ * @hctx_tags: those of one hardware queue (constant)
  * @root: the group of the root cgroup; the groups without a reservation share that of
  *	this one; freed by RCU
- * @has_work: a request can be dispatched; read without the lock
+ * @dispatches_ahead: requests may be dispatched before blk-mq asks for them (constant)
+ * @has_work: a request can be chosen; read without the lock
  * @prompt: a completion has to be accounted for at once: a request is held back until
  *	one, the device is idled, or a removed group goes with its last request; read
  *	without the lock
@@ -159,9 +163,12 @@ struct htbs_device {
 	struct request_queue *queue ____cacheline_aligned_in_smp;
 	dev_t devt;
 	u32 driver_tags;
+	u32 hctx_tags;
 	struct htbs_group *root;
+	bool dispatches_ahead;
 	bool has_work;
 	bool prompt;
+	struct htbs_ahead ahead ____cacheline_aligned_in_smp;
 	struct htbs_completions completions ____cacheline_aligned_in_smp;
 	atomic_t tags_held ____cacheline_aligned_in_smp;
 	struct htbs_params defaults ____cacheline_aligned_in_smp;

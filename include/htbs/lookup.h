@@ -105,8 +105,9 @@ const struct htbs_group *htbs_group_source(const struct htbs_group *group);
 bool htbs_group_is_charged(const struct htbs_group *group);
 struct htbs_reservation *htbs_reservation_of(struct htbs_device *dev,
 					     struct bio *bio);
-struct htbs_reservation *htbs_reservation_of_rq(struct htbs_device *dev,
-						struct request *rq);
+struct htbs_reservation *htbs_reservation_by_class(struct htbs_device *dev,
+						   struct blkcg_gq *blkg,
+						   int ioprio, bool for_all);
 struct htbs_reservation *htbs_reservation_of_task(struct htbs_device *dev);
 
 #endif /* HTBS_LOOKUP_H */

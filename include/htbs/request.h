@@ -9,13 +9,14 @@
  *	elv.icq		once dispatched: when it was, before or after it is due,
  *			what it was charged, and flags; see htbs_rq_set_sent(). Only
  *			bfq has it point to an io_cq
+ *	fifo_time	the task that inserted it; only ever compared
  *	queuelist	the reservation's FIFO, or a list of the device
  *	rb_node		the reservation's requests by position
  *
  * Nothing is allocated, so nothing can fail. 64-bit numbers are stored in unsigned
  * longs, which is why Kconfig's 64BIT is required.
  *
- * A request has a reservation from its insertion until finish_request().
+ * A request has a reservation from its insertion until it is freed.
  * Passthrough requests, flushes and others without data never have one.
  */
 #ifndef HTBS_REQUEST_H
@@ -72,6 +73,17 @@ static inline void htbs_rq_set_flag(struct request *rq, unsigned long flag)
 static inline void htbs_rq_clear_flag(struct request *rq, unsigned long flag)
 {
 	rq->elv.priv[0] = (void *)((unsigned long)rq->elv.priv[0] & ~flag);
+}
+
+static inline void htbs_rq_set_inserted_by(struct request *rq, const struct task_struct *task)
+{
+	rq->fifo_time = (unsigned long)task;
+}
+
+/* The task that inserted a request; it may be gone. */
+static inline const struct task_struct *htbs_rq_inserted_by(const struct request *rq)
+{
+	return (const struct task_struct *)(unsigned long)rq->fifo_time;
 }
 
 /* When a pending request arrived. */
@@ -217,10 +229,11 @@ static inline u32 htbs_rq_cost(struct request *rq)
 	return htbs_cost(htbs_data_bytes(rq->cmd_flags, blk_rq_bytes(rq)));
 }
 
-/* What the policy has to know of a pending request. */
-static inline void htbs_rq_extent(struct request *rq, struct htbs_extent *extent)
+/* What the policy has to know of a request that has arrived. */
+static inline void htbs_rq_extent(struct request *rq, u64 arrived,
+				  struct htbs_extent *extent)
 {
-	extent->arrived = htbs_rq_arrived(rq);
+	extent->arrived = arrived;
 	extent->pos = blk_rq_pos(rq);
 	extent->sectors = blk_rq_sectors(rq);
 	extent->cost = htbs_rq_cost(rq);

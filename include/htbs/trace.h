@@ -69,6 +69,9 @@ static inline bool htbs_blktraced(const struct htbs_device *dev)
 void __htbs_trace_arrive(struct htbs_device *dev, struct htbs_reservation *res,
 			 struct request *rq, u64 now,
 			 const struct htbs_arrival *arrival);
+void __htbs_trace_arriving(struct htbs_device *dev, struct htbs_reservation *res,
+			   struct request *rq, u64 now,
+			   const struct htbs_flow *was_active);
 void __htbs_trace_choice(struct htbs_device *dev,
 			 const struct htbs_choice *choice,
 			 const struct htbs_flow *was_active, u64 now);
@@ -117,6 +120,24 @@ static inline void htbs_trace_arrive(struct htbs_device *dev,
 	    tracepoint_enabled(htbs_wait_end) ||
 	    tracepoint_enabled(htbs_stop) || htbs_blktraced(dev))
 		__htbs_trace_arrive(dev, res, rq, now, arrival);
+}
+
+/**
+ * htbs_trace_arriving() - a request arrived, and was dispatched at once
+ * @dev: the device, locked
+ * @res: its reservation
+ * @rq: the request
+ * @now: real time, ns
+ * @was_active: the flow that was active before
+ */
+static inline void htbs_trace_arriving(struct htbs_device *dev,
+				       struct htbs_reservation *res,
+				       struct request *rq, u64 now,
+				       const struct htbs_flow *was_active)
+{
+	if (tracepoint_enabled(htbs_arrive) || tracepoint_enabled(htbs_switch) ||
+	    tracepoint_enabled(htbs_dispatch) || htbs_blktraced(dev))
+		__htbs_trace_arriving(dev, res, rq, now, was_active);
 }
 
 /**

@@ -89,10 +89,11 @@ OPERATIONS = {
 # Members of public types that compat.h and the elevator touch, and no function hides.
 MEMBERS = {
     "request_queue": ("elevator", "queue_lock", "root_blkg", "last_merge", "nr_requests",
-                      "tag_set", "disk", "id", "q_usage_counter"),
+                      "tag_set", "disk", "id", "q_usage_counter", "mq_ops", "queue_flags"),
     "request": ("rq_flags", "cmd_flags", "hash", "rb_node", "queuelist", "fifo_time",
                 "start_time_ns", "elv", "mq_hctx", "bio"),
-    "blk_mq_hw_ctx": ("sched_tags", "tags", "flags", "state", "queue"),
+    "blk_mq_hw_ctx": ("sched_tags", "tags", "flags", "state", "queue", "dispatch",
+                      "dispatch_busy"),
     "blk_mq_tags": ("bitmap_tags", "active_queues"),
     "blk_mq_alloc_data": ("q", "hctx", "nr_tags", "shallow_depth", "cmd_flags"),
     "blkcg_gq": ("q", "parent", "blkcg", "refcnt", "pd"),

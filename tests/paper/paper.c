@@ -155,6 +155,34 @@ struct htbs_flow *htbs_policy_choose_only(struct htbs_policy *policy, u64 now)
 }
 
 /**
+ * htbs_policy_has_no_choice() - whether an arriving request is the only candidate
+ * @policy: the policy
+ * @flow: its flow
+ *
+ * Return: false: this rule has no shorter way.
+ */
+bool htbs_policy_has_no_choice(const struct htbs_policy *policy,
+			       const struct htbs_flow *flow)
+{
+	return false;
+}
+
+/**
+ * htbs_policy_choose_arriving() - choose an arriving request
+ * @policy: the policy
+ * @flow: its flow
+ * @now: real time, ns
+ * @idle: the flow was idle
+ *
+ * Return: false.
+ */
+bool htbs_policy_choose_arriving(struct htbs_policy *policy, struct htbs_flow *flow,
+				 u64 now, bool idle)
+{
+	return false;
+}
+
+/**
  * htbs_policy_choose() - what to dispatch
  * @policy: the policy
  * @now: real time, ns

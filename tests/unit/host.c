@@ -7,6 +7,7 @@
 
 #include <htbs/core/admission.h>
 #include <htbs/core/cap.h>
+#include <htbs/core/choose.h>
 #include <htbs/core/expire.h>
 #include <htbs/core/policy.h>
 
@@ -117,6 +118,16 @@ void host_arrive(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 	if (!flow->pending)
 		flow->head = *in;
 	htbs_policy_arrive(policy, flow, now, arrival);
+}
+
+/* A request arrives, and is dispatched at once if there is no choice. */
+u32 host_dispatch_arriving(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
+			   const struct htbs_extent *in, struct htbs_sent *sent)
+{
+	if (!htbs_policy_has_no_choice(policy, flow))
+		return 0;
+	flow->head = *in;
+	return htbs_policy_dispatch_arriving(policy, flow, now, sent) ? 2 : 1;
 }
 
 struct htbs_service_time *host_policy_alone(struct htbs_policy *policy)

@@ -149,6 +149,8 @@ PROTOTYPES = {
     "htbs_policy_configure_pool": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
     "htbs_policy_exit_flow": (c_bool, c_void_p, c_void_p),
     "host_arrive": (None, c_void_p, c_void_p, c_uint64, POINTER(CExtent), POINTER(CArrival)),
+    "host_dispatch_arriving": (c_uint32, c_void_p, c_void_p, c_uint64, POINTER(CExtent),
+                               POINTER(CSent)),
     "host_set_head": (None, c_void_p, c_void_p, POINTER(CExtent)),
     "htbs_policy_hold_for_tag": (None, c_void_p),
     "htbs_policy_choose": (None, c_void_p, c_uint64, POINTER(CChoice)),
@@ -343,6 +345,16 @@ class Device:
         request.placed = self.places
         flow.queue.append(request)
         return arrival
+
+    def dispatch_arriving(self, flow: Flow, request: Request, now: int) -> str:
+        """A request arrives. "dispatched"; "held"; or "choice": then nothing has changed."""
+        request.arrived, request.sent = now, CSent()
+        how = self.lib.host_dispatch_arriving(self.policy, flow.address, now % WRAP,
+                                              byref(request.extent()), byref(request.sent))
+        if how == 1:
+            flow.queue.append(request)
+            self.place(request)
+        return ("choice", "held", "dispatched")[how]
 
     def choose(self, now: int) -> Choice:
         """Choose the flow to dispatch a request of."""

@@ -81,6 +81,18 @@ struct htbs_overload {
 };
 
 /**
+ * struct htbs_unlearnt - completed requests of which the estimates do not know yet
+ * @took: the device time that they took, ns
+ * @bytes: what they were charged
+ * @count: their number
+ */
+struct htbs_unlearnt {
+	u64 took;
+	u64 bytes;
+	u32 count;
+};
+
+/**
  * struct htbs_policy - the policy's state for one device
  * @rotational: the device seeks, and reorders requests by position (constant)
  * @t_wait: longest wait, ns; 0: never wait
@@ -121,6 +133,7 @@ struct htbs_overload {
  * @service: what the device takes for a request, of any flow
  * @alone: to position for a request if it has no other in flight
  * @busy_since: when it completed a request last, or became busy, real ns
+ * @unlearnt: what @service does not know yet, if not @rotational
  * @due: the earliest deadlines of requests in flight, if @rotational; unordered
  * @due_count: number of entries of @due
  * @window: limits the reads of surplus in flight, if not @rotational; in units of
@@ -169,6 +182,7 @@ struct htbs_policy {
 	struct htbs_service_time service;
 	struct htbs_service_time alone;
 	u64 busy_since;
+	struct htbs_unlearnt unlearnt;
 	u64 due[HTBS_DEADLINES_MAX];
 	u32 due_count;
 	struct htbs_limit window;
@@ -254,6 +268,9 @@ void htbs_policy_head_changed(struct htbs_policy *policy,
 bool htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_extent *extent,
 			  struct htbs_sent *sent);
+bool htbs_policy_dispatch_arriving(struct htbs_policy *policy,
+				   struct htbs_flow *flow, u64 now,
+				   struct htbs_sent *sent);
 void htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow);
 bool htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 			  u64 now, const struct htbs_sent *sent);

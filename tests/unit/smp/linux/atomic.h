@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Of the kernel's memory model what include/htbs/completions.h uses, for threads. */
+/* Of the kernel's memory model what completions.h and ahead.h use, for threads. */
 #ifndef TEST_LINUX_ATOMIC_H
 #define TEST_LINUX_ATOMIC_H
 
@@ -12,6 +12,6 @@
 /* After what came before. */
 #define smp_store_release(p, value) __atomic_store_n(p, value, __ATOMIC_RELEASE)
 #define try_cmpxchg(p, old, new) \
-	__atomic_compare_exchange_n(p, old, new, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
+	__atomic_compare_exchange_n(p, old, new, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
 
 #endif /* TEST_LINUX_ATOMIC_H */
