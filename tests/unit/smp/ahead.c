@@ -11,8 +11,10 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <htbs/ahead.h>
 
@@ -88,10 +90,30 @@ static unsigned int fill(void)
 	return htbs_ahead_any(&ring) || htbs_ahead_take(&ring) ? 0 : room;
 }
 
+static void report(unsigned int room)
+{
+	unsigned int lost = 0, again = 0, i;
+
+	for (i = 0; i < count; i++) {
+		lost += !times[i];
+		again += times[i] > 1;
+	}
+	printf("{\"lost\": %u, \"again\": %u, \"disorder\": %u, ", lost, again, disorder);
+	printf("\"room\": %u, \"most\": %u}\n", room, HTBS_AHEAD_MAX);
+	exit(0);
+}
+
+/* The ring is broken, and all wait for it. */
+static void give_up(int unused)
+{
+	(void)unused;
+	report(0);
+}
+
 int main(int argc, char **argv)
 {
-	unsigned int takers, room, lost = 0, again = 0, i;
 	pthread_t threads[MOST_TAKERS];
+	unsigned int takers, room, i;
 
 	if (argc != 3)
 		return 2;
@@ -103,6 +125,8 @@ int main(int argc, char **argv)
 	times = calloc(count, sizeof(*times));
 	for (i = 0; i < count; i++)
 		requests[i].number = i;
+	signal(SIGALRM, give_up);
+	alarm(30);
 	room = fill();
 
 	for (i = 0; i < takers; i++)
@@ -110,12 +134,5 @@ int main(int argc, char **argv)
 	add_many();
 	for (i = 0; i < takers; i++)
 		pthread_join(threads[i], NULL);
-
-	for (i = 0; i < count; i++) {
-		lost += !times[i];
-		again += times[i] > 1;
-	}
-	printf("{\"lost\": %u, \"again\": %u, \"disorder\": %u, ", lost, again, disorder);
-	printf("\"room\": %u, \"most\": %u}\n", room, HTBS_AHEAD_MAX);
-	return 0;
+	report(room);
 }
