@@ -51,7 +51,7 @@ static bool htbs_has_work(struct blk_mq_hw_ctx *hctx)
 
 static void htbs_prepare_request(struct request *rq)
 {
-	rq->elv.priv[0] = NULL;
+	htbs_rq_prepare(rq);
 	atomic_inc(&htbs_device_of(rq->q)->tags_held);
 }
 

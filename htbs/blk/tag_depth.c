@@ -249,12 +249,18 @@ static u32 htbs_visible_tags(struct htbs_device *dev, blk_opf_t opf, u32 all,
 	return op_is_sync(opf) ? htbs_task_visible(dev, all, visible, data) : visible;
 }
 
+/* Whether the user may have limited the tags of an operation: all but synchronous reads. */
+static bool htbs_op_may_be_limited(blk_opf_t opf)
+{
+	return !op_is_sync(opf) || op_is_write(opf);
+}
+
 static noinline void htbs_limit_visible(struct htbs_device *dev, blk_opf_t opf, u32 all,
 					struct blk_mq_alloc_data *data)
 {
 	u32 visible = htbs_visible_tags(dev, opf, all, data);
 
-	if (!op_is_sync(opf) || op_is_write(opf))
+	if (htbs_op_may_be_limited(opf))
 		visible = min(visible, htbs_async_depth(data->q));
 	if (visible < all)
 		htbs_limit_depth(data, visible);
@@ -269,7 +275,6 @@ void htbs_limit_tag_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
 	struct htbs_device *dev = htbs_device_of(data->q);
 	u32 all = htbs_nr_sched_tags(data);
-
 	bool many;
 
 	if (htbs_op_issued_as_root(opf))
@@ -278,6 +283,6 @@ void htbs_limit_tag_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 				   htbs_many_free(dev, atomic_read(&dev->tags_held), all);
 	if (!many)
 		htbs_limit_visible(dev, opf, all, data);
-	else if (htbs_async_depth(data->q) < all && (!op_is_sync(opf) || op_is_write(opf)))
+	else if (htbs_async_depth(data->q) < all && htbs_op_may_be_limited(opf))
 		htbs_limit_depth(data, htbs_async_depth(data->q));
 }

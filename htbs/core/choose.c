@@ -181,7 +181,7 @@ htbs_policy_choose_only(struct htbs_policy *policy, u64 now)
 	if (policy->rotational || htbs_policy_waits(policy) || policy->overload.now ||
 	    !list_is_singular(&policy->backlogged) || flow->background ||
 	    !htbs_before(now, flow->head.arrived + HTBS_EXPIRE) ||
-	    !htbs_policy_flash_can_dispatch(policy, flow, now))
+	    !htbs_policy_limits_allow(policy, flow, now))
 		return NULL;
 	policy->order = HTBS_ORDER_OLDEST;
 	htbs_grant(policy, flow, now);
@@ -219,7 +219,7 @@ __always_inline bool
 htbs_policy_choose_arriving(struct htbs_policy *policy, struct htbs_flow *flow,
 			    u64 now, bool idle)
 {
-	if (!htbs_policy_flash_can_dispatch(policy, flow, now))
+	if (!htbs_policy_limits_allow(policy, flow, now))
 		return false;
 	policy->order = HTBS_ORDER_OLDEST;
 	if (idle)

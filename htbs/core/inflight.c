@@ -179,9 +179,20 @@ static noinline bool htbs_within_limits(struct htbs_policy *policy,
 	       policy->rotational || htbs_window_open(policy);
 }
 
-/* Surplus is limited while conforming requests of other flows are expected. */
-static __always_inline bool
-htbs_limits_allow(struct htbs_policy *policy, const struct htbs_flow *flow, u64 now)
+/**
+ * htbs_policy_limits_allow() - whether no limit of surplus is in the way of a flow's head
+ * @policy: the policy
+ * @flow: the flow; not the background
+ * @now: real time, ns
+ *
+ * Surplus is limited while conforming requests of other flows are expected. A device that
+ * does not seek may have whatever the limits allow.
+ *
+ * Return: true if none is.
+ */
+__always_inline bool
+htbs_policy_limits_allow(struct htbs_policy *policy, const struct htbs_flow *flow,
+			 u64 now)
 {
 	return !htbs_others_expected(policy, flow, now) ||
 	       htbs_flow_owed(flow, now) || htbs_within_limits(policy, flow, now);
@@ -200,22 +211,7 @@ bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 {
 	if (policy->rotational && !htbs_disk_has_room(policy, flow, now))
 		return false;
-	return htbs_limits_allow(policy, flow, now);
-}
-
-/**
- * htbs_policy_flash_can_dispatch() - as htbs_policy_can_dispatch(), if it does not seek
- * @policy: the policy
- * @flow: the flow; not the background
- * @now: real time, ns
- *
- * Return: true if the device may have the head of the flow.
- */
-__always_inline bool
-htbs_policy_flash_can_dispatch(struct htbs_policy *policy,
-			       const struct htbs_flow *flow, u64 now)
-{
-	return htbs_limits_allow(policy, flow, now);
+	return htbs_policy_limits_allow(policy, flow, now);
 }
 
 static void htbs_update_load(struct htbs_policy *policy, struct htbs_flow *flow)

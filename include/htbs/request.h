@@ -52,7 +52,13 @@ static inline struct htbs_reservation *htbs_rq_reservation(struct request *rq)
 	return htbs_charged_reservation((unsigned long)rq->elv.priv[0]);
 }
 
-/* Set or, with NULL, clear the reservation; clears all flags. */
+/* The request has no reservation yet. */
+static inline void htbs_rq_prepare(struct request *rq)
+{
+	rq->elv.priv[0] = NULL;
+}
+
+/* Set the reservation; clears all flags. */
 static inline void htbs_rq_set_reservation(struct request *rq,
 					   struct htbs_reservation *res)
 {

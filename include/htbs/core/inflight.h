@@ -37,8 +37,8 @@ struct htbs_flow *htbs_policy_expected(struct htbs_policy *policy,
 				       const struct htbs_flow *except, u64 now);
 bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 			      struct htbs_flow *flow, u64 now);
-bool htbs_policy_flash_can_dispatch(struct htbs_policy *policy,
-				    const struct htbs_flow *flow, u64 now);
+bool htbs_policy_limits_allow(struct htbs_policy *policy,
+			      const struct htbs_flow *flow, u64 now);
 void htbs_policy_inflight_add(struct htbs_policy *policy,
 			      struct htbs_flow *flow,
 			      const struct htbs_sent *sent);

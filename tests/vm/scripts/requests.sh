@@ -108,6 +108,9 @@ echo 64 >/sys/block/nullb2/queue/nr_requests
 echo >/sys/kernel/tracing/trace
 echo 1 >/sys/kernel/tracing/events/htbs/htbs_dispatch/enable
 verify one nullb2 --rw=randread --verify=0 --number_ios=500 --ioengine=libaio --iodepth=32
+# Those of a plug are dispatched as they arrive, but not all of them.
+verify one nullb2 --rw=randread --verify=0 --number_ios=500 --ioengine=libaio --iodepth=32 \
+	--iodepth_batch_submit=16 --iodepth_batch_complete_min=16
 echo 0 >/sys/kernel/tracing/events/htbs/enable
 expect "in_flight=1" "$(grep -o 'in_flight=[0-9]*' /sys/kernel/tracing/trace | sort -u)" "in flight"
 
