@@ -111,22 +111,31 @@ FLASH_LOADS = {
 def measure(asked: Load | Callable[[Flash], Load], knobs: Knobs,
             drives: list[Disk] | list[Flash],
             done: Callable[[], None] = lambda: None) -> tuple[str, ...]:
-    """The columns of a row; asked: of each drive, or a function of the drive."""
+    """The columns of a row; asked: of each drive, or a function of the drive.
+
+    Where a policy falls ever farther behind clients that do not wait for it, it keeps nothing of
+    what is reserved, and the drive counts in no other column.
+    """
     totals, kept, first, late = [], [], 0, []
     for drive in drives:
         flash = isinstance(drive, Flash)
         load = asked(drive) if callable(asked) else asked
         learns, seconds = (FLASH_LEARNS, FLASH_SECONDS) if flash else (LEARNS, SECONDS)
-        before, outcome = (run(load.clients, knobs, each, 1, drive) for each in (learns, seconds))
+        done()
+        try:
+            before, outcome = (run(load.clients, knobs, each, 1, drive)
+                               for each in (learns, seconds))
+        except OverflowError:
+            kept.append(0)
+            continue
         totals.append(outcome.total / 1e6)
         kept.append(load.kept(outcome))
         missed, conforming = load.late(before, drive)
         late_all, conforming_all = load.late(outcome, drive)
         first += missed
         late.append((late_all - missed, conforming_all - conforming))
-        done()
-    worst = max(missed / max(1, conforming) for missed, conforming in late)
-    return (f"{median(totals):.2f}", f"{min(totals):.2f}", f"{min(kept):.2f}", str(first),
+    worst = max((missed / max(1, conforming) for missed, conforming in late), default=1)
+    return (f"{median(totals or [0]):.2f}", f"{min(totals, default=0):.2f}", f"{min(kept):.2f}", str(first),
             str(sum(missed for missed, _ in late)),
             str(sum(conforming for _, conforming in late)), f"{worst:.2%}")
 
