@@ -10,13 +10,15 @@
  * time that it had when it was dispatched; for the quota of a device that does not seek it
  * is what was late.
  *
- * Nothing is known of a device at first. The first slow request halves what is used. A
- * limit that begins at its least grows by as much with each request that is not slow until
- * then; a slow one at the least limit tells nothing of it.
+ * Nothing is known of a device at first. A limit that begins at its least grows by as much
+ * with each request that is not slow. The first slow one halves what is used; when that
+ * comes is a matter of chance, so the limit may be far off. Each one after it lowers by half
+ * as great a part, down to HTBS_LIMIT_DOWN, and the steps up are in proportion: first the
+ * limit is found, then it is kept. A slow request at the least limit tells nothing of it.
  */
 #include <htbs/core/limit.h>
 
-/* A step down, as a part of the limit. */
+/* The least step down, as a part of the limit. */
 #define HTBS_LIMIT_DOWN		16
 
 /**
@@ -35,26 +37,36 @@ void htbs_limit_init(struct htbs_limit *limit, u64 first, u64 least, u64 most,
 		.least	= least,
 		.most	= most,
 		.rarity	= rarity,
-		.probes	= true,
+		.part	= 1,
 	};
+}
+
+/**
+ * htbs_limit_settle() - the limit is not to be found, only to be kept
+ * @limit: the limit
+ */
+void htbs_limit_settle(struct htbs_limit *limit)
+{
+	limit->part = HTBS_LIMIT_DOWN;
 }
 
 static void htbs_limit_lower(struct htbs_limit *limit, u64 used)
 {
-	bool least = limit->value <= limit->least;
-
+	if (htbs_limit_probes(limit) && limit->value <= limit->least)
+		return;
 	if (limit->value > used)
 		limit->value = used;
-	limit->value -= limit->value / (limit->probes ? 2 : HTBS_LIMIT_DOWN);
+	if (limit->part < HTBS_LIMIT_DOWN)
+		limit->part *= 2;
+	limit->value -= limit->value / limit->part;
 	if (limit->value < limit->least)
 		limit->value = limit->least;
-	limit->probes &= least;
 }
 
 static void htbs_limit_raise(struct htbs_limit *limit)
 {
-	limit->value += limit->probes ? limit->least :
-			limit->value / (HTBS_LIMIT_DOWN * limit->rarity) + 1;
+	limit->value += htbs_limit_probes(limit) ? limit->least :
+			limit->value / (limit->part * limit->rarity) + 1;
 	if (limit->value > limit->most)
 		limit->value = limit->most;
 }

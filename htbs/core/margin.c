@@ -33,7 +33,7 @@ void htbs_policy_init_margin(struct htbs_policy *policy)
 	htbs_limit_init(&policy->trust, HTBS_TRUST_ONE, HTBS_TRUST_LEAST,
 			HTBS_TRUST_ONE, HTBS_MARGIN_LATE);
 	/* HTBS_MARGIN is no guess: one late request says little. */
-	policy->trust.probes = false;
+	htbs_limit_settle(&policy->trust);
 	htbs_set_margin(policy);
 }
 

@@ -112,7 +112,7 @@ static void htbs_quota_measure(struct htbs_quota *quota, u64 now)
 	quota->used = div64_u64(quota->bytes * 1000, passed / 1000000);
 	quota->bytes = 0;
 	quota->since = now;
-	if (quota->limit.probes && 2 * quota->used >= quota->limit.value)
+	if (htbs_limit_probes(&quota->limit) && 2 * quota->used >= quota->limit.value)
 		htbs_limit_double(&quota->limit);
 }
 

@@ -396,6 +396,7 @@ def test_reserved_work_uses_up_no_quota():
 @pytest.mark.parametrize(("part", "grows"), [(0.8, False), (1.25, True)])
 def test_slow_requests_are_in_balance(rarity, part, grows):
     lib, limit = parts(), CLimit(value=SECOND // 10, least=1 << 20, most=SECOND, rarity=rarity)
+    lib.htbs_limit_settle(byref(limit))
     every = int(rarity * part)
     for i in range(100 * every):
         limit.full = True
@@ -413,7 +414,24 @@ def test_a_limit_grows_by_its_least_until_a_request_is_slow():
         limit.full = full
         lib.htbs_limit_judge(byref(limit), slow, limit.value)
         values.append(limit.value)
-    assert values == [256, 512, 512, 768, 384, 385]
+    assert values == [256, 512, 512, 768, 384, 384 + 384 // (2 * 178) + 1]
+
+
+def test_the_steps_of_a_limit_become_smaller():
+    """Each slow request lowers it by half the part of the one before, and then by 1/16.
+
+    Between two slow ones it rises by so much less of that part that they are in balance.
+    """
+    lib, limit, value = parts(), CLimit(), SECOND
+    lib.htbs_limit_init(byref(limit), value, 256, SECOND, 178)
+    for part in (2, 4, 8, 16, 16):
+        lib.htbs_limit_judge(byref(limit), True, SECOND)
+        value -= value // part
+        assert limit.value == value
+        limit.full = True
+        lib.htbs_limit_judge(byref(limit), False, 0)
+        value += value // (178 * part) + 1
+        assert limit.value == value
 
 
 def test_a_slow_request_lowers_what_was_used():

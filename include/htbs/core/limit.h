@@ -13,20 +13,27 @@
  * @least: what is left to surplus at least
  * @most: no device takes more
  * @rarity: one request in so many may be slow
+ * @part: the part by which it was last lowered, 1/@part; 1: no request was slow yet
  * @full: it held back a request since it was judged last
- * @probes: no request was slow yet
  */
 struct htbs_limit {
 	u64 value;
 	u64 least;
 	u64 most;
 	u32 rarity;
+	u32 part;
 	bool full;
-	bool probes;
 };
+
+/* Whether no request was slow yet. */
+static inline bool htbs_limit_probes(const struct htbs_limit *limit)
+{
+	return limit->part == 1;
+}
 
 void htbs_limit_init(struct htbs_limit *limit, u64 first, u64 least, u64 most,
 		     u32 rarity);
+void htbs_limit_settle(struct htbs_limit *limit);
 void htbs_limit_double(struct htbs_limit *limit);
 void htbs_limit_judge(struct htbs_limit *limit, bool slow, u64 used);
 
