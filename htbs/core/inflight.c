@@ -350,16 +350,21 @@ static bool htbs_is_tightest(struct htbs_policy *policy,
 	return !first || htbs_flow_latency(first) >= htbs_flow_latency(flow);
 }
 
-/* Whether a flow is behind its pace by more than a latency. That is asked once in a latency. */
+/* How far a flow is behind its pace is asked once in a latency. */
+static bool htbs_pace_is_due(const struct htbs_policy *policy, const struct htbs_flow *flow,
+			     u64 now)
+{
+	return !policy->rotational && now - flow->pool->judged >= htbs_flow_latency(flow);
+}
+
+/* Whether a flow is behind its pace by more than a latency. */
 static bool htbs_falls_behind(const struct htbs_policy *policy, struct htbs_flow *flow,
 			      u64 now)
 {
-	u64 latency = htbs_flow_latency(flow);
-
-	if (policy->rotational || now - flow->pool->judged < latency)
+	if (!htbs_pace_is_due(policy, flow, now))
 		return false;
 	flow->pool->judged = now;
-	return htbs_held_up(flow, now) > latency;
+	return htbs_held_up(flow, now) > htbs_flow_latency(flow);
 }
 
 /* Whether a limit was in the way of surplus, since this was asked last. */
@@ -374,6 +379,25 @@ static bool htbs_may_raise(struct htbs_policy *policy, const struct htbs_flow *f
 {
 	return htbs_held_up(flow, now) <= htbs_pace_step(&flow->pool->pace, cost) &&
 	       htbs_is_tightest(policy, flow, now);
+}
+
+/* Most requests tell nothing of the limits. */
+static noinline void htbs_judge_limits(struct htbs_policy *policy, struct htbs_flow *flow,
+				       u64 now, const struct htbs_sent *sent, bool slow)
+{
+	u64 reads = (u64)htbs_policy_in_flight(policy, false) * HTBS_WINDOW_ONE;
+	bool late = policy->rotational ? slow : htbs_before(sent->due, now);
+	bool raises;
+
+	if (!late && htbs_falls_behind(policy, flow, now)) {
+		slow = true;
+		late = true;
+	}
+	raises = htbs_surplus_was_held(policy) && htbs_may_raise(policy, flow, now, sent->cost);
+	if (slow || raises)
+		htbs_limit_judge(&policy->window, slow, reads);
+	if (late || raises)
+		htbs_quota_judge(&policy->quota, late);
 }
 
 /**
@@ -392,22 +416,11 @@ static bool htbs_may_raise(struct htbs_policy *policy, const struct htbs_flow *f
  * none. On a device that seeks a flow that is behind has a deadline for that. Of flows with
  * a longer latency than another all are in time anyway: they raise no limit.
  */
-void htbs_policy_judge_limits(struct htbs_policy *policy,
-			      struct htbs_flow *flow, u64 now,
-			      struct htbs_sent sent)
+void htbs_policy_judge_limits(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
+			      const struct htbs_sent *sent)
 {
-	u64 reads = (u64)htbs_policy_in_flight(policy, false) * HTBS_WINDOW_ONE;
-	bool slow = 4 * (now - sent.at) > 3 * (sent.due - sent.at);
-	bool late = policy->rotational ? slow : htbs_before(sent.due, now);
-	bool raises;
+	bool slow = 4 * (now - sent->at) > 3 * (sent->due - sent->at);
 
-	if (!late && htbs_falls_behind(policy, flow, now)) {
-		slow = true;
-		late = true;
-	}
-	raises = htbs_surplus_was_held(policy) && htbs_may_raise(policy, flow, now, sent.cost);
-	if (slow || raises)
-		htbs_limit_judge(&policy->window, slow, reads);
-	if (late || raises)
-		htbs_quota_judge(&policy->quota, late);
+	if (slow || htbs_surplus_was_held(policy) || htbs_pace_is_due(policy, flow, now))
+		htbs_judge_limits(policy, flow, now, sent, slow);
 }

@@ -515,7 +515,7 @@ htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 	bool conforms = sent->flags & HTBS_SENT_CONFORMS;
 
 	if (conforms && htbs_before(sent->at, sent->due))
-		htbs_policy_judge_limits(policy, flow, now, *sent);
+		htbs_policy_judge_limits(policy, flow, now, sent);
 	if (conforms && policy->rotational && !was)
 		htbs_policy_judge_margin(policy, htbs_before(sent->due, now));
 	htbs_charge_service(policy, flow, now, sent);

@@ -46,8 +46,7 @@ void htbs_policy_note_idle(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_policy_inflight_remove(struct htbs_policy *policy,
 				 struct htbs_flow *flow,
 				 const struct htbs_sent *sent);
-void htbs_policy_judge_limits(struct htbs_policy *policy,
-			      struct htbs_flow *flow, u64 now,
-			      struct htbs_sent sent);
+void htbs_policy_judge_limits(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
+			      const struct htbs_sent *sent);
 
 #endif /* HTBS_CORE_INFLIGHT_H */
