@@ -135,8 +135,8 @@ def measure(asked: Load | Callable[[Flash], Load], knobs: Knobs,
         first += missed
         late.append((late_all - missed, conforming_all - conforming))
     worst = max((missed / max(1, conforming) for missed, conforming in late), default=1)
-    return (f"{median(totals or [0]):.2f}", f"{min(totals, default=0):.2f}", f"{min(kept):.2f}", str(first),
-            str(sum(missed for missed, _ in late)),
+    return (f"{median(totals or [0]):.2f}", f"{min(totals, default=0):.2f}",
+            f"{min(kept):.2f}", str(first), str(sum(missed for missed, _ in late)),
             str(sum(conforming for _, conforming in late)), f"{worst:.2%}")
 
 
