@@ -235,8 +235,9 @@ void htbs_requeue_request(struct request *rq)
 }
 
 /* A request is freed that has not completed: it was merged, or given back. */
-static noinline void htbs_withdraw(struct htbs_device *dev, struct request *rq)
+static noinline void htbs_withdraw(struct request *rq)
 {
+	struct htbs_device *dev = htbs_device_of(rq->q);
 	unsigned long flags;
 
 	if (htbs_rq_flag(rq, HTBS_RQ_IN_FLIGHT))
@@ -253,9 +254,6 @@ static noinline void htbs_withdraw(struct htbs_device *dev, struct request *rq)
  */
 void htbs_finish_request(struct request *rq)
 {
-	struct htbs_device *dev = htbs_device_of(rq->q);
-
-	atomic_dec(&dev->tags_held);
 	if (htbs_rq_flag(rq, HTBS_RQ_HOLDS))
-		htbs_withdraw(dev, rq);
+		htbs_withdraw(rq);
 }

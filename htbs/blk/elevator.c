@@ -52,7 +52,6 @@ static bool htbs_has_work(struct blk_mq_hw_ctx *hctx)
 static void htbs_prepare_request(struct request *rq)
 {
 	htbs_rq_prepare(rq);
-	atomic_inc(&htbs_device_of(rq->q)->tags_held);
 }
 
 HTBS_DEFINE_DEPTH_UPDATED(htbs_depth_updated, htbs_announce_limit)
@@ -105,11 +104,12 @@ static int htbs_attach(struct request_queue *q, struct elevator_queue *eq)
 	eq->elevator_data = dev;
 	htbs_set_elevator(q, eq);
 	htbs_trace_tunables(dev, true);
+	err = htbs_tags_init(dev);
+	if (err)
+		goto put;
 	err = htbs_reservations_attach(dev);
-	if (err) {
-		htbs_device_put(dev);
-		return err;
-	}
+	if (err)
+		goto exit_tags;
 
 	htbs_async_depth_init(q);
 	htbs_announce_limit(q);
@@ -118,6 +118,12 @@ static int htbs_attach(struct request_queue *q, struct elevator_queue *eq)
 	/* It would throttle writers before their requests are inserted. */
 	htbs_wbt_disable(eq, q);
 	return 0;
+
+exit_tags:
+	htbs_tags_exit(dev);
+put:
+	htbs_device_put(dev);
+	return err;
 }
 
 HTBS_DEFINE_INIT_SCHED(htbs_init_sched, htbs_attach)
@@ -137,12 +143,12 @@ static void htbs_exit_sched(struct elevator_queue *eq)
 	WARN_ON_ONCE(dev->first);
 	WARN_ON_ONCE(dev->policy.pending);
 	WARN_ON_ONCE(dev->policy.in_flight);
-	WARN_ON_ONCE(atomic_read(&dev->tags_held));
 
 	htbs_cap_timer_cancel(dev);
 	htbs_idle_timer_cancel(dev);
 	htbs_wbt_enable(eq, dev->queue);
 	htbs_reservations_detach(dev);
+	htbs_tags_exit(dev);
 	htbs_device_put(dev);
 }
 

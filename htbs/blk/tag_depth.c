@@ -31,16 +31,19 @@
  *
  * The requests in a task's plug have tags as well, though they are not inserted
  * yet: a flood that begins would otherwise have all tags before its first
- * request is counted. So a request counts from when it is allocated; on kernels from
- * 7.2 on, when a bio claims it from those that its plug has allocated. The others are
- * freed when the plug is flushed; they count when another batch is allocated.
+ * request is counted.  So what is counted is the bitmap itself.
  *
- * While fewer than half of the tags are held no allocation is limited, as blk-mq
- * allocates tags one by one under a limit. If a group on the device has a cap all
- * allocations are limited: throttled requests hold their tags for long.
+ * While fewer tags are held than surplus sees at least no allocation is limited, as
+ * blk-mq allocates tags one by one under a limit.  To count the bitmap takes longer than
+ * to allocate a tag, and tells how many more may be allocated before as many are held,
+ * if none is freed.  So it is counted again after as many allocations, or after a
+ * sixteenth of all tags while allocations are limited.  If a group on the device has a
+ * cap all allocations are limited: throttled requests hold their tags for long.
  */
+#include <linux/atomic.h>
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
+#include <linux/slab.h>
 
 #include <htbs/lookup.h>
 #include <htbs/request.h>
@@ -48,8 +51,53 @@
 
 bool htbs_shallow_of_map __ro_after_init;
 
+/**
+ * struct htbs_tags - what is known of the tags of a hardware queue, or of all that share them
+ * @left: so many may be allocated without a limit; below 0: so many were allocated since,
+ *	or since they were counted
+ * @limited: allocations were limited after the last count
+ */
+struct htbs_tags {
+	atomic_t left;
+	bool limited;
+} ____cacheline_aligned_in_smp;
+
 /* With fewer tags than these, surplus leaves a quarter, and no more. */
 #define HTBS_TAGS_SHORT	16U
+
+/**
+ * htbs_tags_init() - nothing is known of the tags of a new device
+ * @dev: the device; its queue is frozen
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int htbs_tags_init(struct htbs_device *dev)
+{
+	struct request_queue *q = dev->queue;
+	struct blk_mq_hw_ctx *hctx;
+	unsigned long i;
+
+	dev->tags = kcalloc_node(q->nr_hw_queues, sizeof(*dev->tags), GFP_NOIO, q->node);
+	if (!dev->tags)
+		return -ENOMEM;
+	queue_for_each_hw_ctx(q, hctx, i)
+		hctx->sched_data = &dev->tags[htbs_hctxs_share_tags(q) ? 0 : i];
+	return 0;
+}
+
+/**
+ * htbs_tags_exit() - undo htbs_tags_init()
+ * @dev: the device; its queue is frozen
+ */
+void htbs_tags_exit(struct htbs_device *dev)
+{
+	struct blk_mq_hw_ctx *hctx;
+	unsigned long i;
+
+	queue_for_each_hw_ctx(dev->queue, hctx, i)
+		hctx->sched_data = NULL;
+	kfree(dev->tags);
+}
 
 /* The requests that are allocated at once besides the first. */
 static u32 htbs_batch_more(const struct blk_mq_alloc_data *data)
@@ -120,12 +168,14 @@ static u16 *htbs_tags_kept(struct htbs_device *dev, struct htbs_reservation *res
 }
 
 /*
- * Whether so few tags are held that twice what reservations have is no more than the quarter
- * that is left to them in any case.
+ * Whether so few requests are under way that twice what reservations have is no more than
+ * the quarter of the tags that is left to them in any case.
  */
 static bool htbs_tags_few(const struct htbs_device *dev)
 {
-	return 8 * (u32)atomic_read(&dev->tags_held) < READ_ONCE(dev->queue->nr_requests);
+	u32 under_way = dev->policy.pending + dev->policy.in_flight;
+
+	return 8 * under_way < READ_ONCE(dev->queue->nr_requests);
 }
 
 /**
@@ -216,36 +266,56 @@ static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 	return visible;
 }
 
-/* Whether no allocation is limited: fewer than half of the tags are held. */
-static bool htbs_many_free(const struct htbs_device *dev, u32 held, u32 all)
+/* The tags that are held: sbitmap_weight() in one pass. */
+static u32 htbs_tags_held(const struct sbitmap *sb)
 {
-	return 2 * held < all && !htbs_peek(dev->policy.capped);
+	u32 held = 0, i;
+
+	for (i = 0; i < sb->map_nr; i++)
+		held += hweight_long(READ_ONCE(sb->map[i].word) &
+				     ~READ_ONCE(sb->map[i].cleared));
+	return held;
+}
+
+/* The number of tags that surplus sees if reservations have @reserved. */
+static u32 htbs_surplus_visible(u32 all, u32 reserved)
+{
+	u32 quarter = all / 4;
+	/* The words of a short queue's bitmap have no halves and quarters. */
+	u32 most = all < HTBS_TAGS_SHORT ? quarter : all / 2;
+
+	return all - clamp(reserved, quarter, most);
 }
 
 /*
- * A task may be preempted between the allocation of a batch and the preparation of its
- * requests, by which they are counted; from 7.2 on a request is not prepared before a bio
- * claims it. So for another batch, which could take all that is left, the bitmap itself is
- * counted.
+ * Whether an allocation is limited: as many tags may be held as surplus sees while all
+ * reservations have what they need. What a task is about to allocate while another one
+ * counts is missed until the next count.
  */
-static noinline bool htbs_many_free_for_batch(const struct htbs_device *dev, u32 all,
-					      const struct blk_mq_alloc_data *data)
+static bool htbs_tags_limited(struct htbs_device *dev, struct htbs_tags *tags, int left, u32 all,
+			      const struct blk_mq_alloc_data *data)
 {
-	u32 held = sbitmap_weight(&data->hctx->sched_tags->bitmap_tags.sb);
+	int step = all / 16;
 
-	return htbs_many_free(dev, held + htbs_batch_more(data), all);
+	if (READ_ONCE(tags->limited) && left >= -step)
+		return true;
+	left = htbs_surplus_visible(all, READ_ONCE(dev->admitted.requests)) - data->nr_tags -
+	       htbs_tags_held(&data->hctx->sched_tags->bitmap_tags.sb);
+	if (left < step || htbs_peek(dev->policy.capped))
+		left = 0;
+	atomic_set(&tags->left, left);
+	WRITE_ONCE(tags->limited, !left);
+	return !left;
 }
 
 /* The number of tags that an allocation sees, but for what the user has limited. */
 static u32 htbs_visible_tags(struct htbs_device *dev, blk_opf_t opf, u32 all,
 			     const struct blk_mq_alloc_data *data)
 {
-	u32 quarter = all / 4, visible;
-	/* The words of a short queue's bitmap have no halves and quarters. */
-	u32 most = all < HTBS_TAGS_SHORT ? quarter : all / 2;
+	u32 visible;
 
 	htbs_device_account_pending(dev);
-	visible = all - clamp(htbs_peek(dev->reserved_tags), quarter, most);
+	visible = htbs_surplus_visible(all, htbs_peek(dev->reserved_tags));
 	return op_is_sync(opf) ? htbs_task_visible(dev, all, visible, data) : visible;
 }
 
@@ -255,11 +325,14 @@ static bool htbs_op_may_be_limited(blk_opf_t opf)
 	return !op_is_sync(opf) || op_is_write(opf);
 }
 
-static noinline void htbs_limit_visible(struct htbs_device *dev, blk_opf_t opf, u32 all,
+static noinline void htbs_limit_visible(int left, blk_opf_t opf,
 					struct blk_mq_alloc_data *data)
 {
-	u32 visible = htbs_visible_tags(dev, opf, all, data);
+	struct htbs_device *dev = htbs_device_of(data->q);
+	u32 all = htbs_nr_sched_tags(data), visible = all;
 
+	if (left < 0 && htbs_tags_limited(dev, data->hctx->sched_data, left, all, data))
+		visible = htbs_visible_tags(dev, opf, all, data);
 	if (htbs_op_may_be_limited(opf))
 		visible = min(visible, htbs_async_depth(data->q));
 	if (visible < all)
@@ -273,16 +346,12 @@ static noinline void htbs_limit_visible(struct htbs_device *dev, blk_opf_t opf, 
  */
 void htbs_limit_tag_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
-	struct htbs_device *dev = htbs_device_of(data->q);
-	u32 all = htbs_nr_sched_tags(data);
-	bool many;
+	struct htbs_tags *tags = data->hctx->sched_data;
+	int left;
 
 	if (htbs_op_issued_as_root(opf))
 		return;
-	many = data->nr_tags > 1 ? htbs_many_free_for_batch(dev, all, data) :
-				   htbs_many_free(dev, atomic_read(&dev->tags_held), all);
-	if (!many)
-		htbs_limit_visible(dev, opf, all, data);
-	else if (htbs_async_depth(data->q) < all && htbs_op_may_be_limited(opf))
-		htbs_limit_depth(data, htbs_async_depth(data->q));
+	left = atomic_sub_return(data->nr_tags, &tags->left);
+	if (left < 0 || htbs_async_depth(data->q) < data->q->nr_requests)
+		htbs_limit_visible(left, opf, data);
 }

@@ -22,6 +22,17 @@ static inline unsigned int htbs_nr_sched_tags(struct blk_mq_alloc_data *data)
 }
 
 /**
+ * htbs_hctxs_share_tags() - whether a queue's hardware queues have one set of tags
+ * @q: queue
+ *
+ * Return: true if they have; the scheduler's as well as the driver's.
+ */
+static inline bool htbs_hctxs_share_tags(const struct request_queue *q)
+{
+	return q->tag_set->flags & BLK_MQ_F_TAG_HCTX_SHARED;
+}
+
+/**
  * htbs_hctx_tags() - the number of tags that the driver has for a hardware queue's requests
  * @hctx: the hardware queue
  *
@@ -57,7 +68,7 @@ static inline unsigned int htbs_driver_tags(const struct blk_mq_hw_ctx *hctx)
 	unsigned int queues = set->map[HCTX_TYPE_DEFAULT].nr_queues +
 			      set->map[HCTX_TYPE_READ].nr_queues;
 
-	if (hctx->flags & BLK_MQ_F_TAG_HCTX_SHARED)
+	if (htbs_hctxs_share_tags(hctx->queue))
 		queues = 1;
 	return htbs_hctx_tags(hctx) * max(queues, 1U);
 }

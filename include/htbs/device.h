@@ -32,6 +32,7 @@
 #include <htbs/ahead.h>
 
 struct htbs_group;
+struct htbs_tags;
 
 /**
  * enum htbs_op - the kinds of operation that statistics tell apart
@@ -127,6 +128,7 @@ struct htbs_reservation {
  * @driver_tags: the tags that the driver has for the queue, if it shares them with
  *	no other (constant)
  * @hctx_tags: those of one hardware queue (constant)
+ * @tags: what is known of the tags of each hardware queue (tag_depth.c; constant)
  * @root: the group of the root cgroup; the groups without a reservation share that of
  *	this one; freed by RCU
  * @dispatches_ahead: requests may be dispatched before blk-mq asks for them (constant)
@@ -134,16 +136,15 @@ struct htbs_reservation {
  * @prompt: a completion has to be accounted for at once: a request is held back until
  *	one, the device is idled, or a removed group goes with its last request; read
  *	without the lock
- * @tags_held: requests that have a tag, inserted or not
  * @defaults: the default reservation, of all groups without one; written under
  *	queue_lock as well
  * @admitted: the admitted reservations; has a lock of its own
  * @background: the reservation of IOPRIO_CLASS_IDLE
  * @ref: held by the elevator and by every group
  *
- * The members from @queue to @prompt are read without the lock by each request, and
- * @tags_held is written by each. They have cache lines of their own, so that the CPU that
- * holds the lock does not take these from the others.
+ * The members from @queue to @prompt are read without the lock by each request. They have
+ * a cache line of their own, so that the CPU that holds the lock does not take it from the
+ * others.
  */
 struct htbs_device {
 	spinlock_t lock; /* see above */
@@ -164,13 +165,13 @@ struct htbs_device {
 	dev_t devt;
 	u32 driver_tags;
 	u32 hctx_tags;
+	struct htbs_tags *tags;
 	struct htbs_group *root;
 	bool dispatches_ahead;
 	bool has_work;
 	bool prompt;
 	struct htbs_ahead ahead ____cacheline_aligned_in_smp;
 	struct htbs_completions completions ____cacheline_aligned_in_smp;
-	atomic_t tags_held ____cacheline_aligned_in_smp;
 	struct htbs_params defaults ____cacheline_aligned_in_smp;
 	struct htbs_admission_set admitted;
 	struct htbs_reservation background;
