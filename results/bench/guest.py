@@ -59,8 +59,11 @@ def _raw(scheduler: str, result: Result) -> dict:
         before, after = (result.text(f"{case.name}.{when}") for when in ("before", "after"))
         raw["cases"][case.name] = snapshot.difference(before, after)
     if scheduler in _MODULES:
-        before, after = (result.text(f"slabs.{when}") for when in ("before", "after"))
-        raw["slabs"] = memory.growth(before, after, CGROUPS[-1])
+        before = result.text("slabs.before")
+        raw["slabs"] = {
+            when: memory.growth(before, result.text(f"slabs.{when}"), CGROUPS[-1])
+            for when in memory.WHEN
+        }
     return raw
 
 

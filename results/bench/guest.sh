@@ -34,6 +34,13 @@ cgroups()
 {
 	cg bench/c0
 	seq "$1" $(($2 - 1)) | sed "s,^,$CG/bench/c," | xargs mkdir -p
+	used "$1" "$2"
+	reservations nullb1 "$1" "$2" "$3"
+}
+
+# used FROM TO: each of bench/cN does an I/O on the second disk.
+used()
+{
 	# A byte written to a block has the block read first; 0 is the shell itself.
 	(
 		i=$1
@@ -43,7 +50,6 @@ cgroups()
 			i=$((i + 1))
 		done
 	)
-	reservations nullb1 "$1" "$2" "$3"
 }
 
 # reservations DISK FROM TO BW: one for each of bench/cN, where the scheduler knows them.
@@ -112,7 +118,8 @@ measure()
 	wait_for 20 idle "$2"
 }
 
-# memory MODULE CGROUPS BW: what the slabs hold without the scheduler's module, and with it at work.
+# memory MODULE CGROUPS BW: what the slabs hold without the scheduler's module, with it while all
+# cgroups are idle, and after each has done an I/O.
 memory()
 {
 	echo "case memory"
@@ -121,7 +128,9 @@ memory()
 	slabs before
 	attach "$elevator"
 	reservations nullb1 0 "$2" "$3"
-	slabs after
+	slabs idle
+	used 0 "$2"
+	slabs used
 }
 
 # slabs WHEN: what is to be freed is freed first, names looked up are forgotten, as they hold what

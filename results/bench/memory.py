@@ -1,8 +1,11 @@
 """Bytes per cgroup and disk that a scheduler's module holds, from /proc/slabinfo.
 
 The growth of each slab cache between a kernel without the module and one in which it has state for
-all cgroups, divided by their number. What a module allocates once, or a few times, rounds to none.
+all cgroups, divided by their number: while all are idle, and after each has done an I/O. What a
+module allocates once, or a few times, rounds to none.
 """
+
+WHEN = ("idle", "used")
 
 # Columns of /proc/slabinfo, version 2.1.
 _NAME, _ACTIVE, _SIZE = 0, 1, 3

@@ -132,10 +132,14 @@ def _cpus(summary: dict) -> str:
 
 
 def _memory(summary: dict) -> str:
-    others = ", ".join(
-        f"{TITLES[name]} {held:,}" for name, held in summary["memory_per_cgroup"].items()
-    )
+    held = dict(summary["memory_per_cgroup"])
+    own = held.pop("htbs")
+
+    def others(when: str) -> str:
+        return ", ".join(f"{TITLES[name]} {each[when]:,}" for name, each in held.items())
+
     return (
-        f"A reservation takes {summary['memory_per_reservation']:,} bytes of kernel memory for each"
-        f" disk ({others} for each cgroup)."
+        f"A reservation takes {own['idle']:,} bytes of kernel memory for each disk while its group"
+        f" is idle ({others('idle')} for each cgroup), and {own['used']:,} from a request until a"
+        f" minute or two after its last ({others('used')} after an I/O)."
     )

@@ -10,7 +10,8 @@ def summarise(raw: dict[str, dict], rounds: list[dict]) -> dict:
     none_ns: the CPU's time for one I/O without a scheduler, by case; added_ns: what a scheduler
     adds to it; idle: the part of the time that it left CPU and disk idle, by case, where it did;
     scaling_2cpu: IOPS of two CPUs by those of one; iops_2cpu_of_none: IOPS of two CPUs by none's;
-    memory: bytes that a scheduler holds for each cgroup on a disk.
+    memory_per_cgroup: bytes that a scheduler holds for each cgroup on a disk, by name: while it is
+    idle, and after an I/O. That of htbs has a reservation.
     """
     costs = {
         scheduler: {case: snapshot.cost(passed) for case, passed in each["cases"].items()}
@@ -26,11 +27,14 @@ def summarise(raw: dict[str, dict], rounds: list[dict]) -> dict:
             "scaling_2cpu": round(scaling.scaling(rounds, name), 2),
             "iops_2cpu_of_none": round(scaling.of_none(rounds, name), 2),
         }
-    held = {name: memory.per_cgroup(each["slabs"]) for name, each in raw.items() if "slabs" in each}
+    held = {
+        name: {when: memory.per_cgroup(each["slabs"][when]) for when in memory.WHEN}
+        for name, each in raw.items()
+        if "slabs" in each
+    }
     return {
         "none_ns": {case: round(cost, 1) for case, cost in none.items()},
         "schedulers": schedulers,
-        "memory_per_reservation": held.pop("htbs"),
         "memory_per_cgroup": held,
     }
 

@@ -79,7 +79,10 @@ def summary(htbs_ns: int = 700) -> dict:
         passed |= {"idle": 0, "iowait": 0}
         raw[scheduler] = {"cases": {case.name: passed for case in cases(scheduler)}}
     for scheduler in ("bfq", "htbs"):
-        raw[scheduler]["slabs"] = {"kmalloc-512": {"objects": 2, "bytes": 512}}
+        raw[scheduler]["slabs"] = {
+            "idle": {"kmalloc-512": {"objects": 2, "bytes": 512}},
+            "used": {"kmalloc-512": {"objects": 3, "bytes": 512}},
+        }
     return summarise(raw, scaling.rounds(report()))
 
 
@@ -89,7 +92,7 @@ def test_summary() -> None:
     assert numbers["schedulers"]["htbs"]["added_ns"]["crowd-read-1-10000"] == 700
     assert numbers["schedulers"]["htbs"]["scaling_2cpu"] == 1.5
     assert numbers["schedulers"]["htbs"]["iops_2cpu_of_none"] == 0.75
-    assert numbers["memory_per_reservation"] == 1024
+    assert numbers["memory_per_cgroup"]["htbs"] == {"idle": 1024, "used": 1536}
 
 
 def test_idle_time_is_on_the_page() -> None:
