@@ -256,4 +256,5 @@ void htbs_finish_request(struct request *rq)
 {
 	if (htbs_rq_flag(rq, HTBS_RQ_HOLDS))
 		htbs_withdraw(rq);
+	htbs_rq_clear(rq);
 }

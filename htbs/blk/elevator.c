@@ -49,11 +49,6 @@ static bool htbs_has_work(struct blk_mq_hw_ctx *hctx)
 	return htbs_ahead_any(&dev->ahead) | READ_ONCE(dev->has_work);
 }
 
-static void htbs_prepare_request(struct request *rq)
-{
-	htbs_rq_prepare(rq);
-}
-
 HTBS_DEFINE_DEPTH_UPDATED(htbs_depth_updated, htbs_announce_limit)
 
 static struct htbs_device *htbs_device_alloc(struct request_queue *q)
@@ -159,7 +154,7 @@ struct elevator_type htbs_elevator = {
 		.depth_updated		= htbs_depth_updated,
 
 		.limit_depth		= htbs_limit_tag_depth,
-		.prepare_request	= htbs_prepare_request,
+		.prepare_request	= HTBS_PREPARES_REQUESTS ? htbs_rq_clear : NULL,
 		.insert_requests	= htbs_insert_requests,
 
 		.allow_merge		= htbs_allow_merge,

@@ -32,7 +32,6 @@
  * @list: those of them that are not queued yet
  * @last: the last of those at the start of @list that are inserted, or NULL
  * @fifo: where these go
- * @free: those of them that were merged
  * @blkg: the group of the one that was looked up last
  * @res: its reservation
  * @ioprio: its priority; -1: other groups may wait for it, or there is none yet
@@ -44,11 +43,10 @@ struct htbs_batch {
 	struct list_head *list;
 	struct list_head *last;
 	struct list_head *fifo;
-	struct list_head *free;
 	struct blkcg_gq *blkg;
 	struct htbs_reservation *res;
 	int ioprio;
-	u32 room;
+	u16 room;
 	bool at_head;
 	bool dispatched;
 };
@@ -299,7 +297,7 @@ static void htbs_insert_plain(struct htbs_device *dev, struct htbs_batch *batch,
 /* Returns the reservation that the request is charged to; NULL: none, or it was merged. */
 static struct htbs_reservation *htbs_insert(struct htbs_device *dev,
 					    struct htbs_batch *batch,
-					    struct request *rq)
+					    struct request *rq, struct list_head *free)
 {
 	struct htbs_reservation *res;
 
@@ -324,7 +322,7 @@ static struct htbs_reservation *htbs_insert(struct htbs_device *dev,
 	} else {
 		htbs_batch_take(batch, rq);
 		if (htbs_may_merge(dev, res, rq) &&
-		    blk_mq_sched_try_insert_merge(dev->queue, rq, batch->free))
+		    blk_mq_sched_try_insert_merge(dev->queue, rq, free))
 			return NULL;
 		htbs_charge(dev, res, rq);
 		htbs_insert_one(dev, batch, res, rq);
@@ -332,13 +330,15 @@ static struct htbs_reservation *htbs_insert(struct htbs_device *dev,
 	return res;
 }
 
-static void htbs_insert_batch(struct htbs_device *dev, struct htbs_batch *batch)
+/* @free gets those that were merged. */
+static void htbs_insert_batch(struct htbs_device *dev, struct htbs_batch *batch,
+			      struct list_head *free)
 {
 	struct htbs_reservation *res, *last = NULL;
 	struct request *rq, *next;
 
 	list_for_each_entry_safe(rq, next, batch->list, queuelist) {
-		res = htbs_insert(dev, batch, rq);
+		res = htbs_insert(dev, batch, rq, free);
 		if (last && last != res)
 			htbs_tags_account(dev, last);
 		last = res;
@@ -386,7 +386,6 @@ void htbs_insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list,
 	struct htbs_batch batch = {
 		.list		= list,
 		.at_head	= htbs_insert_at_head(how),
-		.free		= &free,
 		.ioprio		= -1,
 	};
 	unsigned long flags;
@@ -394,7 +393,7 @@ void htbs_insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list,
 	htbs_device_lock(dev, &flags, ktime_get_ns());
 	if (!batch.at_head && htbs_runs_queue())
 		batch.room = htbs_dispatch_room(dev, hctx);
-	htbs_insert_batch(dev, &batch);
+	htbs_insert_batch(dev, &batch, &free);
 	htbs_device_unlock(dev, flags);
 
 	if (!list_empty(&free))

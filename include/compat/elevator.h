@@ -81,6 +81,17 @@ static int name(struct request_queue *q, struct elevator_queue *name##_eq) \
 }
 #endif
 
+/*
+ * Whether the elevator's fields of a request are to be cleared by prepare_request: the flush
+ * code keeps its own data there, and finish_request is called for what was prepared.  Else
+ * they are clear: new requests are zeroed, and finish_request clears those of others.
+ */
+#ifdef RQF_ELVPRIV
+#define HTBS_PREPARES_REQUESTS	true
+#else
+#define HTBS_PREPARES_REQUESTS	false
+#endif
+
 /**
  * HTBS_DEFINE_DEPTH_UPDATED() - define the elevator's depth_updated operation
  * @name: function to define, with the signature of this kernel

@@ -52,8 +52,8 @@ static inline struct htbs_reservation *htbs_rq_reservation(struct request *rq)
 	return htbs_charged_reservation((unsigned long)rq->elv.priv[0]);
 }
 
-/* The request has no reservation yet. */
-static inline void htbs_rq_prepare(struct request *rq)
+/* The request has no reservation any more, or not yet. */
+static inline void htbs_rq_clear(struct request *rq)
 {
 	rq->elv.priv[0] = NULL;
 }
