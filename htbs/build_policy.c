@@ -26,6 +26,7 @@
 #include "core/urgent.c"
 #include "core/choose.c"
 #include "core/policy.c"
+#include "cgroup/reservation.c"
 #include "cgroup/lookup.c"
 #include "blk/tag_depth.c"
 #include "blk/queue.c"

@@ -224,9 +224,7 @@ static int htbs_configure(struct htbs_group *group, char *body,
 	int err;
 
 	htbs_device_lock(group->dev, &flags, ktime_get_ns());
-	line.params = group->configured ?
-		      group->reservation.flow.pool->pace.params :
-		      group->dev->defaults;
+	htbs_group_params(group->dev, group, &line.params);
 	htbs_device_unlock_run(group->dev, flags);
 	err = htbs_parse_line(body, &line);
 	if (err)
@@ -296,7 +294,7 @@ static u64 htbs_show_params(struct seq_file *sf, struct blkg_policy_data *pd,
 	htbs_device_lock(dev, &flags, ktime_get_ns());
 	source = htbs_group_source(group);
 	if (source) {
-		params = source->reservation.flow.pool->pace.params;
+		htbs_group_params(dev, source, &params);
 		configured = source->configured;
 	}
 	htbs_device_unlock_run(dev, flags);
@@ -336,17 +334,20 @@ static u64 htbs_show_stats(struct seq_file *sf, struct blkg_policy_data *pd,
 	const struct htbs_group *group = htbs_pd_group(pd);
 	/* Pairs with htbs_pd_init(). */
 	struct htbs_device *dev = smp_load_acquire(&group->dev);
+	const struct htbs_reservation *res;
 	unsigned long flags;
 	struct htbs_stats s;
-	u32 overdue;
+	u32 overdue = 0;
 	u64 now;
 
 	if (!name || !dev || !htbs_group_is_charged(group))
 		return 0;
 
 	now = htbs_device_lock(dev, &flags, ktime_get_ns());
-	s = group->reservation.stats;
-	overdue = htbs_queue_overdue(&group->reservation, now, &s.late_max);
+	res = htbs_group_reservation(group);
+	s = res ? res->stats : group->stats;
+	if (res)
+		overdue = htbs_queue_overdue(res, now, &s.late_max);
 	htbs_device_unlock_run(dev, flags);
 
 	seq_printf(sf, "%s rbytes=%llu wbytes=%llu dbytes=%llu rios=%llu wios=%llu dios=%llu",

@@ -25,6 +25,7 @@
 #include <htbs/lookup.h>
 #include <htbs/merge.h>
 #include <htbs/request.h>
+#include <htbs/reservation.h>
 #include <htbs/tag_depth.h>
 #include <htbs/trace.h>
 
@@ -49,7 +50,13 @@ static bool htbs_has_work(struct blk_mq_hw_ctx *hctx)
 	return htbs_ahead_any(&dev->ahead) | READ_ONCE(dev->has_work);
 }
 
-HTBS_DEFINE_DEPTH_UPDATED(htbs_depth_updated, htbs_announce_limit)
+static void htbs_resize(struct request_queue *q)
+{
+	htbs_announce_limit(q);
+	htbs_tags_recount(htbs_device_of(q));
+}
+
+HTBS_DEFINE_DEPTH_UPDATED(htbs_depth_updated, htbs_resize)
 
 static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 {
@@ -59,6 +66,11 @@ static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 
 	if (!dev)
 		return NULL;
+	dev->shared = htbs_reservation_alloc(GFP_NOIO);
+	if (!dev->shared) {
+		kfree(dev);
+		return NULL;
+	}
 
 	spin_lock_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->dispatch);
@@ -76,6 +88,7 @@ static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 			 flash ? HTBS_T_WAIT_FLASH : HTBS_T_WAIT_ROTATIONAL);
 	htbs_pool_configure(&dev->policy.pool, &htbs_defaults, dev->now);
 	htbs_reservation_init(&dev->background, dev, &htbs_defaults);
+	htbs_reclaim_init(dev);
 	htbs_idle_timer_init(dev);
 	htbs_cap_timer_init(dev);
 	return dev;
@@ -115,6 +128,7 @@ static int htbs_attach(struct request_queue *q, struct elevator_queue *eq)
 	return 0;
 
 exit_tags:
+	htbs_reclaim_cancel(dev);
 	htbs_tags_exit(dev);
 put:
 	htbs_device_put(dev);
@@ -139,10 +153,12 @@ static void htbs_exit_sched(struct elevator_queue *eq)
 	WARN_ON_ONCE(dev->policy.pending);
 	WARN_ON_ONCE(dev->policy.in_flight);
 
-	htbs_cap_timer_cancel(dev);
-	htbs_idle_timer_cancel(dev);
 	htbs_wbt_enable(eq, dev->queue);
 	htbs_reservations_detach(dev);
+	/* There is no group that a reservation could be created for. */
+	htbs_reclaim_cancel(dev);
+	htbs_cap_timer_cancel(dev);
+	htbs_idle_timer_cancel(dev);
 	htbs_tags_exit(dev);
 	htbs_device_put(dev);
 }

@@ -35,10 +35,9 @@ bool htbs_allow_merge(struct request_queue *q, struct request *rq,
 	struct htbs_reservation *res =
 		htbs_reservation_of(htbs_device_of(q), bio);
 
-	if (htbs_op_issued_as_root(bio->bi_opf) &&
-	    htbs_peek(res->flow.cap.max))
+	if (!res || htbs_rq_reservation(rq) != res)
 		return false;
-	return htbs_rq_reservation(rq) == res;
+	return !htbs_op_issued_as_root(bio->bi_opf) || !res->flow.cap.max;
 }
 
 /**
@@ -52,11 +51,9 @@ bool htbs_allow_merge(struct request_queue *q, struct request *rq,
 int htbs_request_merge(struct request_queue *q, struct request **rq,
 		       struct bio *bio)
 {
-	struct htbs_device *dev = htbs_device_of(q);
-	struct request *found;
+	struct htbs_reservation *res = htbs_reservation_of(htbs_device_of(q), bio);
+	struct request *found = res ? elv_rb_find(&res->by_pos, bio_end_sector(bio)) : NULL;
 
-	found = elv_rb_find(&htbs_reservation_of(dev, bio)->by_pos,
-			    bio_end_sector(bio));
 	if (!found || !elv_bio_merge_ok(found, bio))
 		return ELEVATOR_NO_MERGE;
 

@@ -31,14 +31,14 @@
  *
  * The requests in a task's plug have tags as well, though they are not inserted
  * yet: a flood that begins would otherwise have all tags before its first
- * request is counted.  So what is counted is the bitmap itself.
+ * request is counted. So what is counted is the bitmap itself.
  *
- * While fewer tags are held than surplus sees at least no allocation is limited, as
- * blk-mq allocates tags one by one under a limit.  To count the bitmap takes longer than
- * to allocate a tag, and tells how many more may be allocated before as many are held,
- * if none is freed.  So it is counted again after as many allocations, or after a
- * sixteenth of all tags while allocations are limited.  If a group on the device has a
- * cap all allocations are limited: throttled requests hold their tags for long.
+ * While fewer than half of the tags are held no allocation is limited, as blk-mq
+ * allocates tags one by one under a limit. To count the bitmap takes longer than to
+ * allocate a tag, and tells how many more may be allocated before half of them are held,
+ * if none is freed. So it is counted again after as many allocations, or after a
+ * sixteenth of all tags while allocations are limited. If a group on the device has a cap
+ * all allocations are limited.
  */
 #include <linux/atomic.h>
 #include <linux/blk-mq.h>
@@ -53,8 +53,8 @@ bool htbs_shallow_of_map __ro_after_init;
 
 /**
  * struct htbs_tags - what is known of the tags of a hardware queue, or of all that share them
- * @left: so many may be allocated without a limit; below 0: so many were allocated since,
- *	or since they were counted
+ * @left: so many may be allocated before the limit is reached; below 0: less those that were
+ *	allocated since
  * @limited: allocations were limited after the last count
  */
 struct htbs_tags {
@@ -97,6 +97,19 @@ void htbs_tags_exit(struct htbs_device *dev)
 	queue_for_each_hw_ctx(dev->queue, hctx, i)
 		hctx->sched_data = NULL;
 	kfree(dev->tags);
+	dev->tags = NULL;
+}
+
+/**
+ * htbs_tags_recount() - the queue has other tags, or others are kept
+ * @dev: the device
+ */
+void htbs_tags_recount(struct htbs_device *dev)
+{
+	u32 i;
+
+	for (i = 0; i < dev->queue->nr_hw_queues; i++)
+		atomic_set(&dev->tags[i].left, INT_MIN / 2);
 }
 
 /* The requests that are allocated at once besides the first. */
@@ -129,8 +142,7 @@ static u32 htbs_reservation_requests(const struct htbs_device *dev,
 		return 0;
 	if (htbs_flow_pooled(&res->flow))
 		return htbs_pool_requests(dev);
-	return READ_ONCE(container_of(res, struct htbs_group,
-				      reservation)->admission.requests);
+	return READ_ONCE(res->group->admission.requests);
 }
 
 /*
@@ -226,12 +238,29 @@ void htbs_tags_account_move(struct htbs_device *dev, struct htbs_reservation *re
 		htbs_tags_account(dev, res);
 }
 
-/* The number of requests under way with which a flow shares a reservation. */
-static u32 htbs_pool_held(const struct htbs_flow *flow)
+/*
+ * How many more requests a group may have under way by its reservation, or by the one that it
+ * shares, if there are @all tags. The background, NULL, has none.
+ */
+static u32 htbs_group_lacks(const struct htbs_device *dev, const struct htbs_group *group,
+			    const struct htbs_reservation *res, u32 all)
 {
-	const struct htbs_pool *pool = htbs_peek(flow->pool);
+	const struct htbs_pool *pool;
+	u32 needed, held = 0;
 
-	return htbs_peek(pool->pending) + htbs_peek(pool->in_flight);
+	if (!group)
+		return 0;
+	if (READ_ONCE(group->configured)) {
+		needed = READ_ONCE(group->admission.requests);
+		pool = res ? htbs_peek(res->flow.pool) : NULL;
+	} else {
+		needed = htbs_pool_requests(dev);
+		pool = &dev->policy.pool;
+	}
+	if (pool)
+		held = htbs_peek(pool->pending) + htbs_peek(pool->in_flight);
+	needed = htbs_needed_tags(dev, needed, all);
+	return needed > held ? needed - held : 0;
 }
 
 /* The number of tags that a group with @held of its share sees. */
@@ -248,19 +277,20 @@ static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 			     const struct blk_mq_alloc_data *data)
 {
 	u32 share = all / 8 / (htbs_peek(dev->policy.busy) + 1);
-	u32 plugged = htbs_task_plugged(data), held;
-	struct htbs_reservation *res;
+	u32 plugged = htbs_task_plugged(data), held = plugged;
+	const struct htbs_reservation *res;
+	const struct htbs_group *group;
 
 	rcu_read_lock();
-	res = htbs_reservation_of_task(dev);
-	held = htbs_peek(res->flow.pending) + htbs_peek(res->flow.in_flight) +
-	       plugged;
+	group = htbs_group_of_task(dev);
+	res = group ? rcu_dereference(group->reservation) : &dev->background;
+	if (res)
+		held += htbs_peek(res->flow.pending) + htbs_peek(res->flow.in_flight);
 	if (!held || held < share)
 		visible = htbs_share_visible(all, held);
-	else if (htbs_peek(res->flow.cap.max))
+	else if (group && htbs_group_cap(group))
 		visible = all / 4;
-	else if (htbs_pool_held(&res->flow) + plugged <
-		 htbs_needed_tags(dev, htbs_reservation_requests(dev, res), all))
+	else if (plugged < htbs_group_lacks(dev, group, res, all))
 		visible = all - all / 8;
 	rcu_read_unlock();
 	return visible;
@@ -288,20 +318,24 @@ static u32 htbs_surplus_visible(u32 all, u32 reserved)
 }
 
 /*
- * Whether an allocation is limited: as many tags may be held as surplus sees while all
- * reservations have what they need. What a task is about to allocate while another one
- * counts is missed until the next count.
+ * Whether an allocation is limited: half of the tags may be held, or, where nothing is
+ * reserved, as many as surplus sees. What is allocated without a limit is anywhere in the
+ * bitmap, also where surplus sees no tags later. What a task is about to allocate, and a
+ * cap that is set, while another task counts is missed until the next count.
  */
 static bool htbs_tags_limited(struct htbs_device *dev, struct htbs_tags *tags, int left, u32 all,
 			      const struct blk_mq_alloc_data *data)
 {
+	int most = READ_ONCE(dev->admitted.requests) ? all / 2 : all - all / 4;
 	int step = all / 16;
 
 	if (READ_ONCE(tags->limited) && left >= -step)
 		return true;
-	left = htbs_surplus_visible(all, READ_ONCE(dev->admitted.requests)) - data->nr_tags -
-	       htbs_tags_held(&data->hctx->sched_tags->bitmap_tags.sb);
-	if (left < step || htbs_peek(dev->policy.capped))
+	left = 0;
+	if (!htbs_peek(dev->policy.capped))
+		left = most - (int)data->nr_tags -
+		       (int)htbs_tags_held(&data->hctx->sched_tags->bitmap_tags.sb);
+	if (left < step)
 		left = 0;
 	atomic_set(&tags->left, left);
 	WRITE_ONCE(tags->limited, !left);
@@ -349,9 +383,9 @@ void htbs_limit_tag_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	struct htbs_tags *tags = data->hctx->sched_data;
 	int left;
 
+	left = atomic_sub_return(data->nr_tags, &tags->left);
 	if (htbs_op_issued_as_root(opf))
 		return;
-	left = atomic_sub_return(data->nr_tags, &tags->left);
 	if (left < 0 || htbs_async_depth(data->q) < data->q->nr_requests)
 		htbs_limit_visible(left, opf, data);
 }

@@ -289,6 +289,16 @@ static u32 htbs_pool_role(const struct htbs_reservation *res)
 	return htbs_flow_pooled(&res->flow) + htbs_reservation_is_root(res);
 }
 
+static void htbs_trace_params(struct htbs_device *dev, u64 id, const struct htbs_params *params,
+			      u32 role, u64 now)
+{
+	trace_htbs_config(dev->devt, id, now, params->bw, params->burst,
+			  params->latency, params->iops, role);
+	blk_add_trace_msg(dev->queue,
+			  "htbs config %llu bw %llu burst %llu latency %llu iops %u",
+			  id, params->bw, params->burst, params->latency, params->iops);
+}
+
 /**
  * htbs_trace_config() - a reservation changed
  * @dev: the device, locked
@@ -298,14 +308,21 @@ static u32 htbs_pool_role(const struct htbs_reservation *res)
 void htbs_trace_config(struct htbs_device *dev, struct htbs_reservation *res,
 		       u64 now)
 {
-	const struct htbs_params *params = &res->flow.pool->pace.params;
+	htbs_trace_params(dev, res->id, &res->flow.pool->pace.params, htbs_pool_role(res), now);
+}
 
-	trace_htbs_config(dev->devt, res->id, now, params->bw, params->burst,
-			  params->latency, params->iops, htbs_pool_role(res));
-	blk_add_trace_msg(dev->queue,
-			  "htbs config %llu bw %llu burst %llu latency %llu iops %u",
-			  res->id, params->bw, params->burst, params->latency,
-			  params->iops);
+/**
+ * htbs_trace_config_idle() - what is promised to a group without requests changed
+ * @dev: the device, locked
+ * @id: the group's cgroup id
+ * @params: the reservation
+ * @pooled: it is the one that all groups without one share
+ * @now: real time, ns
+ */
+void htbs_trace_config_idle(struct htbs_device *dev, u64 id, const struct htbs_params *params,
+			    bool pooled, u64 now)
+{
+	htbs_trace_params(dev, id, params, pooled, now);
 }
 
 /**

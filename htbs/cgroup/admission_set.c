@@ -175,6 +175,23 @@ int htbs_admission_set_add(struct htbs_admission_set *promises,
 }
 
 /**
+ * htbs_admission_set_get() - what was admitted
+ * @promises: the set
+ * @promise: the entry
+ * @params: what is promised
+ */
+void htbs_admission_set_get(struct htbs_admission_set *promises,
+			    const struct htbs_admission_entry *promise,
+			    struct htbs_params *params)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&promises->lock, flags);
+	*params = promise->params;
+	spin_unlock_irqrestore(&promises->lock, flags);
+}
+
+/**
  * htbs_admission_set_remove() - remove a reservation
  * @promises: the set
  * @promise: the entry; may have been removed before

@@ -13,6 +13,7 @@
 #include <htbs/lookup.h>
 #include <htbs/queue.h>
 #include <htbs/request.h>
+#include <htbs/reservation.h>
 #include <htbs/tag_depth.h>
 #include <htbs/trace.h>
 
@@ -96,6 +97,35 @@ static int htbs_group_admit(struct htbs_group *group, bool shared,
 	return err;
 }
 
+static void htbs_group_change(struct htbs_group *group, const struct htbs_params *params)
+{
+	struct htbs_reservation *res = htbs_group_reservation(group);
+	struct htbs_device *dev = group->dev;
+
+	if (res)
+		htbs_reservation_change(res, dev, params);
+	else
+		htbs_trace_config_idle(dev, htbs_group_id(group), params ?: &dev->defaults,
+				       !params, dev->now);
+	htbs_tags_recount(dev);
+}
+
+/*
+ * A group with a cap has a reservation before its first request, as all allocations are
+ * limited while there is one.
+ */
+static int htbs_group_prepare_cap(struct htbs_group *group)
+{
+	struct htbs_device *dev = group->dev;
+	struct htbs_reservation *res;
+	unsigned long flags;
+
+	htbs_device_lock(dev, &flags, ktime_get_ns());
+	res = htbs_group_reservation(group) ?: htbs_reservation_create(dev, group);
+	htbs_device_unlock_run(dev, flags);
+	return res == dev->shared && group->pd.blkg->parent ? -ENOMEM : 0;
+}
+
 static bool htbs_params_equal(const struct htbs_params *a,
 			      const struct htbs_params *b)
 {
@@ -110,7 +140,7 @@ static bool htbs_params_equal(const struct htbs_params *a,
  * @params: what is promised; valid
  * @saved: memory to store it, allocated by the caller; NULL if it was taken
  *
- * Return: 0, or -ENOSPC if it was refused; then nothing has changed.
+ * Return: 0, -ENOSPC if it was refused, or -ENOMEM; then nothing has changed.
  */
 int htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
 		   struct htbs_stored_config **saved)
@@ -122,17 +152,19 @@ int htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
 	lockdep_assert_held(&dev->queue->queue_lock);
 
 	/* The same reservation again does not start with a full burst. */
-	if (group->configured &&
-	    htbs_params_equal(params, &group->reservation.flow.pool->pace.params))
+	if (group->configured && htbs_params_equal(params, &group->admission.params))
 		return 0;
 
+	err = params->max ? htbs_group_prepare_cap(group) : 0;
+	if (err)
+		return err;
 	err = htbs_group_admit(group, false, params);
 	if (err)
 		return err;
 	htbs_config_store_set(group->pd.blkg, params, saved);
 	htbs_device_lock(dev, &flags, ktime_get_ns());
 	WRITE_ONCE(group->configured, true);
-	htbs_reservation_change(&group->reservation, dev, params);
+	htbs_group_change(group, params);
 	htbs_device_unlock_run(dev, flags);
 	return 0;
 }
@@ -167,8 +199,7 @@ int htbs_group_reset(struct htbs_group *group)
 	htbs_config_store_drop(group->pd.blkg);
 	htbs_device_lock(dev, &flags, ktime_get_ns());
 	WRITE_ONCE(group->configured, false);
-	htbs_reservation_change(&group->reservation, dev,
-				root ? &dev->defaults : NULL);
+	htbs_group_change(group, root ? &dev->defaults : NULL);
 	htbs_device_unlock_run(dev, flags);
 	return 0;
 }
@@ -198,8 +229,7 @@ int htbs_device_set_defaults(struct htbs_device *dev,
 		htbs_device_lock(dev, &flags, ktime_get_ns());
 		dev->defaults = *params;
 		if (root)
-			htbs_reservation_change(&root->reservation, dev,
-						params);
+			htbs_reservation_change(dev->shared, dev, params);
 		htbs_device_unlock_run(dev, flags);
 	}
 	spin_unlock_irq(&q->queue_lock);

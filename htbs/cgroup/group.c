@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Groups: the lifetime of reservations.
+ * Groups: cgroups on devices.
  *
  * Every cgroup that does I/O on a device with this scheduler has an htbs_group
  * there. The requests of a group with a reservation, and of the groups below
@@ -36,6 +36,8 @@
 #include <htbs/lookup.h>
 #include <htbs/queue.h>
 #include <htbs/request.h>
+#include <htbs/reservation.h>
+#include <htbs/tag_depth.h>
 #include <htbs/trace.h>
 
 static atomic_t htbs_groups_alive = ATOMIC_INIT(0);
@@ -46,7 +48,10 @@ static DECLARE_WAIT_QUEUE_HEAD(htbs_groups_gone);
 
 static void htbs_device_release(struct kref *ref)
 {
-	kfree(container_of(ref, struct htbs_device, ref));
+	struct htbs_device *dev = container_of(ref, struct htbs_device, ref);
+
+	htbs_reservation_free(dev->shared);
+	kfree(dev);
 }
 
 /**
@@ -60,14 +65,13 @@ void htbs_device_put(struct htbs_device *dev)
 
 /* Groups: called by blk-cgroup when a cgroup meets a device. */
 
-/* One more byte takes a slab of twice the size, for each cgroup and disk. */
-static_assert(sizeof(struct htbs_group) <= 1024);
+static struct kmem_cache *htbs_group_cache;
 
 static struct blkg_policy_data *htbs_group_alloc(gfp_t gfp)
 {
 	/* The queue may be frozen: no I/O to get memory. */
-	struct htbs_group *group = kzalloc(sizeof(*group),
-					   gfp & ~(__GFP_IO | __GFP_FS));
+	struct htbs_group *group = kmem_cache_zalloc(htbs_group_cache,
+						     gfp & ~(__GFP_IO | __GFP_FS));
 
 	if (!group)
 		return NULL;
@@ -77,38 +81,64 @@ static struct blkg_policy_data *htbs_group_alloc(gfp_t gfp)
 
 HTBS_DEFINE_PD_ALLOC(htbs_pd_alloc, htbs_group_alloc)
 
+/* The root's reservation is there before the first request. */
+static void htbs_group_init_root(struct htbs_group *group, struct htbs_device *dev,
+				 const struct htbs_params *params)
+{
+	struct htbs_reservation *res = dev->shared;
+
+	lockdep_assert_held(&dev->lock);
+
+	res->group = group;
+	res->blkg = group->pd.blkg;
+	res->id = htbs_group_id(group);
+	htbs_reservation_init(res, dev, NULL);
+	htbs_policy_configure_pool(&dev->policy, &res->flow, params, res->flow.idle_since);
+	htbs_trace_join(dev, res);
+	rcu_assign_pointer(group->reservation, res);
+	WRITE_ONCE(dev->root, group);
+}
+
 /* Under queue_lock, with the elevator in place. */
 static void htbs_pd_init(struct blkg_policy_data *pd)
 {
 	struct htbs_group *group = htbs_pd_group(pd);
 	struct htbs_device *dev = pd->blkg->q->elevator->elevator_data;
-	struct htbs_reservation *res = &group->reservation;
 	bool root = !pd->blkg->parent;
 	struct htbs_params params;
 	unsigned long flags;
 
 	group->configured = htbs_config_store_get(pd->blkg, &params);
 	htbs_admission_entry_init(&group->admission, !group->configured);
-	res->blkg = pd->blkg;
-	res->id = cgroup_id(pd->blkg->blkcg->css.cgroup);
 	htbs_device_lock(dev, &flags, ktime_get_ns());
 	if (!group->configured)
 		params = dev->defaults;
-	htbs_reservation_init(res, dev,
-			      group->configured && !root ? &params : NULL);
-	if (root) {
-		htbs_policy_configure_pool(&dev->policy, &res->flow, &params,
-					   res->flow.idle_since);
-		WRITE_ONCE(dev->root, group);
-	}
-	htbs_trace_join(dev, res);
+	if (root)
+		htbs_group_init_root(group, dev, &params);
 	kref_get(&dev->ref);
 	if (group->configured || root)
 		htbs_admission_set_force(&dev->admitted, &group->admission,
 					 &params);
+	if (group->configured && params.max && !root)
+		htbs_reservation_create(dev, group);
+	htbs_tags_recount(dev);
 	htbs_device_unlock_run(dev, flags);
 	/* From 7.2 on, the files may be shown as soon as there is a device. */
 	smp_store_release(&group->dev, dev);
+}
+
+/* Its requests, pending or to come, are all that the group is there for. */
+static void htbs_group_remove(struct htbs_group *group)
+{
+	struct htbs_reservation *res = htbs_group_reservation(group);
+
+	group->removed = true;
+	if (!res)
+		return;
+	htbs_reservation_end(res, group->dev);
+	if (!res->removed && res->requests)
+		htbs_reservation_keep(group->dev, res);
+	res->removed = true;
 }
 
 /* Under queue_lock. A stored reservation for a disk that is gone is useless. */
@@ -116,17 +146,13 @@ static void htbs_pd_offline(struct blkg_policy_data *pd)
 {
 	struct htbs_group *group = htbs_pd_group(pd);
 	struct gendisk *disk = pd->blkg->q->disk;
-	struct htbs_reservation *res = &group->reservation;
 	struct htbs_device *dev = group->dev;
 	unsigned long flags;
 
 	if (dev) {
 		htbs_admission_set_remove(&dev->admitted, &group->admission);
 		htbs_device_lock(dev, &flags, ktime_get_ns());
-		htbs_reservation_end(res, dev);
-		if (!group->removed && res->requests)
-			htbs_reservation_keep(dev, res);
-		group->removed = true;
+		htbs_group_remove(group);
 		htbs_device_unlock_run(dev, flags);
 	}
 	if (disk && test_bit(GD_DEAD, &disk->state))
@@ -143,7 +169,7 @@ static void htbs_group_release(struct rcu_head *rcu)
 
 	if (group->dev)
 		htbs_device_put(group->dev);
-	kfree(group);
+	kmem_cache_free(htbs_group_cache, group);
 	if (atomic_dec_and_test(&htbs_groups_alive))
 		wake_up(&htbs_groups_gone);
 }
@@ -153,15 +179,14 @@ static void htbs_pd_free(struct blkg_policy_data *pd)
 {
 	struct htbs_group *group = htbs_pd_group(pd);
 	struct htbs_device *dev = group->dev;
+	struct htbs_reservation *res;
 	unsigned long flags;
-	bool waited;
 
 	if (dev) {
 		htbs_device_lock(dev, &flags, ktime_get_ns());
-		WARN_ON_ONCE(!list_empty(&group->reservation.fifo));
-		waited = htbs_policy_exit_flow(&dev->policy,
-					       &group->reservation.flow);
-		htbs_trace_leave(dev, &group->reservation, waited);
+		res = htbs_group_reservation(group);
+		if (res)
+			htbs_reservation_destroy(dev, res);
 		if (dev->root == group)
 			WRITE_ONCE(dev->root, NULL);
 		htbs_device_unlock_run(dev, flags);
@@ -180,6 +205,12 @@ int htbs_reservations_register(struct cftype *files)
 {
 	int err;
 
+	htbs_group_cache = KMEM_CACHE(htbs_group, 0);
+	if (!htbs_group_cache)
+		return -ENOMEM;
+	err = htbs_reservation_cache_create();
+	if (err)
+		goto err_group_cache;
 	htbs_blkcg_policy = (struct blkcg_policy) {
 		.dfl_cftypes	= files,
 		.cpd_alloc_fn	= htbs_cpd_alloc,
@@ -191,7 +222,7 @@ int htbs_reservations_register(struct cftype *files)
 	};
 	err = blkcg_policy_register(&htbs_blkcg_policy);
 	if (err)
-		return err;
+		goto err_cache;
 
 	/*
 	 * blk-cgroup warns if there is no memory for the files, but does not
@@ -200,9 +231,16 @@ int htbs_reservations_register(struct cftype *files)
 	if (cgroup_subsys_enabled(io_cgrp_subsys) &&
 	    !(files->flags & __CFTYPE_ADDED)) {
 		blkcg_policy_unregister(&htbs_blkcg_policy);
-		return -ENOMEM;
+		err = -ENOMEM;
+		goto err_cache;
 	}
 	return 0;
+
+err_cache:
+	htbs_reservation_cache_destroy();
+err_group_cache:
+	kmem_cache_destroy(htbs_group_cache);
+	return err;
 }
 
 /**
@@ -220,6 +258,8 @@ void htbs_reservations_unregister(void)
 			  atomic_read(&htbs_groups_alive));
 	rcu_barrier();
 	blkcg_policy_unregister(&htbs_blkcg_policy);
+	htbs_reservation_cache_destroy();
+	kmem_cache_destroy(htbs_group_cache);
 }
 
 /**
@@ -240,23 +280,4 @@ int htbs_reservations_attach(struct htbs_device *dev)
 void htbs_reservations_detach(struct htbs_device *dev)
 {
 	htbs_deactivate_policy(dev->queue, &htbs_blkcg_policy);
-}
-
-/*
- * Reservations.
- */
-
-/**
- * htbs_reservation_init() - initialise a reservation without requests
- * @res: the reservation, zeroed
- * @dev: its device; locked, unless it is new
- * @params: what it promises; valid. NULL: it shares the pool's
- */
-void htbs_reservation_init(struct htbs_reservation *res,
-			   struct htbs_device *dev,
-			   const struct htbs_params *params)
-{
-	htbs_flow_init(&res->flow, &dev->policy, params, dev->now);
-	INIT_LIST_HEAD(&res->fifo);
-	res->by_pos = RB_ROOT;
 }

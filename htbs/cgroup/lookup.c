@@ -9,6 +9,7 @@
 
 #include <htbs/lookup.h>
 #include <htbs/request.h>
+#include <htbs/reservation.h>
 
 /* The operations are set by htbs_reservations_register(). */
 struct blkcg_policy htbs_blkcg_policy;
@@ -29,11 +30,11 @@ struct htbs_group *htbs_group_of(struct blkcg_gq *blkg)
  * reservation. The root's is shared by groups that are charged themselves; but not
  * its cap.
  */
-static bool htbs_group_charges(struct htbs_group *group)
+static bool htbs_group_charges(const struct htbs_device *dev, const struct htbs_group *group)
 {
 	if (group->pd.blkg->parent)
 		return READ_ONCE(group->configured);
-	return htbs_peek(group->reservation.flow.cap.max);
+	return htbs_peek(dev->shared->flow.cap.max);
 }
 
 /*
@@ -50,7 +51,7 @@ htbs_group_charged(struct htbs_device *dev, struct blkcg_gq *blkg)
 		group = htbs_group_of(blkg);
 		if (!group || group->dev != dev)
 			continue;
-		if (htbs_group_charges(group))
+		if (htbs_group_charges(dev, group))
 			return group;
 		own = own ?: group;
 	}
@@ -58,18 +59,30 @@ htbs_group_charged(struct htbs_device *dev, struct blkcg_gq *blkg)
 }
 
 static __always_inline struct htbs_reservation *
-htbs_reservation_in_force(struct htbs_device *dev, struct blkcg_gq *blkg)
+htbs_reservation_in_force(struct htbs_device *dev, struct blkcg_gq *blkg, bool create)
 {
 	struct htbs_group *group = htbs_group_charged(dev, blkg);
+	struct htbs_reservation *res;
 
 	if (!group)
-		group = htbs_group_of(dev->queue->root_blkg);
-	return group ? &group->reservation : &dev->background;
+		return dev->shared;
+	res = htbs_group_reservation(group);
+	return res || !create ? res : htbs_reservation_create(dev, group);
+}
+
+static __always_inline struct htbs_reservation *
+htbs_reservation_or_background(struct htbs_device *dev, struct htbs_reservation *res,
+			       int ioprio, bool for_all)
+{
+	if (IOPRIO_PRIO_CLASS(ioprio) == IOPRIO_CLASS_IDLE && !for_all &&
+	    !(res && res->flow.cap.max))
+		return &dev->background;
+	return res;
 }
 
 /**
  * htbs_reservation_by_class() - the reservation that requests are charged to
- * @dev: the device
+ * @dev: the device, locked
  * @blkg: their cgroup on it
  * @ioprio: their priority
  * @for_all: other groups may wait for them
@@ -83,47 +96,67 @@ __always_inline struct htbs_reservation *
 htbs_reservation_by_class(struct htbs_device *dev, struct blkcg_gq *blkg,
 			  int ioprio, bool for_all)
 {
-	struct htbs_reservation *res = htbs_reservation_in_force(dev, blkg);
+	struct htbs_reservation *res = htbs_reservation_in_force(dev, blkg, true);
 
-	if (IOPRIO_PRIO_CLASS(ioprio) == IOPRIO_CLASS_IDLE && !for_all &&
-	    !htbs_peek(res->flow.cap.max))
-		return &dev->background;
-	return res;
+	return htbs_reservation_or_background(dev, res, ioprio, for_all);
 }
 
 /**
- * htbs_reservation_of() - the reservation that a bio is charged to
- * @dev: the device
+ * htbs_reservation_of() - the reservation that a bio would be charged to
+ * @dev: the device, locked
  * @bio: the bio
  *
  * By the bio's cgroup, never by the task that submits it: write-back, md and dm
  * submit on behalf of others.
  *
- * Return: the reservation.
+ * Return: the reservation; NULL: its group has none, and so no request to merge the bio into.
  */
 struct htbs_reservation *htbs_reservation_of(struct htbs_device *dev,
 					     struct bio *bio)
 {
-	return htbs_reservation_by_class(dev, bio->bi_blkg, bio->bi_ioprio,
-					 htbs_op_issued_as_root(bio->bi_opf));
+	struct htbs_reservation *res = htbs_reservation_in_force(dev, bio->bi_blkg, false);
+
+	return htbs_reservation_or_background(dev, res, bio->bi_ioprio,
+					      htbs_op_issued_as_root(bio->bi_opf));
 }
 
 /**
- * htbs_reservation_of_task() - guess what a task's next request is charged to
+ * htbs_group_of_task() - guess which group a task's next request is charged to
  * @dev: the device
  *
  * For when there is no bio yet. Right for direct I/O, wrong for write-back. The
  * caller is in an RCU read-side critical section.
  *
- * Return: the reservation of the current task.
+ * Return: the group of the current task; NULL: the background.
  */
-struct htbs_reservation *htbs_reservation_of_task(struct htbs_device *dev)
+struct htbs_group *htbs_group_of_task(struct htbs_device *dev)
 {
 	struct blkcg *blkcg = htbs_css_to_blkcg(task_css(current, io_cgrp_id));
-	struct blkcg_gq *blkg = htbs_blkg_lookup(blkcg, dev->queue);
+	struct htbs_group *group;
 
-	return htbs_reservation_by_class(dev, blkg, get_current_ioprio(),
-					 false);
+	group = htbs_group_charged(dev, htbs_blkg_lookup(blkcg, dev->queue)) ?:
+		READ_ONCE(dev->root);
+	if (group && IOPRIO_PRIO_CLASS(get_current_ioprio()) == IOPRIO_CLASS_IDLE &&
+	    !htbs_group_cap(group))
+		return NULL;
+	return group;
+}
+
+/**
+ * htbs_group_params() - the reservation of a group
+ * @dev: its device, locked
+ * @group: the group
+ * @params: what is promised; the default if it was given none
+ */
+void htbs_group_params(struct htbs_device *dev, const struct htbs_group *group,
+		       struct htbs_params *params)
+{
+	lockdep_assert_held(&dev->lock);
+
+	if (group->configured)
+		htbs_admission_set_get(&dev->admitted, &group->admission, params);
+	else
+		*params = dev->defaults;
 }
 
 /**

@@ -148,6 +148,21 @@ bool htbs_flow_behind(const struct htbs_flow *flow, u64 now)
 }
 
 /**
+ * htbs_flow_owes_nothing() - whether an idle flow has all that a new one would have
+ * @flow: the flow; it has no requests pending or in flight
+ * @now: real time, ns
+ *
+ * What was learned of it, and its share of surplus, aside.
+ *
+ * Return: true if its burst is whole, and it has no cap.
+ */
+bool htbs_flow_owes_nothing(const struct htbs_flow *flow, u64 now)
+{
+	return !flow->cap.max &&
+	       (htbs_flow_pooled(flow) || !htbs_before(now, htbs_pace_tag(&flow->pool->pace)));
+}
+
+/**
  * htbs_flow_share() - how far device time advances the share tag of a flow
  * @flow: the flow
  * @time: ns, up to 2^38

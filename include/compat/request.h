@@ -62,8 +62,8 @@ static inline bool htbs_rq_scheduled(struct request *rq)
  * htbs_rq_prepared() - whether the elevator may use its fields of a request
  * @rq: request
  *
- * Not if prepare_request was not called for it; in 6.1 the flush code keeps its
- * own data in the same place.
+ * Not if it is not the elevator's; in 6.1 the flush code keeps its own data in the
+ * same place.
  *
  * Return: true if it may.
  */

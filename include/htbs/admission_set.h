@@ -73,6 +73,9 @@ int htbs_admission_set_add(struct htbs_admission_set *promises,
 			   struct htbs_admission_entry *promise, bool shared,
 			   const struct htbs_params *params,
 			   struct htbs_shortfall *shortfall);
+void htbs_admission_set_get(struct htbs_admission_set *promises,
+			    const struct htbs_admission_entry *promise,
+			    struct htbs_params *params);
 void htbs_admission_set_remove(struct htbs_admission_set *promises,
 			       struct htbs_admission_entry *promise);
 

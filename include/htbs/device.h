@@ -24,6 +24,7 @@
 #include <linux/kref.h>
 #include <linux/ktime.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 
 #include <compat/compat.h>
 #include <htbs/admission_set.h>
@@ -87,8 +88,12 @@ struct htbs_stats {
  * @reserved_tags: how many tags surplus leaves to it
  * @requests: requests that may still complete; once the group was removed they hold a
  *	reference to @blkg
- * @blkg: the group it belongs to (constant); NULL for the background
+ * @removed: the group's cgroup or its disk is going away
+ * @group: the group it belongs to (constant); NULL for the background
+ * @blkg: blk-cgroup's part of the group (constant)
  * @id: the group's cgroup id, for the traces (constant)
+ * @node: place in the device's list; those of the device itself have none
+ * @rcu: frees it when htbs_limit_tag_depth() cannot be looking any more
  */
 struct htbs_reservation {
 	struct htbs_flow flow;
@@ -98,8 +103,12 @@ struct htbs_reservation {
 	u16 unmerged;
 	u16 reserved_tags;
 	u32 requests;
+	bool removed;
+	struct htbs_group *group;
 	struct blkcg_gq *blkg;
 	u64 id;
+	struct list_head node;
+	struct rcu_head rcu;
 };
 
 /**
@@ -117,6 +126,8 @@ struct htbs_reservation {
  * @reserved_tags: how many tags surplus leaves to reservations; read without
  *	the lock
  * @ending: reservations that have requests though their group was removed
+ * @reservations: those of groups but the root, in no order
+ * @reservation_count: their number
  * @ahead: requests that were dispatched before blk-mq asked for them
  * @completions: completed requests that are not accounted for
  * @wait_timer: ends a wait for an arrival
@@ -129,8 +140,8 @@ struct htbs_reservation {
  *	no other (constant)
  * @hctx_tags: those of one hardware queue (constant)
  * @tags: what is known of the tags of each hardware queue (tag_depth.c; constant)
- * @root: the group of the root cgroup; the groups without a reservation share that of
- *	this one; freed by RCU
+ * @shared: the root's reservation, which groups without one share (constant)
+ * @root: the group of the root cgroup; freed by RCU
  * @dispatches_ahead: requests may be dispatched before blk-mq asks for them (constant)
  * @has_work: a request can be chosen; read without the lock
  * @prompt: a completion has to be accounted for at once: a request is held back until
@@ -140,6 +151,7 @@ struct htbs_reservation {
  *	queue_lock as well
  * @admitted: the admitted reservations; has a lock of its own
  * @background: the reservation of IOPRIO_CLASS_IDLE
+ * @reclaim: frees reservations that are not used
  * @ref: held by the elevator and by every group
  *
  * The members from @queue to @prompt are read without the lock by each request. They have
@@ -158,6 +170,8 @@ struct htbs_device {
 	u16 pool_tags;
 	u32 reserved_tags;
 	u32 ending;
+	u32 reservation_count;
+	struct list_head reservations;
 	struct hrtimer wait_timer;
 	struct hrtimer cap_timer;
 	u64 waiters_woken;
@@ -166,6 +180,7 @@ struct htbs_device {
 	u32 driver_tags;
 	u32 hctx_tags;
 	struct htbs_tags *tags;
+	struct htbs_reservation *shared;
 	struct htbs_group *root;
 	bool dispatches_ahead;
 	bool has_work;
@@ -175,6 +190,7 @@ struct htbs_device {
 	struct htbs_params defaults ____cacheline_aligned_in_smp;
 	struct htbs_admission_set admitted;
 	struct htbs_reservation background;
+	struct delayed_work reclaim;
 	struct kref ref;
 };
 

@@ -17,8 +17,4 @@ int htbs_reservations_attach(struct htbs_device *dev);
 void htbs_reservations_detach(struct htbs_device *dev);
 void htbs_device_put(struct htbs_device *dev);
 
-void htbs_reservation_init(struct htbs_reservation *res,
-			   struct htbs_device *dev,
-			   const struct htbs_params *params);
-
 #endif /* HTBS_GROUP_H */

@@ -5,6 +5,8 @@
 #ifndef HTBS_LOOKUP_H
 #define HTBS_LOOKUP_H
 
+#include <linux/cgroup.h>
+
 #include <compat/compat.h>
 #include <htbs/device.h>
 #include <htbs/request.h>
@@ -12,24 +14,25 @@
 /**
  * struct htbs_group - a cgroup on a device
  * @pd: blk-cgroup's part; has to be the first member
- * @reservation: the reservation of the group and of the groups that inherit it, or
- *	its part of the one that is shared by all groups without one
+ * @reservation: what its requests and those of the groups that inherit its reservation
+ *	are charged to; NULL: it had none of late (reservation.c). Written under dev->lock
  * @dev: the device; holds a reference. NULL until pd_init
  * @admission: the reservation's entry in the device's admission set; the root's
  *	is that of the default reservation, unless it is configured
  * @configured: the group has a reservation of its own
  * @removed: its cgroup or its disk is going away; written under dev->lock
- * @rcu: frees the group when htbs_reservation_of_task() cannot be looking any
- *	more
+ * @rcu: frees the group when htbs_group_of_task() cannot be looking any more
+ * @stats: the statistics while it has no @reservation
  */
 struct htbs_group {
 	struct blkg_policy_data pd;
-	struct htbs_reservation reservation;
+	struct htbs_reservation __rcu *reservation;
 	struct htbs_device *dev;
 	struct htbs_admission_entry admission;
 	bool configured;
 	bool removed;
 	struct rcu_head rcu;
+	struct htbs_stats stats;
 };
 
 extern struct blkcg_policy htbs_blkcg_policy;
@@ -49,12 +52,11 @@ static inline struct htbs_group *htbs_pd_group(struct blkg_policy_data *pd)
  * htbs_reservation_removed() - whether the group of a reservation was removed
  * @res: the reservation; its device is locked
  *
- * Return: true if it was; the background has no group.
+ * Return: true if it was; the background has none.
  */
 static inline bool htbs_reservation_removed(const struct htbs_reservation *res)
 {
-	return res->blkg &&
-	       container_of(res, const struct htbs_group, reservation)->removed;
+	return res->removed;
 }
 
 /**
@@ -100,7 +102,46 @@ static inline void htbs_reservation_release(struct htbs_device *dev,
 	htbs_blkg_put(res->blkg);
 }
 
+/**
+ * htbs_group_reservation() - what requests of a group are charged to
+ * @group: the group; its device is locked
+ *
+ * Return: the reservation; NULL: the group had no requests of late.
+ */
+static inline struct htbs_reservation *
+htbs_group_reservation(const struct htbs_group *group)
+{
+	return rcu_dereference_protected(group->reservation,
+					 lockdep_is_held(&group->dev->lock));
+}
+
+/**
+ * htbs_group_id() - the cgroup id of a group
+ * @group: the group, alive
+ *
+ * Return: the id.
+ */
+static inline u64 htbs_group_id(const struct htbs_group *group)
+{
+	return cgroup_id(group->pd.blkg->blkcg->css.cgroup);
+}
+
+/**
+ * htbs_group_cap() - the cap that a group was given
+ * @group: the group
+ *
+ * For hints, as htbs_peek().
+ *
+ * Return: bytes/s; 0: none.
+ */
+static inline u64 htbs_group_cap(const struct htbs_group *group)
+{
+	return READ_ONCE(group->configured) ? htbs_peek(group->admission.params.max) : 0;
+}
+
 struct htbs_group *htbs_group_of(struct blkcg_gq *blkg);
+void htbs_group_params(struct htbs_device *dev, const struct htbs_group *group,
+		       struct htbs_params *params);
 const struct htbs_group *htbs_group_source(const struct htbs_group *group);
 bool htbs_group_is_charged(const struct htbs_group *group);
 struct htbs_reservation *htbs_reservation_of(struct htbs_device *dev,
@@ -108,6 +149,6 @@ struct htbs_reservation *htbs_reservation_of(struct htbs_device *dev,
 struct htbs_reservation *htbs_reservation_by_class(struct htbs_device *dev,
 						   struct blkcg_gq *blkg,
 						   int ioprio, bool for_all);
-struct htbs_reservation *htbs_reservation_of_task(struct htbs_device *dev);
+struct htbs_group *htbs_group_of_task(struct htbs_device *dev);
 
 #endif /* HTBS_LOOKUP_H */

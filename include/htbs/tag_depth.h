@@ -9,6 +9,7 @@
 
 int htbs_tags_init(struct htbs_device *dev);
 void htbs_tags_exit(struct htbs_device *dev);
+void htbs_tags_recount(struct htbs_device *dev);
 void htbs_tags_account(struct htbs_device *dev, struct htbs_reservation *res);
 void htbs_tags_account_idle(struct htbs_device *dev, struct htbs_reservation *res);
 void htbs_tags_account_move(struct htbs_device *dev, struct htbs_reservation *res);

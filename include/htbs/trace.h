@@ -38,6 +38,8 @@ void htbs_trace_overload(struct htbs_device *dev, u64 now);
 void htbs_warn_overload(const struct htbs_device *dev);
 void htbs_trace_pass(struct htbs_device *dev, struct htbs_reservation *res,
 		     struct request *rq, u64 now);
+void htbs_trace_config_idle(struct htbs_device *dev, u64 id, const struct htbs_params *params,
+			    bool pooled, u64 now);
 void htbs_trace_config(struct htbs_device *dev, struct htbs_reservation *res,
 		       u64 now);
 void htbs_trace_share(struct htbs_device *dev, struct htbs_reservation *res,

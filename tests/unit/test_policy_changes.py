@@ -43,6 +43,24 @@ def test_a_new_promise_begins_with_a_full_burst(desk):
     assert flow.view().deadline <= desk.now + MS
 
 
+def test_a_flow_owes_nothing_once_its_burst_is_whole(desk):
+    """A new flow has a whole burst and no debt, so one that lacks either does not go."""
+    flow, pooled = desk.init_flow(SPARE), desk.init_flow(None)
+    desk.device.configure_pool(pooled, SPARE, desk.now)
+    for each in (flow, pooled):
+        for i in range(3):
+            desk.arrive(each, i << 20)
+    while flow.queue or pooled.queue:
+        desk.serve()
+    tag = flow.view().tag
+    assert tag > desk.now
+    assert not flow.owes_nothing(tag - 1)
+    assert flow.owes_nothing(tag)
+    assert pooled.owes_nothing(desk.now)
+    desk.device.set_cap(flow, 1 << 30, desk.now)
+    assert not flow.owes_nothing(tag)
+
+
 def test_a_new_weight_begins_with_a_new_share(desk):
     """What a flow had over a small weight would keep it back for long over a large one."""
     flow, other = desk.init_flow(SPARE._replace(weight=1)), desk.init_flow(SPARE)

@@ -426,6 +426,8 @@ class Device:
         return [Expected("join", {})]
 
     def _on_config(self, event: Event) -> list[Expected]:
+        if event.group not in self._flows:  # it has no requests; its join tells the rest
+            return [Expected("config", {})]
         flow = self._flow(event)
         was = flow.params if event.pool == ROOT else flow.own
         rest = {"weight": was.weight, "max": was.max} if was else {}

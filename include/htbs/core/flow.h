@@ -187,6 +187,7 @@ void htbs_flow_note_arrival(struct htbs_flow *flow, u64 now, u64 t_wait);
 void htbs_flow_note_service(struct htbs_flow *flow, u32 cost);
 void htbs_flow_update_load(struct htbs_flow *flow);
 bool htbs_flow_sequential(const struct htbs_flow *flow);
+bool htbs_flow_owes_nothing(const struct htbs_flow *flow, u64 now);
 bool htbs_flow_behind(const struct htbs_flow *flow, u64 now);
 u64 htbs_flow_share(const struct htbs_flow *flow, u64 time);
 u64 htbs_flow_share_of_run(const struct htbs_flow *flow, u64 position);
