@@ -307,16 +307,6 @@ static u32 htbs_tags_held(const struct sbitmap *sb)
 	return held;
 }
 
-/* The number of tags that surplus sees if reservations have @reserved. */
-static u32 htbs_surplus_visible(u32 all, u32 reserved)
-{
-	u32 quarter = all / 4;
-	/* The words of a short queue's bitmap have no halves and quarters. */
-	u32 most = all < HTBS_TAGS_SHORT ? quarter : all / 2;
-
-	return all - clamp(reserved, quarter, most);
-}
-
 /*
  * Whether an allocation is limited: half of the tags may be held, or, where nothing is
  * reserved, as many as surplus sees. What is allocated without a limit is anywhere in the
@@ -346,10 +336,12 @@ static bool htbs_tags_limited(struct htbs_device *dev, struct htbs_tags *tags, i
 static u32 htbs_visible_tags(struct htbs_device *dev, blk_opf_t opf, u32 all,
 			     const struct blk_mq_alloc_data *data)
 {
-	u32 visible;
+	u32 quarter = all / 4, visible;
+	/* The words of a short queue's bitmap have no halves and quarters. */
+	u32 most = all < HTBS_TAGS_SHORT ? quarter : all / 2;
 
 	htbs_device_account_pending(dev);
-	visible = htbs_surplus_visible(all, htbs_peek(dev->reserved_tags));
+	visible = all - clamp(htbs_peek(dev->reserved_tags), quarter, most);
 	return op_is_sync(opf) ? htbs_task_visible(dev, all, visible, data) : visible;
 }
 

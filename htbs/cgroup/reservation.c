@@ -214,7 +214,7 @@ void htbs_reclaim_init(struct htbs_device *dev)
 
 /**
  * htbs_reclaim_cancel() - no reservation is reclaimed any more
- * @dev: the device; its queue is frozen, so none is created either
+ * @dev: the device; it has no groups any more, so none is created either
  */
 void htbs_reclaim_cancel(struct htbs_device *dev)
 {

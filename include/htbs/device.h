@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The scheduler's state: one htbs_device per request queue, one
- * htbs_reservation per cgroup and device.
+ * htbs_reservation per device and cgroup that uses it.
  *
  * Locks, outermost first:
  *

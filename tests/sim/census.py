@@ -109,8 +109,7 @@ FLASH_LOADS = {
 
 
 def measure(asked: Load | Callable[[Flash], Load], knobs: Knobs,
-            drives: list[Disk] | list[Flash],
-            done: Callable[[], None] = lambda: None) -> tuple[str, ...]:
+            drives: list[Disk] | list[Flash]) -> tuple[str, ...]:
     """The columns of a row; asked: of each drive, or a function of the drive.
 
     Where a policy falls ever farther behind clients that do not wait for it, it keeps nothing of
@@ -121,7 +120,6 @@ def measure(asked: Load | Callable[[Flash], Load], knobs: Knobs,
         flash = isinstance(drive, Flash)
         load = asked(drive) if callable(asked) else asked
         learns, seconds = (FLASH_LEARNS, FLASH_SECONDS) if flash else (LEARNS, SECONDS)
-        done()
         try:
             before, outcome = (run(load.clients, knobs, each, 1, drive)
                                for each in (learns, seconds))

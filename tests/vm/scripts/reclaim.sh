@@ -23,6 +23,10 @@ for event in join leave; do
 	echo 1 >/sys/kernel/tracing/events/htbs/htbs_$event/enable
 done
 cg reserved free owing capped unused
+# More than are looked at while the device is locked.
+seq 150 | sed "s,^,many/," >many
+# shellcheck disable=SC2046
+cg $(cat many)
 reserve reserved nullb0 bw=2M burst=64K latency=20000 weight=100
 reserve owing nullb0 bw=4096 burst=1M latency=20000
 reserve capped nullb0 bw=1M burst=64K latency=20000 max=4M
@@ -35,6 +39,13 @@ for group in reserved free capped; do
 	read_in $group 10
 done
 read_in owing 256
+(
+	while read -r group; do
+		echo 0 >"$CG/$group/cgroup.procs"
+		dd if=/dev/nullb0 of=/dev/null bs=4k count=1 iflag=direct status=none
+	done <many
+)
+expect 154 "$(grep -c htbs_join: /sys/kernel/tracing/trace)" "groups in memory"
 expect "1 1 1 1 0" "$(told join reserved) $(told join free) $(told join owing) $(told join capped) \
 $(told join unused)" "groups in memory after it"
 
@@ -45,6 +56,7 @@ for _ in 1 2 3 4 5 6; do
 done
 expect "1 0 0 0" "$(told leave reserved) $(told leave free) $(told leave owing) $(told leave capped)" \
 	"groups that are idle, in use, have used up their burst, and have a cap"
+expect 151 "$(grep -c htbs_leave: /sys/kernel/tracing/trace)" "groups that left"
 
 # The burst comes back within 256 s.
 sleep 300
