@@ -18,6 +18,7 @@
 #include "core/backlog.c"
 #include "core/inflight.c"
 #include "core/margin.c"
+#include "core/late.c"
 #include "core/overload.c"
 #include "core/wait.c"
 #include "core/run.c"

@@ -12,6 +12,7 @@
 
 #include <htbs/config.h>
 #include <htbs/core/admission.h>
+#include <htbs/core/late.h>
 #include <htbs/core/params.h>
 #include <htbs/core/policy.h>
 #include <htbs/idle_timer.h>
@@ -44,6 +45,56 @@ static ssize_t htbs_t_wait_us_store(struct elevator_queue *eq,
 	if (err)
 		return err;
 	htbs_device_set_t_wait(eq->elevator_data, value * NSEC_PER_USEC);
+	return count;
+}
+
+/* How many conforming requests may be late. */
+
+static ssize_t htbs_show_late(struct htbs_device *dev, const u32 *one_in, char *page)
+{
+	unsigned long flags;
+	u32 value;
+
+	htbs_device_lock(dev, &flags, ktime_get_ns());
+	value = *one_in;
+	htbs_device_unlock_run(dev, flags);
+	return sysfs_emit(page, "%u\n", value);
+}
+
+static ssize_t htbs_late_one_in_show(struct elevator_queue *eq, char *page)
+{
+	struct htbs_device *dev = eq->elevator_data;
+
+	return htbs_show_late(dev, &dev->policy.late_one_in, page);
+}
+
+static ssize_t htbs_late_one_in_writes_show(struct elevator_queue *eq, char *page)
+{
+	struct htbs_device *dev = eq->elevator_data;
+
+	return htbs_show_late(dev, &dev->policy.late_one_in_writes, page);
+}
+
+static ssize_t htbs_late_one_in_store(struct elevator_queue *eq, const char *page, size_t count)
+{
+	u64 value;
+	int err = htbs_parse(page, HTBS_LATE_MIN, HTBS_LATE_MAX, &value);
+
+	if (err)
+		return err;
+	htbs_device_set_late(eq->elevator_data, value, 0);
+	return count;
+}
+
+static ssize_t htbs_late_one_in_writes_store(struct elevator_queue *eq, const char *page,
+					     size_t count)
+{
+	u64 value;
+	int err = htbs_parse(page, HTBS_LATE_MIN, HTBS_LATE_MAX, &value);
+
+	if (err)
+		return err;
+	htbs_device_set_late(eq->elevator_data, 0, value);
 	return count;
 }
 
@@ -210,6 +261,8 @@ static ssize_t htbs_promised_requests_show(struct elevator_queue *eq,
 
 struct elv_fs_entry htbs_iosched_attrs[] = {
 	HTBS_ATTR(t_wait_us),
+	HTBS_ATTR(late_one_in),
+	HTBS_ATTR(late_one_in_writes),
 	HTBS_ATTR(default_bw),
 	HTBS_ATTR(default_burst),
 	HTBS_ATTR(default_latency_us),

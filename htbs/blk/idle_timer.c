@@ -6,6 +6,7 @@
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
 
+#include <htbs/core/late.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/wait.h>
 #include <htbs/idle_timer.h>
@@ -56,6 +57,25 @@ void htbs_device_set_t_wait(struct htbs_device *dev, u64 t_wait)
 
 	htbs_device_lock(dev, &flags, ktime_get_ns());
 	WRITE_ONCE(dev->policy.t_wait, t_wait);
+	htbs_tunable_changed(dev);
+	htbs_device_unlock(dev, flags);
+	blk_mq_run_hw_queues(dev->queue, true);
+}
+
+/**
+ * htbs_device_set_late() - set how many conforming requests may be late
+ * @dev: the device
+ * @one_in: one in so many; 0: as before
+ * @one_in_writes: the same, beside writes on a device that does not seek; 0: as before
+ */
+void htbs_device_set_late(struct htbs_device *dev, u32 one_in, u32 one_in_writes)
+{
+	struct htbs_policy *policy = &dev->policy;
+	unsigned long flags;
+
+	htbs_device_lock(dev, &flags, ktime_get_ns());
+	htbs_policy_set_late(policy, one_in ?: policy->late_one_in,
+			     one_in_writes ?: policy->late_one_in_writes);
 	htbs_tunable_changed(dev);
 	htbs_device_unlock(dev, flags);
 	blk_mq_run_hw_queues(dev->queue, true);

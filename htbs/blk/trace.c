@@ -398,5 +398,6 @@ void htbs_trace_tunables(struct htbs_device *dev, bool attached)
 {
 	trace_htbs_tunables(dev->devt, attached, dev->policy.t_wait,
 			    dev->policy.service.position,
-			    dev->policy.rotational);
+			    dev->policy.rotational, dev->policy.late_one_in,
+			    dev->policy.late_one_in_writes);
 }

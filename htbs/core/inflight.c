@@ -152,12 +152,7 @@ static noinline bool htbs_disk_has_room(struct htbs_policy *policy,
 	       htbs_leaves_room(policy, flow, now);
 }
 
-/*
- * How many reads may be in flight beside requests that conform. To count late ones would
- * take too long for one in 1000. But the time in a queue has an exponential tail or a
- * shorter one: what part exceeds t is no more than the 4/3rd power of the part that exceeds
- * 3/4 t. So one in 1000^(3/4) = 178 may be slow.
- */
+/* How many reads may be in flight beside requests that conform. */
 static bool htbs_window_open(struct htbs_policy *policy)
 {
 	u64 used = (u64)htbs_policy_in_flight(policy, false) * HTBS_WINDOW_ONE;
@@ -386,7 +381,8 @@ static noinline void htbs_judge_limits(struct htbs_policy *policy, struct htbs_f
 				       u64 now, const struct htbs_sent *sent, bool slow)
 {
 	u64 reads = (u64)htbs_policy_in_flight(policy, false) * HTBS_WINDOW_ONE;
-	bool late = policy->rotational ? slow : htbs_before(sent->due, now);
+	bool probes = htbs_limit_probes(&policy->quota.limit);
+	bool late = policy->rotational || probes ? slow : htbs_before(sent->due, now);
 	bool raises;
 
 	if (!late && htbs_falls_behind(policy, flow, now)) {
@@ -409,7 +405,7 @@ static noinline void htbs_judge_limits(struct htbs_policy *policy, struct htbs_f
  *
  * A slow one lowers the window. It lowers the quota on a device that seeks, as what a disk
  * owes to its medium delays all that follows for seconds; on others a late one does, as an
- * erasure delays one read and is over.
+ * erasure delays one read and is over, but the first one that is slow ends its growth.
  *
  * A flow that is behind takes time to catch up. So its pace lowers both once in a latency,
  * if it is behind by more than that, and while it is behind by more than a request raises

@@ -27,16 +27,16 @@
  * @first: its first value
  * @least: what is left to surplus at least
  * @most: no device takes more
- * @rarity: one request in so many may be slow
+ *
+ * How many requests may be slow htbs_policy_set_late() sets.
  */
-void htbs_limit_init(struct htbs_limit *limit, u64 first, u64 least, u64 most,
-		     u32 rarity)
+void htbs_limit_init(struct htbs_limit *limit, u64 first, u64 least, u64 most)
 {
 	*limit = (struct htbs_limit){
 		.value	= first,
 		.least	= least,
 		.most	= most,
-		.rarity	= rarity,
+		.rarity	= 1,
 		.part	= 1,
 	};
 }

@@ -5,18 +5,17 @@
  * HTBS_MARGIN of them are enough for a drive that positions.  A hypervisor that stops for
  * some milliseconds, a drive that retries or cleans has a tail, of which the deviation
  * tells little.  What can be seen is that conforming requests are late.  So the trust in
- * the deviation is a limit (limit.c) that late requests lower: in balance one in
- * HTBS_MARGIN_LATE is late.
+ * the deviation is a limit (limit.c) that late requests lower: in balance as many are late as
+ * may be (late.c).
  */
 #include <linux/math64.h>
 
 #include <htbs/core/margin.h>
 #include <htbs/core/policy.h>
 
-/* All trust, the least of it, and how many requests one may be late of. */
+/* All trust, and the least of it. */
 #define HTBS_TRUST_ONE		65536ULL
 #define HTBS_TRUST_LEAST	(HTBS_TRUST_ONE / 4)
-#define HTBS_MARGIN_LATE	1000
 
 static void htbs_set_margin(struct htbs_policy *policy)
 {
@@ -31,7 +30,7 @@ static void htbs_set_margin(struct htbs_policy *policy)
 void htbs_policy_init_margin(struct htbs_policy *policy)
 {
 	htbs_limit_init(&policy->trust, HTBS_TRUST_ONE, HTBS_TRUST_LEAST,
-			HTBS_TRUST_ONE, HTBS_MARGIN_LATE);
+			HTBS_TRUST_ONE);
 	/* HTBS_MARGIN is no guess: one late request says little. */
 	htbs_limit_settle(&policy->trust);
 	htbs_set_margin(policy);

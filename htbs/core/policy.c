@@ -16,6 +16,7 @@
 #include <htbs/core/expire.h>
 #include <htbs/core/flow.h>
 #include <htbs/core/inflight.h>
+#include <htbs/core/late.h>
 #include <htbs/core/margin.h>
 #include <htbs/core/overload.h>
 #include <htbs/core/policy.h>
@@ -57,9 +58,10 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	htbs_service_time_init(&policy->service, position);
 	htbs_service_time_init(&policy->alone, position);
 	htbs_limit_init(&policy->window, HTBS_WINDOW_ONE, HTBS_WINDOW_ONE,
-			HTBS_WINDOW_MOST, HTBS_WINDOW_SLOW);
+			HTBS_WINDOW_MOST);
 	htbs_quota_init(&policy->quota, rotational ? policy->service.position : 0, 0);
 	htbs_policy_init_margin(policy);
+	htbs_policy_set_late(policy, HTBS_LATE_ONE_IN, HTBS_LATE_WRITES);
 	policy->expired_at = -HTBS_EXPIRE;
 }
 

@@ -24,13 +24,12 @@
 #define HTBS_QUOTA_POSITION	10
 /* What a device that does not seek begins with: the default reservation. */
 #define HTBS_QUOTA_FIRST	1048576ULL	/* bytes/s */
-/* One request in so many may be late, or, on a device that seeks, slow. */
-#define HTBS_QUOTA_LATE		100
 /* Tokens for so long may be saved up, and as many bytes as a large request has. */
 #define HTBS_QUOTA_BURST	1000000ULL	/* ns */
 #define HTBS_QUOTA_REQUEST	131072
-/* What was used is measured over this. */
-#define HTBS_QUOTA_INTERVAL	100000000ULL	/* ns */
+/* What was used is measured over this, and as long as that many positionings take. */
+#define HTBS_QUOTA_INTERVAL	50000000ULL	/* ns */
+#define HTBS_QUOTA_REQUESTS	8
 
 /* What a request counts, bytes. */
 static u64 htbs_quota_cost(u32 cost, u64 position)
@@ -55,9 +54,10 @@ void htbs_quota_init(struct htbs_quota *quota, u64 position, u64 now)
 		.tokens	= HTBS_QUOTA_REQUEST,
 		.filled	= now,
 		.since	= now,
+		.interval = HTBS_QUOTA_INTERVAL + HTBS_QUOTA_REQUESTS * position,
 	};
 	htbs_limit_init(&quota->limit, position ? least : HTBS_QUOTA_FIRST, least,
-			HTBS_QUOTA_MOST, HTBS_QUOTA_LATE);
+			HTBS_QUOTA_MOST);
 }
 
 static u64 htbs_quota_bytes(const struct htbs_quota *quota, u64 ns)
@@ -99,7 +99,7 @@ bool htbs_quota_allows(struct htbs_quota *quota, u64 now)
 
 /*
  * The rate by which a late request lowers the quota is what was used, if less.  Until
- * one was late the quota doubles with each interval in which most of it was used: how
+ * one was slow the quota doubles with each interval in which most of it was used: how
  * fast a device is it finds within a second or two, and what a drive with a buffer is
  * given before it is late is as much as it took before.
  */
@@ -107,7 +107,7 @@ static void htbs_quota_measure(struct htbs_quota *quota, u64 now)
 {
 	u64 passed = now - quota->since;
 
-	if (passed < HTBS_QUOTA_INTERVAL)
+	if (passed < quota->interval)
 		return;
 	quota->used = div64_u64(quota->bytes * 1000, passed / 1000000);
 	quota->bytes = 0;

@@ -21,6 +21,8 @@ ATTRIBUTES = {
         "capacity_request",
         "capacity_bw",
         "t_wait_us",
+        "late_one_in",
+        "late_one_in_writes",
     )
 } | {"nr_requests": "nr_requests"}
 

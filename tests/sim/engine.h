@@ -22,6 +22,8 @@ struct sim_setup {
 	bool seeks;		/* known of the drive, if it does */
 	u32 window;		/* reads in flight, whatever is late; 0: as it adapts */
 	u64 quota;		/* writes of surplus, bytes/s; 0: as it adapts */
+	u32 late;		/* one conforming request in so many may be late */
+	u32 late_writes;	/* the same, beside writes on a drive that does not seek */
 	struct sim_plain plain;
 };
 

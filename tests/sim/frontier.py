@@ -2,7 +2,8 @@
 
 A reader with one request at a time is beside deep readers, or beside a deep writer. The more the
 others may have in flight, or write, the more the drive does, and the longer the reader waits. Each
-fixed limit is a point of that frontier; the scheduler finds one by itself.
+fixed limit is a point of that frontier; the scheduler finds one by itself, which follows from how
+many requests may be late.
 """
 
 import argparse
@@ -21,9 +22,10 @@ DRIVE = "tlc"
 FREE = 1 << 40  # no limit
 WINDOWS = (4, 8, 12, 16, 18, 20, 24, 32, 48, 64)
 QUOTAS = (5, 10, 15, 20, 25, 30, 35, 40, 50)  # MB/s
+LATE = (10, 100, 1000, 10_000)  # late_one_in, or late_one_in_writes
 READER = Client(Params(64 << 20, 4096, MS))  # reserves more than it can ask for
 HEAD = ("limit", "part of the drive", "p99 ms", "p99.9 ms", "later than 1 ms")
-ROW = "{:>12}{:>19}{:>9}{:>10}{:>17}"
+ROW = "{:>16}{:>19}{:>9}{:>10}{:>17}"
 
 
 class Point(NamedTuple):
@@ -41,11 +43,15 @@ class Point(NamedTuple):
 
 
 class Frontier(NamedTuple):
-    """A load, its limits, and what counts: bytes/s of all, or of the others."""
+    """A load, its limits, the scheduler's tunable, and what counts: bytes/s of all, or of others.
+
+    tunable: each number of LATE; by default it is 1000, of writes 100.
+    """
 
     title: str
     clients: list[Client]
     limits: dict[str, Knobs]
+    tunable: dict[int, Knobs]
     all_count: bool
 
     def amount(self, outcome: Run) -> float:
@@ -53,10 +59,11 @@ class Frontier(NamedTuple):
         return sum(outcome.rates()[0 if self.all_count else 1:])
 
     def points(self) -> Iterator[Point]:
-        """Run each limit, the scheduler's last."""
+        """Run each limit, then the scheduler with each value of its tunable."""
         free = self.amount(run(self.clients, Knobs(t_wait=0, window=1024, quota=FREE), SECONDS, 1,
                                DRIVE))
-        for name, knobs in (self.limits | {"HTBS": Knobs(t_wait=0)}).items():
+        found = {f"late 1 in {each}": knobs for each, knobs in self.tunable.items()}
+        for name, knobs in (self.limits | found).items():
             outcome = run(self.clients, knobs, SECONDS, 1, DRIVE)
             reader = outcome.clients[0]
             yield Point(name, self.amount(outcome) / free, reader.percentile(99),
@@ -65,9 +72,11 @@ class Frontier(NamedTuple):
 
 FRONTIERS = {
     "reads": Frontier("beside four readers, 64 deep each", [READER, *FLASH_READ[1:]], {
-        f"{each} reads": Knobs(t_wait=0, window=each) for each in WINDOWS}, all_count=True),
+        f"{each} reads": Knobs(t_wait=0, window=each) for each in WINDOWS}, {
+        each: Knobs(t_wait=0, late=each) for each in LATE}, all_count=True),
     "writes": Frontier("beside a writer of 128 KiB, 64 deep", [READER, *FLASH_WRITE[1:]], {
-        f"{each} MB/s": Knobs(t_wait=0, quota=each * 10**6) for each in QUOTAS}, all_count=False),
+        f"{each} MB/s": Knobs(t_wait=0, quota=each * 10**6) for each in QUOTAS}, {
+        each: Knobs(t_wait=0, late_writes=each) for each in LATE}, all_count=False),
 }
 
 
@@ -75,13 +84,16 @@ def draw(found: dict[str, list[Point]], path: Path) -> None:
     """Both frontiers, the reader's latency over the part of the drive."""
     figure = Figure((10, 4), layout="constrained")
     for axes, (name, points) in zip(figure.subplots(1, 2), found.items(), strict=True):
-        fixed, htbs = points[:-1], points[-1]
+        fixed, htbs = points[:-len(LATE)], points[-len(LATE):]
         for label, colour in (("p99", "tab:blue"), ("p99.9", "tab:red")):
             field = "p99" if label == "p99" else "p999"
             axes.plot([each.part for each in fixed], [getattr(each, field) / MS for each in fixed],
                       "o-", color=colour, label=f"{label}, fixed limits", markersize=4)
-            axes.plot([htbs.part], [getattr(htbs, field) / MS], "*", color=colour, markersize=14,
-                      label=f"{label}, HTBS")
+            axes.plot([each.part for each in htbs], [getattr(each, field) / MS for each in htbs],
+                      "*:", color=colour, markersize=12, label=f"{label}, HTBS")
+        for each, point in zip(LATE, htbs, strict=True):
+            axes.annotate(f"1 in {each}", (point.part, point.p999 / MS), (0, 7),
+                          textcoords="offset points", ha="center", size=8)
         axes.set(title=f"A reader {FRONTIERS[name].title}", ylabel="reader's latency, ms",
                  xlabel="done, as a part of what the drive does without limits", ylim=(0, None))
         axes.grid(alpha=0.3)

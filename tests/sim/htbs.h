@@ -4,6 +4,7 @@
 #define HTBS_SIM_HTBS_H
 
 #include <htbs/core/choose.h>
+#include <htbs/core/late.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/wait.h>
 
@@ -53,6 +54,7 @@ static void engine_init(const struct sim_setup *setup, bool rotational,
 		background = &unused;
 	htbs_policy_init(&policy, &background->flow, rotational, setup->seek,
 			 setup->t_wait);
+	htbs_policy_set_late(&policy, setup->late, setup->late_writes);
 	htbs_flow_init(&background->flow, &policy, &least, 0);
 	engine_fix_limits();
 }

@@ -64,7 +64,8 @@ class CSetup(Structure):
 
     _fields_ = [("drive", c_uint32), ("b_max", c_uint32), ("t_wait", c_uint64),
                 ("seek", c_uint64), ("seconds", c_uint64), ("seed", c_uint64), ("seeks", c_bool),
-                ("window", c_uint32), ("quota", c_uint64),
+                ("window", c_uint32), ("quota", c_uint64), ("late", c_uint32),
+                ("late_writes", c_uint32),
                 ("plain", CPlain)]
 
 
@@ -106,7 +107,8 @@ class Knobs:
 
     With `b_max` the paper's rule chooses. Without `seeks` a disk is not taken for a rotational
     device. With `window` so many reads are in flight, with `quota` so many bytes/s are written as
-    surplus, whatever is late. `changed` is taken for the file of the core with the same name.
+    surplus, whatever is late. One conforming request in `late` may be late, and in `late_writes`
+    beside writes on flash. `changed` is taken for the file of the core with the same name.
     """
 
     b_max: int = 0
@@ -115,6 +117,8 @@ class Knobs:
     seeks: bool = True
     window: int = 0
     quota: int = 0
+    late: int = 1000
+    late_writes: int = 100
     changed: Path | None = None
 
 
@@ -211,7 +215,7 @@ def run(clients: Sequence[Client], knobs: Knobs = HTBS, seconds: int = 60, seed:
         drive = "drawn" if isinstance(drive, Disk) else "drawn flash"
     inside = (CClient * len(clients))(*(c_client(client, i) for i, client in enumerate(clients)))
     setup = CSetup(DRIVES.index(drive), knobs.b_max, knobs.t_wait, knobs.seek, seconds, seed,
-                   knobs.seeks, knobs.window, knobs.quota, plain)
+                   knobs.seeks, knobs.window, knobs.quota, knobs.late, knobs.late_writes, plain)
     outcome = COutcome()
     if lib.sim_run(byref(setup), inside, len(clients), byref(outcome)):
         raise OverflowError("more requests are under way than the simulation has room for: "

@@ -97,7 +97,8 @@ class CQuota(Structure):
     """struct htbs_quota."""
 
     _fields_ = [("limit", CLimit), ("tokens", c_int64), ("filled", c_uint64),
-                ("bytes", c_uint64), ("since", c_uint64), ("used", c_uint64)]
+                ("bytes", c_uint64), ("since", c_uint64), ("interval", c_uint64),
+                ("used", c_uint64)]
 
 
 class CShortfall(Structure):
@@ -185,6 +186,7 @@ PROTOTYPES = {
     "host_policy_quota": (POINTER(CQuota), c_void_p),
     "host_policy_window": (POINTER(CLimit), c_void_p),
     "host_policy_set_t_wait": (None, c_void_p, c_uint64),
+    "htbs_policy_set_late": (None, c_void_p, c_uint32, c_uint32),
     "host_flow_set_weight": (None, c_void_p, c_uint32),
 }
 
@@ -415,6 +417,10 @@ class Device:
     def set_t_wait(self, t_wait: int) -> None:
         """Set the longest wait, ns."""
         self.lib.host_policy_set_t_wait(self.policy, t_wait)
+
+    def set_late(self, one_in: int, one_in_writes: int) -> None:
+        """Set how many conforming requests may be late."""
+        self.lib.htbs_policy_set_late(self.policy, one_in, one_in_writes)
 
     def grow(self, flow: Flow, request: Request, size: int) -> None:
         """A bio of `size` bytes is merged into a pending request."""

@@ -107,8 +107,7 @@ def parts():
         "htbs_fair_init": (None, POINTER(CFair)),
         "htbs_fair_serve": (None, POINTER(CFair), POINTER(CFairNode), c_uint64),
         "htbs_fair_busy": (None, POINTER(CFair), POINTER(CFairNode)),
-        "htbs_limit_init": (None, POINTER(CLimit), c_uint64, c_uint64, c_uint64,
-                            c_uint32),
+        "htbs_limit_init": (None, POINTER(CLimit), c_uint64, c_uint64, c_uint64),
         "htbs_limit_judge": (None, POINTER(CLimit), c_bool, c_uint64),
         "htbs_quota_init": (None, POINTER(CQuota), c_uint64, c_uint64),
         "htbs_quota_allows": (c_bool, POINTER(CQuota), c_uint64),
@@ -336,7 +335,7 @@ def test_a_new_quota_doubles_until_a_request_is_late(late):
     lib, quota, values = parts(), CQuota(), []
     lib.htbs_quota_init(byref(quota), POSITION, 0)
     for i in range(3000):
-        if i == 400 and late:
+        if i == 420 and late:
             lib.htbs_quota_judge(byref(quota), True)
         if lib.htbs_quota_allows(byref(quota), i * MS):
             lib.htbs_quota_account(byref(quota), max(4096, quota.limit.value // 900), 0, True,
@@ -344,10 +343,10 @@ def test_a_new_quota_doubles_until_a_request_is_late(late):
         values.append(quota.limit.value)
     assert values[99] == 1 << 20
     assert values[150] == 2 << 20
-    assert values[399] == 8 << 20
+    assert values[419] == 8 << 20
     if late:
-        assert 3 << 19 < values[400] < 5 << 19
-        assert values[-1] == values[400]
+        assert 3 << 19 < values[420] < 5 << 19
+        assert values[-1] == values[420]
     else:
         assert values[-1] == 16 * SECOND
 
@@ -407,7 +406,8 @@ def test_slow_requests_are_in_balance(rarity, part, grows):
 def test_a_limit_grows_by_its_least_until_a_request_is_slow():
     """Which halves it. At the least limit it tells nothing, and one that was not full neither."""
     lib, limit = parts(), CLimit()
-    lib.htbs_limit_init(byref(limit), 256, 256, 1 << 20, 178)
+    lib.htbs_limit_init(byref(limit), 256, 256, 1 << 20)
+    limit.rarity = 178
     values = []
     for slow, full in [(True, True), (False, True), (False, False), (False, True), (True, True),
                        (False, True)]:
@@ -423,7 +423,8 @@ def test_the_steps_of_a_limit_become_smaller():
     Between two slow ones it rises by so much less of that part that they are in balance.
     """
     lib, limit, value = parts(), CLimit(), SECOND
-    lib.htbs_limit_init(byref(limit), value, 256, SECOND, 178)
+    lib.htbs_limit_init(byref(limit), value, 256, SECOND)
+    limit.rarity = 178
     for part in (2, 4, 8, 16, 16):
         lib.htbs_limit_judge(byref(limit), True, SECOND)
         value -= value // part
@@ -439,8 +440,8 @@ def test_a_slow_request_lowers_what_was_used():
     lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), POSITION, 0)
     quota.limit.value = SECOND
-    lib.htbs_quota_account(byref(quota), 10_000_000, 0, True, 50 * MS)
-    lib.htbs_quota_account(byref(quota), 9_000_000, 10 * MS, True, 100 * MS)
+    lib.htbs_quota_account(byref(quota), 20_000_000, 0, True, 100 * MS)
+    lib.htbs_quota_account(byref(quota), 19_000_000, 10 * MS, True, 200 * MS)
     lib.htbs_quota_judge(byref(quota), True)
     assert quota.limit.value == 200_000_000 // 2
 

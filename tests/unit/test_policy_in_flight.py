@@ -3,7 +3,7 @@
 import pytest
 
 from tests.model.reservation import SECOND, Params
-from tests.unit.desk import MS, SOON, SPARE
+from tests.unit.desk import MS, SOON, SPARE, Desk
 from tests.unit.host import CSent
 
 
@@ -221,7 +221,10 @@ def test_a_stale_timer_does_not_release_a_held_request(flash):
 
 
 def test_a_slow_request_lowers_the_window_a_late_one_the_quota(flash):
-    """A conforming request that takes four fifths of its time; one in half of its time does not."""
+    """A conforming request that takes four fifths of its time; one in half of its time does not.
+
+    Before, the first slow one ends the growth of the quota.
+    """
     tight = flash.init_flow(SOON._replace(latency=MS))
     quota, window = flash.device.quota, flash.device.window
     quota.limit.value, window.value = 1 << 30, 8 * 256
@@ -229,15 +232,29 @@ def test_a_slow_request_lowers_the_window_a_late_one_the_quota(flash):
     flash.arrive(tight)
     flash.serve(took=MS // 2)
     assert (quota.limit.value, window.value) == before
-    flash.now += SECOND
-    flash.arrive(tight)
-    flash.serve(took=MS * 4 // 5)
-    assert quota.limit.value == before[0]
-    assert window.value < before[1]
+    for grows in (True, False):
+        window.value = 8 * 256
+        before = quota.limit.value, window.value
+        flash.now += SECOND
+        flash.arrive(tight)
+        flash.serve(took=MS * 4 // 5)
+        assert quota.limit.value == before[0] // (2 if grows else 1)
+        assert window.value < before[1]
     flash.now += SECOND
     flash.arrive(tight)
     flash.serve(took=MS * 6 // 5)
     assert quota.limit.value < before[0]
+
+
+@pytest.mark.parametrize("late", [10, 100, 1000, 100_000])
+@pytest.mark.parametrize("rotational", [False, True])
+def test_limits_follow_from_what_may_be_late(lib, rotational, late):
+    """Where a request is judged by 3/4 of its time, the 3/4th power of what may be late is slow."""
+    device = Desk(lib, rotational=rotational).device
+    device.set_late(late, 2 * late)
+    slow = int(late**0.75)
+    assert device.window.rarity == slow
+    assert device.quota.limit.rarity == (slow if rotational else 2 * late)
 
 
 def test_a_slow_request_lowers_the_quota_of_a_device_that_seeks(desk):

@@ -284,6 +284,8 @@ def _tune(rng: random.Random, disk: str) -> str:
         [
             ("t_wait_us", rng.choice([0, 1, 3_000, 10_000, 50_000])),
             ("t_wait_us", rng.choice([10_000, 30_000])),
+            ("late_one_in", rng.choice([10, 1000, 100_000])),
+            ("late_one_in_writes", rng.choice([10, 100_000])),
             ("default_bw", rng.choice([4096, 3_000_000])),
         ]
     )

@@ -414,6 +414,7 @@ class Device:
         was_active = self._policy.view().active
         ended = [self._end(was_active, "cancelled")] if self._policy.cancel_wait() else []
         self._policy.set_t_wait(event.t_wait)
+        self._policy.set_late(event.late_one_in, event.late_one_in_writes)
         return [*ended, Expected("tunables", {"position": self._policy.service.position})]
 
     def _on_join(self, event: Event) -> list[Expected]:

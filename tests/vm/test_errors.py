@@ -13,6 +13,8 @@ TOO_LONG = (str(2**64), str(2**70), "9" * 400, str(-(2**63)))
 # What is out of range, smallest and largest good value.
 TUNABLES = {
     "t_wait_us": (("1000001", str(2**32)), "0", "1000000"),
+    "late_one_in": (("0", "9", "100001", str(2**32 + 10)), "10", "100000"),
+    "late_one_in_writes": (("0", "9", "100001", str(2**32 + 10)), "10", "100000"),
     "default_bw": (("0", "4095", str(2**40 + 1)), "4096", str(2**40)),
     "default_burst": (("0", "4095", str(2**32 + 1)), "4096", str(2**32)),
     "default_latency_us": (("0", "100000001", str(2**54)), "1", "100000000"),

@@ -25,8 +25,6 @@
 #define HTBS_WINDOW_ONE		256U
 /* No device takes more requests. */
 #define HTBS_WINDOW_MOST	(1024 * HTBS_WINDOW_ONE)
-/* One request in so many may be slow, for one late in 1000 (inflight.c). */
-#define HTBS_WINDOW_SLOW	178
 
 /* How many deadlines of requests in flight are kept: a SATA disk's commands. */
 #define HTBS_DEADLINES_MAX	32
@@ -96,6 +94,8 @@ struct htbs_unlearnt {
  * struct htbs_policy - the policy's state for one device
  * @rotational: the device seeks, and reorders requests by position (constant)
  * @t_wait: longest wait, ns; 0: never wait
+ * @late_one_in: one conforming request in so many may be late
+ * @late_one_in_writes: the same, beside writes on a device that does not seek
  * @backlogged: flows with requests pending that are not throttled
  * @background: the flow of IOPRIO_CLASS_IDLE, dispatched after all others
  *	(constant)
@@ -150,6 +150,8 @@ struct htbs_unlearnt {
 struct htbs_policy {
 	bool rotational;
 	u64 t_wait;
+	u32 late_one_in;
+	u32 late_one_in_writes;
 	struct list_head backlogged;
 	struct htbs_flow *background;
 	u64 background_due;

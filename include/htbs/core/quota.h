@@ -16,6 +16,7 @@
  * @filled: when @tokens was brought up to date, ns
  * @bytes: dispatched since @since, reserved or not
  * @since: begin of the interval, ns
+ * @interval: how long it is at least, ns
  * @used: bytes/s of the interval before; 0: not known
  */
 struct htbs_quota {
@@ -24,6 +25,7 @@ struct htbs_quota {
 	u64 filled;
 	u64 bytes;
 	u64 since;
+	u64 interval;
 	u64 used;
 };
 

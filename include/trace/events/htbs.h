@@ -549,8 +549,8 @@ TRACE_EVENT(htbs_leave,
  */
 TRACE_EVENT(htbs_tunables,
 	TP_PROTO(dev_t dev, bool attached, u64 t_wait, u64 position,
-		 bool rotational),
-	TP_ARGS(dev, attached, t_wait, position, rotational),
+		 bool rotational, u32 late_one_in, u32 late_one_in_writes),
+	TP_ARGS(dev, attached, t_wait, position, rotational, late_one_in, late_one_in_writes),
 
 	TP_STRUCT__entry(
 		__field(dev_t, dev)
@@ -558,6 +558,8 @@ TRACE_EVENT(htbs_tunables,
 		__field(u64, t_wait)
 		__field(u64, position)
 		__field(bool, rotational)
+		__field(u32, late_one_in)
+		__field(u32, late_one_in_writes)
 	),
 
 	TP_fast_assign(
@@ -566,11 +568,14 @@ TRACE_EVENT(htbs_tunables,
 		__entry->t_wait = t_wait;
 		__entry->position = position;
 		__entry->rotational = rotational;
+		__entry->late_one_in = late_one_in;
+		__entry->late_one_in_writes = late_one_in_writes;
 	),
 
-	TP_printk("%u:%u attached=%d t_wait=%llu position=%llu rotational=%d",
+	TP_printk("%u:%u attached=%d t_wait=%llu position=%llu rotational=%d late_one_in=%u late_one_in_writes=%u",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->attached,
-		  __entry->t_wait, __entry->position, __entry->rotational)
+		  __entry->t_wait, __entry->position, __entry->rotational,
+		  __entry->late_one_in, __entry->late_one_in_writes)
 );
 
 #endif /* _TRACE_HTBS_H */

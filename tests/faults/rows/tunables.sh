@@ -30,6 +30,8 @@ while more 1; do
 	for value in 4 128 17 64; do
 		tune nr_requests $value
 		tune iosched/t_wait_us $((value * 100))
+		tune iosched/late_one_in $((value * 100))
+		tune iosched/late_one_in_writes $((value * 10))
 		tune iosched/default_bw $((value * 4096))
 		tune iosched/default_burst $((value * 4096))
 		tune iosched/default_latency_us $((value * 1000))

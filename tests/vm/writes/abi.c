@@ -12,6 +12,8 @@
 
 const struct number_file number_files[NUMBERS] = {
 	{ "t_wait_us",		0,	1000000 },
+	{ "late_one_in",	10,	100000 },
+	{ "late_one_in_writes",	10,	100000 },
 	{ "default_bw",		4096,	1ULL << 40 },
 	{ "default_burst",	4096,	1ULL << 32 },
 	{ "default_latency_us",	1,	US_MAX },

@@ -144,7 +144,7 @@ static bool check_all(void)
 static bool begin(void)
 {
 	static const unsigned long long first[NUMBERS] = {
-		10000, 1048576, 1048576, 1000000, 0, 4096,
+		10000, 1000, 100, 1048576, 1048576, 1000000, 0, 4096,
 	};
 	char path[TEXT_MAX], text[TEXT_MAX];
 	int file, fd;

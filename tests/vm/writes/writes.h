@@ -17,6 +17,8 @@
 /* The numbers in force, in the order of number_files[]. */
 enum {
 	T_WAIT,
+	LATE,
+	LATE_WRITES,
 	DEFAULT_BW,
 	DEFAULT_BURST,
 	DEFAULT_LATENCY,
