@@ -90,12 +90,16 @@ def draw(found: dict[str, list[Point]], path: Path) -> None:
             axes.plot([each.part for each in fixed], [getattr(each, field) / MS for each in fixed],
                       "o-", color=colour, label=f"{label}, fixed limits", markersize=4)
             axes.plot([each.part for each in htbs], [getattr(each, field) / MS for each in htbs],
-                      "*:", color=colour, markersize=12, label=f"{label}, HTBS")
+                      "*", color=colour, markersize=12, label=f"{label}, HTBS")
         for each, point in zip(LATE, htbs, strict=True):
-            axes.annotate(f"1 in {each}", (point.part, point.p999 / MS), (0, 7),
-                          textcoords="offset points", ha="center", size=8)
+            axes.annotate(f"1 in {each}", (point.part, point.p999 / MS), (-5, 5),
+                          textcoords="offset points", ha="right", size=8,
+                          rotation=-45, rotation_mode="anchor", va="bottom")
+        highest = max(each.p999 for each in points) / MS
         axes.set(title=f"A reader {FRONTIERS[name].title}", ylabel="reader's latency, ms",
-                 xlabel="done, as a part of what the drive does without limits", ylim=(0, None))
+                 xlabel="done, as a part of what the drive does without limits",
+                 ylim=(0, 1.2 * highest))
+        axes.margins(x=0.12)
         axes.grid(alpha=0.3)
         axes.legend()
     figure.savefig(path, dpi=110)
