@@ -12,10 +12,6 @@
 
 #include <htbs/core/flow.h>
 
-/* The inverse weight of a new think time in the mean, and of a new need. */
-#define HTBS_THINK_WEIGHT	8
-#define HTBS_NEED_WEIGHT	32
-
 /* Share tags count device time in units that keep small shares exact. */
 #define HTBS_SHARE_SHIFT	20
 
@@ -57,8 +53,8 @@ void htbs_flow_note_arrival(struct htbs_flow *flow, u64 now, u64 t_wait)
 	/* Any pause that is too long to wait for counts alike. */
 	if (sample > 2 * t_wait)
 		sample = 2 * t_wait;
-	flow->think = ((HTBS_THINK_WEIGHT - 1) * flow->think + sample) /
-		      HTBS_THINK_WEIGHT;
+	flow->think = ((HTBS_HABIT - 1) * flow->think + sample) /
+		      HTBS_HABIT;
 }
 
 /* What the device takes for a request of the flow if it serves no other. */
@@ -83,9 +79,9 @@ void htbs_flow_note_service(struct htbs_flow *flow, u32 cost)
 
 	/* From 0: a reservation can be kept until it is known that it cannot. */
 	flow->time_alone = htbs_flow_time_alone(flow, cost);
-	pool->need -= pool->need / HTBS_NEED_WEIGHT;
+	pool->need -= pool->need / HTBS_FADE;
 	pool->need += div64_u64(flow->time_alone << 8, step ?: 1) /
-		      HTBS_NEED_WEIGHT;
+		      HTBS_FADE;
 }
 
 /**

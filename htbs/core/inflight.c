@@ -68,7 +68,7 @@ void htbs_policy_expect_more(struct htbs_policy *policy, struct htbs_flow *flow,
 {
 	if (htbs_pool_impossible(flow->pool))
 		return;
-	flow->expected_until = now + HTBS_EXPECT;
+	flow->expected_until = now + HTBS_HORIZON;
 	if (RB_EMPTY_NODE(&flow->expected))
 		rb_add_cached(&flow->expected, &policy->expected,
 			      htbs_less_latency);

@@ -12,9 +12,8 @@
 #include <htbs/core/overload.h>
 #include <htbs/core/policy.h>
 
-/* The unit of the part of late turns; a new turn's weight in it; too many. */
+/* The unit of the part of late turns; too many. */
 #define HTBS_OVERLOAD_ONE	65536
-#define HTBS_OVERLOAD_WEIGHT	32
 #define HTBS_OVERLOAD_ON	(HTBS_OVERLOAD_ONE / 4)
 
 /* Flows are served by what they had of their reservations, or no longer are. */
@@ -59,8 +58,8 @@ static bool htbs_too_late(struct htbs_overload *overload, bool late)
 
 	if (!late && !overload->late)
 		return false;
-	overload->late = ((HTBS_OVERLOAD_WEIGHT - 1) * overload->late + sample) /
-			 HTBS_OVERLOAD_WEIGHT;
+	overload->late = ((HTBS_FADE - 1) * overload->late + sample) /
+			 HTBS_FADE;
 	return overload->late > HTBS_OVERLOAD_ON;
 }
 

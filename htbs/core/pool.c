@@ -15,8 +15,7 @@
 #include <htbs/core/flow.h>
 #include <htbs/core/pool.h>
 
-/* The inverse weight of a new pause in the mean; a longer one counts as so many services. */
-#define HTBS_PAUSE_WEIGHT	8
+/* A longer pause counts as so many services. */
 #define HTBS_PAUSE_MOST		4
 
 /**
@@ -104,7 +103,7 @@ void htbs_pool_note_arrival(struct htbs_pool *pool, const struct htbs_flow *flow
 		pause = most;
 	if (pool->pause > most)
 		pool->pause = most;
-	pool->pause += ((s64)pause - (s64)pool->pause) / HTBS_PAUSE_WEIGHT;
+	pool->pause += ((s64)pause - (s64)pool->pause) / HTBS_HABIT;
 }
 
 /**

@@ -16,6 +16,7 @@
 
 #include <htbs/core/params.h>
 #include <htbs/core/quota.h>
+#include <htbs/core/service.h>
 
 #define HTBS_SECOND		1000000000ULL	/* ns */
 /* No device is faster, and its bytes times a second's ns are less than 2^64. */
@@ -27,9 +28,8 @@
 /* Tokens for so long may be saved up, and as many bytes as a large request has. */
 #define HTBS_QUOTA_BURST	1000000ULL	/* ns */
 #define HTBS_QUOTA_REQUEST	131072
-/* What was used is measured over this, and as long as that many positionings take. */
+/* What was used is measured over this, and for HTBS_RUN positionings more. */
 #define HTBS_QUOTA_INTERVAL	50000000ULL	/* ns */
-#define HTBS_QUOTA_REQUESTS	8
 
 /* What a request counts, bytes. */
 static u64 htbs_quota_cost(u32 cost, u64 position)
@@ -54,7 +54,7 @@ void htbs_quota_init(struct htbs_quota *quota, u64 position, u64 now)
 		.tokens	= HTBS_QUOTA_REQUEST,
 		.filled	= now,
 		.since	= now,
-		.interval = HTBS_QUOTA_INTERVAL + HTBS_QUOTA_REQUESTS * position,
+		.interval = HTBS_QUOTA_INTERVAL + HTBS_RUN * position,
 	};
 	htbs_limit_init(&quota->limit, position ? least : HTBS_QUOTA_FIRST, least,
 			HTBS_QUOTA_MOST);

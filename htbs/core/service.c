@@ -20,12 +20,11 @@
  * last one ended takes no positioning.  A drive that orders by itself makes both
  * shorter, and the estimates follow.
  */
+#include <linux/math.h>
 #include <linux/math64.h>
 
 #include <htbs/core/service.h>
 
-/* A new time changes an estimate by 1/64 of the difference. */
-#define HTBS_FADE		64
 /* As many times what is believed at first counts for. */
 #define HTBS_GUESSES		8
 /* What a device that was never seen is believed to take for 1024 bytes, ns. */
@@ -34,17 +33,6 @@
 #define HTBS_FASTEST_INTERVAL	10000000000ULL	/* ns */
 /* Deviations are squared in units of 1024 ns. */
 #define HTBS_VARIANCE_SHIFT	10
-
-/* The root of @n, rounded down. */
-static u64 htbs_root(u64 n)
-{
-	u64 root = 0, bit = 1ULL << 31;
-
-	for (; bit; bit >>= 1)
-		if ((root + bit) * (root + bit) <= n)
-			root += bit;
-	return root;
-}
 
 /* Move an estimate towards a new value, by one part of the difference. */
 static void htbs_fade(u64 *estimate, u64 value, u32 part)
@@ -81,8 +69,8 @@ static u64 htbs_believable(const struct htbs_service_time *time, u64 took)
 {
 	u64 most = 2 * htbs_service_time_longest(time) + 1000000;
 
-	if (most > HTBS_POSITION_MAX)
-		most = HTBS_POSITION_MAX;
+	if (most > HTBS_HORIZON)
+		most = HTBS_HORIZON;
 	return took < most ? took : most;
 }
 
@@ -171,6 +159,6 @@ void htbs_load_add(struct htbs_load *load, const struct htbs_service_time *time,
  */
 u64 htbs_load_margin(u64 variance, u32 margin)
 {
-	return margin * (htbs_root(variance) << HTBS_VARIANCE_SHIFT) /
+	return margin * (int_sqrt(variance) << HTBS_VARIANCE_SHIFT) /
 	       HTBS_MARGIN_ONE;
 }

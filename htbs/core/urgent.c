@@ -13,7 +13,7 @@
  *
  * That must not become a privilege, as any group can make metadata. So urgent requests
  * have an arrival curve together, of the time that the device takes for them: no more
- * than one in HTBS_URGENT_PART of it, beyond a burst of HTBS_URGENT_BURST positionings.
+ * than one in HTBS_URGENT_PART of it, beyond a burst of HTBS_RUN positionings.
  * All others are pending as any request of their flow.
  */
 #include <htbs/core/backlog.h>
@@ -24,8 +24,6 @@
 
 /* The inverse of their part of the device's time. */
 #define HTBS_URGENT_PART	4
-/* What they may have at once, positionings: some commits of a journal. */
-#define HTBS_URGENT_BURST	8
 
 /* What the device takes for a request, after what it has. */
 static struct htbs_load htbs_urgent_load(const struct htbs_policy *policy,
@@ -49,7 +47,7 @@ bool htbs_policy_admit_urgent(struct htbs_policy *policy, u64 now, u32 cost,
 {
 	struct htbs_load load = htbs_urgent_load(policy, (struct htbs_load){ }, cost);
 	const struct htbs_flow *waits = htbs_policy_expected(policy, NULL, now);
-	u64 burst = HTBS_URGENT_PART * HTBS_URGENT_BURST * policy->service.position;
+	u64 burst = HTBS_URGENT_PART * HTBS_RUN * policy->service.position;
 	u64 tag = htbs_later(policy->urgent_tag, now);
 
 	if (!waits || htbs_before(now + burst, tag))

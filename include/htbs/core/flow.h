@@ -21,9 +21,6 @@
 /* A flow is sequential if this many of its last 8 requests were. */
 #define HTBS_SEQ_MIN		5
 
-/* How long a run lasts that nothing else ends, in the longest positionings. */
-#define HTBS_RUN		8
-
 /**
  * struct htbs_extent - a request, as far as the policy needs it
  * @arrived: when it arrived, real ns

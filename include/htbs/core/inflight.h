@@ -10,15 +10,12 @@
 #include <htbs/core/flow.h>
 #include <htbs/core/policy.h>
 
-/* A flow that had a conforming request may have another one for so long. */
-#define HTBS_EXPECT		1000000000ULL	/* ns: 1 s */
-
 /**
  * htbs_flow_had_conforming() - whether a conforming request has arrived a moment ago
  * @flow: the flow
  * @now: real time, ns
  *
- * Then the flow is expected to have others for most of HTBS_EXPECT, and whether another
+ * Then the flow is expected to have others for most of HTBS_HORIZON, and whether another
  * one conforms need not be known.
  *
  * Return: true if it has.
@@ -26,7 +23,7 @@
 static inline bool htbs_flow_had_conforming(const struct htbs_flow *flow, u64 now)
 {
 	return !RB_EMPTY_NODE(&flow->expected) &&
-	       htbs_before(now + HTBS_EXPECT / 16 * 15, flow->expected_until);
+	       htbs_before(now + HTBS_HORIZON / 16 * 15, flow->expected_until);
 }
 
 void htbs_policy_expect_more(struct htbs_policy *policy, struct htbs_flow *flow,

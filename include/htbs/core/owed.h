@@ -13,9 +13,6 @@
 /* No deadline is further away than this: 73 years, a quarter of the clock's range. */
 #define HTBS_FAR		0x2000000000000000ULL
 
-/* No choice looks further ahead, and no wait is longer. */
-#define HTBS_HORIZON		1000000000ULL	/* ns: 1 s */
-
 /**
  * struct htbs_owed_sum - some heads, in the order of their deadlines
  * @load: what the device takes for all of them

@@ -8,8 +8,18 @@
 
 #include <linux/types.h>
 
-/* One positioning takes no longer, however long the device was seen to take. */
-#define HTBS_POSITION_MAX	1000000000ULL	/* ns: 1 s */
+/*
+ * No choice looks further ahead, no wait is longer, no positioning is believed to take
+ * longer, and a flow that had a conforming request may have another one for so long.
+ */
+#define HTBS_HORIZON		1000000000ULL	/* ns: 1 s */
+
+/* How long a run lasts that nothing else ends, in the longest positionings. */
+#define HTBS_RUN		8
+
+/* The inverse weight of a new sample in a mean: of what lasts, and of what a task does. */
+#define HTBS_FADE		64
+#define HTBS_HABIT		8
 
 /* How many mean deviations are the worst, if a device has no tail; the unit of a margin. */
 #define HTBS_MARGIN		5
