@@ -61,6 +61,8 @@ class Fake(Host):
                 "default_bw": "1048576",
                 "default_burst": "1048576",
                 "default_latency_us": "1000000",
+                "late_one_in": "1000",
+                "late_one_in_writes": "100",
             }.items():
                 self.put(f"/sys/devices/{name}/queue/iosched/{file}", f"{text}\n")
         for link in (f"/sys/block/{name}", f"/sys/class/block/{name}", f"/sys/dev/block/{number}"):

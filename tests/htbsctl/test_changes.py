@@ -65,6 +65,14 @@ def test_attributes_of_before_are_kept(host):
     assert Store(host).devices() == {"sdb": {"nr_requests": "128", "capacity_bw": "5000"}}
 
 
+def test_how_many_requests_may_be_late_is_kept(host):
+    run(host, 0, "enable", "sdb", "--late-one-in", "10000", "--late-one-in-writes", "1000")
+    written = {name: host.read(f"/sys/block/sdb/queue/iosched/{name}")
+               for name in ("late_one_in", "late_one_in_writes")}
+    assert written == {"late_one_in": "10000\n", "late_one_in_writes": "1000\n"}
+    assert Store(host).devices() == {"sdb": {name: text.strip() for name, text in written.items()}}
+
+
 def test_the_default_reservation_makes_room_for_the_capacity(host, monkeypatch):
     written = []
     monkeypatch.setattr(host, "write", lambda file, *_: written.append(file.name))

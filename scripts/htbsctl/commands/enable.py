@@ -38,6 +38,12 @@ _ATTRIBUTES = {
     "default_latency_us": _Attribute(
         quantity.number, "us from their arrival to their completion"
     ),
+    "late_one_in": _Attribute(
+        quantity.number, "one in so many requests with a reservation may be late"
+    ),
+    "late_one_in_writes": _Attribute(
+        quantity.number, "the same on flash, beside what other groups write"
+    ),
 }
 
 
