@@ -155,7 +155,7 @@ static noinline bool htbs_disk_has_room(struct htbs_policy *policy,
 /* How many reads may be in flight beside requests that conform. */
 static bool htbs_window_open(struct htbs_policy *policy)
 {
-	u64 used = (u64)htbs_policy_in_flight(policy, false) * HTBS_WINDOW_ONE;
+	u64 used = htbs_policy_in_flight(policy, false) * HTBS_LIMIT_ONE;
 
 	if (used < policy->window.value)
 		return true;
@@ -380,7 +380,7 @@ static bool htbs_may_raise(struct htbs_policy *policy, const struct htbs_flow *f
 static noinline void htbs_judge_limits(struct htbs_policy *policy, struct htbs_flow *flow,
 				       u64 now, const struct htbs_sent *sent, bool slow)
 {
-	u64 reads = (u64)htbs_policy_in_flight(policy, false) * HTBS_WINDOW_ONE;
+	u64 reads = htbs_policy_in_flight(policy, false) * HTBS_LIMIT_ONE;
 	bool probes = htbs_limit_probes(&policy->quota.limit);
 	bool late = policy->rotational || probes ? slow : htbs_before(sent->due, now);
 	bool raises;

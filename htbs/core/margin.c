@@ -13,13 +13,12 @@
 #include <htbs/core/margin.h>
 #include <htbs/core/policy.h>
 
-/* All trust, and the least of it. */
-#define HTBS_TRUST_ONE		65536ULL
-#define HTBS_TRUST_LEAST	(HTBS_TRUST_ONE / 4)
+/* The least trust; all is HTBS_LIMIT_ONE. */
+#define HTBS_TRUST_LEAST	(HTBS_LIMIT_ONE / 4)
 
 static void htbs_set_margin(struct htbs_policy *policy)
 {
-	policy->margin = div64_u64(HTBS_MARGIN * HTBS_MARGIN_ONE * HTBS_TRUST_ONE,
+	policy->margin = div64_u64(HTBS_MARGIN * HTBS_MARGIN_ONE * HTBS_LIMIT_ONE,
 				   policy->trust.value);
 }
 
@@ -29,8 +28,8 @@ static void htbs_set_margin(struct htbs_policy *policy)
  */
 void htbs_policy_init_margin(struct htbs_policy *policy)
 {
-	htbs_limit_init(&policy->trust, HTBS_TRUST_ONE, HTBS_TRUST_LEAST,
-			HTBS_TRUST_ONE);
+	htbs_limit_init(&policy->trust, HTBS_LIMIT_ONE, HTBS_TRUST_LEAST,
+			HTBS_LIMIT_ONE);
 	/* HTBS_MARGIN is no guess: one late request says little. */
 	htbs_limit_settle(&policy->trust);
 	htbs_set_margin(policy);

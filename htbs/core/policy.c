@@ -57,7 +57,7 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	policy->position = position;
 	htbs_service_time_init(&policy->service, position);
 	htbs_service_time_init(&policy->alone, position);
-	htbs_limit_init(&policy->window, HTBS_WINDOW_ONE, HTBS_WINDOW_ONE,
+	htbs_limit_init(&policy->window, HTBS_LIMIT_ONE, HTBS_LIMIT_ONE,
 			HTBS_WINDOW_MOST);
 	htbs_quota_init(&policy->quota, rotational ? policy->service.position : 0, 0);
 	htbs_policy_init_margin(policy);

@@ -31,7 +31,7 @@ static u64 fixed_quota;
 static void engine_fix_limits(void)
 {
 	if (fixed_window)
-		policy.window.value = fixed_window * HTBS_WINDOW_ONE;
+		policy.window.value = fixed_window * HTBS_LIMIT_ONE;
 	if (fixed_quota)
 		policy.quota.limit.value = fixed_quota;
 }

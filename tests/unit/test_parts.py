@@ -391,7 +391,7 @@ def test_reserved_work_uses_up_no_quota():
     assert quota.tokens == before
 
 
-@pytest.mark.parametrize("rarity", [100, 178])
+@pytest.mark.parametrize("rarity", [100, 177, 10_000])
 @pytest.mark.parametrize(("part", "grows"), [(0.8, False), (1.25, True)])
 def test_slow_requests_are_in_balance(rarity, part, grows):
     lib, limit = parts(), CLimit(value=SECOND // 10, least=1 << 20, most=SECOND, rarity=rarity)

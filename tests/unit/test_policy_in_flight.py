@@ -6,6 +6,8 @@ from tests.model.reservation import SECOND, Params
 from tests.unit.desk import MS, SOON, SPARE, Desk
 from tests.unit.host import CSent
 
+ONE = 1 << 32  # HTBS_LIMIT_ONE
+
 
 def test_a_request_that_would_make_a_conforming_one_late_is_held(desk):
     """Until that completes."""
@@ -108,7 +110,7 @@ def test_the_last_request_of_many_is_served_alone(desk):
 def flood(flash, write):
     """A reader that conforms, and a flood that is held back."""
     tight, greedy = flash.init_flow(SOON._replace(latency=MS)), flash.init_flow(SPARE)
-    flash.device.quota.limit.value, flash.device.window.value = 1 << 20, 4 * 256
+    flash.device.quota.limit.value, flash.device.window.value = 1 << 20, 4 * ONE
     flash.arrive(tight)
     flash.serve()
     for _ in range(60):
@@ -227,13 +229,13 @@ def test_a_slow_request_lowers_the_window_a_late_one_the_quota(flash):
     """
     tight = flash.init_flow(SOON._replace(latency=MS))
     quota, window = flash.device.quota, flash.device.window
-    quota.limit.value, window.value = 1 << 30, 8 * 256
+    quota.limit.value, window.value = 1 << 30, 8 * ONE
     before = quota.limit.value, window.value
     flash.arrive(tight)
     flash.serve(took=MS // 2)
     assert (quota.limit.value, window.value) == before
     for grows in (True, False):
-        window.value = 8 * 256
+        window.value = 8 * ONE
         before = quota.limit.value, window.value
         flash.now += SECOND
         flash.arrive(tight)
@@ -273,7 +275,7 @@ def test_surplus_in_flight_puts_no_flow_behind_its_pace(flash):
     """Two large requests, of which one was owed: the flow has had what it reserved, and more."""
     flow = flash.init_flow(Params(1 << 20, 1 << 17, 100 * MS))
     window = flash.device.window
-    window.value = 8 * 256
+    window.value = 8 * ONE
     for pos in (0, 1 << 20):
         flash.arrive(flow, pos, size=120 << 10)
     first, second = flash.dispatch(), flash.dispatch()
@@ -281,7 +283,7 @@ def test_surplus_in_flight_puts_no_flow_behind_its_pace(flash):
     assert not second[1].sent.flags & CSent.PACED
     flash.now += MS
     flash.device.complete(*first, flash.now)
-    assert window.value >= 8 * 256
+    assert window.value >= 8 * ONE
 
 
 @pytest.mark.parametrize("tighter", [False, True])

@@ -29,7 +29,7 @@ from tests.unit.host import WRAP, CSent, Flow, Request
 BACKGROUND = 0  # the group of the background and of requests without a reservation
 NONE = -1
 ROOT = 2  # its reservation is the pool's
-WINDOW_ONE = 256
+WINDOW_ONE = 1 << 32
 
 _EVENT = re.compile(r" (\d+)(?:\.(\d+))?: htbs_(\w+): (\d+:\d+) ?(.*)$")
 _LOST = re.compile(r"\[LOST (\d+) EVENTS\]")

@@ -7,6 +7,9 @@
 
 #include <linux/types.h>
 
+/* The unit of limits that are small numbers: the steps of a rare slow request are exact. */
+#define HTBS_LIMIT_ONE		(1ULL << 32)
+
 /**
  * struct htbs_limit - a limit on surplus
  * @value: the limit, from @least to @most

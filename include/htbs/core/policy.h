@@ -21,10 +21,8 @@
 #include <htbs/core/ready.h>
 #include <htbs/core/service.h>
 
-/* The unit of the window, for small steps. */
-#define HTBS_WINDOW_ONE		256U
 /* No device takes more requests. */
-#define HTBS_WINDOW_MOST	(1024 * HTBS_WINDOW_ONE)
+#define HTBS_WINDOW_MOST	(1024 * HTBS_LIMIT_ONE)
 
 /* How many deadlines of requests in flight are kept: a SATA disk's commands. */
 #define HTBS_DEADLINES_MAX	32
@@ -137,7 +135,7 @@ struct htbs_unlearnt {
  * @due: the earliest deadlines of requests in flight, if @rotational; unordered
  * @due_count: number of entries of @due
  * @window: limits the reads of surplus in flight, if not @rotational; in units of
- *	1/HTBS_WINDOW_ONE
+ *	1/HTBS_LIMIT_ONE
  * @quota: limits the writes of surplus
  * @trust: how far deviations tell the worst; @margin is HTBS_MARGIN divided by it
  * @margin: so many mean deviations are the worst, in units of 1/HTBS_MARGIN_ONE
@@ -304,7 +302,7 @@ static inline u32 htbs_policy_in_flight(const struct htbs_policy *policy,
  */
 static inline u32 htbs_policy_window(const struct htbs_policy *policy)
 {
-	return policy->window.value / HTBS_WINDOW_ONE;
+	return policy->window.value / HTBS_LIMIT_ONE;
 }
 
 /**
