@@ -8,7 +8,7 @@
 #include <linux/types.h>
 
 /* The unit of limits that are small numbers: the steps of a rare slow request are exact. */
-#define HTBS_LIMIT_ONE		(1ULL << 32)
+#define HTBS_LIMIT_ONE		0x100000000ULL	/* 2^32 */
 
 /**
  * struct htbs_limit - a limit on surplus
