@@ -22,8 +22,6 @@
 #include <htbs/core/cap.h>
 #include <htbs/core/params.h>
 
-#define HTBS_SECOND		1000000000ULL	/* ns */
-
 /**
  * htbs_cap_init() - a flow has a cap, and has dispatched nothing
  * @cap: the cap

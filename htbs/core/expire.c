@@ -9,7 +9,7 @@
  * With N requests in the queue and the longest wait T_wait, no request is pending
  * for longer than
  *
- *	HTBS_EXPIRE + N * max(2 * R + T_wait, HTBS_HOLD_LEAST)
+ *	HTBS_EXPIRE + N * max(2 * R + T_wait, HTBS_MOMENT)
  *
  * as wait.c holds requests back for no longer. Time throttled by a cap does not count.
  */

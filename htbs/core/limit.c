@@ -28,7 +28,7 @@
  * @least: what is left to surplus at least
  * @most: no device takes more
  *
- * How many requests may be slow htbs_policy_set_late() sets.
+ * htbs_policy_set_late() sets how many requests may be slow.
  */
 void htbs_limit_init(struct htbs_limit *limit, u64 first, u64 least, u64 most)
 {

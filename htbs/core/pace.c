@@ -32,8 +32,6 @@
 
 #include <htbs/core/pace.h>
 
-#define HTBS_SECOND		1000000000ULL	/* ns */
-
 static u64 htbs_one_step(const struct htbs_pace_curve *curve, u64 cost)
 {
 	return curve->rate ? div64_u64(cost * HTBS_SECOND, curve->rate) : 0;

@@ -26,8 +26,6 @@
 
 /* No request is charged more, so that a share fits 64 bits: 69 seconds. */
 #define HTBS_TOOK_MAX		0x1000000000ULL		/* ns: 2^36 */
-/* A device that does not seek is learnt from once in so long. */
-#define HTBS_LEARN		1000000		/* ns: 1 ms */
 /* How many times a write counts in the share of its flow. */
 #define HTBS_WRITE_CHARGE	3
 
@@ -464,7 +462,7 @@ htbs_learn_flash(struct htbs_policy *policy, u64 took, const struct htbs_sent *s
 	unlearnt->took += took;
 	unlearnt->bytes += sent->cost;
 	unlearnt->count++;
-	if (unlearnt->took < HTBS_LEARN)
+	if (unlearnt->took < HTBS_MOMENT)
 		return;
 	htbs_service_time_learn(&policy->service, div64_u64(unlearnt->took, unlearnt->count),
 				div64_u64(unlearnt->bytes, unlearnt->count), true);

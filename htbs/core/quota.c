@@ -18,15 +18,13 @@
 #include <htbs/core/quota.h>
 #include <htbs/core/service.h>
 
-#define HTBS_SECOND		1000000000ULL	/* ns */
 /* No device is faster, and its bytes times a second's ns are less than 2^64. */
 #define HTBS_QUOTA_MOST		16000000000ULL
 /* What is transferred while a device positions, ns for a byte: a disk's 100 MB/s. */
 #define HTBS_QUOTA_POSITION	10
 /* What a device that does not seek begins with: the default reservation. */
 #define HTBS_QUOTA_FIRST	1048576ULL	/* bytes/s */
-/* Tokens for so long may be saved up, and as many bytes as a large request has. */
-#define HTBS_QUOTA_BURST	1000000ULL	/* ns */
+/* Tokens may be saved up for a moment, and as many bytes as a large request has. */
 #define HTBS_QUOTA_REQUEST	131072
 /* What was used is measured over this, and for HTBS_RUN positionings more. */
 #define HTBS_QUOTA_INTERVAL	50000000ULL	/* ns */
@@ -67,7 +65,7 @@ static u64 htbs_quota_bytes(const struct htbs_quota *quota, u64 ns)
 
 static void htbs_quota_fill(struct htbs_quota *quota, u64 now)
 {
-	s64 most = htbs_quota_bytes(quota, HTBS_QUOTA_BURST) +
+	s64 most = htbs_quota_bytes(quota, HTBS_MOMENT) +
 		   HTBS_QUOTA_REQUEST;
 	u64 passed = now - quota->filled;
 

@@ -7,9 +7,6 @@
 #include <htbs/core/quota.h>
 #include <htbs/core/wait.h>
 
-/* A hold may last so long: a device that takes no time must not keep the timer firing. */
-#define HTBS_HOLD_LEAST		1000000ULL	/* ns: 1 ms */
-
 static void htbs_hold(struct htbs_policy *policy, bool full)
 {
 	policy->held = true;
@@ -32,14 +29,15 @@ void htbs_policy_hold_for_tag(struct htbs_policy *policy)
  * htbs_policy_hold_most() - how long a choice may be put off
  * @policy: the policy
  *
- * Each choice looks for an expired head: the bound of expire.c counts on it.
+ * Each choice looks for an expired head: the bound of expire.c counts on it. A device that
+ * takes no time must not keep the timer firing.
  *
  * Return: ns.
  */
 u64 htbs_policy_hold_most(const struct htbs_policy *policy)
 {
 	return htbs_later(2 * htbs_service_time_longest(&policy->service) +
-			  policy->t_wait, HTBS_HOLD_LEAST);
+			  policy->t_wait, HTBS_MOMENT);
 }
 
 /**

@@ -9,6 +9,8 @@
 
 #include <linux/types.h>
 
+#define HTBS_SECOND		1000000000ULL		/* ns */
+
 /* Ranges that keep every product in pace.c within 64 bits. */
 #define HTBS_BW_MIN		4096ULL			/* bytes/s */
 #define HTBS_BW_MAX		0x10000000000ULL	/* bytes/s: 1 TiB/s */

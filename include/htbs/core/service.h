@@ -14,6 +14,12 @@
  */
 #define HTBS_HORIZON		1000000000ULL	/* ns: 1 s */
 
+/*
+ * What is shorter is not told apart: so long a hold may last, for so long tokens of a quota
+ * are saved up, and a device that does not seek is learnt from once in so long.
+ */
+#define HTBS_MOMENT		1000000ULL	/* ns: 1 ms */
+
 /* How long a run lasts that nothing else ends, in the longest positionings. */
 #define HTBS_RUN		8
 
