@@ -48,6 +48,15 @@ static u64 htbs_longest_run(const struct htbs_policy *policy)
 	       HTBS_RUN * htbs_service_time_longest(&policy->service);
 }
 
+/* When the next request of the active flow is entitled, if it arrives now or is pending. */
+static u64 htbs_next_start(const struct htbs_policy *policy, u64 now)
+{
+	const struct htbs_flow *flow = policy->active;
+
+	return flow->pending ? htbs_flow_start(flow) :
+	       htbs_pace_start(&flow->pool->pace, now, flow->head.cost);
+}
+
 /*
  * Until when the active flow may keep the device: earlier than it has to end, so that the
  * heads that are served next need not go in the order of deadlines. A device with requests
@@ -55,21 +64,39 @@ static u64 htbs_longest_run(const struct htbs_policy *policy)
  * began in time at worst: it goes on while the others are in time in the mean. A relaxed
  * flow is in no batch of what has deadlines, but may be in one of relaxed flows.
  */
-static u64 htbs_run_end(struct htbs_policy *policy, u64 now)
+static u64 htbs_latest_end(struct htbs_policy *policy, u64 now)
 {
 	const struct htbs_flow *flow = policy->active;
 	struct htbs_load load = htbs_policy_load_with(policy, flow,
 			policy->in_flight ? 2 : 2 + HTBS_SPARE);
-	u64 start = htbs_flow_start(flow);
 	bool in_batch;
 
 	if (policy->overload.now)
 		return htbs_longest_run(policy);
-	if (!flow->pending)
-		start = htbs_pace_start(&flow->pool->pace, now, flow->head.cost);
 	in_batch = flow->pool->relaxed ?
-		   !htbs_policy_expected(policy, flow, now) : !htbs_before(now, start);
+		   !htbs_policy_expected(policy, flow, now) :
+		   !htbs_before(now, htbs_next_start(policy, now));
 	return htbs_policy_latest(policy, flow, &load, now, !in_batch);
+}
+
+/*
+ * A sequential flow that is owed, while others were late before its run began, keeps the device
+ * for as long as it took to position for it: else flows with deadlines take turns request by
+ * request, what is owed grows, and none is in time ever after.
+ */
+static u64 htbs_batch_end(const struct htbs_policy *policy, u64 end, u64 now)
+{
+	if (policy->surplus || policy->overload.now ||
+	    !htbs_flow_sequential(policy->active) ||
+	    htbs_before(now, htbs_next_start(policy, now)) ||
+	    htbs_before(policy->run_since, end))
+		return end;
+	return htbs_later(end, policy->run_since + 2 * policy->service.position);
+}
+
+static u64 htbs_run_end(struct htbs_policy *policy, u64 now)
+{
+	return htbs_batch_end(policy, htbs_latest_end(policy, now), now);
 }
 
 /*
@@ -173,19 +200,6 @@ static bool htbs_saves_positioning(const struct htbs_policy *policy,
 	       htbs_policy_sweeps(policy);
 }
 
-/*
- * A sequential flow that is owed keeps the device for as long as it took to position for
- * it, whatever others are owed: else two flows with deadlines take turns request by
- * request, what is owed grows, and none is in time ever after.
- */
-static bool htbs_batch_goes_on(const struct htbs_policy *policy,
-			       const struct htbs_flow *flow, u64 now)
-{
-	return flow->pending && !policy->surplus && !policy->overload.now &&
-	       htbs_flow_sequential(flow) && htbs_flow_owed(flow, now) &&
-	       htbs_before(now, policy->run_since + 2 * policy->service.position);
-}
-
 /**
  * htbs_policy_keep_active() - whether the active flow keeps the device
  * @policy: the policy
@@ -204,8 +218,6 @@ bool htbs_policy_keep_active(struct htbs_policy *policy, u64 now)
 	    htbs_policy_throttles(policy, flow, now) ||
 	    !htbs_saves_positioning(policy, flow, now))
 		return false;
-	if (htbs_batch_goes_on(policy, flow, now))
-		return true;
 	end = htbs_run_end(policy, now);
 	if (!htbs_before(now, end) ||
 	    (policy->overload.now ? htbs_part_over(policy, flow->pool) :
@@ -232,6 +244,7 @@ bool htbs_policy_shorten_wait(struct htbs_policy *policy, u64 now)
 	/* The requests in flight complete while the device waits for them. */
 	if (policy->wait == HTBS_WAIT_SERVICE)
 		end += policy->load.mean;
+	end = htbs_batch_end(policy, end, now);
 	if (!htbs_before(end, policy->wait_until))
 		return false;
 	policy->wait_until = end;

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.model.reservation import SECOND
 from tests.unit.desk import LATER, MS, PAGE, RUN, SOON, SPARE
 
 SEQ_GAP = 128  # sectors that a sequential request may leave out
@@ -23,6 +24,34 @@ def test_run(desk):
             break
         pos += PAGE
     assert RUN * longest - 2 * MS <= desk.now - begin <= RUN * longest + 2 * MS
+
+
+@pytest.mark.parametrize("asks", ["before", "after"])
+def test_a_reader_with_one_request_at_a_time_has_its_batch(desk, asks):
+    """It is owed, and waited for until its run lasts as long as the positioning for it.
+
+    The driver asks for a request before its last one completes, or after.
+    """
+    reader, other = desk.init_flow(SOON), desk.init_flow(LATER)
+    pos = desk.read(reader, 9)
+    desk.arrive(reader, pos)
+    desk.arrive(other, 1 << 30)
+    desk.now += SECOND
+    begin, end = desk.now, desk.now + 2 * desk.device.service.position
+    while desk.now < end:
+        served = desk.dispatch()
+        assert served[0] is reader
+        if asks == "before":
+            assert desk.dispatch() is None
+        desk.now += MS * 5 // 4  # it is owed one each millisecond
+        desk.device.complete(*served, desk.now)
+        if desk.now < end:
+            assert desk.dispatch() is None
+            assert desk.device.view().wait == "arrival"
+        pos += PAGE
+        desk.arrive(reader, pos)
+    assert desk.now - begin >= 4 * MS
+    assert desk.dispatch()[0] is other
 
 
 @pytest.mark.parametrize(("gap", "sequential"), [(0, True), (SEQ_GAP, True), (SEQ_GAP + 1, False),
