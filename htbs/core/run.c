@@ -5,8 +5,8 @@
  * While nothing that is owed needs the device, the active flow keeps it if that
  * saves positioning: it is sequential; or it is served by position, as it has
  * several requests pending; or it is behind its pace, and then catches up in one
- * batch. A run of what a sequential flow is owed lasts at least as long as the positioning
- * for it. Surplus lasts for HTBS_RUN positionings at worst if another flow had less; in an
+ * batch. If others were late before, a run of what a sequential flow is owed lasts at least
+ * as long as the positioning for it. Surplus lasts for HTBS_RUN positionings at worst if another flow had less; in an
  * overload a run lasts until the pool is HTBS_LEAD ahead of another.
  *
  * A run by position is a sweep in one direction, then again from the first
@@ -58,8 +58,8 @@ static u64 htbs_next_start(const struct htbs_policy *policy, u64 now)
 }
 
 /*
- * Until when the active flow may keep the device: earlier than it has to end, so that the
- * heads that are served next need not go in the order of deadlines. A device with requests
+ * When the run of the active flow has to end for others: earlier than at the last moment, so
+ * that the heads that are served next need not go in the order of deadlines. A device with requests
  * in flight orders them itself. A flow that is owed its next request is one of a batch that
  * began in time at worst: it goes on while the others are in time in the mean. A relaxed
  * flow is in no batch of what has deadlines, but may be in one of relaxed flows.
@@ -94,6 +94,7 @@ static u64 htbs_batch_end(const struct htbs_policy *policy, u64 end, u64 now)
 	return htbs_later(end, policy->run_since + 2 * policy->service.position);
 }
 
+/* Until when the active flow may keep the device. */
 static u64 htbs_run_end(struct htbs_policy *policy, u64 now)
 {
 	return htbs_batch_end(policy, htbs_latest_end(policy, now), now);

@@ -3,7 +3,7 @@
 #ifndef HTBS_HOST_MATH_H
 #define HTBS_HOST_MATH_H
 
-/* The largest number whose square is not above @x. */
+/* The square root of @x, rounded down. */
 static inline unsigned long int_sqrt(unsigned long x)
 {
 	unsigned long root = 0, bit;
