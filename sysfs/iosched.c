@@ -75,27 +75,27 @@ static ssize_t htbs_late_one_in_writes_show(struct elevator_queue *eq, char *pag
 	return htbs_show_late(dev, &dev->policy.late_one_in_writes, page);
 }
 
-static ssize_t htbs_late_one_in_store(struct elevator_queue *eq, const char *page, size_t count)
+static ssize_t htbs_store_late(struct htbs_device *dev, bool writes, const char *page,
+			       size_t count)
 {
 	u64 value;
 	int err = htbs_parse(page, HTBS_LATE_MIN, HTBS_LATE_MAX, &value);
 
 	if (err)
 		return err;
-	htbs_device_set_late(eq->elevator_data, value, 0);
+	htbs_device_set_late(dev, writes ? 0 : value, writes ? value : 0);
 	return count;
+}
+
+static ssize_t htbs_late_one_in_store(struct elevator_queue *eq, const char *page, size_t count)
+{
+	return htbs_store_late(eq->elevator_data, false, page, count);
 }
 
 static ssize_t htbs_late_one_in_writes_store(struct elevator_queue *eq, const char *page,
 					     size_t count)
 {
-	u64 value;
-	int err = htbs_parse(page, HTBS_LATE_MIN, HTBS_LATE_MAX, &value);
-
-	if (err)
-		return err;
-	htbs_device_set_late(eq->elevator_data, 0, value);
-	return count;
+	return htbs_store_late(eq->elevator_data, true, page, count);
 }
 
 /* The default reservation: read it, change one number, write it. */

@@ -53,8 +53,7 @@ void htbs_flow_note_arrival(struct htbs_flow *flow, u64 now, u64 t_wait)
 	/* Any pause that is too long to wait for counts alike. */
 	if (sample > 2 * t_wait)
 		sample = 2 * t_wait;
-	flow->think = ((HTBS_HABIT - 1) * flow->think + sample) /
-		      HTBS_HABIT;
+	flow->think = ((HTBS_HABIT - 1) * flow->think + sample) / HTBS_HABIT;
 }
 
 /* What the device takes for a request of the flow if it serves no other. */
@@ -80,8 +79,7 @@ void htbs_flow_note_service(struct htbs_flow *flow, u32 cost)
 	/* From 0: a reservation can be kept until it is known that it cannot. */
 	flow->time_alone = htbs_flow_time_alone(flow, cost);
 	pool->need -= pool->need / HTBS_FADE;
-	pool->need += div64_u64(flow->time_alone << 8, step ?: 1) /
-		      HTBS_FADE;
+	pool->need += div64_u64(flow->time_alone * HTBS_NEED_ONE, step ?: 1) / HTBS_FADE;
 }
 
 /**

@@ -58,8 +58,7 @@ static bool htbs_too_late(struct htbs_overload *overload, bool late)
 
 	if (!late && !overload->late)
 		return false;
-	overload->late = ((HTBS_FADE - 1) * overload->late + sample) /
-			 HTBS_FADE;
+	overload->late = ((HTBS_FADE - 1) * overload->late + sample) / HTBS_FADE;
 	return overload->late > HTBS_OVERLOAD_ON;
 }
 

@@ -26,6 +26,20 @@ def test_run(desk):
     assert RUN * longest - 2 * MS <= desk.now - begin <= RUN * longest + 2 * MS
 
 
+@pytest.mark.parametrize(("bw", "possible"), [(640_000, True), (670_000, False)])
+def test_what_a_reservation_takes_is_a_mean_of_small_and_large_requests(desk, bw, possible):
+    """Of 4 and 16 KiB in turn, which take 10 ms each: no bandwidth above 655 KB/s can be kept.
+
+    One that can be kept has its latency for a deadline, others a second.
+    """
+    flow = desk.init_flow(SOON._replace(bw=bw))
+    for i in range(800):
+        desk.arrive(flow, i % 7 << 30, size=(4 if i % 2 else 16) << 10)
+        desk.serve(10 * MS)
+    desk.arrive(flow, 0)
+    assert (flow.view().deadline <= desk.now + 200 * MS) is possible
+
+
 @pytest.mark.parametrize("asks", ["before", "after"])
 def test_a_reader_with_one_request_at_a_time_has_its_batch(desk, asks):
     """It is owed, and waited for until its run lasts as long as the positioning for it.
@@ -46,6 +60,8 @@ def test_a_reader_with_one_request_at_a_time_has_its_batch(desk, asks):
         desk.now += MS * 5 // 4  # it is owed one each millisecond
         desk.device.complete(*served, desk.now)
         if desk.now < end:
+            assert desk.dispatch() is None
+            desk.arrive(other, 2 << 30)
             assert desk.dispatch() is None
             assert desk.device.view().wait == "arrival"
         pos += PAGE

@@ -16,10 +16,13 @@
 
 struct htbs_flow;
 
+/* The device's whole time: small parts of it are not lost in a mean. */
+#define HTBS_NEED_ONE		65536
+
 /**
  * struct htbs_pool - flows that share a reservation
  * @pace: the reservation, and how far they have come together
- * @need: part of the device's time that the reservation takes, in 1/256
+ * @need: part of the device's time that the reservation takes, of HTBS_NEED_ONE
  * @pause: how long they have no request before one arrives, mean, ns
  * @served: when a request of them was dispatched last, real ns
  * @head: what they are owed next: the head of the first of @backlog
@@ -74,7 +77,7 @@ static inline bool htbs_pool_busy(const struct htbs_pool *pool)
  */
 static inline bool htbs_pool_impossible(const struct htbs_pool *pool)
 {
-	return pool->need >= 256;
+	return pool->need >= HTBS_NEED_ONE;
 }
 
 void htbs_pool_init(struct htbs_pool *pool, u64 now);
