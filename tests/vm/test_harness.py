@@ -142,6 +142,11 @@ def test_leaks_but_for_the_kernels_own() -> None:
     known, ours = leak.format("blk_throtl_init"), leak.format("htbs_init_sched")
     assert reports.leaks("") == reports.leaks(known) == []
     assert reports.leaks(known + ours + known) == [ours]
+    name = leak.format("kobject_init_and_add") + "    sysfs_slab_add+0x190/0x1e0\n"
+    other = leak.format("kobject_init_and_add") + "    htbs_init+0x156/0x1000\n"
+    assert reports.leaks(name + other + leak.format("sysfs_slab_add")) == [
+        other, leak.format("sysfs_slab_add")
+    ]  # fmt: skip
 
 
 def test_taint() -> None:
