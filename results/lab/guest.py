@@ -135,6 +135,10 @@ _LOG_ENTRIES = 1 << 20
 
 _OPTIONS = "--eta=never --output-format=json"
 
+# The others' I/O priority. The kernel gives a task with a real-time priority of the CPU a real-time
+# I/O class, too, beside which mq-deadline and BFQ dispatch none of the others' requests.
+_PRIORITY = {"prioclass": 2, "prio": 4}
+
 
 def _job_file(experiment: Experiment, jobs: list[Job]) -> list[str]:
     """The lines of fio's job file; all jobs end together."""
@@ -160,6 +164,7 @@ def _job_file(experiment: Experiment, jobs: list[Job]) -> list[str]:
         runtime = round(1000 * experiment.seconds) - delay
         its = {"cgroup": job.name, "rw": job.rw, "bs": job.block}
         its |= {"offset": job.offset, "size": job.size}
+        its |= _PRIORITY if job.ahead else {}
         its |= {} if alike else disk
         its |= {"startdelay": f"{delay}ms"} if delay else {}
         its |= {"runtime": f"{runtime}ms", "write_lat_log": job.name}

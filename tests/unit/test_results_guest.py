@@ -76,6 +76,17 @@ def test_a_job_that_is_ahead_has_a_fio_of_its_own() -> None:
     assert sum(len(jobs) for jobs in commands.values()) == len(experiment.jobs)
 
 
+def test_a_job_that_is_ahead_has_no_real_time_io_class() -> None:
+    experiment = flash.READ.cases[0].first
+    jobs = {
+        name: job
+        for jobs in job_files(guest.script(experiment, schedulers.NONE)).values()
+        for name, job in jobs.items()
+    }
+    classes = {job.name: jobs[job.name].get("prioclass") for job in experiment.jobs}
+    assert classes == {job.name: "2" if job.ahead else None for job in experiment.jobs}
+
+
 def test_files_are_on_a_volume_that_is_made_without_the_scheduler() -> None:
     script = guest.script(journal.CASE.first, schedulers.HTBS)
     [jobs] = job_files(script).values()
