@@ -66,6 +66,7 @@ class Disk:
     depth: int
     patience: int
     write_cache: bool = False
+    destage: int = 0  # how long it is idle before it destages, 0: at once and in order
     age: int = 0  # ms of positioning that a command gains by waiting for a second
     clean_writes: int = 0  # scattered writes after which it cleans, 0: it is not shingled
     clean: int = 0
@@ -78,7 +79,7 @@ class Disk:
         if self.age:
             words.append(f"ageing {self.age / 1000:g}")
         if self.write_cache:
-            words.append("write cache")
+            words.append("write cache" + (f" for {self.destage // MS} ms" if self.destage else ""))
         if self.clean_writes:
             words.append(f"cleans {self.clean // MS} ms after {self.clean_writes} writes")
         return ", ".join([*words, *([str(self.hypervisor)] if self.hypervisor else [])])
@@ -112,7 +113,8 @@ class Disk:
             seek_cyl_ps=int(slope * 1000), write_settle_ns=1_000_000, command_ns=self.command,
             bus_kbps=max(190_000, 2 * self.rate // 1000), cache_kb=self.cache >> 10,
             segments=self.segments, depth=self.depth, patience_ms=self.patience // 10**6,
-            age_permille=self.age, clean_writes=self.clean_writes, clean_ms=self.clean // MS)
+            age_permille=self.age, clean_writes=self.clean_writes, clean_ms=self.clean // MS,
+            destage_ms=self.destage // MS)
 
 
 def draw_plain(rng: random.Random, depth: int | None = None) -> Disk:
@@ -146,20 +148,22 @@ def draw(rng: random.Random, depth: int | None = None) -> Disk:
     Serial ATA has 32 tags; SAS drives queue up to 256 commands. How commands age is published of
     no drive; a bound on the wait that a full queue exceeds anyhow would leave no order but that
     of arrival, so a drive bears 10 ms for each command that it takes. Consumers' drives come with
-    the write cache on, servers' with the cache off. One slow drive in four is shingled: it has
+    the write cache on, servers' with the cache off. When they destage is published of none: at once,
+    or when they are idle. One slow drive in four is shingled: it has
     bands of 15 to 40 MB (Skylight, FAST 2015), which take 200 to 530 ms to read and write again at
     150 MB/s; firmware that cleans in parts stops for less.
     """
     disk = draw_plain(rng, depth)
     shingled = disk.rpm <= 7200 and rng.random() < 0.25
     queue = disk.depth if depth or disk.depth == 1 else rng.choice([4, 8, 16, 32, 32, 64, 128, 256])
-    return replace(
+    disk = replace(
         disk, depth=queue, patience=max(disk.patience, 10 * queue * MS),
         age=rng.choice([0, 0, 30, 100, 300]) if queue > 1 else 0,
         write_cache=rng.random() < 0.5,
         clean_writes=rng.choice([50, 200, 1000]) if shingled else 0,
         clean=int(rng.uniform(30, 530)) * MS if shingled else 0,
         hypervisor=draw_hypervisor(rng))
+    return replace(disk, destage=rng.choice([0, 5, 20, 100]) * MS if disk.write_cache else 0)
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,10 @@
  *
  * Without a write cache a write is complete when it is on the media. With one, it
  * is complete when it is in the buffer, which takes DISK_WRITE_SLOTS writes; the
- * drive writes them in order and at once, and reads from the media come after. A
- * flush waits for them. A discard takes no more than the command.
+ * drive writes them in order and at once, and reads from the media come after. With
+ * destage_ms it lets reads go before: it takes DISK_LAZY_WRITES, and writes the nearest
+ * when it has had no command for so long, or when a write finds the cache full. A flush
+ * waits for all of them. A discard takes no more than the command.
  *
  * Shingled tracks overlap, so a band of them is written from its first sector on.
  * A drive that hides this puts scattered writes into a cache on the medium, and
@@ -288,8 +290,11 @@ static void drop_segments(struct disk *d, u64 sector, u32 nr)
 	struct disk_segment *seg;
 
 	for (seg = d->seg; seg < d->seg + d->p.segments; seg++)
-		if (seg->start < sector + nr && sector < seg->end)
+		if (seg->start < sector + nr && sector < seg->end) {
 			*seg = (struct disk_segment){};
+			if (d->ahead == seg)
+				d->ahead = NULL;
+		}
 }
 
 /* A shingled drive cleans after so many scattered writes. */
@@ -303,30 +308,89 @@ static void clean(struct disk *d, u64 sector, u32 nr)
 	d->media_ns += d->p.clean_ms * 1000000ULL;
 }
 
-static u64 serve_write(struct disk *d, u64 t, u64 sector, u32 nr, bool cached)
+/* When the first of some sectors to write can be under its head. */
+static u64 reach_write_ns(const struct disk *d, u64 t, u64 sector)
 {
 	struct place at = locate(d, sector);
-	u64 done = t;
+
+	if (at.cyl != d->cyl)
+		t += d->p.write_settle_ns;
+	return arrive(d, max(t, d->media_ns), &at);
+}
+
+/* Write sectors of the media, not before @t. Returns when they are written. */
+static u64 write_media(struct disk *d, u64 t, u64 sector, u32 nr)
+{
+	u64 done;
+
+	t = max(t, d->media_ns);
+	if (locate(d, sector).cyl != d->cyl)
+		t += d->p.write_settle_ns;
+	transfer(d, t, sector, nr);
+	done = d->media_ns;
+	clean(d, sector, nr);
+	return done;
+}
+
+/* Write what is nearest of the lazy cache, not before @t. Returns when it is written. */
+static u64 destage_nearest(struct disk *d, u64 t)
+{
+	struct disk_extent *nearest = d->lazy, *each, it;
 
 	read_ahead(d, t);
 	d->ahead = NULL;
+	for (each = d->lazy; each < d->lazy + d->lazy_writes; each++)
+		if (reach_write_ns(d, t, each->sector) < reach_write_ns(d, t, nearest->sector))
+			nearest = each;
+	it = *nearest;
+	*nearest = d->lazy[--d->lazy_writes];
+	return write_media(d, t, it.sector, it.nr);
+}
+
+/* What the drive wrote of its lazy cache while it had no command, until @t. */
+static void destage(struct disk *d, u64 t)
+{
+	u64 idle = d->busy_ns + d->p.destage_ms * 1000000ULL;
+
+	while (d->lazy_writes && max(idle, d->media_ns) < t)
+		destage_nearest(d, idle);
+}
+
+/* A write is complete when the lazy cache has it. */
+static u64 cache_write(struct disk *d, u64 t, u64 sector, u32 nr)
+{
+	if (d->lazy_writes == DISK_LAZY_WRITES)
+		t = destage_nearest(d, t);
+	d->lazy[d->lazy_writes++] = (struct disk_extent){ sector, nr };
+	return t + bus_ns(d, nr);
+}
+
+static u64 serve_write(struct disk *d, u64 t, u64 sector, u32 nr, bool cached)
+{
+	u64 done = t, written;
+
+	read_ahead(d, t);
 	drop_segments(d, sector, nr);
+	if (cached && d->p.destage_ms)
+		return cache_write(d, t, sector, nr);
+	d->ahead = NULL;
 	if (cached) {
 		t = max(t, d->slot_ns[d->slot]);
 		done = t + bus_ns(d, nr);
 	}
-	t = max(t, d->media_ns);
-	if (at.cyl != d->cyl)
-		t += d->p.write_settle_ns;
-	transfer(d, t, sector, nr);
-	if (cached) {
-		d->slot_ns[d->slot] = d->media_ns;
-		d->slot = (d->slot + 1) % DISK_WRITE_SLOTS;
-	} else {
-		done = d->media_ns;
-	}
-	clean(d, sector, nr);
+	written = write_media(d, t, sector, nr);
+	if (!cached)
+		return written;
+	d->slot_ns[d->slot] = written;
+	d->slot = (d->slot + 1) % DISK_WRITE_SLOTS;
 	return done;
+}
+
+static u64 flush(struct disk *d, u64 t)
+{
+	while (d->lazy_writes)
+		destage_nearest(d, t);
+	return max(t, d->media_ns);
 }
 
 /* When a command is complete whose service starts at @t. */
@@ -340,7 +404,7 @@ static u64 serve(struct disk *d, u64 t, const struct drive_cmd *cmd)
 	case DRIVE_WRITE_FUA:
 		return serve_write(d, t, cmd->sector, cmd->nr, false);
 	case DRIVE_FLUSH:
-		return max(t, d->media_ns);
+		return flush(d, t);
 	case DRIVE_DISCARD:
 		break;
 	}
@@ -459,6 +523,7 @@ struct drive_cmd *disk_decide(struct disk *d, u64 now)
 	if (!*link) {
 		if (!d->queue || now < d->busy_ns)
 			return NULL;
+		destage(d, d->queue->arrived);
 		link = pick(d, now);
 	}
 	cmd = *link;

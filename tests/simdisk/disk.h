@@ -7,6 +7,7 @@
 #include "drive.h"
 
 #define DISK_WRITE_SLOTS	16
+#define DISK_LAZY_WRITES	64
 
 /* Cylinders of one recording density. */
 struct disk_zone {
@@ -20,6 +21,12 @@ struct disk_segment {
 	u64 start;
 	u64 end;
 	u64 used;
+};
+
+/* Sectors in the write cache. */
+struct disk_extent {
+	u64 sector;
+	u32 nr;
 };
 
 /**
@@ -39,6 +46,8 @@ struct disk_segment {
  * @uses: counts uses of segments, for their order of last use
  * @slot_ns: when the last writes are on the media, a ring
  * @slot: oldest of @slot_ns
+ * @lazy: with destage_ms, what is in the write cache
+ * @lazy_writes: entries of @lazy
  * @write_end: sector behind the last write
  * @scattered: writes since the drive cleaned that did not go on there
  * @queue: commands to pick from, oldest first; beyond @depth they wait outside
@@ -62,6 +71,8 @@ struct disk {
 	u64 uses;
 	u64 slot_ns[DISK_WRITE_SLOTS];
 	u32 slot;
+	struct disk_extent lazy[DISK_LAZY_WRITES];
+	u32 lazy_writes;
 	u64 write_end;
 	u32 scattered;
 	struct drive_cmd *queue;

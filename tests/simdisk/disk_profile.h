@@ -39,6 +39,8 @@
  * @clean_writes: after so many scattered writes a shingled drive cleans; 0: it is
  *	none
  * @clean_ms: how long its mechanism cleans
+ * @destage_ms: with a write cache: it destages after so long without a command, or when
+ *	the cache is full; 0: at once and in order
  */
 struct disk_profile {
 	u64 sectors;
@@ -64,6 +66,7 @@ struct disk_profile {
 	u32 age_permille;
 	u32 clean_writes;
 	u32 clean_ms;
+	u32 destage_ms;
 };
 
 extern const struct disk_profile disk_hd080hj;

@@ -33,7 +33,8 @@ class DiskProfile(Structure):
         "rpm", "heads", "zones", "outer_spt", "inner_spt", "head_switch_ns", "track_skew_ns",
         "seek_short_ns", "seek_sqrt_ns", "seek_knee", "seek_long_ns", "seek_cyl_ps",
         "write_settle_ns", "command_ns", "bus_kbps", "cache_kb", "segments", "depth",
-        "patience_ms", "age_permille", "clean_writes", "clean_ms"))]
+        "patience_ms", "age_permille", "clean_writes", "clean_ms",
+        "destage_ms"))]
 
 
 class FlashProfile(Structure):

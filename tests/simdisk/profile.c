@@ -46,6 +46,7 @@ module_param_named(patience_ms, disk.p.patience_ms, uint, 0444);
 module_param_named(age_permille, disk.p.age_permille, uint, 0444);
 module_param_named(clean_writes, disk.p.clean_writes, uint, 0444);
 module_param_named(clean_ms, disk.p.clean_ms, uint, 0444);
+module_param_named(destage_ms, disk.p.destage_ms, uint, 0444);
 
 /* Explained in flash.h. */
 module_param_named(spare_permille, flash.p.spare_permille, uint, 0444);

@@ -56,7 +56,9 @@ def test_each_kind_of_disk_is_drawn(disks: list[Disk]) -> None:
     queueing = [disk for disk in disks if disk.depth > 1]
     assert {4, 8, 16, 32, 64, 128, 256} == {disk.depth for disk in queueing}
     assert any(disk.age for disk in queueing) and not all(disk.age for disk in queueing)
-    assert 0.4 < sum(disk.write_cache for disk in disks) / NUMBER < 0.6
+    cached = [disk for disk in disks if disk.write_cache]
+    assert 0.4 < len(cached) / NUMBER < 0.6
+    assert {0, 5 * MS, 20 * MS, 100 * MS} == {disk.destage for disk in cached}
     assert 0.1 < sum(disk.clean_writes > 0 for disk in disks) / NUMBER < 0.3
     assert all(30 * MS <= disk.clean <= 530 * MS for disk in disks if disk.clean_writes)
     assert 0.2 < sum(disk.hypervisor is not None for disk in disks) / NUMBER < 0.3
@@ -72,7 +74,8 @@ def test_plain_drives_have_none_of_it() -> None:
     """What tests of the rule were made for: regular drives."""
     rng = random.Random(1)
     for disk in (draw_plain(rng) for _ in range(NUMBER)):
-        assert not (disk.write_cache or disk.age or disk.clean_writes or disk.hypervisor)
+        assert not (disk.write_cache or disk.destage or disk.age)
+        assert not (disk.clean_writes or disk.hypervisor)
         assert disk.depth <= 32
     for flash in (draw_plain_flash(rng) for _ in range(NUMBER)):
         assert not (flash.suspend or flash.hypervisor)
