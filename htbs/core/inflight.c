@@ -20,15 +20,17 @@
 #include <htbs/core/tree.h>
 
 /*
- * What the device takes for the requests that it has and the head of a flow. The more
- * it has to choose from, the shorter it positions, but the last one it serves alone.
+ * What the device takes for what it destages, the requests that it has, and the head of a
+ * flow. The more it has to choose from, the shorter it positions, but the last one it serves
+ * alone.
  */
 static struct htbs_load htbs_load_to_last(const struct htbs_policy *policy,
-					  const struct htbs_flow *flow)
+					  const struct htbs_flow *flow, u64 now)
 {
 	struct htbs_load load = htbs_policy_load_with(policy, flow, 2);
 	u64 mean = policy->service.position;
 
+	load.mean += htbs_destage_time(&policy->destage, now);
 	if (!policy->in_flight)
 		return load;
 	htbs_load_add(&load, &policy->alone, 2, 0);
@@ -39,7 +41,7 @@ static struct htbs_load htbs_load_to_last(const struct htbs_policy *policy,
 static bool htbs_risks_deadline(const struct htbs_policy *policy,
 				const struct htbs_flow *flow, u64 now)
 {
-	struct htbs_load load = htbs_load_to_last(policy, flow);
+	struct htbs_load load = htbs_load_to_last(policy, flow, now);
 	u64 time = htbs_load_longest(&load, policy->margin);
 	u32 i;
 
@@ -122,18 +124,19 @@ static bool htbs_others_expected(struct htbs_policy *policy,
 
 /*
  * A conforming request may arrive at any time, of a flow that had one of late. Is
- * it in time, behind all that the device has and this one?
+ * it in time, behind all that the device has and this one? A device that is idle may
+ * have any.
  */
 static bool htbs_leaves_room(struct htbs_policy *policy,
 			     const struct htbs_flow *flow, u64 now)
 {
-	struct htbs_load load = htbs_load_to_last(policy, flow);
+	struct htbs_load load = htbs_load_to_last(policy, flow, now);
 	u64 time = htbs_load_longest(&load, policy->margin);
 	u64 start = htbs_flow_start(flow);
 	const struct htbs_flow *other;
 
 	/* Its own deadline is as near. */
-	if (!policy->in_flight ||
+	if ((!policy->in_flight && !htbs_destage_time(&policy->destage, now)) ||
 	    (!htbs_before(now, start) &&
 	     !htbs_before(now, htbs_flow_deadline(flow, start) - time)))
 		return true;

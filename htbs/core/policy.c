@@ -450,6 +450,28 @@ htbs_learn_service(struct htbs_policy *policy, struct htbs_flow *flow, u64 took,
 }
 
 /*
+ * A write in the cache of a drive tells nothing of how long it takes to position, and a read
+ * waits for what the drive destages before. Returns for how long the drive is busy with the
+ * request itself, ns.
+ */
+static noinline u64 htbs_learn_disk(struct htbs_policy *policy, struct htbs_flow *flow,
+				    u64 since, u64 took, const struct htbs_sent *sent)
+{
+	u64 position = policy->service.position, before;
+
+	if (!(sent->flags & HTBS_SENT_WRITE) || !(sent->flags & HTBS_SENT_FAR)) {
+		before = htbs_destage_time(&policy->destage, since);
+		took -= before < took ? before : took;
+	} else if (htbs_destage_write(&policy->destage, since, took, position)) {
+		took = htbs_later(took, position);
+		htbs_service_time_learn(&flow->service, took, sent->cost, true);
+		return took;
+	}
+	htbs_learn_service(policy, flow, took, sent);
+	return took;
+}
+
+/*
  * A device that does not seek is learnt from by the mean of what it has served in a while. How
  * far shares may be apart follows from that, and how long the background, the next expired
  * head, or a request that is held back waits at most.
@@ -480,7 +502,7 @@ htbs_charge_service(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 		took = HTBS_TOOK_MAX;
 	policy->busy_since = now;
 	if (policy->rotational)
-		htbs_learn_service(policy, flow, took, sent);
+		took = htbs_learn_disk(policy, flow, now - took, took, sent);
 	else
 		htbs_learn_flash(policy, took, sent);
 	htbs_fastest_learn(&flow->fastest, now, now - sent->at);

@@ -45,11 +45,13 @@ u64 htbs_policy_hold_most(const struct htbs_policy *policy)
  * @policy: the policy
  * @now: real time, ns
  *
- * Until a request completes or a flow has another head, or until a quota has filled.
+ * Until a request completes or a flow has another head, until a quota has filled, or until
+ * the drive has destaged its cache.
  */
 void htbs_policy_hold(struct htbs_policy *policy, u64 now)
 {
-	u64 wait = htbs_quota_wait(&policy->quota, now);
+	u64 wait = htbs_later(htbs_quota_wait(&policy->quota, now),
+			      htbs_destage_time(&policy->destage, now));
 	u64 most = htbs_policy_hold_most(policy);
 
 	htbs_hold(policy, false);

@@ -68,6 +68,7 @@ static void check_turn(const struct bench *bench, const struct htbs_flow *flow)
 
 	if (!policy->rotational || policy->overload.now || policy->run ||
 	    policy->in_flight || flow->background ||
+	    htbs_destage_time(&policy->destage, bench->now) ||
 	    policy->expired_at == bench->now || !must_begin(bench))
 		return;
 	heads_of(bench, heads);
@@ -111,7 +112,7 @@ void check_wait(const struct bench *bench)
 }
 
 /*
- * A device that seeks is not idle then, but for a quota; on another no reserved work is
+ * A device that seeks is not idle then, but for a quota or for what it destages; on another no reserved work is
  * held back.
  */
 void check_hold(const struct bench *bench)

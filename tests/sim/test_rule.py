@@ -90,14 +90,14 @@ def test_a_reservation_is_possible_until_it_is_known_not_to_be(seed):
 
 
 def test_random_writes_into_a_cache_make_few_late():
-    """On disks drawn at random, with a volatile cache: what they take there is seen too late."""
+    """On disks drawn at random, with a volatile cache: what they take there reads wait for."""
     rng = random.Random(1)
     drives = [drive for drive in (draw(rng) for _ in range(200))
               if drive.write_cache and not drive.clean_writes]
     for drive in drives[:part(10)]:
         outcome = run(neighbour(30), seconds=30, drive=drive)
         for client, rate in list(zip(outcome.clients, outcome.rates(), strict=True))[:2]:
-            assert client.late <= client.conforming / 100, drive
+            assert client.late <= client.conforming / 1000, drive
             assert rate >= 0.99 * client.promise.bw
 
 

@@ -1,4 +1,5 @@
-"""The parts of the policy, each by itself: service.c, owed.c, pace.c, limit.c and quota.c."""
+"""The parts of the policy, each by itself: service.c, owed.c, pace.c, limit.c, quota.c and
+destage.c."""
 
 from ctypes import (
     POINTER,
@@ -84,6 +85,12 @@ class CFastest(Structure):
     _fields_ = [("latest", c_uint64), ("before", c_uint64), ("since", c_uint64)]
 
 
+class CDestage(Structure):
+    """struct htbs_destage."""
+
+    _fields_ = [("took", c_uint64), ("until", c_uint64)]
+
+
 @cache
 def parts():
     """The core library, with the prototypes of its parts."""
@@ -114,6 +121,7 @@ def parts():
         "htbs_quota_account": (None, POINTER(CQuota), c_uint32, c_uint64, c_bool, c_uint64),
         "htbs_quota_judge": (None, POINTER(CQuota), c_bool),
         "htbs_quota_wait": (c_uint64, POINTER(CQuota), c_uint64),
+        "htbs_destage_write": (c_bool, POINTER(CDestage), c_uint64, c_uint64, c_uint64),
         "htbs_service_time_init": (None, POINTER(CService), c_uint64),
         "htbs_service_time_learn": (None, POINTER(CService), c_uint64, c_uint32, c_bool),
         "htbs_service_time_longest": (c_uint64, POINTER(CService)),
@@ -312,6 +320,41 @@ def test_an_idle_flow_saves_nothing_up():
     lib.htbs_pace_charge(byref(pace), SECOND, 4096)
     lib.htbs_pace_busy(byref(pace), 2 * SECOND, SECOND - 10 * MS, 0)
     assert lib.htbs_pace_tag(byref(pace)) == 2 * SECOND
+
+
+# Destaging.
+
+
+def test_a_drive_positions_for_each_write_that_it_has_cached():
+    """At once, and then for the next; a second is the longest that counts."""
+    lib, cache_of = parts(), CDestage()
+    for number in range(1, 51):
+        assert lib.htbs_destage_write(byref(cache_of), SECOND, MS // 10, 10 * MS)
+        assert cache_of.until == SECOND + number * 10 * MS
+    for _ in range(100):
+        lib.htbs_destage_write(byref(cache_of), SECOND, MS // 10, 10 * MS)
+    assert cache_of.until == 2 * SECOND
+    assert lib.htbs_destage_write(byref(cache_of), 3 * SECOND, MS // 10, 10 * MS)
+    assert cache_of.until == 3 * SECOND + 10 * MS
+
+
+def test_a_drive_without_a_cache_has_nothing_to_destage():
+    """Nor while it is not known, when each of its writes has completed."""
+    lib, cache_of, now, cached = parts(), CDestage(), SECOND, []
+    for _ in range(20):
+        cached.append(lib.htbs_destage_write(byref(cache_of), now, 11 * MS, 10 * MS))
+        now += 11 * MS
+        assert cache_of.until <= now
+    assert cached == sorted(cached, reverse=True)
+    assert 0 < sum(cached) < 8
+
+
+def test_a_cache_that_is_switched_on_is_found():
+    lib, cache_of = parts(), CDestage()
+    for takes, cached in ((11 * MS, False), (0, True)):
+        for _ in range(20):
+            last = lib.htbs_destage_write(byref(cache_of), SECOND, takes, 10 * MS)
+        assert last == cached
 
 
 # The quota. With this positioning its least is a MiB/s.

@@ -107,6 +107,75 @@ def test_the_last_request_of_many_is_served_alone(desk):
         desk.serve()
 
 
+def cached(desk, writer, count):
+    """The drive completes writes at once, which it has to position for."""
+    for pos in range(count):
+        desk.arrive(writer, (pos + 1) << 30, sync=False, write=True)
+        assert desk.serve() is writer
+
+
+def reader_of_ten_ms(desk, latency):
+    """A reader that had some requests, each of which took 10 ms."""
+    tight = desk.init_flow(SOON._replace(bw=204_800, latency=latency))
+    for pos in range(200):
+        desk.now += SECOND // 10
+        desk.arrive(tight, (pos % 2) << 40)
+        desk.serve(10 * MS)
+    return tight
+
+
+@pytest.mark.parametrize(("writes", "waits"), [(1, True), (3, True), (20, False)])
+def test_what_is_owed_begins_the_earlier_the_more_the_drive_destages(desk, writes, waits):
+    """A sequential flow's head waits for as long as it can."""
+    writer, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
+    tight = desk.init_flow(SOON._replace(bw=204_800, latency=150 * MS))
+    pos = desk.read(tight, 20, took=10 * MS)
+    desk.now += 10 * SECOND
+    cached(desk, writer, writes)
+    desk.arrive(other, 1 << 40, sync=False)
+    desk.arrive(tight, pos, sync=False)
+    assert desk.dispatch()[0] is (other if waits else tight)
+
+
+def test_a_write_is_held_while_the_drive_destages(desk):
+    """It would make a read late that may arrive; a timer releases it when there is room."""
+    writer = desk.init_flow(SPARE)
+    reader_of_ten_ms(desk, 50 * MS)
+    desk.device.quota.limit.value = 16_000_000_000
+    sent = 0
+    for pos in range(20):
+        desk.arrive(writer, (pos + 1) << 30, sync=False, write=True)
+    while desk.serve():
+        sent += 1
+    assert 1 < sent < 5
+    assert desk.device.view().held
+    at = desk.device.timer()
+    assert desk.now < at <= desk.now + 50 * MS
+    desk.now = at
+    assert desk.serve() is writer
+
+
+def test_what_a_read_waits_for_is_no_time_of_its_own(desk):
+    """The writes are charged a positioning each, three times as any write, and the read its own."""
+    writer, tight = desk.init_flow(SPARE), reader_of_ten_ms(desk, SECOND)
+    other = desk.init_flow(SPARE)
+    desk.now += 10 * SECOND
+    cached(desk, writer, 1)
+    position, share = desk.device.service.position, writer.view().share
+    cached(desk, writer, 4)
+    charged = writer.view().share - share
+    desk.arrive(tight, 1 << 40)
+    desk.serve(60 * MS)
+    assert desk.device.service.position == pytest.approx(position, rel=0.01)
+    desk.now += 10 * SECOND
+    desk.arrive(other, 1 << 40)
+    desk.serve()
+    share = other.view().share
+    desk.arrive(other, 1 << 30)
+    desk.serve(12 * position)
+    assert other.view().share - share == pytest.approx(charged, rel=0.05)
+
+
 def flood(flash, write):
     """A reader that conforms, and a flood that is held back."""
     tight, greedy = flash.init_flow(SOON._replace(latency=MS)), flash.init_flow(SPARE)

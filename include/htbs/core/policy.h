@@ -11,6 +11,7 @@
 #include <linux/rbtree.h>
 #include <linux/types.h>
 
+#include <htbs/core/destage.h>
 #include <htbs/core/fair.h>
 #include <htbs/core/flow.h>
 #include <htbs/core/limit.h>
@@ -130,6 +131,7 @@ struct htbs_unlearnt {
  * @position: what one positioning is believed to take at most before any is known, ns
  * @service: what the device takes for a request, of any flow
  * @alone: to position for a request if it has no other in flight
+ * @destage: the writes that it has completed, and has in its cache, if @rotational
  * @busy_since: when it completed a request last, or became busy, real ns
  * @unlearnt: what @service does not know yet, if not @rotational
  * @due: the earliest deadlines of requests in flight, if @rotational; unordered
@@ -181,6 +183,7 @@ struct htbs_policy {
 	u64 position;
 	struct htbs_service_time service;
 	struct htbs_service_time alone;
+	struct htbs_destage destage;
 	u64 busy_since;
 	struct htbs_unlearnt unlearnt;
 	u64 due[HTBS_DEADLINES_MAX];
