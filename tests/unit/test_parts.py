@@ -1,5 +1,4 @@
-"""The parts of the policy, each by itself: service.c, owed.c, pace.c, limit.c, quota.c and
-destage.c."""
+"""The parts of the policy, each by itself: service.c, owed.c, pace.c, limit.c, quota.c, destage.c."""
 
 from ctypes import (
     POINTER,
