@@ -1,4 +1,4 @@
-"""The parts of the policy, each by itself: service.c, owed.c, pace.c, limit.c, quota.c, destage.c."""
+"""The parts of the policy, each by itself, from service.c to destage.c."""
 
 from ctypes import (
     POINTER,
