@@ -112,8 +112,8 @@ void check_wait(const struct bench *bench)
 }
 
 /*
- * A device that seeks is not idle then, but for a quota or for what it destages; on another no reserved work is
- * held back.
+ * A device that seeks is not idle then, but for a quota, or as it destages; on another no
+ * reserved work is held back.
  */
 void check_hold(const struct bench *bench)
 {

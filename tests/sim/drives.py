@@ -148,10 +148,10 @@ def draw(rng: random.Random, depth: int | None = None) -> Disk:
     Serial ATA has 32 tags; SAS drives queue up to 256 commands. How commands age is published of
     no drive; a bound on the wait that a full queue exceeds anyhow would leave no order but that
     of arrival, so a drive bears 10 ms for each command that it takes. Consumers' drives come with
-    the write cache on, servers' with the cache off. When they destage is published of none: at once,
-    or when they are idle. One slow drive in four is shingled: it has
-    bands of 15 to 40 MB (Skylight, FAST 2015), which take 200 to 530 ms to read and write again at
-    150 MB/s; firmware that cleans in parts stops for less.
+    the write cache on, servers' with the cache off. When one destages is published of none: at
+    once, or when it is idle. One slow drive in four is shingled: it has bands of 15 to 40 MB
+    (Skylight, FAST 2015), which take 200 to 530 ms to read and write again at 150 MB/s; firmware
+    that cleans in parts stops for less.
     """
     disk = draw_plain(rng, depth)
     shingled = disk.rpm <= 7200 and rng.random() < 0.25
