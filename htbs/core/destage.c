@@ -32,7 +32,7 @@ bool htbs_destage_write(struct htbs_destage *destage, u64 since, u64 took,
 {
 	u64 time = htbs_destage_time(destage, since) + position;
 
-	destage->took = ((HTBS_HABIT - 1) * destage->took + took) / HTBS_HABIT;
+	destage->took = ((HTBS_FADE - 1) * destage->took + took) / HTBS_FADE;
 	if (2 * destage->took >= position)
 		return false;
 	destage->until = since + (time < HTBS_HORIZON ? time : HTBS_HORIZON);

@@ -340,18 +340,18 @@ def test_a_drive_positions_for_each_write_that_it_has_cached():
 def test_a_drive_without_a_cache_has_nothing_to_destage():
     """Nor while it is not known, when each of its writes has completed."""
     lib, cache_of, now, cached = parts(), CDestage(), SECOND, []
-    for _ in range(20):
+    for _ in range(200):
         cached.append(lib.htbs_destage_write(byref(cache_of), now, 11 * MS, 10 * MS))
         now += 11 * MS
         assert cache_of.until <= now
     assert cached == sorted(cached, reverse=True)
-    assert 0 < sum(cached) < 8
+    assert 0 < sum(cached) < 64
 
 
 def test_a_cache_that_is_switched_on_is_found():
     lib, cache_of = parts(), CDestage()
     for takes, cached in ((11 * MS, False), (0, True)):
-        for _ in range(20):
+        for _ in range(200):
             last = lib.htbs_destage_write(byref(cache_of), SECOND, takes, 10 * MS)
         assert last == cached
 
