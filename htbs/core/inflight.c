@@ -20,17 +20,15 @@
 #include <htbs/core/tree.h>
 
 /*
- * What the device takes for what it destages, the requests that it has, and the head of a
- * flow. The more it has to choose from, the shorter it positions, but the last one it serves
- * alone.
+ * What the device takes for the requests that it has and the head of a flow. The more
+ * it has to choose from, the shorter it positions, but the last one it serves alone.
  */
 static struct htbs_load htbs_load_to_last(const struct htbs_policy *policy,
-					  const struct htbs_flow *flow, u64 now)
+					  const struct htbs_flow *flow)
 {
 	struct htbs_load load = htbs_policy_load_with(policy, flow, 2);
 	u64 mean = policy->service.position;
 
-	load.mean += htbs_destage_time(&policy->destage, now);
 	if (!policy->in_flight)
 		return load;
 	htbs_load_add(&load, &policy->alone, 2, 0);
@@ -41,7 +39,7 @@ static struct htbs_load htbs_load_to_last(const struct htbs_policy *policy,
 static bool htbs_risks_deadline(const struct htbs_policy *policy,
 				const struct htbs_flow *flow, u64 now)
 {
-	struct htbs_load load = htbs_load_to_last(policy, flow, now);
+	struct htbs_load load = htbs_load_to_last(policy, flow);
 	u64 time = htbs_load_longest(&load, policy->margin);
 	u32 i;
 
@@ -124,19 +122,20 @@ static bool htbs_others_expected(struct htbs_policy *policy,
 
 /*
  * A conforming request may arrive at any time, of a flow that had one of late. Is
- * it in time, behind all that the device has and this one? A device that is idle may
- * have any.
+ * it in time, behind what the device destages, all that it has and this one? A device that
+ * is idle may have any.
  */
 static bool htbs_leaves_room(struct htbs_policy *policy,
 			     const struct htbs_flow *flow, u64 now)
 {
-	struct htbs_load load = htbs_load_to_last(policy, flow, now);
-	u64 time = htbs_load_longest(&load, policy->margin);
+	struct htbs_load load = htbs_load_to_last(policy, flow);
+	u64 destages = htbs_destage_time(&policy->destage, now);
+	u64 time = destages + htbs_load_longest(&load, policy->margin);
 	u64 start = htbs_flow_start(flow);
 	const struct htbs_flow *other;
 
 	/* Its own deadline is as near. */
-	if ((!policy->in_flight && !htbs_destage_time(&policy->destage, now)) ||
+	if ((!policy->in_flight && !destages) ||
 	    (!htbs_before(now, start) &&
 	     !htbs_before(now, htbs_flow_deadline(flow, start) - time)))
 		return true;
@@ -144,7 +143,8 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 	if (!other)
 		return true;
 	htbs_load_add(&load, &other->service, 2, other->head.cost);
-	return htbs_flow_latency(other) >= htbs_load_longest(&load, policy->margin);
+	return htbs_flow_latency(other) >=
+	       destages + htbs_load_longest(&load, policy->margin);
 }
 
 /* Not inlined: a device that does not seek, and is fast, pays for no more than a test. */
