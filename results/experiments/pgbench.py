@@ -207,9 +207,10 @@ too. A client waits for its transaction, so a scheduler that stalls the database
 late with: {fewest.title} has {found[fewest.name]["wal_syncs"]:,.0f}, HTBS
 {own["wal_syncs"]:,.0f}.
 
-The neighbours have no reservation, so with HTBS they share the default one. The buffered writer
-always has the most pending in it, and {_part(runs, ways.HTBS, WRITER):.0%} of what the three get.
-With BFQ, where each cgroup has a queue of its own, it has {_part(runs, _BFQ, WRITER):.0%}."""
+The neighbours have no reservation, so with HTBS they share the default one, each with a flow of
+its own, and what is left of the device's time, in which a write counts three times. So the
+buffered writer has {_part(runs, ways.HTBS, WRITER):.0%} of what the three get, and the backup most
+of it. With BFQ, which gives each a queue, the writer has {_part(runs, _BFQ, WRITER):.0%}."""
 
 
 def _part(runs: Runs, way: Scheduler, job: Job) -> float:
