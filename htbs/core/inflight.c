@@ -9,7 +9,7 @@
  * would be late, if it arrived now.
  *
  * The writes of surplus have a quota: what a drive has in its buffer it owes to the
- * medium, which no estimate shows before a read waits for it. On a device that does not
+ * medium, and estimates show little of that before a read waits for it. On a device that does not
  * seek the reads of surplus have a window. Reserved work is limited by neither.
  */
 #include <htbs/core/backlog.h>
@@ -120,22 +120,28 @@ static bool htbs_others_expected(struct htbs_policy *policy,
 	       htbs_policy_expected(policy, flow, now);
 }
 
+/* Whether a device with nothing in flight may have any request. */
+static bool htbs_is_idle(struct htbs_policy *policy, u64 destages, u64 now)
+{
+	return !policy->in_flight && (!destages || !htbs_policy_has_slack(policy, now));
+}
+
 /*
  * A conforming request may arrive at any time, of a flow that had one of late. Is
- * it in time, behind what the device destages, all that it has and this one? A device that
- * is idle may have any.
+ * it in time, behind all that the device has and this one, and, if it is a read, behind what
+ * the device destages?
  */
 static bool htbs_leaves_room(struct htbs_policy *policy,
 			     const struct htbs_flow *flow, u64 now)
 {
 	struct htbs_load load = htbs_load_to_last(policy, flow);
 	u64 destages = htbs_destage_time(&policy->destage, now);
-	u64 time = destages + htbs_load_longest(&load, policy->margin);
+	u64 time = htbs_load_longest(&load, policy->margin);
 	u64 start = htbs_flow_start(flow);
 	const struct htbs_flow *other;
 
 	/* Its own deadline is as near. */
-	if ((!policy->in_flight && !destages) ||
+	if (htbs_is_idle(policy, destages, now) ||
 	    (!htbs_before(now, start) &&
 	     !htbs_before(now, htbs_flow_deadline(flow, start) - time)))
 		return true;
@@ -143,8 +149,10 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 	if (!other)
 		return true;
 	htbs_load_add(&load, &other->service, 2, other->head.cost);
-	return htbs_flow_latency(other) >=
-	       destages + htbs_load_longest(&load, policy->margin);
+	time = htbs_load_longest(&load, policy->margin);
+	if (!other->head.write)
+		time += destages + (flow->head.write ? htbs_destage_cost(&policy->destage) : 0);
+	return htbs_flow_latency(other) >= time;
 }
 
 /* Not inlined: a device that does not seek, and is fast, pays for no more than a test. */

@@ -58,6 +58,7 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	htbs_limit_init(&policy->window, HTBS_LIMIT_ONE, HTBS_LIMIT_ONE,
 			HTBS_WINDOW_MOST);
 	htbs_quota_init(&policy->quota, rotational ? policy->service.position : 0, 0);
+	htbs_destage_init(&policy->destage, policy->service.position);
 	htbs_policy_init_margin(policy);
 	htbs_policy_set_late(policy, HTBS_LATE_ONE_IN, HTBS_LATE_WRITES);
 	policy->expired_at = -HTBS_EXPIRE;
@@ -432,43 +433,44 @@ htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow)
 /*
  * If the drive had the first request of a run in its buffer, it positions for a later
  * one. So the device learns from a request that is near, but took as long as to
- * position. The flow does not: it is no time of its transfer.
+ * position. The flow does not: it is no time of its transfer. Nor does the flow learn
+ * what the device takes for a write after it has completed.
  */
 static __always_inline void
 htbs_learn_service(struct htbs_policy *policy, struct htbs_flow *flow, u64 took,
-		   const struct htbs_sent *sent)
+		   u64 device, const struct htbs_sent *sent)
 {
 	bool far = sent->flags & HTBS_SENT_FAR;
 	bool slow = !far && took > policy->service.position +
 			(sent->cost * policy->service.stream >> 10);
 
-	htbs_service_time_learn(&policy->service, took, sent->cost, far || slow);
+	htbs_service_time_learn(&policy->service, device, sent->cost, far || slow);
 	if ((far || slow) && policy->in_flight == 1)
-		htbs_service_time_learn(&policy->alone, took, sent->cost, true);
+		htbs_service_time_learn(&policy->alone, device, sent->cost, true);
 	if (!slow)
 		htbs_service_time_learn(&flow->service, took, sent->cost, far);
 }
 
 /*
- * A write in the cache of a drive tells nothing of how long it takes to position, and a read
- * waits for what the drive destages before. Returns for how long the drive is busy with the
- * request itself, ns.
+ * Learn from a completed request of a disk. A read does not have the device while it waits for
+ * what that destages; a cached write has it later. Returns for how long the request has it, ns.
  */
 static noinline u64 htbs_learn_disk(struct htbs_policy *policy, struct htbs_flow *flow,
 				    u64 since, u64 took, const struct htbs_sent *sent)
 {
-	u64 position = policy->service.position, before;
+	u64 transfer = sent->cost * policy->service.stream >> 10, device = took;
+	struct htbs_destage *destage = &policy->destage;
 
-	if (!(sent->flags & HTBS_SENT_WRITE) || !(sent->flags & HTBS_SENT_FAR)) {
-		before = htbs_destage_time(&policy->destage, since);
-		took -= before < took ? before : took;
-	} else if (htbs_destage_write(&policy->destage, since, took, position)) {
-		took = htbs_later(took, position);
-		htbs_service_time_learn(&flow->service, took, sent->cost, true);
-		return took;
+	if ((sent->flags & HTBS_SENT_FAR) && (sent->flags & HTBS_SENT_WRITE)) {
+		htbs_destage_write(destage, since, transfer);
+		if (htbs_destage_is_known(destage))
+			device = htbs_later(took, htbs_destage_cost(destage));
+	} else if (sent->flags & HTBS_SENT_FAR) {
+		took -= htbs_destage_read(destage, since, took > transfer ? took - transfer : 0);
+		device = took;
 	}
-	htbs_learn_service(policy, flow, took, sent);
-	return took;
+	htbs_learn_service(policy, flow, took, device, sent);
+	return device;
 }
 
 /*

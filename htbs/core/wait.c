@@ -45,14 +45,14 @@ u64 htbs_policy_hold_most(const struct htbs_policy *policy)
  * @policy: the policy
  * @now: real time, ns
  *
- * Until a request completes or a flow has another head, until a quota has filled, or until
- * the drive has destaged its cache.
+ * Until a request completes or a flow has another head, until a quota has filled or the
+ * drive has destaged what it has, or until what is owed has to begin.
  */
 void htbs_policy_hold(struct htbs_policy *policy, u64 now)
 {
-	u64 wait = htbs_later(htbs_quota_wait(&policy->quota, now),
-			      htbs_destage_time(&policy->destage, now));
-	u64 most = htbs_policy_hold_most(policy);
+	u64 destages = htbs_destage_time(&policy->destage, now);
+	u64 wait = htbs_later(htbs_quota_wait(&policy->quota, now), destages);
+	u64 most = htbs_policy_hold_most(policy), latest;
 
 	htbs_hold(policy, false);
 	if (!wait && policy->rotational)
@@ -61,6 +61,11 @@ void htbs_policy_hold(struct htbs_policy *policy, u64 now)
 	if (!wait || wait > most)
 		wait = most;
 	policy->held_until = now + wait;
+	if (!policy->rotational || policy->in_flight)
+		return;
+	latest = htbs_policy_latest(policy, NULL, &policy->load, now, true);
+	if (htbs_before(now, latest) && htbs_before(latest, policy->held_until))
+		policy->held_until = latest;
 }
 
 /**

@@ -23,7 +23,7 @@ static int heads_of(const struct bench *bench, const struct htbs_owed_head **hea
 }
 
 /* Has latest(Q) passed, with the margin of all, after what the device has? */
-bool must_begin(const struct bench *bench)
+static bool must_begin_at(const struct bench *bench, u64 now)
 {
 	const struct htbs_owed_head *heads[HEADS_MAX];
 	int count = heads_of(bench, heads), i;
@@ -35,10 +35,15 @@ bool must_begin(const struct bench *bench)
 	margin = htbs_load_margin(load.variance, bench->policy.margin);
 	for (i = 0; i < count; i++) {
 		load.mean += heads[i]->load.mean;
-		if (!htbs_before(bench->now, heads[i]->deadline - load.mean - margin))
+		if (!htbs_before(now, heads[i]->deadline - load.mean - margin))
 			return true;
 	}
 	return false;
+}
+
+bool must_begin(const struct bench *bench)
+{
+	return must_begin_at(bench, bench->now);
 }
 
 /* All other heads are in time in the mean after a flow and HTBS_SPARE. */
@@ -68,7 +73,6 @@ static void check_turn(const struct bench *bench, const struct htbs_flow *flow)
 
 	if (!policy->rotational || policy->overload.now || policy->run ||
 	    policy->in_flight || flow->background ||
-	    htbs_destage_time(&policy->destage, bench->now) ||
 	    policy->expired_at == bench->now || !must_begin(bench))
 		return;
 	heads_of(bench, heads);
@@ -126,6 +130,9 @@ void check_hold(const struct bench *bench)
 	}
 	must(htbs_before(bench->now, policy->held_until));
 	must(policy->held_until - bench->now <= htbs_policy_hold_most(policy));
+	/* Nothing that is owed waits for what a quota or destaging holds back. */
+	must(!policy->rotational || policy->in_flight || must_begin(bench) ||
+	     !must_begin_at(bench, policy->held_until - 1));
 	if (policy->rotational)
 		return;
 	for (i = 0; i < FLOWS - 1; i++)

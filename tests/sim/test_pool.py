@@ -1,5 +1,7 @@
 """Clients without a reservation of their own, on simulated drives: htbs/core/pool.c."""
 
+from statistics import mean
+
 import pytest
 
 from tests.model.reservation import Params
@@ -8,12 +10,15 @@ from tests.sim.sim import MS, Client, run
 
 
 def test_a_stream_keeps_its_locality_beside_a_scattered_writer():
-    """A write counts three times, so the stream has three quarters of what the reader leaves."""
-    outcome = run(queueing_disk(60), drive="nearline")
-    reader, writer, stream = outcome.clients
-    assert reader.late <= reader.conforming / 50
-    assert stream.bytes > 6 * writer.bytes
-    assert writer.bytes > 2.5 * 60 * REST.bw
+    """A write counts three times, so the stream has three quarters of what the reader leaves.
+
+    How much the quota finds that may be written is a matter of chance, so what is written is a mean.
+    """
+    outcomes = [run(queueing_disk(60), drive="nearline", seed=seed) for seed in range(1, 25)]
+    for reader, writer, stream in (outcome.clients for outcome in outcomes):
+        assert reader.late <= reader.conforming / 50
+        assert stream.bytes > 6 * writer.bytes
+    assert mean(outcome.clients[1].bytes for outcome in outcomes) > 2.5 * 60 * REST.bw
 
 
 @pytest.mark.parametrize("members", [1, 4])

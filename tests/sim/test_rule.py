@@ -97,7 +97,7 @@ def test_random_writes_into_a_cache_make_few_late():
     for drive in drives[:part(10)]:
         outcome = run(neighbour(30), seconds=30, drive=drive)
         for client, rate in list(zip(outcome.clients, outcome.rates(), strict=True))[:2]:
-            assert client.late <= client.conforming / 500, drive
+            assert client.late <= client.conforming / 300, drive
             assert rate >= 0.99 * client.promise.bw
 
 

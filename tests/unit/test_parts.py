@@ -87,7 +87,8 @@ class CFastest(Structure):
 class CDestage(Structure):
     """struct htbs_destage."""
 
-    _fields_ = [("took", c_uint64), ("until", c_uint64)]
+    _fields_ = [*((name, c_uint64) for name in (
+        "all_until", "until", "position", "owed", "waited")), ("part", c_uint32)]
 
 
 @cache
@@ -120,7 +121,11 @@ def parts():
         "htbs_quota_account": (None, POINTER(CQuota), c_uint32, c_uint64, c_bool, c_uint64),
         "htbs_quota_judge": (None, POINTER(CQuota), c_bool),
         "htbs_quota_wait": (c_uint64, POINTER(CQuota), c_uint64),
-        "htbs_destage_write": (c_bool, POINTER(CDestage), c_uint64, c_uint64, c_uint64),
+        "htbs_destage_init": (None, POINTER(CDestage), c_uint64),
+        "htbs_destage_write": (None, POINTER(CDestage), c_uint64, c_uint64),
+        "htbs_destage_read": (c_uint64, POINTER(CDestage), c_uint64, c_uint64),
+        "htbs_destage_time": (c_uint64, POINTER(CDestage), c_uint64),
+        "htbs_destage_cost": (c_uint64, POINTER(CDestage)),
         "htbs_service_time_init": (None, POINTER(CService), c_uint64),
         "htbs_service_time_learn": (None, POINTER(CService), c_uint64, c_uint32, c_bool),
         "htbs_service_time_longest": (c_uint64, POINTER(CService)),
@@ -321,39 +326,76 @@ def test_an_idle_flow_saves_nothing_up():
     assert lib.htbs_pace_tag(byref(pace)) == 2 * SECOND
 
 
-# Destaging.
+# Destaging. The drive is believed to position for 10 ms.
+
+
+def cache_of(position=10 * MS):
+    """A write cache of which nothing is known, and the library."""
+    lib, destage = parts(), CDestage()
+    lib.htbs_destage_init(byref(destage), position)
+    return lib, destage
+
+
+def read_behind_writes(lib, destage, now, writes, took):
+    """A read that takes as long behind cached writes that come at once; how long it waited."""
+    for _ in range(writes):
+        lib.htbs_destage_write(byref(destage), now, 0)
+    return lib.htbs_destage_read(byref(destage), now, took)
 
 
 def test_a_drive_positions_for_each_write_that_it_has_cached():
-    """At once, and then for the next; a second is the longest that counts."""
-    lib, cache_of = parts(), CDestage()
+    """For one after another, and a second is the longest that counts."""
+    lib, destage = cache_of()
     for number in range(1, 51):
-        assert lib.htbs_destage_write(byref(cache_of), SECOND, MS // 10, 10 * MS)
-        assert cache_of.until == SECOND + number * 10 * MS
+        lib.htbs_destage_write(byref(destage), SECOND, 0)
+        assert lib.htbs_destage_time(byref(destage), SECOND) == number * 10 * MS
     for _ in range(100):
-        lib.htbs_destage_write(byref(cache_of), SECOND, MS // 10, 10 * MS)
-    assert cache_of.until == 2 * SECOND
-    assert lib.htbs_destage_write(byref(cache_of), 3 * SECOND, MS // 10, 10 * MS)
-    assert cache_of.until == 3 * SECOND + 10 * MS
+        lib.htbs_destage_write(byref(destage), SECOND, 5 * MS)
+    assert lib.htbs_destage_time(byref(destage), SECOND) == SECOND
+    assert lib.htbs_destage_time(byref(destage), 2 * SECOND) == 0
+    lib.htbs_destage_write(byref(destage), 3 * SECOND, 0)
+    assert lib.htbs_destage_time(byref(destage), 3 * SECOND) == 10 * MS
+
+
+def test_reads_that_wait_for_all_confirm_that():
+    lib, destage = cache_of()
+    for second in range(1, 50):
+        waited = read_behind_writes(lib, destage, second * SECOND, 5, 60 * MS)
+        assert waited == 50 * MS
+    assert lib.htbs_destage_cost(byref(destage)) == 10 * MS
+
+
+@pytest.mark.parametrize("writes", [2, 5, 500])
+def test_reads_that_do_not_wait_make_cached_writes_cheap(writes):
+    """As behind the cache of an array that is not volatile; and dear again once reads wait."""
+    lib, destage = cache_of()
+    for second in range(1, 10):
+        read_behind_writes(lib, destage, second * SECOND, writes, 10 * MS)
+    assert lib.htbs_destage_cost(byref(destage)) == 0
+    lib.htbs_destage_write(byref(destage), 20 * SECOND, 0)
+    assert lib.htbs_destage_time(byref(destage), 20 * SECOND) == 0
+    for second in range(30, 130):
+        read_behind_writes(lib, destage, second * SECOND, 5, 60 * MS)
+    assert lib.htbs_destage_cost(byref(destage)) > 1 * MS
 
 
 def test_a_drive_without_a_cache_has_nothing_to_destage():
-    """Nor while it is not known, when each of its writes has completed."""
-    lib, cache_of, now, cached = parts(), CDestage(), SECOND, []
-    for _ in range(200):
-        cached.append(lib.htbs_destage_write(byref(cache_of), now, 11 * MS, 10 * MS))
-        now += 11 * MS
-        assert cache_of.until <= now
-    assert cached == sorted(cached, reverse=True)
-    assert 0 < sum(cached) < 64
+    """When a write completes, what it counts is over, whatever reads have told."""
+    lib, destage = cache_of()
+    for number in range(200):
+        lib.htbs_destage_write(byref(destage), SECOND + number * 11 * MS, 0)
+        assert lib.htbs_destage_time(byref(destage), SECOND + (number + 1) * 11 * MS) == 0
 
 
-def test_a_cache_that_is_switched_on_is_found():
-    lib, cache_of = parts(), CDestage()
-    for takes, cached in ((11 * MS, False), (0, True)):
-        for _ in range(200):
-            last = lib.htbs_destage_write(byref(cache_of), SECOND, takes, 10 * MS)
-        assert last == cached
+def test_reads_of_a_drive_that_destages_nothing_tell_how_long_it_positions():
+    """A read that took 7 s, as the drive had to spin up, does not."""
+    lib, destage = cache_of()
+    for number in range(1, 300):
+        assert lib.htbs_destage_read(byref(destage), number * SECOND, 16 * MS) == 0
+    assert destage.position == pytest.approx(16 * MS, rel=0.02)
+    lib.htbs_destage_read(byref(destage), 400 * SECOND, 7 * SECOND)
+    assert destage.position < 17 * MS
+    assert destage.owed == 0
 
 
 # The quota. With this positioning its least is a MiB/s.

@@ -124,9 +124,9 @@ def reader_of_ten_ms(desk, latency):
     return tight
 
 
-@pytest.mark.parametrize(("writes", "waits"), [(1, True), (3, True), (20, False)])
+@pytest.mark.parametrize(("writes", "waits"), [(1, True), (6, True), (40, False)])
 def test_what_is_owed_begins_the_earlier_the_more_the_drive_destages(desk, writes, waits):
-    """A sequential flow's head waits for as long as it can."""
+    """A sequential flow's head waits for as long as it can. A write counts 5 ms."""
     writer, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
     tight = desk.init_flow(SOON._replace(bw=204_800, latency=150 * MS))
     pos = desk.read(tight, 20, took=10 * MS)
@@ -155,25 +155,65 @@ def test_a_write_is_held_while_the_drive_destages(desk):
     assert desk.serve() is writer
 
 
+def test_a_read_may_fit_where_a_write_does_not(desk):
+    """Of surplus: the write would be destaged before what is expected."""
+    writer, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
+    reader_of_ten_ms(desk, 80 * MS)
+    desk.device.quota.limit.value = 16_000_000_000
+    desk.arrive(other, 1 << 45, sync=False)
+    assert desk.serve() is other
+    for pos in range(20):
+        desk.arrive(writer, (pos + 1) << 30, sync=False, write=True)
+    while desk.serve():
+        pass
+    assert desk.device.view().held
+    desk.arrive(other, 1 << 45, sync=False)
+    assert desk.dispatch()[0] is other
+
+
 def test_what_a_read_waits_for_is_no_time_of_its_own(desk):
-    """The writes are charged a positioning each, three times as any write, and the read its own."""
+    """But it is of the writes: each is charged a positioning, three times as any write."""
     writer, tight = desk.init_flow(SPARE), reader_of_ten_ms(desk, SECOND)
     other = desk.init_flow(SPARE)
-    desk.now += 10 * SECOND
-    cached(desk, writer, 1)
-    position, share = desk.device.service.position, writer.view().share
-    cached(desk, writer, 4)
-    charged = writer.view().share - share
-    desk.arrive(tight, 1 << 40)
-    desk.serve(60 * MS)
-    assert desk.device.service.position == pytest.approx(position, rel=0.01)
+
+    def behind_writes(count):
+        """Write, and read behind that; how much the writer is charged."""
+        desk.now += 10 * SECOND
+        cached(desk, writer, 1)
+        share = writer.view().share
+        cached(desk, writer, count - 1)
+        charged = writer.view().share - share
+        desk.arrive(tight, 1 << 40)
+        desk.serve((count + 1) * 10 * MS)
+        return charged
+
+    assert behind_writes(5) == 0
+    position = desk.device.service.position
+    charged = behind_writes(5)
+    assert desk.device.service.position == pytest.approx(position, rel=0.02)
     desk.now += 10 * SECOND
     desk.arrive(other, 1 << 40)
     desk.serve()
     share = other.view().share
     desk.arrive(other, 1 << 30)
-    desk.serve(12 * position)
-    assert other.view().share - share == pytest.approx(charged, rel=0.05)
+    desk.serve(4 * 3 * 10 * MS)
+    assert other.view().share - share == pytest.approx(charged, rel=0.1)
+
+
+def test_a_sequential_head_that_is_owed_does_not_wait_for_surplus_that_is_held(desk):
+    """Though the drive destages longer than that can wait."""
+    writer, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
+    tight = desk.init_flow(SOON._replace(bw=204_800, latency=100 * MS))
+    pos = desk.read(tight, 20, took=MS)
+    desk.now += 10 * SECOND
+    cached(desk, writer, 24)
+    desk.arrive(other, 1 << 40, sync=False)
+    desk.arrive(tight, pos, sync=False)
+    arrived = desk.now
+    while not (first := desk.dispatch()):
+        desk.now = desk.device.timer()
+        assert desk.now < arrived + 100 * MS
+    assert first[0] is tight
 
 
 def flood(flash, write):

@@ -7,31 +7,44 @@
 
 #include <linux/types.h>
 
+/* The unit of the part of destaging that reads wait for. */
+#define HTBS_DESTAGE_ONE	1024
+
 /**
  * struct htbs_destage - the writes in the cache of a drive that seeks
- * @took: what the drive takes to complete a write for which it has to position; mean, ns
- * @until: when all that it has completed is on the medium, real ns; 0: it has completed none
+ * @all_until: when all are on the medium if the drive positions for each, real ns; 0: it has
+ *	completed none
+ * @until: when reads do not have to wait for them any more, real ns; 0: as @all_until
+ * @position: for how long it positions for a read if it has nothing to destage; mean, ns
+ * @owed: what was left until @all_until when reads began, summed and fading, ns; 0: no read
+ *	has told how long it waits
+ * @waited: how much longer than @position these took, summed and fading, ns
+ * @part: @waited / @owed, in units of 1/HTBS_DESTAGE_ONE
  */
 struct htbs_destage {
-	u64 took;
+	u64 all_until;
 	u64 until;
+	u64 position;
+	u64 owed;
+	u64 waited;
+	u32 part;
 };
 
-bool htbs_destage_write(struct htbs_destage *destage, u64 since, u64 took,
-			u64 position);
+void htbs_destage_init(struct htbs_destage *destage, u64 position);
+void htbs_destage_write(struct htbs_destage *destage, u64 since, u64 transfer);
+u64 htbs_destage_read(struct htbs_destage *destage, u64 since, u64 took);
+u64 htbs_destage_time(const struct htbs_destage *destage, u64 now);
+u64 htbs_destage_cost(const struct htbs_destage *destage);
 
 /**
- * htbs_destage_time() - how long the drive destages
- * @destage: its cache
- * @now: real time, ns
+ * htbs_destage_is_known() - whether reads have told how long they wait
+ * @destage: the cache of their drive
  *
- * Return: ns.
+ * Return: true if they have.
  */
-static inline u64 htbs_destage_time(const struct htbs_destage *destage, u64 now)
+static inline bool htbs_destage_is_known(const struct htbs_destage *destage)
 {
-	s64 time = destage->until - now;
-
-	return destage->until && time > 0 ? time : 0;
+	return destage->owed;
 }
 
 #endif /* HTBS_CORE_DESTAGE_H */
