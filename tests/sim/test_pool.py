@@ -12,7 +12,7 @@ from tests.sim.sim import MS, Client, run
 def test_a_stream_keeps_its_locality_beside_a_scattered_writer():
     """A write counts three times, so the stream has three quarters of what the reader leaves.
 
-    How much the quota finds that may be written is a matter of chance, so what is written is a mean.
+    How much the quota finds that may be written is a matter of chance, so that is a mean.
     """
     outcomes = [run(queueing_disk(60), drive="nearline", seed=seed) for seed in range(1, 25)]
     for reader, writer, stream in (outcome.clients for outcome in outcomes):
