@@ -120,7 +120,10 @@ static bool htbs_others_expected(struct htbs_policy *policy,
 	       htbs_policy_expected(policy, flow, now);
 }
 
-/* Whether a device with nothing in flight may have any request. */
+/*
+ * A device with nothing in flight may have any request, unless it destages and what is owed
+ * can wait.
+ */
 static bool htbs_is_idle(struct htbs_policy *policy, u64 destages, u64 now)
 {
 	return !policy->in_flight && (!destages || !htbs_policy_has_slack(policy, now));
@@ -151,7 +154,7 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 	htbs_load_add(&load, &other->service, 2, other->head.cost);
 	time = htbs_load_longest(&load, policy->margin);
 	if (!other->head.write)
-		time += destages + (flow->head.write ? htbs_destage_cost(&policy->destage) : 0);
+		time += destages + (flow->head.write ? htbs_destage_cost(&policy->destage, 0) : 0);
 	return htbs_flow_latency(other) >= time;
 }
 

@@ -452,8 +452,9 @@ htbs_learn_service(struct htbs_policy *policy, struct htbs_flow *flow, u64 took,
 }
 
 /*
- * Learn from a completed request of a disk. A read does not have the device while it waits for
- * what that destages; a cached write has it later. Returns for how long the request has it, ns.
+ * Learn from a completed request of a disk. While the drive destages a read waits: that is no
+ * time of the read. A cached write is destaged after it has completed: that is time of the
+ * write. Returns the time of the request, ns.
  */
 static noinline u64 htbs_learn_disk(struct htbs_policy *policy, struct htbs_flow *flow,
 				    u64 since, u64 took, const struct htbs_sent *sent)
@@ -464,9 +465,10 @@ static noinline u64 htbs_learn_disk(struct htbs_policy *policy, struct htbs_flow
 	if ((sent->flags & HTBS_SENT_FAR) && (sent->flags & HTBS_SENT_WRITE)) {
 		htbs_destage_write(destage, since, transfer);
 		if (htbs_destage_is_known(destage))
-			device = htbs_later(took, htbs_destage_cost(destage));
+			device = htbs_later(took, htbs_destage_cost(destage, transfer));
 	} else if (sent->flags & HTBS_SENT_FAR) {
-		took -= htbs_destage_read(destage, since, took > transfer ? took - transfer : 0);
+		took -= htbs_destage_read(destage, since, took > transfer ? took - transfer : 0,
+					  !htbs_before(sent->at, since));
 		device = took;
 	}
 	htbs_learn_service(policy, flow, took, device, sent);

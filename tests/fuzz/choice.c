@@ -116,6 +116,23 @@ void check_wait(const struct bench *bench)
 }
 
 /*
+ * A device that seeks with nothing in flight is idle for the quota or for what it destages, and
+ * for the latter no longer than until what is owed has to begin.
+ */
+static void check_hold_end(const struct bench *bench)
+{
+	const struct htbs_policy *policy = &bench->policy;
+	struct htbs_quota quota = policy->quota;
+	bool limited = htbs_quota_wait(&quota, bench->now);
+
+	if (!policy->rotational || policy->in_flight)
+		return;
+	must(limited || htbs_destage_time(&policy->destage, bench->now));
+	must(limited || !must_begin(bench));
+	must(must_begin(bench) || !must_begin_at(bench, policy->held_until - 1));
+}
+
+/*
  * A device that seeks is not idle then, but for a quota, or as it destages; on another no
  * reserved work is held back.
  */
@@ -130,9 +147,7 @@ void check_hold(const struct bench *bench)
 	}
 	must(htbs_before(bench->now, policy->held_until));
 	must(policy->held_until - bench->now <= htbs_policy_hold_most(policy));
-	/* Nothing that is owed waits for what a quota or destaging holds back. */
-	must(!policy->rotational || policy->in_flight || must_begin(bench) ||
-	     !must_begin_at(bench, policy->held_until - 1));
+	check_hold_end(bench);
 	if (policy->rotational)
 		return;
 	for (i = 0; i < FLOWS - 1; i++)
