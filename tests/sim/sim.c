@@ -44,6 +44,7 @@ struct sim_outcome {
 	u64 overload_end;	/* when the last one ended; 0: not yet */
 	u64 switches, waits, hits;
 	u64 seek;		/* last estimate, ns */
+	u64 seek_most;		/* largest estimate, ns */
 };
 
 struct sim_request {
@@ -180,6 +181,8 @@ static void complete(u32 nr, u64 now)
 	struct sim_client *client = of->client;
 
 	engine_complete(&of->flow, now, &request->what, &request->engine);
+	if (out->seek_most < engine_seek())
+		out->seek_most = engine_seek();
 	client->bytes += client->size;
 	client->ios++;
 	count_wait(client, now - request->engine.arrived);

@@ -45,7 +45,7 @@ NULL = Plain(64, 10 * MS, 10 * MS)
 
 def bound(crew: list[Client], knobs: Knobs, drive: Plain, result: Run) -> int:
     """The longest time from arrival to completion of a request."""
-    longest = max(2 * drive.most, knobs.seek, result.whole.seek)
+    longest = max(2 * drive.most, knobs.seek, result.whole.seek_most)
     return EXPIRE + sum(each.depth for each in crew) * (2 * longest + knobs.t_wait) + drive.most
 
 
