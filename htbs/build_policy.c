@@ -27,6 +27,7 @@
 #include "core/throttle.c"
 #include "core/urgent.c"
 #include "core/choose.c"
+#include "core/learn.c"
 #include "core/policy.c"
 #include "cgroup/reservation.c"
 #include "cgroup/lookup.c"

@@ -1,13 +1,11 @@
-"""The parts of the policy, each by itself, from service.c to destage.c."""
+"""The parts of the policy, each by itself, from service.c to quota.c."""
 
-import random
 from ctypes import (
     POINTER,
     Structure,
     addressof,
     byref,
     c_bool,
-    c_int64,
     c_size_t,
     c_uint32,
     c_uint64,
@@ -86,13 +84,6 @@ class CFastest(Structure):
     _fields_ = [("latest", c_uint64), ("before", c_uint64), ("since", c_uint64)]
 
 
-class CDestage(Structure):
-    """struct htbs_destage."""
-
-    _fields_ = [*((name, c_uint64) for name in ("all_until", "until", "position", "owed")),
-                ("waited", c_int64), ("part", c_uint32)]
-
-
 @cache
 def parts():
     """The core library, with the prototypes of its parts."""
@@ -123,11 +114,6 @@ def parts():
         "htbs_quota_account": (None, POINTER(CQuota), c_uint32, c_uint64, c_bool, c_uint64),
         "htbs_quota_judge": (None, POINTER(CQuota), c_bool),
         "htbs_quota_wait": (c_uint64, POINTER(CQuota), c_uint64),
-        "htbs_destage_init": (None, POINTER(CDestage), c_uint64),
-        "htbs_destage_write": (None, POINTER(CDestage), c_uint64, c_uint64),
-        "htbs_destage_read": (c_uint64, POINTER(CDestage), c_uint64, c_uint64, c_bool),
-        "htbs_destage_time": (c_uint64, POINTER(CDestage), c_uint64),
-        "htbs_destage_cost": (c_uint64, POINTER(CDestage), c_uint64),
         "htbs_service_time_init": (None, POINTER(CService), c_uint64),
         "htbs_service_time_learn": (None, POINTER(CService), c_uint64, c_uint32, c_bool),
         "htbs_service_time_longest": (c_uint64, POINTER(CService)),
@@ -326,104 +312,6 @@ def test_an_idle_flow_saves_nothing_up():
     lib.htbs_pace_charge(byref(pace), SECOND, 4096)
     lib.htbs_pace_busy(byref(pace), 2 * SECOND, SECOND - 10 * MS, 0)
     assert lib.htbs_pace_tag(byref(pace)) == 2 * SECOND
-
-
-# Destaging. The drive is believed to position for 10 ms.
-
-
-def cache_of(position=10 * MS):
-    """A write cache of which nothing is known, and the library."""
-    lib, destage = parts(), CDestage()
-    lib.htbs_destage_init(byref(destage), position)
-    return lib, destage
-
-
-def read_behind_writes(lib, destage, now, writes, took):
-    """A read that takes as long behind cached writes that come at once; how long it waited."""
-    for _ in range(writes):
-        lib.htbs_destage_write(byref(destage), now, 0)
-    return lib.htbs_destage_read(byref(destage), now, took, True)
-
-
-def test_a_drive_positions_for_each_write_that_it_has_cached():
-    """For one after another, and a second is the longest that counts."""
-    lib, destage = cache_of()
-    for number in range(1, 51):
-        lib.htbs_destage_write(byref(destage), SECOND, 0)
-        assert lib.htbs_destage_time(byref(destage), SECOND) == number * 10 * MS
-    for _ in range(100):
-        lib.htbs_destage_write(byref(destage), SECOND, 5 * MS)
-    assert lib.htbs_destage_time(byref(destage), SECOND) == SECOND
-    assert lib.htbs_destage_time(byref(destage), 2 * SECOND) == 0
-    lib.htbs_destage_write(byref(destage), 3 * SECOND, 0)
-    assert lib.htbs_destage_time(byref(destage), 3 * SECOND) == 10 * MS
-
-
-def test_reads_that_wait_for_all_confirm_that():
-    lib, destage = cache_of()
-    for second in range(1, 50):
-        waited = read_behind_writes(lib, destage, second * SECOND, 5, 60 * MS)
-        assert waited == 50 * MS
-    assert lib.htbs_destage_cost(byref(destage), 0) == 10 * MS
-
-
-@pytest.mark.parametrize("writes", [2, 5, 500])
-def test_reads_that_do_not_wait_make_cached_writes_cheap(writes):
-    """As behind the cache of an array that is not volatile; and dear again once reads wait."""
-    lib, destage = cache_of()
-    for second in range(1, 10):
-        read_behind_writes(lib, destage, second * SECOND, writes, 10 * MS)
-    assert lib.htbs_destage_cost(byref(destage), 0) == 0
-    lib.htbs_destage_write(byref(destage), 20 * SECOND, 0)
-    assert lib.htbs_destage_time(byref(destage), 20 * SECOND) == 0
-    for second in range(30, 130):
-        read_behind_writes(lib, destage, second * SECOND, 5, 60 * MS)
-    assert lib.htbs_destage_cost(byref(destage), 0) > 1 * MS
-
-
-def test_a_drive_without_a_cache_destages_nothing():
-    """Its writes take as long as its reads, in the mean, and these wait for none of them."""
-    (lib, destage), rng, now = cache_of(), random.Random(1), SECOND
-    for _ in range(400):
-        for _ in range(8):
-            lib.htbs_destage_write(byref(destage), now, 0)
-            now += rng.randrange(4 * MS, 16 * MS)
-        lib.htbs_destage_read(byref(destage), now, rng.randrange(4 * MS, 16 * MS), True)
-    assert lib.htbs_destage_cost(byref(destage), 0) < MS
-    assert lib.htbs_destage_time(byref(destage), now) < 3 * MS
-
-
-def test_a_read_during_which_writes_complete_tells_nothing():
-    """The drive seems to have begun with it when the last of them completed."""
-    lib, destage = cache_of()
-    for number in range(20):
-        lib.htbs_destage_write(byref(destage), SECOND, 0)
-        lib.htbs_destage_read(byref(destage), SECOND + number, 10 * MS, False)
-    assert destage.owed == 0
-    assert lib.htbs_destage_cost(byref(destage), 0) == 10 * MS
-
-
-def test_no_read_is_expected_to_wait_longer_than_reads_have_told():
-    """However many writes have come before: reads take 5 ms longer behind a second of them."""
-    lib, destage = cache_of()
-    for second in range(1, 400):
-        read_behind_writes(lib, destage, second * SECOND, 200, 15 * MS)
-        assert lib.htbs_destage_time(byref(destage), second * SECOND) <= (
-            SECOND * destage.part // 1024 if destage.owed else SECOND)
-    for _ in range(500):
-        lib.htbs_destage_write(byref(destage), 500 * SECOND, 0)
-    assert lib.htbs_destage_time(byref(destage), 500 * SECOND) < 20 * MS
-
-
-def test_reads_of_a_drive_that_destages_nothing_tell_how_long_it_positions():
-    """A read that took 7 s, as the drive had to spin up, does not."""
-    lib, destage = cache_of()
-    for number in range(1, 300):
-        assert lib.htbs_destage_read(byref(destage), number * SECOND, 16 * MS, True) == 0
-    assert destage.position == pytest.approx(16 * MS, rel=0.02)
-    lib.htbs_destage_read(byref(destage), 400 * SECOND, 7 * SECOND, True)
-    assert destage.position < 17 * MS
-    assert destage.owed == 0
 
 
 # The quota. With this positioning its least is a MiB/s.

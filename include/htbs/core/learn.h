@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a completed request tells of the device and of its flow.
+ */
+#ifndef HTBS_CORE_LEARN_H
+#define HTBS_CORE_LEARN_H
+
+#include <linux/types.h>
+
+struct htbs_flow;
+struct htbs_policy;
+struct htbs_sent;
+
+void htbs_policy_learn(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
+		       const struct htbs_sent *sent);
+
+#endif /* HTBS_CORE_LEARN_H */
