@@ -4,12 +4,13 @@
  *
  * A head that has been pending for HTBS_EXPIRE has expired. It is dispatched next,
  * whichever flow is active or idled for, and whatever quotas say. Then no expired
- * head is chosen for twice the longest time R that one positioning takes. One flow
- * is looked at for each choice, in turn; a flow with an expired head keeps its turn.
- * With N requests in the queue and the longest wait T_wait, no request is pending
- * for longer than
+ * head is chosen for twice the longest time R that one positioning takes. A head that
+ * is chosen later than that, as the device took its next request late, does not put
+ * off those after it. One flow is looked at for each choice, in turn; a flow with an
+ * expired head keeps its turn. With N requests in the queue and the longest wait
+ * T_wait, no request is pending for longer than
  *
- *	HTBS_EXPIRE + N * max(2 * R + T_wait, HTBS_MOMENT)
+ *	HTBS_EXPIRE + (N + 1) * max(2 * R + T_wait, HTBS_MOMENT)
  *
  * as wait.c holds requests back for no longer. Time throttled by a cap does not count.
  */
@@ -32,15 +33,16 @@ struct htbs_flow *htbs_policy_expired(struct htbs_policy *policy, u64 now)
 	struct htbs_flow *flow = list_first_entry(&policy->backlogged,
 						  struct htbs_flow, backlogged);
 	u64 pause = 2 * htbs_service_time_longest(&policy->service);
+	u64 next = policy->expired_at + pause;
 
 	if (htbs_before(now, flow->head.arrived + HTBS_EXPIRE)) {
 		if (!list_is_singular(&policy->backlogged))
 			list_rotate_left(&policy->backlogged);
 		return NULL;
 	}
-	if (htbs_before(now, policy->expired_at + pause))
+	if (htbs_before(now, next))
 		return NULL;
-	policy->expired_at = now;
+	policy->expired_at = htbs_before(now, next + pause) ? next : now;
 	return flow;
 }
 

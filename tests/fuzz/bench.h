@@ -46,6 +46,7 @@ struct bench {
 	struct htbs_policy policy;
 	struct flow flow[FLOWS];
 	u64 now;
+	u64 expired_at;		/* before the choice */
 };
 
 static inline bool is_background(const struct bench *bench, const struct flow *flow)

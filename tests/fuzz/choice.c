@@ -64,6 +64,14 @@ static bool others_can_wait(const struct bench *bench, const struct htbs_flow *f
 	return true;
 }
 
+/* An expired head was chosen, if not at this moment before. */
+static bool expired(const struct bench *bench)
+{
+	u64 at = bench->policy.expired_at;
+
+	return at == bench->now || at != bench->expired_at;
+}
+
 /* The flow that became active after latest(Q) is the most urgent one, or one of a batch. */
 static void check_turn(const struct bench *bench, const struct htbs_flow *flow)
 {
@@ -73,7 +81,7 @@ static void check_turn(const struct bench *bench, const struct htbs_flow *flow)
 
 	if (!policy->rotational || policy->overload.now || policy->run ||
 	    policy->in_flight || flow->background ||
-	    policy->expired_at == bench->now || !must_begin(bench))
+	    expired(bench) || !must_begin(bench))
 		return;
 	heads_of(bench, heads);
 	first = htbs_pool_of_head((struct htbs_owed_head *)heads[0]);

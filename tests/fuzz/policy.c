@@ -138,6 +138,7 @@ static struct flow *serve(struct bench *bench)
 	work = htbs_policy_has_work(policy) ||
 	       (htbs_policy_timer(policy, &at) && !htbs_before(bench->now, at) &&
 		!list_empty(&policy->backlogged));
+	bench->expired_at = policy->expired_at;
 	htbs_policy_choose(policy, bench->now, &choice);
 	must(!choice.timed_out || waited);
 	must(work || (!choice.flow && !choice.held && !choice.wait_began));

@@ -26,6 +26,11 @@ class Desk:
         """Create a flow."""
         return self.device.init_flow(promise, self.now)
 
+    @property
+    def longest(self):
+        """The longest that one positioning takes, ns."""
+        return self.device.service.position + 5 * self.device.service.deviation
+
     def arrive(self, flow, pos=0, sync=True, size=COST_MIN, write=False):
         """A request arrives, by default of 4096 bytes."""
         return self.device.arrive(flow, Request(size, pos, sync, write), self.now)

@@ -67,3 +67,22 @@ def test_between_expired_heads_the_rest_has_its_time(desk):
     assert [desk.serve(), desk.serve()] == [one, soon]
     desk.now += 30 * MS
     assert desk.serve() is two
+
+
+def test_an_expired_head_that_goes_late_puts_off_no_other(desk):
+    """The device takes its next request late; the next expired head is due as if it had not."""
+    slow = Params(4096, 4096, 100 * SECOND)
+    expired, soon = [desk.init_flow(slow) for _ in range(3)], desk.init_flow(SOON)
+    for flow in expired:
+        desk.arrive(flow, sync=False)
+    desk.now += EXPIRE
+    due = desk.now
+    for late, flow in ((0, expired[0]), (10 * MS, expired[1])):
+        desk.now = due + late
+        assert desk.serve() is flow
+        due += 2 * desk.longest
+    desk.arrive(soon)
+    desk.now = due - 1
+    assert desk.dispatch()[0] is soon
+    desk.now = due
+    assert desk.dispatch()[0] is expired[2]

@@ -142,7 +142,7 @@ struct htbs_unlearnt {
  * @trust: how far deviations tell the worst; @margin is HTBS_MARGIN divided by it
  * @margin: so many mean deviations are the worst, in units of 1/HTBS_MARGIN_ONE
  * @overload: all have
- * @expired_at: when an expired head was chosen last, real ns
+ * @expired_at: when an expired head was due to be chosen last, real ns
  * @throttled: flows with requests pending that are throttled by their caps
  * @capped: flows with a cap
  * @drains: the queue has to be emptied: caps throttle nothing
