@@ -6,6 +6,7 @@
  * compiler would inline only the small ones, and keep the structs they pass in memory.
  */
 #include "core/service.c"
+#include "core/depth.c"
 #include "core/owed.c"
 #include "core/ready.c"
 #include "core/pace.c"

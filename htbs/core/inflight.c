@@ -13,26 +13,22 @@
  * seek the reads of surplus have a window. Reserved work is limited by neither.
  */
 #include <htbs/core/backlog.h>
+#include <htbs/core/depth.h>
 #include <htbs/core/flow.h>
 #include <htbs/core/inflight.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/quota.h>
 #include <htbs/core/tree.h>
 
-/*
- * What the device takes for the requests that it has and the head of a flow. The more
- * it has to choose from, the shorter it positions, but the last one it serves alone.
- */
+/* What the device takes for the requests that it has and the head of a flow. */
 static struct htbs_load htbs_load_to_last(const struct htbs_policy *policy,
 					  const struct htbs_flow *flow)
 {
 	struct htbs_load load = htbs_policy_load_with(policy, flow, 2);
-	u64 mean = policy->service.position;
 
-	if (!policy->in_flight)
-		return load;
-	htbs_load_add(&load, &policy->alone, 2, 0);
-	load.mean -= mean < load.mean ? mean : load.mean;
+	if (policy->in_flight)
+		htbs_depth_add(&policy->depth, policy->in_flight + 1,
+			       policy->service.position, &load);
 	return load;
 }
 

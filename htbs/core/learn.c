@@ -5,6 +5,7 @@
  */
 #include <linux/math64.h>
 
+#include <htbs/core/depth.h>
 #include <htbs/core/fair.h>
 #include <htbs/core/flow.h>
 #include <htbs/core/learn.h>
@@ -31,8 +32,8 @@ htbs_learn_service(struct htbs_policy *policy, struct htbs_flow *flow, u64 took,
 			(sent->cost * policy->service.stream >> 10);
 
 	htbs_service_time_learn(&policy->service, device, sent->cost, far || slow);
-	if ((far || slow) && policy->in_flight == 1)
-		htbs_service_time_learn(&policy->alone, device, sent->cost, true);
+	if (far || slow)
+		htbs_depth_learn(&policy->depth, policy->in_flight, device, sent->cost);
 	if (!slow)
 		htbs_service_time_learn(&flow->service, took, sent->cost, far);
 }

@@ -49,7 +49,7 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	htbs_pool_init(&policy->pool, 0);
 	policy->position = position;
 	htbs_service_time_init(&policy->service, position);
-	htbs_service_time_init(&policy->alone, position);
+	htbs_depth_init(&policy->depth, position);
 	htbs_limit_init(&policy->window, HTBS_LIMIT_ONE, HTBS_LIMIT_ONE,
 			HTBS_WINDOW_MOST);
 	htbs_quota_init(&policy->quota, rotational ? policy->service.position : 0, 0);

@@ -130,9 +130,9 @@ u32 host_dispatch_arriving(struct htbs_policy *policy, struct htbs_flow *flow, u
 	return htbs_policy_dispatch_arriving(policy, flow, now, sent) ? 2 : 1;
 }
 
-struct htbs_service_time *host_policy_alone(struct htbs_policy *policy)
+struct htbs_depth *host_policy_depth(struct htbs_policy *policy)
 {
-	return &policy->alone;
+	return &policy->depth;
 }
 
 struct htbs_service_time *host_policy_service(struct htbs_policy *policy)

@@ -181,7 +181,7 @@ PROTOTYPES = {
     "htbs_admission_end": (c_bool, POINTER(CAdmission)),
     "host_policy_view": (None, c_void_p, POINTER(PolicyView)),
     "host_flow_view": (None, c_void_p, POINTER(FlowView)),
-    "host_policy_alone": (POINTER(CServiceTime), c_void_p),
+    "host_policy_depth": (POINTER(CServiceTime * 6), c_void_p),
     "host_policy_service": (POINTER(CServiceTime), c_void_p),
     "host_policy_quota": (POINTER(CQuota), c_void_p),
     "host_policy_window": (POINTER(CLimit), c_void_p),
@@ -328,7 +328,7 @@ class Device:
         self.flows = {self.background.address: self.background}
         lib.htbs_policy_init(self.policy, self.background.address, rotational, position, t_wait)
         lib.htbs_flow_init(self.background.address, self.policy, CParams(*DEFAULTS), 0)
-        self.alone = lib.host_policy_alone(self.policy).contents
+        self.depth = lib.host_policy_depth(self.policy).contents
         self.service = lib.host_policy_service(self.policy).contents
         self.window = lib.host_policy_window(self.policy).contents
         self.quota = lib.host_policy_quota(self.policy).contents

@@ -98,7 +98,7 @@ class Twins:
         assert one == other
         for flow, twin in zip(*self.flows, strict=True):
             assert bytes(flow.view()) == bytes(twin.view())
-        for part in ("service", "alone", "window", "quota"):
+        for part in ("service", "depth", "window", "quota"):
             assert bytes(getattr(self.devices[0], part)) == bytes(getattr(self.devices[1], part))
 
 

@@ -80,18 +80,21 @@ def test_what_one_flow_takes_is_not_believed_of_a_new_one(desk):
     assert desk.device.view().load > 5 * MS
 
 
-def test_the_last_request_of_many_is_served_alone(desk):
-    """A drive positions for shorter the more it has to choose from."""
+def test_a_drive_positions_for_shorter_the_more_it_has_to_choose_from(desk):
+    """So its last requests take longer than in the mean."""
     flow = desk.init_flow(SPARE._replace(latency=SECOND))
-    for _ in range(64):
+    for _ in range(256):
         for pos in range(4):
             desk.arrive(flow, pos << 20, sync=False)
         requests = [desk.dispatch()[1] for _ in range(4)]
-        for request, took in zip(requests, (1, 1, 1, 9), strict=True):
+        for request, took in zip(requests, (1, 2, 4, 9), strict=True):
             desk.now += took * MS
             desk.device.complete(flow, request, desk.now)
-    assert desk.device.alone.position == pytest.approx(9 * MS, rel=0.15)
-    assert desk.device.service.position == pytest.approx(3 * MS, rel=0.15)
+    last, few, many = (time.position for time in desk.device.depth[:3])
+    assert last == pytest.approx(9 * MS, rel=0.15)
+    assert few == pytest.approx(3 * MS, rel=0.15)
+    assert many == pytest.approx(MS, rel=0.15)
+    assert desk.device.service.position == pytest.approx(4 * MS, rel=0.15)
 
     # The one in flight may be the last. Were it among many, a request would fit in from 30 ms on.
     for latency, fits in ((33 * MS, False), (100 * MS, True)):

@@ -12,6 +12,7 @@
 #include <linux/types.h>
 
 #include <htbs/core/destage.h>
+#include <htbs/core/depth.h>
 #include <htbs/core/fair.h>
 #include <htbs/core/flow.h>
 #include <htbs/core/limit.h>
@@ -130,7 +131,7 @@ struct htbs_unlearnt {
  * @load: what the device takes for the requests in flight
  * @position: what one positioning is believed to take at most before any is known, ns
  * @service: what the device takes for a request, of any flow
- * @alone: to position for a request if it has no other in flight
+ * @depth: to position, by how many requests the device has
  * @destage: the writes that it has completed, and has in its cache, if @rotational
  * @busy_since: when it completed a request last, or became busy, real ns
  * @unlearnt: what @service does not know yet, if not @rotational
@@ -182,7 +183,7 @@ struct htbs_policy {
 	struct htbs_load load;
 	u64 position;
 	struct htbs_service_time service;
-	struct htbs_service_time alone;
+	struct htbs_depth depth;
 	struct htbs_destage destage;
 	u64 busy_since;
 	struct htbs_unlearnt unlearnt;

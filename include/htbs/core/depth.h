@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a device that seeks takes to position, by queue depth.
+ */
+#ifndef HTBS_CORE_DEPTH_H
+#define HTBS_CORE_DEPTH_H
+
+#include <linux/types.h>
+
+#include <htbs/core/service.h>
+
+/* 1, 2 to 3, 4 to 7, 8 to 15, 16 to 31, and 32 requests or more. */
+#define HTBS_DEPTH_STEPS	6
+
+/**
+ * struct htbs_depth - what a device takes to position
+ * @with: by how many requests it has to choose from, in powers of two
+ */
+struct htbs_depth {
+	struct htbs_service_time with[HTBS_DEPTH_STEPS];
+};
+
+void htbs_depth_init(struct htbs_depth *depth, u64 position);
+void htbs_depth_learn(struct htbs_depth *depth, u32 in_flight, u64 took, u32 bytes);
+void htbs_depth_add(const struct htbs_depth *depth, u32 in_flight, u64 mean,
+		    struct htbs_load *load);
+
+#endif /* HTBS_CORE_DEPTH_H */

@@ -1,0 +1,80 @@
+"""What a device takes to position, by queue depth: depth.c."""
+
+from ctypes import POINTER, Structure, byref, c_uint32, c_uint64
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit import host
+from tests.unit.strategies import examples
+
+MS = 10**6
+STEPS = 6
+
+
+class CDepth(Structure):
+    """struct htbs_depth."""
+
+    _fields_ = [("with_", host.CServiceTime * STEPS)]
+
+
+class CLoad(Structure):
+    """struct htbs_load."""
+
+    _fields_ = [("mean", c_uint64), ("variance", c_uint64)]
+
+
+@cache
+def parts():
+    """The core library, with the prototypes of depth.c."""
+    lib = host.build()
+    prototypes = {
+        "htbs_depth_init": (POINTER(CDepth), c_uint64),
+        "htbs_depth_learn": (POINTER(CDepth), c_uint32, c_uint64, c_uint32),
+        "htbs_depth_add": (POINTER(CDepth), c_uint32, c_uint64, POINTER(CLoad)),
+    }
+    for name, arguments in prototypes.items():
+        function = getattr(lib, name)
+        function.restype, function.argtypes = None, arguments
+    return lib
+
+
+def step(depth):
+    """Which of the estimates is that of a device with so many requests."""
+    return min(depth.bit_length(), STEPS) - 1
+
+
+@examples(100)
+@given(st.lists(st.integers(0, 20), min_size=STEPS, max_size=STEPS), st.integers(0, 20),
+       st.integers(1, 300))
+def test_the_last_requests_take_longer_than_the_mean(takes, mean, depth):
+    """A request with d in flight takes what was learned of d, where that is more than the mean."""
+    lib, estimates, load = parts(), CDepth(), CLoad()
+    lib.htbs_depth_init(byref(estimates), 10 * MS)
+    for time, ms in zip(estimates.with_, takes, strict=True):
+        time.position = ms * MS
+    lib.htbs_depth_add(byref(estimates), depth, mean * MS, byref(load))
+    last = range(1, min(depth, 63) + 1)  # with more the device has as many to choose from
+    assert load.mean == sum(max(0, takes[step(each)] - mean) * MS for each in last)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 7, 8, 31, 32, 63, 64, 1000])
+def test_a_time_is_learned_of_as_many_as_the_device_had(depth):
+    """The other estimates stay as they are."""
+    lib, estimates = parts(), CDepth()
+    lib.htbs_depth_init(byref(estimates), 10 * MS)
+    for _ in range(1000):
+        lib.htbs_depth_learn(byref(estimates), depth, 2 * MS, 4096)
+    learned = [time.position < 3 * MS for time in estimates.with_]
+    assert learned == [each == step(depth) for each in range(STEPS)]
+
+
+def test_the_deviation_of_the_last_one_counts():
+    """It is served alone, wherever the head is then."""
+    lib, estimates, load = parts(), CDepth(), CLoad()
+    lib.htbs_depth_init(byref(estimates), 10 * MS)
+    estimates.with_[0].deviation = 3 << 10
+    lib.htbs_depth_add(byref(estimates), 4, 10 * MS, byref(load))
+    assert load.variance == 9
