@@ -41,15 +41,6 @@ void htbs_limit_init(struct htbs_limit *limit, u64 first, u64 least, u64 most)
 	};
 }
 
-/**
- * htbs_limit_settle() - the limit is not to be found, only to be kept
- * @limit: the limit
- */
-void htbs_limit_settle(struct htbs_limit *limit)
-{
-	limit->part = HTBS_LIMIT_DOWN;
-}
-
 static void htbs_limit_lower(struct htbs_limit *limit, u64 used)
 {
 	if (htbs_limit_probes(limit) && limit->value <= limit->least)

@@ -30,8 +30,6 @@ void htbs_policy_init_margin(struct htbs_policy *policy)
 {
 	htbs_limit_init(&policy->trust, HTBS_LIMIT_ONE, HTBS_TRUST_LEAST,
 			HTBS_LIMIT_ONE);
-	/* HTBS_MARGIN is no guess: one late request says little. */
-	htbs_limit_settle(&policy->trust);
 	htbs_set_margin(policy);
 }
 

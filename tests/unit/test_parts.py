@@ -394,8 +394,7 @@ def test_reserved_work_uses_up_no_quota():
 @pytest.mark.parametrize("rarity", [100, 177, 10_000])
 @pytest.mark.parametrize(("part", "grows"), [(0.8, False), (1.25, True)])
 def test_slow_requests_are_in_balance(rarity, part, grows):
-    lib, limit = parts(), CLimit(value=SECOND // 10, least=1 << 20, most=SECOND, rarity=rarity)
-    lib.htbs_limit_settle(byref(limit))
+    lib, limit = parts(), CLimit(SECOND // 10, 1 << 20, SECOND, rarity, part=16)
     every = int(rarity * part)
     for i in range(100 * every):
         limit.full = True

@@ -1,5 +1,7 @@
 """The policy's decisions one by one, worked out by hand: what is owed."""
 
+from itertools import pairwise
+
 import pytest
 
 from tests.model.reservation import SECOND
@@ -105,11 +107,23 @@ def test_late_requests_widen_the_margin(desk, flash):
             device.arrive(flow)
             device.serve(200 * MS)
         assert (device.device.view().margin > 1.2 * margin) is seeks
-        for _ in range(8000):
+        for _ in range(20_000):
             device.now += SECOND
             device.arrive(flow)
             device.serve(MS)
         assert device.device.view().margin == margin
+
+
+def test_the_first_late_request_doubles_the_margin(desk):
+    """Each one after it widens it by a smaller part, as with any limit."""
+    flow, margins = desk.init_flow(RARE), [desk.device.view().margin]
+    for _ in range(3):
+        desk.now += SECOND
+        desk.arrive(flow)
+        desk.serve(200 * MS)
+        margins.append(desk.device.view().margin)
+    parts = [one / other for one, other in pairwise(margins)]
+    assert parts == pytest.approx([1 / 2, 3 / 4, 7 / 8], rel=0.01)
 
 
 def test_the_margin_has_a_bound(desk):
