@@ -46,7 +46,7 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	htbs_fair_init(&policy->proportions);
 	policy->expected = RB_ROOT_CACHED;
 	policy->throttled = RB_ROOT_CACHED;
-	htbs_pool_init(&policy->pool, 0);
+	htbs_pool_init(&policy->pool, HTBS_NEED_SHARED, 0);
 	policy->position = position;
 	htbs_service_time_init(&policy->service, position);
 	htbs_depth_init(&policy->depth, position);
@@ -79,7 +79,7 @@ void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 	RB_CLEAR_NODE(&flow->expected);
 	RB_CLEAR_NODE(&flow->cap.rb);
 	htbs_fair_node_init(&flow->share);
-	htbs_pool_init(&flow->own, now);
+	htbs_pool_init(&flow->own, HTBS_NEED_ONE, now);
 	htbs_pool_join(params ? &flow->own : &policy->pool, flow);
 	htbs_policy_configure(policy, flow, params, now);
 }

@@ -21,13 +21,14 @@
 /**
  * htbs_pool_init() - a pool without flows
  * @pool: the pool
+ * @need_most: from which part of the device's time on its reservation is impossible
  * @now: real time, ns
  *
  * htbs_pool_configure() has to be called before it is used.
  */
-void htbs_pool_init(struct htbs_pool *pool, u64 now)
+void htbs_pool_init(struct htbs_pool *pool, u64 need_most, u64 now)
 {
-	*pool = (struct htbs_pool){ .idle_since = now };
+	*pool = (struct htbs_pool){ .need_most = need_most, .idle_since = now };
 	htbs_owed_head_init(&pool->head);
 	htbs_ready_node_init(&pool->ready);
 	htbs_fair_node_init(&pool->proportion);

@@ -79,7 +79,8 @@ def measure() -> dict[str, Row]:
     disks = [draw(rng) for _ in range(DISKS)]
     flashes = [draw_flash(rng) for _ in range(FLASHES)]
     for name, load in census.LOADS.items():
-        rows[f"{DISKS} disks: {name}"] = _drawn([(load, disk) for disk in disks], 20)
+        rows[f"{DISKS} disks: {name}"] = _drawn(
+            [(load(disk) if callable(load) else load, disk) for disk in disks], 20)
     for name, load in census.FLASH_LOADS.items():
         rows[f"{FLASHES} flash drives: {name}"] = _drawn(
             [(load(flash), flash) for flash in flashes], 8)

@@ -20,7 +20,9 @@ from tests.sim.loads import (
     FLASH_WRITE,
     MIXED,
     PAIR,
+    REST,
     neighbour,
+    poisson,
     queueing_disk,
     steady,
     unlimited,
@@ -33,7 +35,7 @@ FLASH_SECONDS = 12
 LEARNS, FLASH_LEARNS = 10, 4  # seconds of these
 POLICIES = {"paper": PAPER, "HTBS": HTBS}
 HEAD = ("load", "policy", "median MB/s", "worst", "kept", "at first", "late", "of", "worst part")
-ROW = "{:26}{:8}{:>12}{:>8}{:>7}{:>10}{:>7}{:>9}{:>12}"
+ROW = "{:28}{:8}{:>12}{:>8}{:>7}{:>10}{:>7}{:>9}{:>12}"
 
 
 @dataclass(frozen=True)
@@ -44,14 +46,18 @@ class Load:
     asks: slice
 
     def kept(self, outcome: Run) -> float:
-        """The smallest part of its bandwidth, or of what it asks for, that one of them got."""
+        """The smallest part of its bandwidth, or of what it asks for, that one of them got.
+
+        All of it, where none asks for as much.
+        """
         parts, together = [], {}
         for client, rate in zip(self.clients[self.asks], outcome.rates()[self.asks], strict=True):
             if client.shares:
                 together[client.promise] = together.get(client.promise, 0) + rate
             else:
                 parts.append(rate / min(client.rate or client.promise.bw, client.promise.bw))
-        return min(parts + [rate / promise.bw for promise, rate in together.items()])
+        shared = (rate / promise.bw for promise, rate in together.items())
+        return min([*parts, *shared], default=1)
 
     def late(self, outcome: Run, drive: Disk | Flash) -> tuple[int, int]:
         """Late and conforming requests of reservations that the drive can keep.
@@ -64,12 +70,34 @@ class Load:
         return sum(each.late for each in possible), sum(each.conforming for each in possible)
 
 
+
+
+def disk_load(rate: float, others: list[Client], drive: Disk) -> Load:
+    """A reader at random times, so many a second, with a latency that the drive can keep.
+
+    It is three times as long as the drive takes at worst for the reader's request and the longest
+    other one.
+    """
+    its = times(drive)
+    longest = its.longest(4096, False) + max(its.longest(each.size, each.write) for each in others)
+    promise = Params(10 * 4096, 4096, int(3 * longest))
+    return Load([Client(promise, region=36, times=poisson(rate, SECONDS)), *others], slice(0))
+
+
+WRITER, STREAM = queueing_disk(SECONDS)[1:]
+SCATTERED = Client(Params(64 << 10, 64 << 10, SECOND), depth=32, write=True)
+DEEP = Client(REST, depth=32, shares=True)
+
 LOADS = {
     "pair (5.1)": Load(PAIR, slice(1, 2)),
     "mixed": Load(MIXED, slice(7, 11)),
     "unlimited, 7 + 4 (5.3)": Load(unlimited(sequential=True, size=128 << 10), slice(7, 11)),
     "reader, writer, stream": Load(queueing_disk(SECONDS), slice(1, 3)),
     "neighbour": Load(neighbour(SECONDS), slice(2)),
+    "reader, random reader": partial(disk_load, 5, [DEEP]),
+    "rare reader, random reader": partial(disk_load, 0.5, [DEEP]),
+    "rare reader, random writer": partial(disk_load, 0.5, [SCATTERED]),
+    "rare reader, writer, stream": partial(disk_load, 0.5, [WRITER, STREAM]),
 }
 
 
@@ -108,7 +136,7 @@ FLASH_LOADS = {
 }
 
 
-def measure(asked: Load | Callable[[Flash], Load], knobs: Knobs,
+def measure(asked: Load | Callable[[Disk | Flash], Load], knobs: Knobs,
             drives: list[Disk] | list[Flash]) -> tuple[str, ...]:
     """The columns of a row; asked: of each drive, or a function of the drive.
 

@@ -1,12 +1,15 @@
 """Clients without a reservation of their own, on simulated drives: htbs/core/pool.c."""
 
+import random
 from statistics import mean
 
 import pytest
 
 from tests.model.reservation import Params
-from tests.sim.loads import OVERLOAD_RANDOM, REST, queueing_disk
+from tests.sim.drives import draw_plain
+from tests.sim.loads import OVERLOAD_RANDOM, REST, poisson, queueing_disk
 from tests.sim.sim import MS, Client, run
+from tests.sim.times import times
 
 
 def test_a_stream_keeps_its_locality_beside_a_scattered_writer():
@@ -34,3 +37,16 @@ def test_a_pool_has_one_part_in_an_overload(members):
     assert outcome.whole.overload_ns > 100 * 1000 * MS
     assert sum(shared) == pytest.approx(sum(own) / 5, rel=0.05)
     assert min(shared) == pytest.approx(max(shared), rel=0.1)
+
+
+def test_what_groups_without_a_reservation_share_makes_no_other_late():
+    """On a disk that reads 1 MiB/s at random, which is what they share, beside a slow reader."""
+    rng = random.Random(11)
+    disks = [drive for drive in (draw_plain(rng, depth=1) for _ in range(5)) if drive.rpm == 10_000]
+    for drive in disks:
+        promise = Params(160 << 10, 4096, int(5 * times(drive).longest(4096, False)))
+        reader = Client(promise, times=poisson(20, 60), region=36)
+        deep = Client(REST, depth=32, shares=True)
+        outcome = run([reader, deep], seconds=60, drive=drive)
+        assert 0.8 * REST.bw < outcome.rates()[1] < REST.bw
+        assert outcome.clients[0].late == 0

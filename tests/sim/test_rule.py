@@ -194,9 +194,10 @@ def test_flash():
 @pytest.mark.parametrize("name", LOADS)
 def test_drives_it_was_not_tuned_for(name):
     """On eight drives drawn at random, one request at a time: bandwidth, and 1 in 1000 late."""
-    load, rng = LOADS[name], random.Random(11)
+    rng = random.Random(11)
     for _ in range(8):
         drive = draw_plain(rng, depth=1)
+        load = LOADS[name](drive) if callable(LOADS[name]) else LOADS[name]
         outcome = run(load.clients, HTBS, SECONDS, 1, drive)
         late, conforming = load.late(outcome, drive)
         assert load.kept(outcome) >= 0.98, str(drive)

@@ -18,11 +18,14 @@ struct htbs_flow;
 
 /* The device's whole time: small parts of it are not lost in a mean. */
 #define HTBS_NEED_ONE		65536
+/* What the reservation of all cgroups without one of their own may take of it. */
+#define HTBS_NEED_SHARED	(HTBS_NEED_ONE / 4)
 
 /**
  * struct htbs_pool - flows that share a reservation
  * @pace: the reservation, and how far they have come together
  * @need: part of the device's time that the reservation takes, of HTBS_NEED_ONE
+ * @need_most: from this part on it is impossible
  * @pause: how long they have no request before one arrives, mean, ns
  * @served: when a request of them was dispatched last, real ns
  * @head: what they are owed next: the head of the first of @backlog
@@ -42,6 +45,7 @@ struct htbs_flow;
 struct htbs_pool {
 	struct htbs_pace pace;
 	u64 need;
+	u64 need_most;
 	u64 pause;
 	u64 served;
 	struct htbs_owed_head head;
@@ -70,17 +74,17 @@ static inline bool htbs_pool_busy(const struct htbs_pool *pool)
 }
 
 /**
- * htbs_pool_impossible() - whether a reservation alone takes more than the device has
+ * htbs_pool_impossible() - whether a reservation takes more than the device has for it
  * @pool: the flows that share it
  *
  * Return: true if it does: its pace cannot be kept.
  */
 static inline bool htbs_pool_impossible(const struct htbs_pool *pool)
 {
-	return pool->need >= HTBS_NEED_ONE;
+	return pool->need >= pool->need_most;
 }
 
-void htbs_pool_init(struct htbs_pool *pool, u64 now);
+void htbs_pool_init(struct htbs_pool *pool, u64 need_most, u64 now);
 void htbs_pool_configure(struct htbs_pool *pool, const struct htbs_params *params,
 			 u64 now);
 struct htbs_flow *htbs_pool_first(struct htbs_pool *pool);
