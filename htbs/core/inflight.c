@@ -62,8 +62,6 @@ static bool htbs_less_latency(struct rb_node *a, const struct rb_node *b)
 void htbs_policy_expect_more(struct htbs_policy *policy, struct htbs_flow *flow,
 			     u64 now)
 {
-	if (htbs_pool_impossible(flow->pool))
-		return;
 	flow->expected_until = now + HTBS_HORIZON;
 	if (RB_EMPTY_NODE(&flow->expected))
 		rb_add_cached(&flow->expected, &policy->expected,
