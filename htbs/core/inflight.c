@@ -53,6 +53,22 @@ static bool htbs_less_latency(struct rb_node *a, const struct rb_node *b)
 	       htbs_flow_latency(rb_entry(b, struct htbs_flow, expected));
 }
 
+/*
+ * For how long another conforming request is expected after one: for twice as long as it took
+ * until the next one arrived, at most, of late. Of flows that share a reservation no longer than
+ * at first.
+ */
+static u64 htbs_expect_for(const struct htbs_flow *flow, u64 now)
+{
+	u64 since = flow->expected_until - flow->expect_for, most = 2 * (now - since);
+
+	if (!flow->expect_for || flow->pool != &flow->own)
+		return HTBS_HORIZON;
+	if (most < flow->expect_for)
+		return flow->expect_for - (flow->expect_for - HTBS_HORIZON) / HTBS_FADE;
+	return most < HTBS_EXPECT_MOST ? most : HTBS_EXPECT_MOST;
+}
+
 /**
  * htbs_policy_expect_more() - a conforming request has arrived: others may
  * @policy: the policy
@@ -62,7 +78,8 @@ static bool htbs_less_latency(struct rb_node *a, const struct rb_node *b)
 void htbs_policy_expect_more(struct htbs_policy *policy, struct htbs_flow *flow,
 			     u64 now)
 {
-	flow->expected_until = now + HTBS_HORIZON;
+	flow->expect_for = htbs_expect_for(flow, now);
+	flow->expected_until = now + flow->expect_for;
 	if (RB_EMPTY_NODE(&flow->expected))
 		rb_add_cached(&flow->expected, &policy->expected,
 			      htbs_less_latency);
@@ -384,11 +401,27 @@ static bool htbs_may_raise(struct htbs_policy *policy, const struct htbs_flow *f
 	       htbs_is_tightest(policy, flow, now);
 }
 
+/*
+ * Until a request was slow the window doubles with one that is not, once in an interval: a flow
+ * that has few requests tells as much by each of them.
+ */
+static void htbs_judge_window(struct htbs_policy *policy, u64 now, bool slow)
+{
+	u64 reads = htbs_policy_in_flight(policy, false) * HTBS_LIMIT_ONE;
+	struct htbs_limit *window = &policy->window;
+
+	if (!slow && window->full && htbs_limit_probes(window) &&
+	    now - policy->window_doubled >= HTBS_LIMIT_INTERVAL) {
+		htbs_limit_double(window);
+		policy->window_doubled = now;
+	}
+	htbs_limit_judge(window, slow, reads);
+}
+
 /* Most requests tell nothing of the limits. */
 static noinline void htbs_judge_limits(struct htbs_policy *policy, struct htbs_flow *flow,
 				       u64 now, const struct htbs_sent *sent, bool slow)
 {
-	u64 reads = htbs_policy_in_flight(policy, false) * HTBS_LIMIT_ONE;
 	bool probes = htbs_limit_probes(&policy->quota.limit);
 	bool late = policy->rotational || probes ? slow : htbs_before(sent->due, now);
 	bool raises;
@@ -399,7 +432,7 @@ static noinline void htbs_judge_limits(struct htbs_policy *policy, struct htbs_f
 	}
 	raises = htbs_surplus_was_held(policy) && htbs_may_raise(policy, flow, now, sent->cost);
 	if (slow || raises)
-		htbs_limit_judge(&policy->window, slow, reads);
+		htbs_judge_window(policy, now, slow);
 	if (late || raises)
 		htbs_quota_judge(&policy->quota, late);
 }

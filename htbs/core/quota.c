@@ -26,8 +26,6 @@
 #define HTBS_QUOTA_FIRST	1048576ULL	/* bytes/s */
 /* Tokens may be saved up for a moment, and as many bytes as a large request has. */
 #define HTBS_QUOTA_REQUEST	131072
-/* What was used is measured over this, and for HTBS_RUN positionings more. */
-#define HTBS_QUOTA_INTERVAL	50000000ULL	/* ns */
 
 /* What a request counts, bytes. */
 static u64 htbs_quota_cost(u32 cost, u64 position)
@@ -52,7 +50,7 @@ void htbs_quota_init(struct htbs_quota *quota, u64 position, u64 now)
 		.tokens	= HTBS_QUOTA_REQUEST,
 		.filled	= now,
 		.since	= now,
-		.interval = HTBS_QUOTA_INTERVAL + HTBS_RUN * position,
+		.interval = HTBS_LIMIT_INTERVAL + HTBS_RUN * position,
 	};
 	htbs_limit_init(&quota->limit, position ? least : HTBS_QUOTA_FIRST, least,
 			HTBS_QUOTA_MOST);
@@ -96,10 +94,11 @@ bool htbs_quota_allows(struct htbs_quota *quota, u64 now)
 }
 
 /*
- * The rate by which a late request lowers the quota is what was used, if less.  Until
- * one was slow the quota doubles with each interval in which most of it was used: how
- * fast a device is it finds within a second or two, and what a drive with a buffer is
- * given before it is late is as much as it took before.
+ * The rate by which a late request lowers the quota is what was used, if less. It is measured
+ * over HTBS_LIMIT_INTERVAL, and for HTBS_RUN positionings more. Until one was slow the quota
+ * doubles with each interval in which most of it was used: how fast a device is it finds
+ * within a second or two, and what a drive with a buffer is given before it is late is as
+ * much as it took before.
  */
 static void htbs_quota_measure(struct htbs_quota *quota, u64 now)
 {

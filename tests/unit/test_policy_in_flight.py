@@ -1,5 +1,7 @@
 """The policy's decisions one by one, worked out by hand: what a device may have in flight."""
 
+from itertools import pairwise
+
 import pytest
 
 from tests.model.reservation import SECOND, Params
@@ -110,6 +112,46 @@ def test_a_drive_positions_for_shorter_the_more_it_has_to_choose_from(desk):
         desk.serve()
 
 
+@pytest.mark.parametrize(("every", "after", "expected"), [
+    (100 * MS, 900 * MS, True), (100 * MS, 1100 * MS, False),
+    (5 * SECOND, 9 * SECOND, True), (5 * SECOND, 11 * SECOND, False),
+    (100 * SECOND, 59 * SECOND, True), (100 * SECOND, 61 * SECOND, False)])
+def test_a_request_is_expected_for_twice_as_long_as_the_last_took(flash, every, after, expected):
+    """At least a second, and a minute at most: meanwhile the surplus of others is limited."""
+    tight, other = flash.init_flow(SOON), flash.init_flow(SPARE)
+    for _ in range(4):
+        flash.now += every
+        flash.arrive(tight)
+        flash.serve(MS)
+    flash.now += after - MS
+    for _ in range(8):
+        flash.arrive(other)
+    went = 0
+    while flash.dispatch():
+        went += 1
+    assert (went < 8) is expected
+
+
+def test_the_window_doubles_with_a_request_in_time(flash):
+    """Of a flow that seldom has one, while it holds back others; many in 50 ms add one each."""
+    tight, other = flash.init_flow(SOON), flash.init_flow(SPARE)
+    flash.arrive(tight)
+    flash.serve(MS)
+    windows = []
+    for after in (SECOND, SECOND, SECOND, MS, MS):
+        flash.now += after
+        for _ in range(64 if not windows else 8):
+            flash.arrive(other)
+        while flash.dispatch():
+            pass
+        flash.arrive(tight)
+        flash.serve(MS)
+        windows.append(flash.device.window.value >> 32)
+    steps = [two - one for one, two in pairwise(windows)]
+    assert steps[:2] == [windows[0] + 1, windows[1] + 1]
+    assert steps[2:] == [1, 1]
+
+
 def cached(desk, writer, count):
     """The drive completes writes at once, which it has to position for."""
     for pos in range(count):
@@ -181,7 +223,7 @@ def test_what_a_read_waits_for_is_no_time_of_its_own(desk):
 
     def behind_writes(count):
         """Write, and read behind that; how much the writer is charged."""
-        desk.now += 10 * SECOND
+        desk.now += 120 * SECOND
         cached(desk, writer, 1)
         share = writer.view().share
         cached(desk, writer, count - 1)
@@ -194,7 +236,7 @@ def test_what_a_read_waits_for_is_no_time_of_its_own(desk):
     position = desk.device.service.position
     charged = behind_writes(5)
     assert desk.device.service.position == pytest.approx(position, rel=0.02)
-    desk.now += 10 * SECOND
+    desk.now += 120 * SECOND
     desk.arrive(other, 1 << 40)
     desk.serve()
     share = other.view().share

@@ -58,6 +58,7 @@ struct htbs_extent {
  * @known: a request was dispatched, so @next_pos is valid
  * @expected: its place among the flows of which conforming requests are expected
  * @expected_until: up to when they are, real ns
+ * @expect_for: how long that is after one, ns; 0: there was none
  * @share: device time that it had over its weight
  * @time_alone: what the device takes for its last request if it serves no other, ns
  * @service: what the device takes for its requests
@@ -87,6 +88,7 @@ struct htbs_flow {
 	bool known;
 	struct rb_node expected;
 	u64 expected_until;
+	u64 expect_for;
 	struct htbs_fair_node share;
 	u64 time_alone;
 	struct htbs_service_time service;

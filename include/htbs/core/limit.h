@@ -10,6 +10,9 @@
 /* The unit of limits that are small numbers: the steps of a rare slow request are exact. */
 #define HTBS_LIMIT_ONE		0x100000000ULL	/* 2^32 */
 
+/* Until a request was slow a limit doubles once in so long, at most. */
+#define HTBS_LIMIT_INTERVAL	50000000ULL	/* ns */
+
 /**
  * struct htbs_limit - a limit on surplus
  * @value: the limit, from @least to @most

@@ -139,6 +139,7 @@ struct htbs_unlearnt {
  * @due_count: number of entries of @due
  * @window: limits the reads of surplus in flight, if not @rotational; in units of
  *	1/HTBS_LIMIT_ONE
+ * @window_doubled: when @window doubled last, real ns
  * @quota: limits the writes of surplus
  * @trust: how far deviations tell the worst; @margin is HTBS_MARGIN divided by it
  * @margin: so many mean deviations are the worst, in units of 1/HTBS_MARGIN_ONE
@@ -190,6 +191,7 @@ struct htbs_policy {
 	u64 due[HTBS_DEADLINES_MAX];
 	u32 due_count;
 	struct htbs_limit window;
+	u64 window_doubled;
 	struct htbs_quota quota;
 	struct htbs_limit trust;
 	u32 margin;
