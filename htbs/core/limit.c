@@ -11,10 +11,11 @@
  * is what was late.
  *
  * Nothing is known of a device at first. A limit that begins at its least grows by as much
- * with each request that is not slow. The first slow one halves what is used; when that
- * comes is a matter of chance, so the limit may be far off. Each one after it lowers by half
- * as great a part, down to HTBS_LIMIT_DOWN, and the steps up are in proportion: first the
- * limit is found, then it is kept. A slow request at the least limit tells nothing of it.
+ * with each request that is not slow, and doubles once in HTBS_LIMIT_INTERVAL at most. The
+ * first slow one halves what is used; when that comes is a matter of chance, so the limit may
+ * be far off. Each one after it lowers by half as great a part, down to HTBS_LIMIT_DOWN, and
+ * the steps up are in proportion: first the limit is found, then it is kept. A slow request
+ * at the least limit tells nothing of it.
  */
 #include <htbs/core/limit.h>
 
