@@ -94,8 +94,9 @@ test: setup
 # What needs neither a kernel nor its headers.
 test-host:
 	@scripts/setup host
-	@$(PYTHON) -m pytest -n auto --dist loadgroup -m 'not guest' --hypothesis-profile=quick \
-		tests/fuzz tests/htbsctl tests/mutants tests/sim tests/unit
+	@$(PYTHON) -m pytest -n auto -m 'not guest' --hypothesis-profile=quick tests/fuzz tests/htbsctl tests/sim \
+		tests/unit
+	@$(PYTHON) -m pytest tests/mutants
 
 test-debug: CONFIG ?= debug
 test-debug:

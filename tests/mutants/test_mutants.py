@@ -7,9 +7,6 @@ import pytest
 
 from tests.mutants import run
 
-# One worker: all of them change one copy of the tree.
-pytestmark = pytest.mark.xdist_group("mutants")
-
 ALL = run.mutants()
 # Of those that need no guest, the first ones: the kinds that are feared most.
 MADE = [mutant for mutant in ALL if not mutant.needs_guest][:4]
