@@ -32,6 +32,7 @@ struct sim_what {
 	u64 sector;
 	u32 size;
 	bool write;
+	bool sync;
 };
 
 /**

@@ -74,7 +74,7 @@ static struct htbs_extent engine_extent(const struct sim_what *what, u64 arrived
 		.pos		= what->sector,
 		.sectors	= what->size / 512,
 		.cost		= htbs_cost(what->size),
-		.sync		= !what->write,
+		.sync		= what->sync,
 		.write		= what->write,
 	};
 }

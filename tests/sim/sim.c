@@ -29,6 +29,7 @@ struct sim_client {
 	u32 depth;		/* requests it keeps under way */
 	bool sequential;
 	bool write;
+	bool synced;		/* a task waits for each write */
 	bool idle;		/* in the background */
 	bool shares;		/* its reservation with all others that do */
 
@@ -128,6 +129,7 @@ static void arrive(struct sim_flow *of, u64 now, u32 slot)
 		.sector	= client->base + offset,
 		.size	= client->size,
 		.write	= client->write,
+		.sync	= !client->write || client->synced,
 	};
 	out->hits += engine_arrive(&of->flow, now, &request->what,
 				   &request->engine);

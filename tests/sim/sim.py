@@ -38,7 +38,7 @@ class CClient(Structure):
                 ("think", c_uint64), ("period", c_uint64),
                 ("times", POINTER(c_uint64)), ("count", c_uint64), ("size", c_uint32),
                 ("depth", c_uint32), ("sequential", c_bool), ("write", c_bool),
-                ("idle", c_bool), ("shares", c_bool),
+                ("synced", c_bool), ("idle", c_bool), ("shares", c_bool),
                 *((name, c_uint64)
                   for name in ("bytes", "ios", "conforming", "late", "late_max", "wait_max")),
                 ("waits", c_uint32 * 8192)]
@@ -92,6 +92,7 @@ class Client:
     rate: int = 0
     times: Sequence[int] | None = None
     write: bool = False
+    synced: bool = False  # a task waits for each write, as for each read
     idle: bool = False  # in the background; one client at most
     shares: bool = False  # its reservation with all others that do, which have the same one
     begin: int = 0
@@ -233,4 +234,4 @@ def c_client(client: Client, place: int) -> CClient:
                    stagger=client.stagger, think=client.think, period=period, times=times,
                    count=len(times or ()), size=client.size,
                    depth=client.depth, sequential=client.sequential, write=client.write,
-                   idle=client.idle, shares=client.shares)
+                   synced=client.synced, idle=client.idle, shares=client.shares)
