@@ -21,7 +21,8 @@
  * requests.  If the tag were raised each time, the time that the device took would be
  * lost.  It is raised only if the flow would have fallen behind by itself: if it was
  * idle, and its own service takes, for as long as the tag was moved on while it was
- * busy.
+ * busy, and was ahead when that began.  So a flow whose request went as surplus, and
+ * took until after its tag, has not lost that time either.
  *
  * A reservation may promise operations, beside bytes or instead of them.  They have a
  * curve of their own, on which a request of any size counts as HTBS_COST_MIN bytes, at
@@ -63,7 +64,7 @@ static void htbs_one_busy(struct htbs_pace_curve *curve, u64 now, u64 idle,
 	bool behind_by_itself = idle + service >= curve->tag - curve->busy_tag;
 
 	htbs_one_raise(curve, behind_by_itself ? now : least);
-	curve->busy_tag = curve->tag;
+	curve->busy_tag = htbs_before(curve->tag, now) ? curve->tag : now;
 }
 
 static void htbs_one_charge(struct htbs_pace_curve *curve, u64 least, u32 cost)

@@ -297,6 +297,19 @@ def test_a_closed_loop_loses_no_bandwidth(service):
     assert lib.htbs_pace_deadline(byref(pace), now, now) == now + LATENCY - behind
 
 
+def test_a_request_that_went_as_surplus_loses_no_bandwidth():
+    """It moves no tag. The device takes until after the tag: that time is not idle time."""
+    lib, pace = parts(), pace_of(Params(204_800, 4096, LATENCY))
+    lib.htbs_pace_busy(byref(pace), SECOND, SECOND, MS)
+    lib.htbs_pace_charge(byref(pace), SECOND, 4096)
+    tag = SECOND + 20 * MS
+    lib.htbs_pace_busy(byref(pace), SECOND + 5 * MS, 0, MS)
+    lib.htbs_pace_busy(byref(pace), SECOND + 40 * MS, 0, MS)
+    assert lib.htbs_pace_tag(byref(pace)) == tag
+    lib.htbs_pace_busy(byref(pace), SECOND + 50 * MS, 9 * MS, MS)
+    assert lib.htbs_pace_tag(byref(pace)) == SECOND + 50 * MS
+
+
 def test_what_is_behind_by_more_than_a_latency_is_lost():
     lib, pace = parts(), pace_of(Params(204_800, 4096, LATENCY))
     lib.htbs_pace_busy(byref(pace), SECOND, SECOND, 0)

@@ -14,7 +14,7 @@
  * @rate: bytes/s; 0: it reserves nothing
  * @tag: when the next request would start if all came at @rate, ns
  * @rest: what @tag lacks of the exact moment, in units of 1/@rate ns
- * @busy_tag: @tag when the flow became busy last, ns
+ * @busy_tag: @tag when the flow became busy last, ns; that moment, if @tag was later
  */
 struct htbs_pace_curve {
 	u64 rate;
