@@ -3,10 +3,10 @@
  * What a device that orders by itself may have in flight.
  *
  * A device that seeks may pass a request for as long as it gets others. So each
- * request in flight has a deadline, whether it was owed or surplus: the latency after
- * it is entitled, as if it were still pending. No request is added that could make one
- * of them late; nor one behind which a conforming request of a flow that had one of late
- * would be late, if it arrived now.
+ * request in flight has a deadline, whether it was owed or surplus, as if it were still
+ * pending. No request is added that could make one of them late, but one that is owed
+ * and has an earlier deadline; nor one behind which a conforming request of a flow that
+ * had one of late would be late, if it arrived now.
  *
  * The writes of surplus have a quota: what a drive has in its buffer it owes to the
  * medium, and estimates show little of that before a read waits for it. On a device that does not
@@ -36,13 +36,18 @@ static bool htbs_risks_deadline(const struct htbs_policy *policy,
 				const struct htbs_flow *flow, u64 now)
 {
 	struct htbs_load load = htbs_load_to_last(policy, flow);
-	u64 time = htbs_load_longest(&load, policy->margin);
+	u64 until = now + htbs_load_longest(&load, policy->margin), deadline;
 	u32 i;
 
-	if (policy->overload.now && htbs_flow_owed(flow, now))
-		return false;
-	for (i = 0; i < policy->due_count; i++)
-		if (htbs_before(policy->due[i], now + time))
+	if (htbs_flow_owed(flow, now)) {
+		if (policy->overload.now)
+			return false;
+		/* A request in flight that has more time is none to wait for. */
+		deadline = htbs_flow_deadline(flow, htbs_flow_start(flow));
+		until = htbs_before(deadline, until) ? deadline : until;
+	}
+	for (i = 0; i < policy->deadline_count; i++)
+		if (htbs_before(policy->deadlines[i].at, until))
 			return true;
 	return false;
 }
@@ -244,19 +249,20 @@ static void htbs_update_load(struct htbs_policy *policy, struct htbs_flow *flow)
 }
 
 /* Of more deadlines than there is room for the earliest ones are kept. */
-static void htbs_note_due(struct htbs_policy *policy, u64 due)
+static void htbs_note_deadline(struct htbs_policy *policy, u64 at, u64 due)
 {
-	u32 latest = 0, i;
+	struct htbs_deadline *of = policy->deadlines, *latest = of;
+	u32 i;
 
-	if (policy->due_count < HTBS_DEADLINES_MAX) {
-		policy->due[policy->due_count++] = due;
+	if (policy->deadline_count < HTBS_DEADLINES_MAX) {
+		of[policy->deadline_count++] = (struct htbs_deadline){ at, due };
 		return;
 	}
 	for (i = 1; i < HTBS_DEADLINES_MAX; i++)
-		if (htbs_before(policy->due[latest], policy->due[i]))
-			latest = i;
-	if (htbs_before(due, policy->due[latest]))
-		policy->due[latest] = due;
+		if (htbs_before(latest->at, of[i].at))
+			latest = &of[i];
+	if (htbs_before(at, latest->at))
+		*latest = (struct htbs_deadline){ at, due };
 }
 
 /**
@@ -264,10 +270,11 @@ static void htbs_note_due(struct htbs_policy *policy, u64 due)
  * @policy: the policy
  * @flow: its flow, busy
  * @sent: the request
+ * @deadline: until when the device has to complete it, real ns; not after it is due
  */
 __always_inline void
 htbs_policy_inflight_add(struct htbs_policy *policy, struct htbs_flow *flow,
-			 const struct htbs_sent *sent)
+			 const struct htbs_sent *sent, u64 deadline)
 {
 	flow->in_flight++;
 	flow->pool->in_flight++;
@@ -283,20 +290,20 @@ htbs_policy_inflight_add(struct htbs_policy *policy, struct htbs_flow *flow,
 	flow->far += !!(sent->flags & HTBS_SENT_FAR);
 	flow->bytes += sent->cost;
 	htbs_update_load(policy, flow);
-	htbs_note_due(policy, sent->due);
+	htbs_note_deadline(policy, deadline, sent->due);
 }
 
-static void htbs_forget_due(struct htbs_policy *policy, u64 due)
+static void htbs_forget_deadline(struct htbs_policy *policy, u64 due)
 {
 	u32 i;
 
-	for (i = 0; i < policy->due_count; i++)
-		if (policy->due[i] == due) {
-			policy->due[i] = policy->due[--policy->due_count];
+	for (i = 0; i < policy->deadline_count; i++)
+		if (policy->deadlines[i].due == due) {
+			policy->deadlines[i] = policy->deadlines[--policy->deadline_count];
 			break;
 		}
 	if (!policy->in_flight)
-		policy->due_count = 0;
+		policy->deadline_count = 0;
 }
 
 /**
@@ -339,7 +346,7 @@ htbs_policy_inflight_remove(struct htbs_policy *policy, struct htbs_flow *flow,
 	flow->far -= !!(sent->flags & HTBS_SENT_FAR);
 	flow->bytes -= sent->cost;
 	htbs_update_load(policy, flow);
-	htbs_forget_due(policy, sent->due);
+	htbs_forget_deadline(policy, sent->due);
 }
 
 /*

@@ -322,6 +322,20 @@ htbs_charge_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			 htbs_pace_step(&pool->pace, sent->cost));
 }
 
+/*
+ * Until when a device that seeks has to complete a request. A flow that is behind its pace has
+ * as much less time, as it has while the request is pending.
+ */
+static u64 htbs_deadline_in_flight(const struct htbs_policy *policy, const struct htbs_flow *flow,
+				   const struct htbs_extent *extent, const struct htbs_sent *sent)
+{
+	u64 arrived = htbs_cap_waits_since(&flow->cap, extent->arrived);
+
+	if (!policy->rotational || flow->background || htbs_pool_impossible(flow->pool))
+		return sent->due;
+	return htbs_pace_deadline(&flow->pool->pace, arrived, sent->due - htbs_flow_latency(flow));
+}
+
 /* The device gets a request, which is backlogged or has just arrived. */
 static __always_inline bool
 htbs_send(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
@@ -334,7 +348,8 @@ htbs_send(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 	htbs_describe(policy, flow, now, near, extent, sent);
 	surplus = flow->background ||
 		  htbs_before(now, sent->due - htbs_flow_latency(flow));
-	htbs_policy_inflight_add(policy, flow, sent);
+	htbs_policy_inflight_add(policy, flow, sent,
+				 htbs_deadline_in_flight(policy, flow, extent, sent));
 	if (!policy->run && !flow->background)
 		began = htbs_policy_account_turn(policy, flow, sent->due, now);
 	policy->run += policy->active == flow;
@@ -491,7 +506,7 @@ void htbs_policy_redispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 		policy->busy++;
 		flow->pool->busy++;
 	}
-	htbs_policy_inflight_add(policy, flow, sent);
+	htbs_policy_inflight_add(policy, flow, sent, sent->due);
 }
 
 /**

@@ -116,7 +116,7 @@ static void check_load(const struct bench *bench)
 	must(bench->policy.pending == pending);
 	must(bench->policy.busy == busy);
 	must(in_flight || !load.mean);
-	must(bench->policy.due_count <= in_flight);
+	must(bench->policy.deadline_count <= in_flight);
 }
 
 /* Trees are in order, whatever was charged. */

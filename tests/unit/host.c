@@ -39,7 +39,7 @@ struct host_policy_view {
 	u64 overload;
 	u64 surplus;
 	u64 load;
-	u64 due_count;
+	u64 deadline_count;
 	u64 background_due;
 	u64 bound;
 	u64 margin;
@@ -78,7 +78,7 @@ void host_policy_view(const struct htbs_policy *policy,
 		.overload	= policy->overload.now,
 		.surplus	= policy->surplus,
 		.load		= policy->load.mean,
-		.due_count	= policy->due_count,
+		.deadline_count	= policy->deadline_count,
 		.background_due	= policy->background_due,
 		.bound		= htbs_policy_bound(policy),
 		.margin		= policy->margin,

@@ -125,7 +125,7 @@ class PolicyView(Structure):
 
     _fields_ = [("active", c_void_p), *((name, c_uint64) for name in (
         "run", "wait", "wait_until", "held", "held_until", "has_work", "pending", "in_flight",
-        "busy", "overload", "surplus", "load", "due_count", "background_due",
+        "busy", "overload", "surplus", "load", "deadline_count", "background_due",
         "bound", "margin"))]
 
 

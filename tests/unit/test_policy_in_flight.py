@@ -39,6 +39,31 @@ def test_a_conforming_request_in_flight_is_not_made_late(desk):
     assert desk.device.view().held
 
 
+@pytest.mark.parametrize(("latency", "goes"), [(10 * MS, True), (20 * MS, False)])
+def test_what_is_owed_sooner_is_not_held_for_what_has_more_time(desk, latency, goes):
+    """However long the device is thought to take for it."""
+    patient = desk.init_flow(SOON._replace(latency=40 * MS))
+    desk.arrive(patient, sync=False)
+    desk.dispatch()
+    desk.now += 25 * MS
+    desk.arrive(desk.init_flow(SOON._replace(latency=latency)))
+    assert bool(desk.dispatch()) == goes
+
+
+def test_a_request_in_flight_has_as_much_less_time_as_its_flow_is_behind(desk):
+    """The drive passes it for surplus else, as its latency allows: its bandwidth is not kept."""
+    behind = desk.init_flow(Params(204_800, 4096, SECOND))
+    for _ in range(5):
+        desk.arrive(behind, sync=False)
+        desk.now += 300 * MS
+        assert desk.serve(took=10 * MS) is behind
+    desk.arrive(behind, sync=False)
+    desk.dispatch()
+    desk.arrive(desk.init_flow(SPARE))
+    assert not desk.dispatch()
+    assert desk.device.view().held
+
+
 def test_surplus_in_flight_is_not_made_late(desk):
     """It is due when it would be if it were pending: the drive must not pass it for ever."""
     modest, greedy = desk.init_flow(SPARE._replace(latency=30 * MS)), desk.init_flow(SPARE)

@@ -41,7 +41,7 @@ bool htbs_policy_limits_allow(struct htbs_policy *policy,
 			      const struct htbs_flow *flow, u64 now);
 void htbs_policy_inflight_add(struct htbs_policy *policy,
 			      struct htbs_flow *flow,
-			      const struct htbs_sent *sent);
+			      const struct htbs_sent *sent, u64 deadline);
 void htbs_policy_note_idle(struct htbs_policy *policy, struct htbs_flow *flow);
 void htbs_policy_inflight_remove(struct htbs_policy *policy,
 				 struct htbs_flow *flow,

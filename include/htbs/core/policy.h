@@ -91,6 +91,16 @@ struct htbs_unlearnt {
 };
 
 /**
+ * struct htbs_deadline - the deadline of a request in flight
+ * @at: until when the device has to complete it, real ns
+ * @due: when it is due by its latency, by which it is found again, real ns
+ */
+struct htbs_deadline {
+	u64 at;
+	u64 due;
+};
+
+/**
  * struct htbs_policy - the policy's state for one device
  * @rotational: the device seeks, and reorders requests by position (constant)
  * @t_wait: longest wait, ns; 0: never wait
@@ -135,8 +145,8 @@ struct htbs_unlearnt {
  * @destage: the writes that it has completed, and has in its cache, if @rotational
  * @busy_since: when it completed a request last, or became busy, real ns
  * @unlearnt: what @service does not know yet, if not @rotational
- * @due: the earliest deadlines of requests in flight, if @rotational; unordered
- * @due_count: number of entries of @due
+ * @deadlines: the earliest ones of requests in flight, if @rotational; unordered
+ * @deadline_count: number of entries of @deadlines
  * @window: limits the reads of surplus in flight, if not @rotational; in units of
  *	1/HTBS_LIMIT_ONE
  * @window_doubled: when @window doubled last, real ns
@@ -188,8 +198,8 @@ struct htbs_policy {
 	struct htbs_destage destage;
 	u64 busy_since;
 	struct htbs_unlearnt unlearnt;
-	u64 due[HTBS_DEADLINES_MAX];
-	u32 due_count;
+	struct htbs_deadline deadlines[HTBS_DEADLINES_MAX];
+	u32 deadline_count;
 	struct htbs_limit window;
 	u64 window_doubled;
 	struct htbs_quota quota;
