@@ -20,22 +20,27 @@
 /*
  * If the drive had the first request of a run in its buffer, it positions for a later
  * one. So the device learns from a request that is near, but took as long as to
- * position. The flow does not: it is no time of its transfer. Nor does the flow learn
- * what the device takes for a write after it has completed.
+ * position. For its transfer that says little: but if all take as long, the device is no
+ * faster. So it counts as a transfer that took a quarter longer than one does. The flow
+ * does not learn what the device takes for a write after it has completed.
  */
 static __always_inline void
 htbs_learn_service(struct htbs_policy *policy, struct htbs_flow *flow, u64 took,
 		   u64 device, const struct htbs_sent *sent)
 {
+	u64 transfer = sent->cost * policy->service.stream >> 10;
 	bool far = sent->flags & HTBS_SENT_FAR;
-	bool slow = !far && took > policy->service.position +
-			(sent->cost * policy->service.stream >> 10);
+	bool slow = !far && took > policy->service.position + transfer;
 
 	htbs_service_time_learn(&policy->service, device, sent->cost, far || slow);
 	if (far || slow)
 		htbs_depth_learn(&policy->depth, policy->in_flight, device, sent->cost);
-	if (!slow)
-		htbs_service_time_learn(&flow->service, took, sent->cost, far);
+	if (slow) {
+		transfer += transfer / 4;
+		took = took < transfer ? took : transfer;
+		htbs_service_time_learn(&policy->service, took, sent->cost, false);
+	}
+	htbs_service_time_learn(&flow->service, took, sent->cost, far);
 }
 
 /*

@@ -107,6 +107,19 @@ def test_what_one_flow_takes_is_not_believed_of_a_new_one(desk):
     assert desk.device.view().load > 5 * MS
 
 
+def test_a_slow_device_is_told_from_a_revolution_that_was_missed(desk):
+    """A request that takes as long as to position is a slow transfer if all of them do."""
+    stream, size, pos = desk.init_flow(SPARE), 1 << 20, 0
+    for i in range(800):
+        desk.arrive(stream, pos := pos + size // 512, size=size)
+        desk.serve(22 * MS)
+    assert desk.device.service.stream == pytest.approx(22 * MS / 1024, rel=0.02)
+    for i in range(400):
+        desk.arrive(stream, pos := pos + size // 512, size=size)
+        desk.serve(100 * MS if i % 20 == 19 else 22 * MS)
+    assert desk.device.service.stream == pytest.approx(22 * MS / 1024, rel=0.02)
+
+
 def test_a_drive_positions_for_shorter_the_more_it_has_to_choose_from(desk):
     """So its last requests take longer than in the mean."""
     flow = desk.init_flow(SPARE._replace(latency=SECOND))
