@@ -49,7 +49,7 @@ static bool htbs_risks_deadline(const struct htbs_policy *policy,
 	for (i = 0; i < policy->deadline_count; i++)
 		if (htbs_before(policy->deadlines[i].at, until))
 			return true;
-	return false;
+	return policy->later && htbs_before(policy->later_at, until);
 }
 
 static bool htbs_less_latency(struct rb_node *a, const struct rb_node *b)
@@ -248,21 +248,29 @@ static void htbs_update_load(struct htbs_policy *policy, struct htbs_flow *flow)
 	policy->load.variance += flow->load.variance;
 }
 
-/* Of more deadlines than there is room for the earliest ones are kept. */
+/*
+ * Of more deadlines than there is room for the earliest ones are kept. Of the others it is
+ * known how many they are and that none is before a moment: once that is near the device is
+ * drained of them.
+ */
 static void htbs_note_deadline(struct htbs_policy *policy, u64 at, u64 due)
 {
-	struct htbs_deadline *of = policy->deadlines, *latest = of;
+	struct htbs_deadline deadline = { at, due }, *of = policy->deadlines, *latest = of;
 	u32 i;
 
 	if (policy->deadline_count < HTBS_DEADLINES_MAX) {
-		of[policy->deadline_count++] = (struct htbs_deadline){ at, due };
+		of[policy->deadline_count++] = deadline;
 		return;
 	}
 	for (i = 1; i < HTBS_DEADLINES_MAX; i++)
 		if (htbs_before(latest->at, of[i].at))
 			latest = &of[i];
-	if (htbs_before(at, latest->at))
+	if (htbs_before(at, latest->at)) {
+		deadline = *latest;
 		*latest = (struct htbs_deadline){ at, due };
+	}
+	if (!policy->later++ || htbs_before(deadline.at, policy->later_at))
+		policy->later_at = deadline.at;
 }
 
 /**
@@ -300,10 +308,9 @@ static void htbs_forget_deadline(struct htbs_policy *policy, u64 due)
 	for (i = 0; i < policy->deadline_count; i++)
 		if (policy->deadlines[i].due == due) {
 			policy->deadlines[i] = policy->deadlines[--policy->deadline_count];
-			break;
+			return;
 		}
-	if (!policy->in_flight)
-		policy->deadline_count = 0;
+	policy->later--;
 }
 
 /**

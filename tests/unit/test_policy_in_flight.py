@@ -9,6 +9,7 @@ from tests.unit.desk import MS, SOON, SPARE, Desk
 from tests.unit.host import CSent
 
 ONE = 1 << 32  # HTBS_LIMIT_ONE
+KEPT = 128  # HTBS_DEADLINES_MAX
 
 
 def test_a_request_that_would_make_a_conforming_one_late_is_held(desk):
@@ -82,16 +83,35 @@ def test_the_earliest_deadlines_in_flight_are_known(desk):
     """Of more than are kept: a late one is forgotten for one that is earlier."""
     greedy = desk.init_flow(SPARE._replace(burst=1 << 20, latency=100 * SECOND))
     tight = desk.init_flow(SOON._replace(latency=SECOND + 20 * MS))
-    for i in range(40):
+    for i in range(KEPT + 8):
         desk.arrive(greedy, i << 20, sync=False)
         desk.dispatch()
     desk.arrive(tight, 1 << 30, sync=False)
     desk.dispatch()
-    assert desk.device.view().in_flight == 41
+    assert desk.device.view().in_flight == KEPT + 9
     desk.now += SECOND + 15 * MS
     desk.arrive(desk.init_flow(SPARE))
     assert not desk.dispatch()
     assert desk.device.view().held
+
+
+def test_a_request_of_a_long_queue_is_not_passed_for_ever(desk):
+    """It has more time than all whose deadlines are kept; they complete, and others follow."""
+    greedy = desk.init_flow(SPARE._replace(burst=1 << 20, latency=10 * SECOND))
+    patient = desk.init_flow(SOON._replace(latency=20 * SECOND))
+    sent = []
+    for i in range(KEPT):
+        desk.arrive(greedy, i << 20, sync=False)
+        sent.append(desk.dispatch())
+    desk.arrive(patient, 1 << 30, sync=False)
+    last = desk.dispatch()
+    for each in sent:
+        desk.device.complete(*each, desk.now + MS)
+    desk.now += 20 * SECOND - 5 * MS
+    desk.arrive(desk.init_flow(SPARE))
+    assert not desk.dispatch()
+    desk.device.complete(*last, desk.now + MS)
+    assert desk.dispatch()
 
 
 def test_what_one_flow_takes_is_not_believed_of_a_new_one(desk):
@@ -110,7 +130,7 @@ def test_what_one_flow_takes_is_not_believed_of_a_new_one(desk):
 def test_a_slow_device_is_told_from_a_revolution_that_was_missed(desk):
     """A request that takes as long as to position is a slow transfer if all of them do."""
     stream, size, pos = desk.init_flow(SPARE), 1 << 20, 0
-    for i in range(800):
+    for _ in range(800):
         desk.arrive(stream, pos := pos + size // 512, size=size)
         desk.serve(22 * MS)
     assert desk.device.service.stream == pytest.approx(22 * MS / 1024, rel=0.02)

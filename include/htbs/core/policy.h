@@ -26,8 +26,8 @@
 /* No device takes more requests. */
 #define HTBS_WINDOW_MOST	(1024 * HTBS_LIMIT_ONE)
 
-/* How many deadlines of requests in flight are kept: a SATA disk's commands. */
-#define HTBS_DEADLINES_MAX	32
+/* How many deadlines of requests in flight are kept: few drives queue more commands. */
+#define HTBS_DEADLINES_MAX	128
 
 /**
  * enum htbs_wait - what the device is idled for while requests may be pending
@@ -147,6 +147,8 @@ struct htbs_deadline {
  * @unlearnt: what @service does not know yet, if not @rotational
  * @deadlines: the earliest ones of requests in flight, if @rotational; unordered
  * @deadline_count: number of entries of @deadlines
+ * @later: how many requests in flight have a deadline that is not among these
+ * @later_at: none of their deadlines is earlier, real ns
  * @window: limits the reads of surplus in flight, if not @rotational; in units of
  *	1/HTBS_LIMIT_ONE
  * @window_doubled: when @window doubled last, real ns
@@ -200,6 +202,8 @@ struct htbs_policy {
 	struct htbs_unlearnt unlearnt;
 	struct htbs_deadline deadlines[HTBS_DEADLINES_MAX];
 	u32 deadline_count;
+	u32 later;
+	u64 later_at;
 	struct htbs_limit window;
 	u64 window_doubled;
 	struct htbs_quota quota;
