@@ -10,6 +10,10 @@
  * writes are on the medium when they complete; if the drive lets reads go before; and for an
  * array with a cache that is not volatile. Until reads have told it is taken for 1.
  *
+ * A drive whose cache is full takes a write once it has written another one to the medium.
+ * So such a write tells what the drive takes for one, in its own order, and changes nothing
+ * of what it has left.
+ *
  * A second (HTBS_HORIZON) is the most that counts, as no choice looks further ahead.
  */
 #include <linux/math64.h>
@@ -30,54 +34,56 @@ void htbs_destage_init(struct htbs_destage *destage, u64 position)
 	};
 }
 
-static u64 htbs_destage_left(u64 until, u64 now)
+/* How long the drive still takes for what it has to destage. */
+static u64 htbs_destage_left(const struct htbs_destage *destage, u64 now)
 {
-	s64 time = until - now;
+	s64 time = destage->until - now;
 
-	return until && time > 0 ? time : 0;
+	return destage->until && time > 0 ? time : 0;
 }
 
-/* There is one write more to destage. */
-static void htbs_destage_add(u64 *until, u64 since, u64 takes)
+/* One time, however long, says little: the drive may have had to spin up. */
+static void htbs_destage_learn(u64 *position, u64 took)
 {
-	u64 time = htbs_destage_left(*until, since) + takes;
+	u64 most = 2 * *position + HTBS_MOMENT;
 
-	*until = since + (time < HTBS_HORIZON ? time : HTBS_HORIZON);
+	if (most > HTBS_HORIZON)
+		most = HTBS_HORIZON;
+	if (took > most)
+		took = most;
+	*position += ((s64)took - (s64)*position) / HTBS_FADE;
 }
 
-/* No read is expected to wait for longer than reads have told. */
-static void htbs_destage_bound(struct htbs_destage *destage, u64 since)
+/* What the drive takes to write one that it has in its cache to the medium. */
+static u64 htbs_destage_one(const struct htbs_destage *destage, u64 transfer)
 {
-	u64 most = htbs_destage_left(destage->all_until, since) * destage->part /
-		   HTBS_DESTAGE_ONE;
-
-	if (htbs_destage_left(destage->until, since) > most)
-		destage->until = since + most;
+	if (destage->write && destage->write < destage->position)
+		return transfer + destage->write;
+	return transfer + destage->position;
 }
 
 /**
  * htbs_destage_write() - a write for which the drive has to position has completed
  * @destage: its cache
  * @since: when the drive began with it, real ns
+ * @took: how long it took, ns
  * @transfer: how long the medium takes to transfer it, ns
+ *
+ * One that took long found the cache full: the drive took as long to write another one to
+ * the medium, and has no more left than before.
  */
-void htbs_destage_write(struct htbs_destage *destage, u64 since, u64 transfer)
+void htbs_destage_write(struct htbs_destage *destage, u64 since, u64 took, u64 transfer)
 {
-	htbs_destage_add(&destage->all_until, since, destage->position + transfer);
-	htbs_destage_add(&destage->until, since, htbs_destage_cost(destage, transfer));
-	htbs_destage_bound(destage, since);
-}
+	u64 one = htbs_destage_one(destage, transfer), left;
 
-/* One time, however long, says little: the drive may have had to spin up. */
-static void htbs_destage_learn_position(struct htbs_destage *destage, u64 took)
-{
-	u64 most = 2 * destage->position + HTBS_MOMENT;
-
-	if (most > HTBS_HORIZON)
-		most = HTBS_HORIZON;
-	if (took > most)
-		took = most;
-	destage->position += ((s64)took - (s64)destage->position) / HTBS_FADE;
+	if (4 * took > one) {
+		if (!destage->write)
+			destage->write = destage->position;
+		htbs_destage_learn(&destage->write, took > transfer ? took - transfer : 0);
+		one = took < one ? took : one;
+	}
+	left = htbs_destage_left(destage, since) + one;
+	destage->until = since + (left < HTBS_HORIZON ? left : HTBS_HORIZON);
 }
 
 /* What a read waited is no less than nothing, but in the mean of them: so that is signed. */
@@ -102,24 +108,26 @@ static void htbs_destage_learn_part(struct htbs_destage *destage, u64 all, u64 t
  * @took: how long it took, but for its transfer, ns
  * @alone: no other request completed while the drive had it
  *
- * A read during which others complete does not tell what it waited. Nor does one of a
- * drive that has less to destage than one positioning: a read's own differs by as much.
+ * A read during which others complete does not tell what it waited. If the drive has less to
+ * destage than one positioning it tells how long the drive positions, as a read's own differs
+ * by as much. One that took less than half of that was in the drive's buffer.
  *
  * Return: how long it waited for what the drive destages, ns.
  */
 u64 htbs_destage_read(struct htbs_destage *destage, u64 since, u64 took, bool alone)
 {
 	u64 waited = took > destage->position ? took - destage->position : 0;
-	u64 all = htbs_destage_left(destage->all_until, since);
+	u64 all = htbs_destage_left(destage, since);
 	u64 time = htbs_destage_time(destage, since);
 
+	if (2 * took < destage->position)
+		return 0;
 	if (waited > time)
 		waited = time;
-	if (alone && all && all >= destage->position) {
+	if (all < destage->position)
+		htbs_destage_learn(&destage->position, took - waited);
+	else if (alone)
 		htbs_destage_learn_part(destage, all, took);
-		htbs_destage_bound(destage, since);
-	}
-	htbs_destage_learn_position(destage, took - waited);
 	return waited;
 }
 
@@ -132,7 +140,7 @@ u64 htbs_destage_read(struct htbs_destage *destage, u64 since, u64 took, bool al
  */
 u64 htbs_destage_time(const struct htbs_destage *destage, u64 now)
 {
-	return htbs_destage_left(destage->until, now);
+	return htbs_destage_left(destage, now) * destage->part / HTBS_DESTAGE_ONE;
 }
 
 /**
@@ -144,5 +152,5 @@ u64 htbs_destage_time(const struct htbs_destage *destage, u64 now)
  */
 u64 htbs_destage_cost(const struct htbs_destage *destage, u64 transfer)
 {
-	return (destage->position + transfer) * destage->part / HTBS_DESTAGE_ONE;
+	return htbs_destage_one(destage, transfer) * destage->part / HTBS_DESTAGE_ONE;
 }

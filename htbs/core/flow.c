@@ -70,16 +70,18 @@ static u64 htbs_flow_time_alone(const struct htbs_flow *flow, u32 cost)
  * htbs_flow_note_service() - what the device takes for a flow has changed
  * @flow: the flow
  * @cost: bytes charged for its last request
+ * @destages: how long reads wait for it after it has completed, ns
  */
-void htbs_flow_note_service(struct htbs_flow *flow, u32 cost)
+void htbs_flow_note_service(struct htbs_flow *flow, u32 cost, u64 destages)
 {
 	struct htbs_pool *pool = flow->pool;
-	u64 step = htbs_pace_step(&pool->pace, cost);
+	u64 step = htbs_pace_step(&pool->pace, cost), time;
 
 	/* From 0: a reservation can be kept until it is known that it cannot. */
 	flow->time_alone = htbs_flow_time_alone(flow, cost);
 	pool->need -= pool->need / HTBS_FADE;
-	pool->need += div64_u64(flow->time_alone * HTBS_NEED_ONE, step ?: 1) / HTBS_FADE;
+	time = htbs_later(flow->time_alone, destages);
+	pool->need += div64_u64(time * HTBS_NEED_ONE, step ?: 1) / HTBS_FADE;
 }
 
 /**

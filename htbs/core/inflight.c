@@ -145,6 +145,14 @@ static bool htbs_is_idle(struct htbs_policy *policy, u64 destages, u64 now)
 	return !policy->in_flight && (!destages || !htbs_policy_has_slack(policy, now));
 }
 
+/* For how long the device destages the head of a flow, besides what it takes to complete it. */
+static u64 htbs_destages_more(const struct htbs_policy *policy, const struct htbs_flow *flow)
+{
+	u64 cost = htbs_destage_cost(&policy->destage, 0), takes = flow->service.position;
+
+	return flow->head.write && cost > takes ? cost - takes : 0;
+}
+
 /*
  * A conforming request may arrive at any time, of a flow that had one of late. Is
  * it in time, behind all that the device has and this one, and, if it is a read, behind what
@@ -170,7 +178,7 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 	htbs_load_add(&load, &other->service, 2, other->head.cost);
 	time = htbs_load_longest(&load, policy->margin);
 	if (!other->head.write)
-		time += destages + (flow->head.write ? htbs_destage_cost(&policy->destage, 0) : 0);
+		time += destages + htbs_destages_more(policy, flow);
 	return htbs_flow_latency(other) >= time;
 }
 

@@ -51,19 +51,21 @@ htbs_learn_service(struct htbs_policy *policy, struct htbs_flow *flow, u64 took,
 static noinline u64 htbs_learn_disk(struct htbs_policy *policy, struct htbs_flow *flow,
 				    u64 since, u64 took, const struct htbs_sent *sent)
 {
-	u64 transfer = sent->cost * policy->service.stream >> 10, device = took;
+	u64 transfer = sent->cost * policy->service.stream >> 10, device = took, destages = 0;
 	struct htbs_destage *destage = &policy->destage;
 
 	if ((sent->flags & HTBS_SENT_FAR) && (sent->flags & HTBS_SENT_WRITE)) {
-		htbs_destage_write(destage, since, transfer);
+		htbs_destage_write(destage, since, took, transfer);
 		if (htbs_destage_is_known(destage))
-			device = htbs_later(took, htbs_destage_cost(destage, transfer));
+			destages = htbs_destage_cost(destage, transfer);
+		device = htbs_later(took, destages);
 	} else if (sent->flags & HTBS_SENT_FAR) {
 		took -= htbs_destage_read(destage, since, took > transfer ? took - transfer : 0,
 					  !htbs_before(sent->at, since));
 		device = took;
 	}
 	htbs_learn_service(policy, flow, took, device, sent);
+	htbs_flow_note_service(flow, sent->cost, destages);
 	return device;
 }
 
@@ -108,8 +110,6 @@ htbs_policy_learn(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 	else
 		htbs_learn_flash(policy, took, sent);
 	htbs_fastest_learn(&flow->fastest, now, now - sent->at);
-	if (policy->rotational)
-		htbs_flow_note_service(flow, sent->cost);
 	htbs_fair_charge(&policy->shares, &flow->share,
 			 htbs_flow_share(flow, sent->flags & HTBS_SENT_WRITE ?
 					 HTBS_WRITE_CHARGE * took : took));

@@ -15,7 +15,7 @@ MS = 10**6
 class CDestage(Structure):
     """struct htbs_destage."""
 
-    _fields_ = [*((name, c_uint64) for name in ("all_until", "until", "position", "owed")),
+    _fields_ = [*((name, c_uint64) for name in ("until", "position", "write", "owed")),
                 ("waited", c_int64), ("part", c_uint32)]
 
 
@@ -25,7 +25,7 @@ def parts():
     lib = host.build()
     prototypes = {
         "htbs_destage_init": (None, POINTER(CDestage), c_uint64),
-        "htbs_destage_write": (None, POINTER(CDestage), c_uint64, c_uint64),
+        "htbs_destage_write": (None, POINTER(CDestage), c_uint64, c_uint64, c_uint64),
         "htbs_destage_read": (c_uint64, POINTER(CDestage), c_uint64, c_uint64, c_bool),
         "htbs_destage_time": (c_uint64, POINTER(CDestage), c_uint64),
         "htbs_destage_cost": (c_uint64, POINTER(CDestage), c_uint64),
@@ -46,7 +46,7 @@ def cache_of(position=10 * MS):
 def read_behind_writes(lib, destage, now, writes, took):
     """A read that takes as long behind cached writes that come at once; how long it waited."""
     for _ in range(writes):
-        lib.htbs_destage_write(byref(destage), now, 0)
+        lib.htbs_destage_write(byref(destage), now, 0, 0)
     return lib.htbs_destage_read(byref(destage), now, took, True)
 
 
@@ -54,13 +54,13 @@ def test_a_drive_positions_for_each_write_that_it_has_cached():
     """For one after another, and a second is the longest that counts."""
     lib, destage = cache_of()
     for number in range(1, 51):
-        lib.htbs_destage_write(byref(destage), SECOND, 0)
+        lib.htbs_destage_write(byref(destage), SECOND, 0, 0)
         assert lib.htbs_destage_time(byref(destage), SECOND) == number * 10 * MS
     for _ in range(100):
-        lib.htbs_destage_write(byref(destage), SECOND, 5 * MS)
+        lib.htbs_destage_write(byref(destage), SECOND, 0, 5 * MS)
     assert lib.htbs_destage_time(byref(destage), SECOND) == SECOND
     assert lib.htbs_destage_time(byref(destage), 2 * SECOND) == 0
-    lib.htbs_destage_write(byref(destage), 3 * SECOND, 0)
+    lib.htbs_destage_write(byref(destage), 3 * SECOND, 0, 0)
     assert lib.htbs_destage_time(byref(destage), 3 * SECOND) == 10 * MS
 
 
@@ -79,7 +79,7 @@ def test_reads_that_do_not_wait_make_cached_writes_cheap(writes):
     for second in range(1, 10):
         read_behind_writes(lib, destage, second * SECOND, writes, 10 * MS)
     assert lib.htbs_destage_cost(byref(destage), 0) == 0
-    lib.htbs_destage_write(byref(destage), 20 * SECOND, 0)
+    lib.htbs_destage_write(byref(destage), 20 * SECOND, 0, 0)
     assert lib.htbs_destage_time(byref(destage), 20 * SECOND) == 0
     for second in range(30, 130):
         read_behind_writes(lib, destage, second * SECOND, 5, 60 * MS)
@@ -91,20 +91,44 @@ def test_a_drive_without_a_cache_destages_nothing():
     (lib, destage), rng, now = cache_of(), random.Random(1), SECOND
     for _ in range(400):
         for _ in range(8):
-            lib.htbs_destage_write(byref(destage), now, 0)
-            now += rng.randrange(4 * MS, 16 * MS)
-        lib.htbs_destage_read(byref(destage), now, rng.randrange(4 * MS, 16 * MS), True)
-    assert lib.htbs_destage_cost(byref(destage), 0) < MS
-    assert lib.htbs_destage_time(byref(destage), now) < 3 * MS
+            took = rng.randrange(4 * MS, 16 * MS)
+            lib.htbs_destage_write(byref(destage), now, took, 0)
+            now += took
+            assert lib.htbs_destage_time(byref(destage), now) == 0
+        assert lib.htbs_destage_read(byref(destage), now, rng.randrange(4 * MS, 16 * MS), True) == 0
+    assert destage.position == pytest.approx(10 * MS, rel=0.2)
 
 
 def test_a_read_during_which_writes_complete_tells_nothing():
     """The drive seems to have begun with it when the last of them completed."""
     lib, destage = cache_of()
     for number in range(20):
-        lib.htbs_destage_write(byref(destage), SECOND, 0)
+        lib.htbs_destage_write(byref(destage), SECOND, 0, 0)
         lib.htbs_destage_read(byref(destage), SECOND + number, 10 * MS, False)
     assert destage.owed == 0
+    assert lib.htbs_destage_cost(byref(destage), 0) == 10 * MS
+
+
+def test_a_write_that_finds_the_cache_full_changes_nothing_of_what_is_left():
+    """The drive takes it once it has written another one, in an order that takes 3 ms for each."""
+    (lib, destage), now = cache_of(), SECOND
+    for _ in range(20):
+        lib.htbs_destage_write(byref(destage), now, 0, 0)
+    for _ in range(400):
+        lib.htbs_destage_write(byref(destage), now, 3 * MS, 0)
+        now += 3 * MS
+    assert destage.until - now <= 20 * 10 * MS
+    assert destage.write == pytest.approx(3 * MS, rel=0.05)
+    lib.htbs_destage_write(byref(destage), 10 * SECOND, 0, 0)
+    assert destage.until == pytest.approx(10 * SECOND + 3 * MS, abs=MS // 2)
+
+
+def test_what_the_drive_had_in_its_buffer_tells_nothing():
+    """As a sequential reader finds most of its requests there, whatever is destaged."""
+    lib, destage = cache_of()
+    for second in range(1, 200):
+        read_behind_writes(lib, destage, second * SECOND, 5, 60 * MS if second % 4 == 0 else MS)
+    assert destage.position == 10 * MS
     assert lib.htbs_destage_cost(byref(destage), 0) == 10 * MS
 
 
@@ -116,7 +140,7 @@ def test_no_read_is_expected_to_wait_longer_than_reads_have_told():
         assert lib.htbs_destage_time(byref(destage), second * SECOND) <= (
             SECOND * destage.part // 1024 if destage.owed else SECOND)
     for _ in range(500):
-        lib.htbs_destage_write(byref(destage), 500 * SECOND, 0)
+        lib.htbs_destage_write(byref(destage), 500 * SECOND, 0, 0)
     assert lib.htbs_destage_time(byref(destage), 500 * SECOND) < 20 * MS
 
 

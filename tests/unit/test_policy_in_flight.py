@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.model.reservation import SECOND, Params
+from tests.model.reservation import COST_MIN, SECOND, Params
 from tests.unit.desk import MS, SOON, SPARE, Desk
 from tests.unit.host import CSent
 
@@ -261,7 +261,7 @@ def test_a_write_is_held_while_the_drive_destages(desk):
 def test_a_read_may_fit_where_a_write_does_not(desk):
     """Of surplus: the write would be destaged before what is expected."""
     writer, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
-    reader_of_ten_ms(desk, 80 * MS)
+    reader_of_ten_ms(desk, 85 * MS)
     desk.device.quota.limit.value = 16_000_000_000
     desk.arrive(other, 1 << 45, sync=False)
     assert desk.serve() is other
@@ -272,6 +272,42 @@ def test_a_read_may_fit_where_a_write_does_not(desk):
     assert desk.device.view().held
     desk.arrive(other, 1 << 45, sync=False)
     assert desk.dispatch()[0] is other
+
+
+def test_a_write_that_takes_long_is_destaged_meanwhile(desk):
+    """The drive takes it once its cache has room: a read waits for that, and for no more."""
+    slow, fast = desk.init_flow(SPARE), desk.init_flow(SPARE)
+    for pos in range(200):
+        desk.now += SECOND // 10
+        desk.arrive(slow, pos % 2 << 40, sync=False, write=True)
+        desk.serve(12 * MS)
+    desk.now += 10 * SECOND
+    reader_of_ten_ms(desk, 40 * MS)
+    desk.device.quota.limit.value = 16_000_000_000
+    cached(desk, fast, 1)
+    desk.arrive(slow, 1 << 35, sync=False, write=True)
+    assert desk.dispatch()[0] is slow
+
+
+@pytest.mark.parametrize(("rate", "possible"), [(80, True), (200, False)])
+def test_a_reservation_of_cached_writes_may_be_impossible(desk, rate, possible):
+    """A drive takes 200 writes a second into its cache, but not to the medium, at 10 ms each.
+
+    A flow that is behind a pace that cannot be kept has its whole latency.
+    """
+    tight = reader_of_ten_ms(desk, SECOND)
+    writer = desk.init_flow(SOON._replace(bw=rate * COST_MIN))
+    desk.device.quota.limit.value = 16_000_000_000
+    for second in range(200):
+        desk.now += SECOND
+        cached(desk, writer, 5)
+        desk.arrive(tight, second % 2 << 40)
+        desk.serve(60 * MS)
+    desk.arrive(writer, 1 << 35, write=True)
+    desk.now += 300 * MS
+    assert desk.serve() is writer
+    desk.arrive(writer, 1 << 36, write=True)
+    assert (writer.view().deadline < desk.now + SOON.latency) == possible
 
 
 def test_what_a_read_waits_for_is_no_time_of_its_own(desk):

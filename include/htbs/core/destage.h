@@ -12,27 +12,26 @@
 
 /**
  * struct htbs_destage - the writes in the cache of a drive that seeks
- * @all_until: when all are on the medium if the drive positions for each, real ns; 0: it has
+ * @until: when all are on the medium if the drive writes one after another, real ns; 0: it has
  *	completed no write
- * @until: until when a read is expected to wait for them, real ns; 0: it has completed no
- *	write
  * @position: for how long it positions for a read; mean, ns
- * @owed: what was left until @all_until when reads began, summed and fading, ns; 0: no read
+ * @write: the same for a write, of those that found the cache full, ns; 0: none did
+ * @owed: what was left until @until when reads began, summed and fading, ns; 0: no read
  *	has told how long it waited
  * @waited: how much longer than @position these took, summed and fading, ns
  * @part: @waited / @owed, in units of 1/HTBS_DESTAGE_ONE
  */
 struct htbs_destage {
-	u64 all_until;
 	u64 until;
 	u64 position;
+	u64 write;
 	u64 owed;
 	s64 waited;
 	u32 part;
 };
 
 void htbs_destage_init(struct htbs_destage *destage, u64 position);
-void htbs_destage_write(struct htbs_destage *destage, u64 since, u64 transfer);
+void htbs_destage_write(struct htbs_destage *destage, u64 since, u64 took, u64 transfer);
 u64 htbs_destage_read(struct htbs_destage *destage, u64 since, u64 took, bool alone);
 u64 htbs_destage_time(const struct htbs_destage *destage, u64 now);
 u64 htbs_destage_cost(const struct htbs_destage *destage, u64 transfer);
