@@ -31,7 +31,7 @@ kernel_make = $(if $(filter $(CURDIR)/$(ROOT)/%,$(KDIR)),\
 kbuild = $(kernel_make) --no-print-directory $(CROSS) M=$(CURDIR)/$(1) W=$(W)
 
 .PHONY: all private-types simdisk paper modules_install matrix style setup demo lab bench test test-debug \
-	test-kernels test-debian13 test-packages htbsctl deb docs soak fuzz fuzz-writes test-host test-mutants conformance census clean help
+	test-kernels test-debian13 test-packages htbsctl deb docs soak fuzz fuzz-writes test-host test-mutants conformance census tenants clean help
 
 all: private-types
 	$(call links,Kbuild htbs include sysfs,$(OUT))
@@ -145,6 +145,12 @@ census:
 	@$(PYTHON) -m $(if $(GUEST),results,tests.sim).census --drives $(DRIVES) --seed $(SEED) \
 		$(if $(FLASH),--flash) $(if $(LIST),--list) $(if $(PAGE),--page)
 
+tenants: SEED ?= 1
+tenants: SETS ?= 600
+tenants:
+	@scripts/setup host
+	@$(PYTHON) -m tests.sim.tenants --sets $(SETS) --seed $(SEED) $(if $(FLASH),--flash)
+
 clean:
 	rm -rf $(patsubst %,build/%,$(FLAVOURS)) build/simdisk build/paper build/*.log
 
@@ -207,6 +213,7 @@ help:
 	@echo '                         record random I/O in a guest and replay it by the core on the'
 	@echo '                         host; CLOCK=virtual|real, KERNEL=6.1|6.12|7.3'
 	@echo 'make census SEED=<n>     drives drawn at random, in the simulation; DRIVES=<n>, FLASH=1'
+	@echo 'make tenants SEED=<n>    random groups and neighbours on them; SETS=<n>, FLASH=1'
 	@echo 'make census GUEST=1      the same in guests, beside other schedulers; writes'
 	@echo '                         results/census.md; SEED=<n>, DRIVES=<n>'
 	@echo 'make matrix              build for every kernel whose headers are installed'

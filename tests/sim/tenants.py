@@ -1,0 +1,250 @@
+"""Random groups beside random neighbours on random drives: python -m tests.sim.tenants.
+
+A set has one to three groups with reservations that its drive can keep, half of its time at most,
+and one to three clients without. All of it is drawn: whether they read or write, in sequence or at
+random, how large their requests are, how many at a time, and when they come. So the sets hold what
+nobody thought of. Printed is each set in which a group did not get what it reserved, worst first.
+"""
+
+import argparse
+import os
+import random
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+from tests.model.reservation import SECOND, Params
+from tests.sim.drives import Disk, Flash, draw, draw_flash
+from tests.sim.loads import REGIONS, REST
+from tests.sim.sim import HTBS, MS, CClient, Client, library, run
+from tests.sim.times import times
+
+SECONDS, LEARNS = 100, 10
+FLASH_SECONDS, FLASH_LEARNS = 20, 8  # until a buffer was full once
+FLASH_REGIONS = 3  # of 2 GiB
+# What was not kept: fewer bytes than this part, or more late requests, after the first seconds.
+KEPT, LATE_PART, LATE_LEAST = 0.95, 0.001, 4
+LATENCIES = 3, 3, 5, 10  # times what the drive takes at worst
+HABITS = "steady", "random", "bunches", "pauses", "closed", "deep"
+NEIGHBOURS = "random reads", "random writes", "stream", "sequential writes", "for five seconds"
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """A client, and its habit."""
+
+    habit: str
+    client: Client
+
+    def __str__(self) -> str:
+        its, promise = self.client, self.client.promise
+        kind = f"{'writes' if its.write else 'reads'} {its.size >> 10} KiB"
+        order = "in sequence" if its.sequential else "at random"
+        if its.shares:
+            return f"{self.habit}: {kind} {order}, {its.depth} at a time"
+        return (f"{self.habit}: {kind} {order}, {promise.bw / its.size:.1f}/s, "
+                f"burst {promise.burst // its.size}, {promise.latency / 1e6:.0f} ms")
+
+
+@dataclass(frozen=True)
+class TenantSet:
+    """Groups with reservations, neighbours without, and their drive."""
+
+    seed: int
+    drive: Disk | Flash
+    groups: list[Tenant]
+    neighbours: list[Tenant]
+
+    @property
+    def clients(self) -> list[Client]:
+        """All of them, in order."""
+        return [each.client for each in (*self.groups, *self.neighbours)]
+
+
+@dataclass(frozen=True)
+class Got:
+    """What a group got, of what it asked for and had reserved; late after the first seconds."""
+
+    late: int
+    conforming: int
+    kept: float
+
+    @property
+    def missed(self) -> float:
+        """How much worse than promised: 0 if all was kept."""
+        late = self.late / max(1, self.conforming) if self.late >= LATE_LEAST else 0
+        return max(0, late - LATE_PART) + max(0, KEPT - self.kept)
+
+    def __str__(self) -> str:
+        return f"{self.late} of {self.conforming} late, {self.kept:.2f} kept"
+
+
+def arrivals(rng: random.Random, habit: str, promise: Params, size: int,
+             seconds: int) -> list[int]:
+    """Arrival times of requests that conform, ns."""
+    gap = -(-size * SECOND // promise.bw)
+    tolerance = (promise.burst // size - 1) * gap
+    found, now, tag = [], 0.0, 0
+    while True:
+        bunch = rng.choice([1, 2, 4, 8, 16]) if habit == "bunches" else 1
+        if habit in ("steady", "pauses"):
+            now += 1.02 * gap
+            if habit == "pauses" and rng.random() < gap / (5 * SECOND):
+                now += rng.uniform(1, 10) * SECOND
+        else:
+            now += rng.expovariate(1 / (1.4 * gap * bunch))
+        for _ in range(bunch):
+            at = max(int(now), tag - tolerance, *found[-1:])
+            if at >= seconds * SECOND:
+                return found
+            tag = max(at, tag) + gap
+            found.append(at)
+
+
+def neighbour(rng: random.Random, flash: bool, seconds: int) -> Tenant:
+    """A client without a reservation of its own."""
+    habit = rng.choice(NEIGHBOURS)
+    small, large = rng.choice([4, 16, 64]) << 10, rng.choice([128, 256 if flash else 1024]) << 10
+    sequential = habit in ("stream", "sequential writes")
+    write = habit in ("random writes", "sequential writes")
+    begin, end = 0, seconds
+    if habit == "for five seconds":
+        write, begin = rng.random() < 0.5, rng.randrange(seconds)
+        end = begin + 5
+    return Tenant(habit, Client(
+        REST, sequential, large if sequential else small, depth=rng.choice([1, 4, 16, 32, 64]),
+        think=2000, write=write, shares=True, begin=begin * SECOND, end=end * SECOND,
+        region=rng.randrange(FLASH_REGIONS if flash else REGIONS - 1)))
+
+
+def reservation(rng: random.Random, drive: Disk | Flash, kind: Client, longest: float,
+                part: float) -> Params:
+    """What a client of some kind reserves: such a part of the drive's time at most."""
+    its, flash = times(drive), isinstance(drive, Flash)
+    rate = part * SECOND / its.mean(kind.size, kind.write)
+    if flash:
+        rate = min(rate / 2, 1500)
+    if rng.random() < 0.25:
+        rate = min(rate, rng.choice([0.3, 1, 3]))
+    burst = rng.choice([1, 1, 2, 4, 8])
+    latency = max(rng.choice(LATENCIES) * longest, 3 * burst * its.longest(kind.size, kind.write))
+    if flash:
+        extra = drive.hypervisor.longest if drive.hypervisor else 0
+        latency = max(latency, 2 * (2 * drive.erase + drive.program + MS + extra))
+    return Params(max(4096, int(rate * kind.size)), burst * kind.size, int(latency))
+
+
+def group(rng: random.Random, kind: Client, promise: Params, regions: int, seconds: int) -> Tenant:
+    """A client of some kind, somewhere, that asks for no more than it has reserved."""
+    habit = rng.choice(HABITS)
+    own = {"promise": promise, "region": rng.randrange(regions)}
+    if habit in ("closed", "deep"):
+        own |= {"rate": promise.bw, "depth": 4 if habit == "deep" else 1}
+    else:
+        own |= {"times": arrivals(rng, habit, promise, kind.size, seconds)}
+    return Tenant(habit, Client(**{**vars(kind), **own}))
+
+
+def draw_set(seed: int, flash: bool, seconds: int) -> TenantSet:
+    """A set, and a drive that can keep its reservations."""
+    rng = random.Random(seed)
+    drive = (draw_flash if flash else draw)(rng)
+    its = times(drive)
+    neighbours = [neighbour(rng, flash, seconds) for _ in range(rng.choice([1, 1, 2, 3]))]
+    kinds = []
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        write = rng.random() < 0.3
+        size = rng.choice([4, 4, 8, 16, 64, 64 if flash else 256]) << 10
+        kinds.append(Client(REST, rng.random() < 0.4, size, write=write, synced=write))
+    longest = sum(its.longest(each.size, each.write) for each in kinds) + max(
+        its.longest(each.client.size, each.client.write) for each in neighbours)
+    groups = []
+    for kind in kinds:
+        part = rng.uniform(0.02, 0.5) / len(kinds)
+        promise = reservation(rng, drive, kind, longest, part)
+        groups.append(group(rng, kind, promise, FLASH_REGIONS if flash else REGIONS - 1, seconds))
+    return TenantSet(seed, drive, groups, neighbours)
+
+
+def asked(client: Client, seconds: int) -> float:
+    """What a client asks for, bytes/s."""
+    if client.times is not None:
+        return len(client.times) * client.size / seconds
+    return client.rate
+
+
+def outcome(its: TenantSet, seconds: int, learns: int) -> list[Got]:
+    """What each group gets."""
+    first, whole = (run(its.clients, HTBS, each, 1, its.drive) for each in (learns, seconds))
+    stops = its.drive.stops(any(each.write for each in its.clients)) if isinstance(
+        its.drive, Disk) else 0
+
+    def got(client: Client, before: CClient, after: CClient) -> Got:
+        if stops > client.promise.latency:
+            return Got(0, 0, 1)
+        wanted = min(asked(client, seconds), client.promise.bw) * seconds
+        # The last requests may still be under way.
+        had = after.bytes + client.size * (1 + client.promise.burst // client.size)
+        return Got(after.late - before.late, after.conforming - before.conforming,
+                   min(1, had / wanted) if wanted else 1)
+
+    count = len(its.groups)
+    return [got(each.client, before, after) for each, before, after in zip(
+        its.groups, first.clients[:count], whole.clients[:count], strict=True)]
+
+
+def measure(seed: int, flash: bool) -> list[Got]:
+    """What each group of a set gets; nothing at all if the policy falls ever farther behind."""
+    seconds, learns = (FLASH_SECONDS, FLASH_LEARNS) if flash else (SECONDS, LEARNS)
+    its = draw_set(seed, flash, seconds)
+    try:
+        return outcome(its, seconds, learns)
+    except OverflowError:
+        return [Got(0, 0, 0) for _ in its.groups]
+
+
+def measure_all(seeds: list[int], flash: bool) -> Iterator[tuple[int, list[Got]]]:
+    """What each group of each set gets, with the seed of the set, in order."""
+    library()
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        yield from zip(seeds, pool.map(partial(measure, flash=flash), seeds, chunksize=4),
+                       strict=True)
+
+
+def missed(results: list[tuple[int, list[Got]]]) -> list[tuple[int, list[Got]]]:
+    """The sets in which something was not kept, worst first."""
+    found = [each for each in results if any(got.missed for got in each[1])]
+    return sorted(found, key=lambda each: -max(got.missed for got in each[1]))
+
+
+def describe(seed: int, results: list[Got], flash: bool) -> str:
+    """Some lines that tell of a set."""
+    its = draw_set(seed, flash, FLASH_SECONDS if flash else SECONDS)
+    lines = [f"set {seed}: {its.drive}"]
+    lines += [f"  {each}: {got}{'  <--' if got.missed else ''}"
+              for each, got in zip(its.groups, results, strict=True)]
+    return "\n".join([*lines, *(f"  beside {each}" for each in its.neighbours)])
+
+
+def main() -> None:
+    """Draw sets, run each of them, and print those in which something was not kept."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sets", type=int, default=600, metavar="N")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the first set")
+    parser.add_argument("--flash", action="store_true", help="flash drives, not disks")
+    args = parser.parse_args()
+    seeds = list(range(args.seed, args.seed + args.sets))
+    results = list(measure_all(seeds, args.flash))
+    found = missed(results)
+    for seed, got in found:
+        print(describe(seed, got, args.flash))
+    groups = sum(len(got) for _, got in results)
+    late = sum(each.late for _, got in results for each in got)
+    conforming = sum(each.conforming for _, got in results for each in got)
+    print(f"{len(found)} of {args.sets} sets, of {groups} groups, were not kept; "
+          f"{late} of {conforming:,} requests late")
+
+
+if __name__ == "__main__":
+    main()
