@@ -10,7 +10,7 @@
  * writes are on the medium when they complete; if the drive lets reads go before; and for an
  * array with a cache that is not volatile. Until reads have told it is taken for 1.
  *
- * A drive whose cache is full takes a write once it has written another one to the medium.
+ * With a full cache a drive takes a write once it has written another one to the medium.
  * So such a write tells what the drive takes for one, in its own order, and changes nothing
  * of what it has left.
  *

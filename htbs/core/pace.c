@@ -21,8 +21,8 @@
  * requests.  If the tag were raised each time, the time that the device took would be
  * lost.  It is raised only if the flow would have fallen behind by itself: if it was
  * idle, and its own service takes, for as long as the tag was moved on while it was
- * busy, and was ahead when that began.  So a flow whose request went as surplus, and
- * took until after its tag, has not lost that time either.
+ * busy, and was ahead when that began.  So a request that is dispatched as surplus, and
+ * completes after the tag, costs its flow no time either.
  *
  * A reservation may promise operations, beside bytes or instead of them.  They have a
  * curve of their own, on which a request of any size counts as HTBS_COST_MIN bytes, at

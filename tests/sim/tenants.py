@@ -2,8 +2,8 @@
 
 A set has one to three groups with reservations that its drive can keep, half of its time at most,
 and one to three clients without. All of it is drawn: whether they read or write, in sequence or at
-random, how large their requests are, how many at a time, and when they come. So the sets hold what
-nobody thought of. Printed is each set in which a group did not get what it reserved, worst first.
+random, how large their requests are, how many at a time, and when they come. So the sets hold loads
+that no list has. Each set in which a group did not get what it reserved is printed, worst first.
 """
 
 import argparse

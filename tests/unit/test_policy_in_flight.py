@@ -96,7 +96,7 @@ def test_the_earliest_deadlines_in_flight_are_known(desk):
 
 
 def test_a_request_of_a_long_queue_is_not_passed_for_ever(desk):
-    """It has more time than all whose deadlines are kept; they complete, and others follow."""
+    """Its deadline is later than all that are kept. The requests with these complete first."""
     greedy = desk.init_flow(SPARE._replace(burst=1 << 20, latency=10 * SECOND))
     patient = desk.init_flow(SOON._replace(latency=20 * SECOND))
     sent = []
