@@ -274,7 +274,8 @@ htbs_policy_head_changed(struct htbs_policy *policy, struct htbs_flow *flow)
 		htbs_policy_update_head(policy, flow);
 }
 
-static __always_inline void
+/* Returns until when the device has to complete it, if it seeks, ns. */
+static __always_inline u64
 htbs_describe(const struct htbs_policy *policy, const struct htbs_flow *flow,
 	      u64 now, bool near, const struct htbs_extent *extent,
 	      struct htbs_sent *sent)
@@ -289,13 +290,14 @@ htbs_describe(const struct htbs_policy *policy, const struct htbs_flow *flow,
 		sent->flags |= HTBS_SENT_FAR;
 	if (flow->background) {
 		sent->due = arrived + HTBS_EXPIRE;
-		return;
+		return sent->due;
 	}
 	sent->due = start + htbs_flow_latency(flow);
 	if (start == arrived)
 		sent->flags |= HTBS_SENT_CONFORMS;
 	if (!htbs_before(now, start) || policy->overload.now)
 		sent->flags |= HTBS_SENT_PACED;
+	return policy->rotational ? htbs_flow_deadline_of(flow, arrived, start) : sent->due;
 }
 
 /* Charge what a pool is owed. In an overload all that it has counts as owed. */
@@ -322,20 +324,6 @@ htbs_charge_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			 htbs_pace_step(&pool->pace, sent->cost));
 }
 
-/*
- * Until when a device that seeks has to complete a request. A flow that is behind its pace has
- * as much less time, as it has while the request is pending.
- */
-static u64 htbs_deadline_in_flight(const struct htbs_policy *policy, const struct htbs_flow *flow,
-				   const struct htbs_extent *extent, const struct htbs_sent *sent)
-{
-	u64 arrived = htbs_cap_waits_since(&flow->cap, extent->arrived);
-
-	if (!policy->rotational || flow->background || htbs_pool_impossible(flow->pool))
-		return sent->due;
-	return htbs_pace_deadline(&flow->pool->pace, arrived, sent->due - htbs_flow_latency(flow));
-}
-
 /* The device gets a request, which is backlogged or has just arrived. */
 static __always_inline bool
 htbs_send(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
@@ -343,13 +331,13 @@ htbs_send(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 {
 	bool near = htbs_flow_note_dispatch(flow, extent), began = false;
 	bool surplus;
+	u64 deadline;
 
 	policy->next_pos = flow->next_pos;
-	htbs_describe(policy, flow, now, near, extent, sent);
+	deadline = htbs_describe(policy, flow, now, near, extent, sent);
 	surplus = flow->background ||
 		  htbs_before(now, sent->due - htbs_flow_latency(flow));
-	htbs_policy_inflight_add(policy, flow, sent,
-				 htbs_deadline_in_flight(policy, flow, extent, sent));
+	htbs_policy_inflight_add(policy, flow, sent, deadline);
 	if (!policy->run && !flow->background)
 		began = htbs_policy_account_turn(policy, flow, sent->due, now);
 	policy->run += policy->active == flow;

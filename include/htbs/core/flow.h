@@ -190,6 +190,7 @@ bool htbs_flow_owes_nothing(const struct htbs_flow *flow, u64 now);
 bool htbs_flow_behind(const struct htbs_flow *flow, u64 now);
 u64 htbs_flow_share(const struct htbs_flow *flow, u64 time);
 u64 htbs_flow_share_of_run(const struct htbs_flow *flow, u64 position);
+u64 htbs_flow_deadline_of(const struct htbs_flow *flow, u64 arrived, u64 start);
 u64 htbs_flow_deadline(const struct htbs_flow *flow, u64 start);
 
 #endif /* HTBS_CORE_FLOW_H */
