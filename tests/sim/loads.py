@@ -4,7 +4,7 @@ A seek and half a revolution of the disk take 13 ms on the average, 26 ms at wor
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from scripts.htbsctl.admission import shortfall
@@ -114,23 +114,36 @@ def until(clients: Sequence[Client], seconds: float) -> list[Client]:
     return [Client(**{**vars(client), "end": int(seconds * SECOND)}) for client in clients]
 
 
+def put_off(wished: Iterable[float], gap: int, tau: int, seconds: int) -> list[int]:
+    """The times of requests that are put off until they conform, ns.
+
+    gap: what one moves the tag on by; tau: how far a request may be before the tag.
+    """
+    times, tat = [], 0
+    for wish in wished:
+        time = max(int(wish), tat - tau, *times[-1:])
+        if time >= seconds * SECOND:
+            break
+        tat = max(time, tat) + gap
+        times.append(time)
+    return times
+
+
 def conforming(rng: random.Random, promise: Params, rate: float, seconds: int,
                bunch: int = 1) -> list[int]:
     """Arrival times of conforming requests of 4096 bytes, `rate` a second, ns.
 
     Bunches come at the times of a Poisson process; each request is put off until it conforms.
     """
+    def wished() -> Iterator[float]:
+        now = 0.0
+        while True:
+            now += rng.expovariate(rate / bunch) * SECOND
+            yield from [now] * bunch
+
     gap = -(-COST_MIN * SECOND // promise.bw)
     tau = (promise.burst - COST_MIN) * SECOND // promise.bw
-    times, now, tat = [], 0.0, 0
-    while True:
-        now += rng.expovariate(rate / bunch) * SECOND
-        for _ in range(bunch):
-            time = max(int(now), tat - tau, *times[-1:])
-            if time >= seconds * SECOND:
-                return times
-            tat = max(time, tat) + gap
-            times.append(time)
+    return put_off(wished(), gap, tau, seconds)
 
 
 def admitted(rng: random.Random) -> list[Params]:

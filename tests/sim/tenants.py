@@ -16,7 +16,7 @@ from functools import partial
 
 from tests.model.reservation import SECOND, Params
 from tests.sim.drives import Disk, Flash, draw, draw_flash
-from tests.sim.loads import REGIONS, REST
+from tests.sim.loads import REGIONS, REST, put_off
 from tests.sim.sim import HTBS, MS, CClient, Client, library, run
 from tests.sim.times import times
 
@@ -84,22 +84,20 @@ def arrivals(rng: random.Random, habit: str, promise: Params, size: int,
              seconds: int) -> list[int]:
     """Arrival times of requests that conform, ns."""
     gap = -(-size * SECOND // promise.bw)
-    tolerance = (promise.burst // size - 1) * gap
-    found, now, tag = [], 0.0, 0
-    while True:
-        bunch = rng.choice([1, 2, 4, 8, 16]) if habit == "bunches" else 1
-        if habit in ("steady", "pauses"):
-            now += 1.02 * gap
-            if habit == "pauses" and rng.random() < gap / (5 * SECOND):
-                now += rng.uniform(1, 10) * SECOND
-        else:
-            now += rng.expovariate(1 / (1.4 * gap * bunch))
-        for _ in range(bunch):
-            at = max(int(now), tag - tolerance, *found[-1:])
-            if at >= seconds * SECOND:
-                return found
-            tag = max(at, tag) + gap
-            found.append(at)
+
+    def wished() -> Iterator[float]:
+        now = 0.0
+        while True:
+            bunch = rng.choice([1, 2, 4, 8, 16]) if habit == "bunches" else 1
+            if habit in ("steady", "pauses"):
+                now += 1.02 * gap
+                if habit == "pauses" and rng.random() < gap / (5 * SECOND):
+                    now += rng.uniform(1, 10) * SECOND
+            else:
+                now += rng.expovariate(1 / (1.4 * gap * bunch))
+            yield from [now] * bunch
+
+    return put_off(wished(), gap, (promise.burst // size - 1) * gap, seconds)
 
 
 def neighbour(rng: random.Random, flash: bool, seconds: int) -> Tenant:
