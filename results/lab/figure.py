@@ -277,7 +277,8 @@ def promises(study: Study, runs: Runs, series: Series) -> Figure:
     right.set_xlabel("largest latency, ms (dashed: reserved)")
     for panel in (left, right):
         panel.set_xscale("log")
-        panel.set_xlim(*_decades([bar.get_width() for bar in panel.patches]))
+        marks = [at for line in panel.lines for at in line.get_xdata()]
+        panel.set_xlim(*_decades([*marks, *(bar.get_width() for bar in panel.patches)]))
         panel.xaxis.set_minor_locator(NullLocator())
         panel.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
         _grid(panel, "x")
