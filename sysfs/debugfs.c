@@ -8,7 +8,7 @@
 #include <linux/seq_file.h>
 
 #include <htbs/core/expire.h>
-#include <htbs/core/inflight.h>
+#include <htbs/core/expect.h>
 #include <htbs/core/params.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/throttle.h>

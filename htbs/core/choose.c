@@ -24,19 +24,20 @@
  *     time to position for it before latest(Q);
  *  8. the background, if nothing else is pending.
  *
- * What is chosen may have to be held back (inflight.c).
+ * What is chosen may have to be held back (inflight.c, surplus.c).
  */
 #include <linux/string.h>
 
 #include <htbs/core/backlog.h>
 #include <htbs/core/choose.h>
+#include <htbs/core/expect.h>
 #include <htbs/core/expire.h>
 #include <htbs/core/flow.h>
-#include <htbs/core/inflight.h>
 #include <htbs/core/overload.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/pool.h>
 #include <htbs/core/run.h>
+#include <htbs/core/surplus.h>
 #include <htbs/core/wait.h>
 
 /* The inverse of the background's part of the device's time. */

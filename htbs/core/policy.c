@@ -12,6 +12,7 @@
 
 #include <htbs/core/backlog.h>
 #include <htbs/core/choose.h>
+#include <htbs/core/expect.h>
 #include <htbs/core/expire.h>
 #include <htbs/core/flow.h>
 #include <htbs/core/inflight.h>
@@ -21,6 +22,7 @@
 #include <htbs/core/overload.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/run.h>
+#include <htbs/core/surplus.h>
 #include <htbs/core/throttle.h>
 #include <htbs/core/wait.h>
 

@@ -10,7 +10,7 @@
  * time until it is full, and erasing, which is what delays reads, is in proportion
  * to bytes.  On a device that seeks a write that is not near to the one before costs
  * as many bytes more as could be transferred while the device positions for it.  For
- * reads see inflight.c.
+ * reads see surplus.c.
  */
 #include <linux/math64.h>
 

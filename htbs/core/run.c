@@ -15,8 +15,8 @@
  * so that it is not passed for ever.
  */
 #include <htbs/core/backlog.h>
+#include <htbs/core/expect.h>
 #include <htbs/core/flow.h>
-#include <htbs/core/inflight.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/run.h>
 

@@ -17,8 +17,8 @@
  * All others are pending as any request of their flow.
  */
 #include <htbs/core/backlog.h>
+#include <htbs/core/expect.h>
 #include <htbs/core/flow.h>
-#include <htbs/core/inflight.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/urgent.h>
 

@@ -22,3 +22,5 @@ def test_differences():
     assert differences(base, worse) == [
         "*one*: 90 instead of 100 MB/s, 56 instead of 50 of 2,000 late, 0.90 instead of 1.20 kept",
         "*other*: 4 instead of 0 of 1,000 late"]
+    assert differences(base, {**base, "one": []}) == [
+        "*one*: the requests of a client pile up"]

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Of which flows conforming requests are expected.
+ *
+ * A flow that had a conforming request may have another one at any time, and a device that is
+ * full of others' requests cannot serve it in time. So room is left for it (inflight.c), and
+ * surplus is limited (surplus.c), for as long as one is expected.
+ */
+#include <htbs/core/expect.h>
+#include <htbs/core/flow.h>
+#include <htbs/core/policy.h>
+
+static bool htbs_less_latency(struct rb_node *a, const struct rb_node *b)
+{
+	return htbs_flow_latency(rb_entry(a, struct htbs_flow, expected)) <
+	       htbs_flow_latency(rb_entry(b, struct htbs_flow, expected));
+}
+
+/*
+ * For how long another conforming request is expected after one: for twice as long as it took
+ * until the next one arrived, at most, of late. Of flows that share a reservation no longer than
+ * at first.
+ */
+static u64 htbs_expect_for(const struct htbs_flow *flow, u64 now)
+{
+	u64 since = flow->expected_until - flow->expect_for, most = 2 * (now - since);
+
+	if (!flow->expect_for || flow->pool != &flow->own)
+		return HTBS_HORIZON;
+	if (most < flow->expect_for)
+		return flow->expect_for - (flow->expect_for - HTBS_HORIZON) / HTBS_FADE;
+	return most < HTBS_EXPECT_MOST ? most : HTBS_EXPECT_MOST;
+}
+
+/**
+ * htbs_policy_expect_more() - a conforming request has arrived: others may
+ * @policy: the policy
+ * @flow: its flow
+ * @now: real time, ns
+ */
+void htbs_policy_expect_more(struct htbs_policy *policy, struct htbs_flow *flow,
+			     u64 now)
+{
+	flow->expect_for = htbs_expect_for(flow, now);
+	flow->expected_until = now + flow->expect_for;
+	if (RB_EMPTY_NODE(&flow->expected))
+		rb_add_cached(&flow->expected, &policy->expected,
+			      htbs_less_latency);
+}
+
+/**
+ * htbs_policy_expect_none() - no conforming request of a flow is expected any more
+ * @policy: the policy
+ * @flow: the flow
+ */
+void htbs_policy_expect_none(struct htbs_policy *policy, struct htbs_flow *flow)
+{
+	if (RB_EMPTY_NODE(&flow->expected))
+		return;
+	rb_erase_cached(&flow->expected, &policy->expected);
+	RB_CLEAR_NODE(&flow->expected);
+}
+
+/**
+ * htbs_policy_expected() - of which flow a conforming request is expected
+ * @policy: the policy
+ * @except: a flow that is left out, or NULL
+ * @now: real time, ns
+ *
+ * Return: the flow with the shortest latency of these, or NULL.
+ */
+struct htbs_flow *htbs_policy_expected(struct htbs_policy *policy,
+				       const struct htbs_flow *except, u64 now)
+{
+	struct rb_node *rb = rb_first_cached(&policy->expected);
+	struct htbs_flow *flow;
+
+	while (rb) {
+		flow = rb_entry(rb, struct htbs_flow, expected);
+		if (htbs_before(now, flow->expected_until) && flow != except)
+			return flow;
+		rb = rb_next(rb);
+		if (!htbs_before(now, flow->expected_until))
+			htbs_policy_expect_none(policy, flow);
+	}
+	return NULL;
+}

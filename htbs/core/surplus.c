@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How much surplus a device may have in flight and in its buffer.
+ *
+ * The writes of surplus have a quota: what a drive has in its buffer it owes to the
+ * medium, and estimates show little of that before a read waits for it. On a device that does not
+ * seek the reads of surplus have a window. Reserved work is limited by neither.
+ */
+#include <htbs/core/expect.h>
+#include <htbs/core/flow.h>
+#include <htbs/core/inflight.h>
+#include <htbs/core/policy.h>
+#include <htbs/core/quota.h>
+#include <htbs/core/surplus.h>
+#include <htbs/core/tree.h>
+
+/* Whether conforming requests of another flow are expected: most often there is none. */
+static bool htbs_others_expected(struct htbs_policy *policy,
+				 const struct htbs_flow *flow, u64 now)
+{
+	return !htbs_tree_holds_only(&policy->expected.rb_root, &flow->expected) &&
+	       htbs_policy_expected(policy, flow, now);
+}
+
+/* How many reads may be in flight beside requests that conform. */
+static bool htbs_window_open(struct htbs_policy *policy)
+{
+	u64 used = htbs_policy_in_flight(policy, false) * HTBS_LIMIT_ONE;
+
+	if (used < policy->window.value)
+		return true;
+	policy->window.full = true;
+	return false;
+}
+
+/*
+ * Whether the head of a flow may go as surplus. That is limited for others: what a flow
+ * itself has reserved does not limit it.
+ */
+static noinline bool htbs_within_limits(struct htbs_policy *policy,
+					const struct htbs_flow *flow, u64 now)
+{
+	return flow->head.write ? htbs_quota_allows(&policy->quota, now) :
+	       policy->rotational || htbs_window_open(policy);
+}
+
+/**
+ * htbs_policy_limits_allow() - whether no limit of surplus is in the way of a flow's head
+ * @policy: the policy
+ * @flow: the flow; not the background
+ * @now: real time, ns
+ *
+ * Surplus is limited while conforming requests of other flows are expected. A device that
+ * does not seek may have whatever the limits allow.
+ *
+ * Return: true if none is.
+ */
+__always_inline bool
+htbs_policy_limits_allow(struct htbs_policy *policy, const struct htbs_flow *flow,
+			 u64 now)
+{
+	return !htbs_others_expected(policy, flow, now) ||
+	       htbs_flow_owed(flow, now) || htbs_within_limits(policy, flow, now);
+}
+
+/**
+ * htbs_policy_can_dispatch() - whether the device may have the head of a flow
+ * @policy: the policy
+ * @flow: the flow; not the background
+ * @now: real time, ns
+ *
+ * Return: true if it may.
+ */
+bool htbs_policy_can_dispatch(struct htbs_policy *policy,
+			      struct htbs_flow *flow, u64 now)
+{
+	if (policy->rotational && !htbs_policy_has_room(policy, flow, now))
+		return false;
+	return htbs_policy_limits_allow(policy, flow, now);
+}
+
+/*
+ * How far surplus keeps a flow behind its pace, ns. What it was owed and has in flight it
+ * has not had yet. Not at all if it asks for too few requests at a time to reach its
+ * bandwidth on an idle device.
+ */
+static u64 htbs_held_up(const struct htbs_flow *flow, u64 now)
+{
+	const struct htbs_pool *pool = flow->pool;
+	u64 ahead = htbs_pace_span(&pool->pace, &pool->paced);
+	u64 tag = htbs_pace_tag(&pool->pace) - ahead;
+
+	if (!htbs_before(tag, now) || htbs_fastest_time(&flow->fastest) >= ahead)
+		return 0;
+	return now - tag;
+}
+
+/* Whether no flow with a shorter latency is expected. */
+static bool htbs_is_tightest(struct htbs_policy *policy,
+			     const struct htbs_flow *flow, u64 now)
+{
+	const struct htbs_flow *first;
+
+	if (htbs_tree_holds_only(&policy->expected.rb_root, &flow->expected))
+		return true;
+	first = htbs_policy_expected(policy, NULL, now);
+	return !first || htbs_flow_latency(first) >= htbs_flow_latency(flow);
+}
+
+/* How far a flow is behind its pace is asked once in a latency. */
+static bool htbs_pace_is_due(const struct htbs_policy *policy, const struct htbs_flow *flow,
+			     u64 now)
+{
+	return !policy->rotational && now - flow->pool->judged >= htbs_flow_latency(flow);
+}
+
+/* Whether a flow is behind its pace by more than a latency. */
+static bool htbs_falls_behind(const struct htbs_policy *policy, struct htbs_flow *flow,
+			      u64 now)
+{
+	if (!htbs_pace_is_due(policy, flow, now))
+		return false;
+	flow->pool->judged = now;
+	return htbs_held_up(flow, now) > htbs_flow_latency(flow);
+}
+
+/* Whether a limit was in the way of surplus, since this was asked last. */
+static bool htbs_surplus_was_held(const struct htbs_policy *policy)
+{
+	return policy->window.full || policy->quota.limit.full;
+}
+
+/* Whether a request in time raises the limits. */
+static bool htbs_may_raise(struct htbs_policy *policy, const struct htbs_flow *flow,
+			   u64 now, u32 cost)
+{
+	return htbs_held_up(flow, now) <= htbs_pace_step(&flow->pool->pace, cost) &&
+	       htbs_is_tightest(policy, flow, now);
+}
+
+/*
+ * Until a request was slow the window doubles with one that is not, once in an interval: a flow
+ * that has few requests tells as much by each of them.
+ */
+static void htbs_judge_window(struct htbs_policy *policy, u64 now, bool slow)
+{
+	u64 reads = htbs_policy_in_flight(policy, false) * HTBS_LIMIT_ONE;
+	struct htbs_limit *window = &policy->window;
+
+	if (!slow && window->full && htbs_limit_probes(window) &&
+	    now - policy->window_doubled >= HTBS_LIMIT_INTERVAL) {
+		htbs_limit_double(window);
+		policy->window_doubled = now;
+	}
+	htbs_limit_judge(window, slow, reads);
+}
+
+/* Most requests tell nothing of the limits. */
+static noinline void htbs_judge_limits(struct htbs_policy *policy, struct htbs_flow *flow,
+				       u64 now, const struct htbs_sent *sent, bool slow)
+{
+	bool probes = htbs_limit_probes(&policy->quota.limit);
+	bool late = policy->rotational || probes ? slow : htbs_before(sent->due, now);
+	bool raises;
+
+	if (!late && htbs_falls_behind(policy, flow, now)) {
+		slow = true;
+		late = true;
+	}
+	raises = htbs_surplus_was_held(policy) && htbs_may_raise(policy, flow, now, sent->cost);
+	if (slow || raises)
+		htbs_judge_window(policy, now, slow);
+	if (late || raises)
+		htbs_quota_judge(&policy->quota, late);
+}
+
+/**
+ * htbs_policy_judge_limits() - a request that conformed has completed
+ * @policy: the policy
+ * @flow: its flow, which still has it in flight
+ * @now: real time, ns
+ * @sent: the request
+ *
+ * A slow one lowers the window. It lowers the quota on a device that seeks, as what a disk
+ * owes to its medium delays all that follows for seconds; on others a late one does, as an
+ * erasure delays one read and is over, but the first one that is slow ends its growth.
+ *
+ * A flow that is behind takes time to catch up. So its pace lowers both once in a latency,
+ * if it is behind by more than that, and while it is behind by more than a request raises
+ * none. On a device that seeks a flow that is behind has a deadline for that. Of flows with
+ * a longer latency than another all are in time anyway: they raise no limit.
+ */
+void htbs_policy_judge_limits(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
+			      const struct htbs_sent *sent)
+{
+	bool slow = 4 * (now - sent->at) > 3 * (sent->due - sent->at);
+
+	if (slow || htbs_surplus_was_held(policy) || htbs_pace_is_due(policy, flow, now))
+		htbs_judge_limits(policy, flow, now, sent, slow);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Of which flows conforming requests are expected.
+ */
+#ifndef HTBS_CORE_EXPECT_H
+#define HTBS_CORE_EXPECT_H
+
+#include <linux/types.h>
+
+#include <htbs/core/flow.h>
+#include <htbs/core/policy.h>
+
+/* A conforming request is expected for no longer: a group that is idle for as long is freed. */
+#define HTBS_EXPECT_MOST	(60 * HTBS_HORIZON)
+
+/**
+ * htbs_flow_had_conforming() - whether a conforming request has arrived a moment ago
+ * @flow: the flow
+ * @now: real time, ns
+ *
+ * Then the flow is expected to have others for most of the time for which it is after one,
+ * and whether another one conforms need not be known.
+ *
+ * Return: true if it has.
+ */
+static inline bool htbs_flow_had_conforming(const struct htbs_flow *flow, u64 now)
+{
+	return !RB_EMPTY_NODE(&flow->expected) &&
+	       htbs_before(now + flow->expect_for / 16 * 15, flow->expected_until);
+}
+
+void htbs_policy_expect_more(struct htbs_policy *policy, struct htbs_flow *flow,
+			     u64 now);
+void htbs_policy_expect_none(struct htbs_policy *policy,
+			     struct htbs_flow *flow);
+struct htbs_flow *htbs_policy_expected(struct htbs_policy *policy,
+				       const struct htbs_flow *except, u64 now);
+
+#endif /* HTBS_CORE_EXPECT_H */
