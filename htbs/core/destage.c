@@ -10,6 +10,10 @@
  * writes are on the medium when they complete; if the drive lets reads go before; and for an
  * array with a cache that is not volatile. Until reads have told it is taken for 1.
  *
+ * What is left counts from the last read that the drive served alone: that one has waited for what
+ * it had to. Else, where a write takes the drive less than is believed, what is left grows without
+ * end, and reads seem to wait for a small part of it, whatever is written between them.
+ *
  * With a full cache a drive takes a write once it has written another one to the medium.
  * So such a write tells what the drive takes for one, in its own order, and changes nothing
  * of what it has left.
@@ -128,6 +132,8 @@ u64 htbs_destage_read(struct htbs_destage *destage, u64 since, u64 took, bool al
 		htbs_destage_learn(&destage->position, took - waited);
 	else if (alone)
 		htbs_destage_learn_part(destage, all, took);
+	if (alone)
+		destage->until = 0;
 	return waited;
 }
 

@@ -1,8 +1,9 @@
 """What each mechanism of the rule is worth: python -m tests.sim.ablation [NAME…].
 
-Each mechanism of ablation.toml is left out in a copy of the tree, and the loads of `tests.sim` and
-of the census are run. What differs is printed: a total by more than 2 %, late requests by more than
-a tenth and 3, the part of a reservation that was kept by more than 0.02.
+Each mechanism of ablation.toml is left out in a copy of the tree, and the loads of `tests.sim`, of
+the census and random sets of tenants are run. What differs is printed: a total by more than 2 %,
+late requests by more than a tenth and 3, the part of a reservation that was kept (of random sets:
+the part of them in which all was kept, beside weights: of its share) by more than 0.02.
 """
 
 import argparse
@@ -19,8 +20,9 @@ from pathlib import Path
 from queue import Queue
 from statistics import median
 
+from tests.model.reservation import SECOND, Params
 from tests.mutants.run import Mutant, copy_tree
-from tests.sim import census
+from tests.sim import census, tenants
 from tests.sim.drives import draw, draw_flash
 from tests.sim.loads import (
     FLASH_READ,
@@ -41,7 +43,7 @@ from tests.sim.loads import (
 )
 from tests.sim.sim import HTBS, Client, Knobs, run
 
-SEED, DISKS, FLASHES = 77, 30, 6
+SEED, DISKS, FLASHES, SETS = 77, 30, 6, 150
 TOTAL, LATE, KEPT = 0.02, 0.1, 0.02
 Row = list[float]  # MB/s, late, conforming, smallest part kept or -1; empty: requests pile up
 
@@ -56,7 +58,7 @@ def loads() -> dict[str, tuple[list[list[Client]], int, str]]:
         "overload, mixed": ([OVERLOAD_MIXED], 120, "hd080hj"),
         "unlimited, 4k, apart": ([apart(unlimited(sequential=True))], 60, "hd080hj"),
         "admitted, 2 greedy": ([boundary(seed, 10, 1, 2) for seed in range(60)], 10, "hd080hj"),
-        "steady pair": ([apart([steady(client, 60) for client in PAIR])] * 4, 60, "hd080hj"),
+        "steady pair": ([apart([steady(client, 120) for client in PAIR])] * 8, 120, "hd080hj"),
         "and a random writer": ([neighbour(60)], 60, "hd080hj"),
         "scattered writes": ([[scattered_writer()]], 120, "hd080hj"),
         "seven sequential readers": ([crowd(7)], 60, "nearline"),
@@ -73,6 +75,8 @@ def measure() -> dict[str, Row]:
     for name, (sets, seconds, drive) in loads().items():
         knobs = replace(HTBS, t_wait=0) if drive == "tlc" else HTBS
         rows[name] = _unless_they_pile_up(_of_the_drive, sets, knobs, seconds, drive)
+    rows["weights, 1 : 3"] = _weighted()
+    rows[f"{SETS} random sets"] = _random_sets()
     rng = random.Random(SEED)
     disks = [draw(rng) for _ in range(DISKS)]
     flashes = [draw_flash(rng) for _ in range(FLASHES)]
@@ -98,6 +102,21 @@ def _of_the_drive(sets: list[list[Client]], knobs: Knobs, seconds: int, drive: s
     inside = [client for each in runs for client in each.clients]
     return [sum(each.total for each in runs) / len(runs) / 1e6,
             sum(c.late for c in inside), sum(c.conforming for c in inside), -1]
+
+
+def _weighted() -> Row:
+    """Two random readers; how much of its share of surplus the one with the larger weight has."""
+    promise = Params(20_000, 8192, SECOND)
+    outcome = run([Client(promise._replace(weight=weight), depth=4) for weight in (100, 300)])
+    one, other = (rate - promise.bw for rate in outcome.rates())
+    return [outcome.total / 1e6, outcome.late(), 1, other / one / 3]
+
+
+def _random_sets() -> Row:
+    results = [tenants.measure(seed, False) for seed in range(SEED, SEED + SETS)]
+    groups = [group for got in results for group in got]
+    kept = sum(not any(group.missed for group in got) for got in results) / SETS
+    return [1, sum(each.late for each in groups), sum(each.conforming for each in groups), kept]
 
 
 def _drawn(cases: list[tuple], seconds: int) -> Row:

@@ -123,6 +123,16 @@ def test_a_write_that_finds_the_cache_full_changes_nothing_of_what_is_left():
     assert destage.until == pytest.approx(10 * SECOND + 3 * MS, abs=MS // 2)
 
 
+def test_what_a_read_has_waited_for_is_no_longer_left():
+    """Else what is left only grows where a write takes less than is believed: 3 ms, here."""
+    (lib, destage), now = cache_of(), SECOND
+    for _ in range(400):
+        read_behind_writes(lib, destage, now, 4, 22 * MS)
+        now += 22 * MS
+        assert lib.htbs_destage_time(byref(destage), now) == 0
+    assert lib.htbs_destage_cost(byref(destage), 0) == pytest.approx(3 * MS, rel=0.05)
+
+
 def test_what_the_drive_had_in_its_buffer_tells_nothing():
     """As a sequential reader finds most of its requests there, whatever is destaged."""
     lib, destage = cache_of()
