@@ -15,9 +15,9 @@ wrote this page. {drives} drives were drawn at random by the seed {seed} (`tests
 disks of 5400 to 15000 rpm with or without command queueing (depth 4 to 256), ageing, a volatile
 write cache, or shingled tracks, and each third a flash drive with 1 to 32 dies; one in four is
 behind virtio-blk, without a budget and with jitter. Each ran each of the workloads below in a
-guest with Debian's kernel {kernel}, in virtual time ({speed} instructions a nanosecond), for some
-seconds on a disk and two or less on flash: so short a run has the time in it in which HTBS
-learns what the drive is. A set of reservations that a drive could not keep is not asked of it.
+guest with Debian's kernel {kernel}, in virtual time ({speed} instructions a nanosecond), for half a
+second to eight: so short a run has the time in it in which HTBS learns what the drive is. A set of
+reservations that a drive could not keep is not asked of it.
 
 **Feasible.** A set of reservations is feasible if it could be kept with one request at a time in
 the drive: in the mean it takes nine tenths of the drive's time, by its data sheet, and each latency

@@ -24,6 +24,10 @@ WAYS = (
 # reads alone (tests/sim/census.py).
 _READER = Reservation(8 << 20, 4 * KIB, 1_000)
 
+# In two seconds a writer fills little more than the buffer of many a drive: a scheduler that lets
+# it seems to move more than the drive can program.
+_FILLS = 6
+
 
 @dataclass(frozen=True)
 class Workload:
@@ -109,7 +113,7 @@ WORKLOADS = (
     Workload("5.3-4", "5.3: and four random readers", _total(4), 8),
     Workload("ncq", "A reader beside a writer and a stream, disks that reorder", _ncq, 8),
     Workload("flash-read", "A reader beside deep readers, flash", _flash_read, 0, 1),
-    Workload("flash-write", "A reader beside a deep writer, flash", _flash_write, 0, 2),
+    Workload("flash-write", "A reader beside a deep writer, flash", _flash_write, 0, _FILLS),
     Workload("neighbour", "5.1 beside a neighbour that floods the drive", _neighbour, 8, 2),
 )
 

@@ -82,13 +82,21 @@ NEIGHBOURS = (WRITER, BACKUP, RANDOM)
 
 def experiment(seed: int) -> Experiment:
     """The database first, a neighbour more each second."""
-    jobs = (DATABASE, *NEIGHBOURS)
-    return Experiment(
-        "pgbench", jobs, ways.ALL, DRIVE, _SECONDS, seed, apart=1, volumes=VOLUMES
-    )  # fmt: skip
+    return _beside_jobs("pgbench", NEIGHBOURS, seed)
+
+
+def alone(seed: int) -> Experiment:
+    """The database without neighbours: what its syncs take by themselves."""
+    return _beside_jobs("pgbench-alone", (), seed)
+
+
+def _beside_jobs(name: str, neighbours: tuple[Job, ...], seed: int) -> Experiment:
+    jobs = (DATABASE, *neighbours)
+    return Experiment(name, jobs, ways.ALL, DRIVE, _SECONDS, seed, apart=1, volumes=VOLUMES)
 
 
 CASE = Case(drives.PAPER.title, experiment)
+ALONE = Case(f"{drives.PAPER.title}, no neighbours", alone)
 
 
 def got(runs: Runs) -> Claim:
@@ -164,17 +172,21 @@ _HEAD = (
     *("scheduler", "tps", "transaction p50 ms", "p99", "p99.9", "max"),
     *("syncs", "sync mean ms", "p99", "p99.9", "max"),
     *("reserved KB/s", "got KB/s", "longer than 100 ms", "conforming", "of these late"),
-    *(f"{each.name} KB/s" for each in NEIGHBOURS),
 )
 
 
 def shown(study: Study, runs: Runs) -> str:
-    """Markdown: a line for each scheduler."""
-    return table.markdown([_HEAD, *(_row(runs, each) for each in ways.ALL)], 1)
+    """Markdown: a line for each scheduler, beside the neighbours and without them."""
+    return f"{_table(runs, CASE, NEIGHBOURS)}\n\nWithout neighbours:\n\n{_table(runs, ALONE, ())}"
 
 
-def _row(runs: Runs, way: Scheduler) -> tuple[str, ...]:
-    found = runs[CASE.name][way.name]
+def _table(runs: Runs, case: Case, neighbours: tuple[Job, ...]) -> str:
+    head = (*_HEAD, *(f"{each.name} KB/s" for each in neighbours))
+    rows = (_row(runs[case.name][each.name], each, neighbours) for each in ways.ALL)
+    return table.markdown([head, *rows], 1)
+
+
+def _row(found: dict, way: Scheduler, neighbours: tuple[Job, ...]) -> tuple[str, ...]:
     own = found[DATABASE.name]
     keys = ("p50", "p99", "p999", "max")
     return (
@@ -188,15 +200,16 @@ def _row(runs: Runs, way: Scheduler) -> tuple[str, ...]:
         f"{own['bw'] / KIB:,.0f}",
         f"{own['late']:,}",
         *(f"{own[key]:,}" if key in own else "-" for key in ("conforming", "missed")),
-        *(f"{found[each.name]['bw'] / KIB:,.0f}" for each in NEIGHBOURS),
+        *(f"{found[each.name]['bw'] / KIB:,.0f}" for each in neighbours),
     )
 
 
 def words_of(study: Study, runs: Runs) -> str:
     """What the numbers do not say by themselves."""
-    found = {each.name: runs[CASE.name][each.name][DATABASE.name] for each in ways.ALL}
+    found = {each.name: _own(runs, CASE, each) for each in ways.ALL}
     own = found[ways.HTBS.name]
     fewest = min(ways.ALL, key=lambda each: found[each.name]["wal_syncs"])
+    tails = {each.title: ms(_own(runs, ALONE, each)["sync_p999_us"]) for each in ways.ALL}
     return f"""\
 A conforming request is one that came when its group had asked for no more than it reserved. With
 HTBS {own["conforming"]:,} of the database's requests conformed: it asks for more than its
@@ -205,12 +218,18 @@ reservation is surplus, for which no latency is promised. Commits, queries and c
 cgroup, so they share one arrival curve: a sync that comes behind a checkpoint's pages is surplus,
 too. A client waits for its transaction, so a scheduler that stalls the database has few syncs to be
 late with: {fewest.title} has {found[fewest.name]["wal_syncs"]:,.0f}, HTBS
-{own["wal_syncs"]:,.0f}.
+{own["wal_syncs"]:,.0f}. Without neighbours the p99.9 of the syncs is by itself, behind the
+checkpoint's pages: {ways.beside(tails)}.
 
 The neighbours have no reservation, so with HTBS they share the default one, each with a flow of
 its own, and what is left of the device's time, in which a write counts three times. So the
 buffered writer has {_part(runs, ways.HTBS, WRITER):.0%} of what the three get, and the backup most
 of it. With BFQ, which gives each a queue, the writer has {_part(runs, _BFQ, WRITER):.0%}."""
+
+
+def _own(runs: Runs, case: Case, way: Scheduler) -> dict:
+    """What the database had."""
+    return runs[case.name][way.name][DATABASE.name]
 
 
 def _part(runs: Runs, way: Scheduler, job: Job) -> float:
@@ -233,7 +252,7 @@ those of the WAL: their number and mean are from pg_stat_wal, each one's time is
 tracing; *longer than* counts the database's requests, from submission to completion. {_SECONDS}
 seconds.
 """,
-    cases=(CASE,),
+    cases=(CASE, ALONE),
     claims=claims,
     figure=figure.database,
     table=shown,

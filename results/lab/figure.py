@@ -291,8 +291,11 @@ _MARKS = {"p50": "o", "p99": "s", "p999": "D", "max": "|"}
 
 
 def database(study: Study, runs: Runs, series: Series) -> Figure:
-    """Transactions, their latency and that of the syncs, and bandwidths, by scheduler."""
-    [case] = study.cases
+    """Transactions, their latency and that of the syncs, and bandwidths, by scheduler.
+
+    Of the first case: the others are in the table.
+    """
+    case = study.cases[0]
     ways, job = case.first.schedulers, case.first.database
     figure, panels = pyplot.subplots(
         1,

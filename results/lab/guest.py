@@ -196,6 +196,6 @@ def _rest(experiment: Experiment, stage: list[Job]) -> list[str]:
     """
     begun = max(late(experiment, job) for job in stage) + _BEGIN
     rest = min(job.options.get("runtime", experiment.seconds) for job in stage) - begun
-    if rest <= 0:
+    if rest <= 0 or all(isinstance(job, Database) for job in stage):
         return []
     return [f"sleep {begun:g}", "kill -STOP $jobs", f"sleep {rest:g}", "kill -CONT $jobs"]

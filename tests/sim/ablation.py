@@ -1,4 +1,6 @@
-"""What each mechanism of the rule is worth: python -m tests.sim.ablation [NAME…].
+"""What each mechanism of the rule is worth: python -m tests.sim.ablation >docs/ablation.md
+
+The names of some mechanisms as arguments: only these.
 
 Each mechanism of ablation.toml is left out in a copy of the tree, and the loads of `tests.sim`, of
 the census and random sets of tenants are run. What differs is printed: a total by more than 2 %,
@@ -45,6 +47,21 @@ from tests.sim.sim import HTBS, Client, Knobs, run
 
 SEED, DISKS, FLASHES, SETS = 77, 30, 6, 150
 TOTAL, LATE, KEPT = 0.02, 0.1, 0.02
+PAGE = f"""\
+# What each mechanism is worth
+
+    python -m tests.sim.ablation >docs/ablation.md
+
+made this page. Each mechanism of the core is left out of a copy of the tree
+([ablation.toml](../tests/sim/ablation.toml) has the change), and the loads of `python -m tests.sim`
+and of `make census` are simulated ({DISKS} disks and {FLASHES} flash drives, drawn by the seed
+{SEED}), and {SETS} random sets of `make tenants`. What differs is in the table: a total by more
+than {TOTAL:.0%}, late requests by more than a tenth and 3, what was kept by more than {KEPT} (of
+random sets: the part of them in which all was kept; with weights: what the larger one has of its
+share).
+
+| without | is that | differs |
+|---|---|---|"""
 Row = list[float]  # MB/s, late, conforming, smallest part kept or -1; empty: requests pile up
 
 
@@ -169,7 +186,7 @@ def differences(base: dict[str, Row], other: dict[str, Row]) -> list[str]:
 def main() -> None:
     """Measure all, and print a row of a table for each mechanism."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help="of a mechanism; by default all")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of a mechanism; all by default")
     parser.add_argument("--measure", action="store_true", help="this tree only, as JSON")
     args = parser.parse_args()
     if args.measure:
@@ -190,7 +207,7 @@ def main() -> None:
         finally:
             trees.put(tree)
 
-    print("| without | is that | |\n|---|---|---|")
+    print(PAGE)
     with ThreadPoolExecutor(trees.qsize()) as pool:
         for number, found in enumerate(pool.map(one, chosen)):
             mechanism = chosen[number]

@@ -115,6 +115,12 @@ def test_script_makes_the_database_before_anything_schedules() -> None:
     assert -1 not in places and places == sorted(places), dict(zip(steps, places, strict=True))
 
 
+def test_database_without_neighbours_starts_no_fio() -> None:
+    script = guest.script(pgbench.alone(1), schedulers.BFQ)
+    assert "\npgbench -h" in script
+    assert "fio" not in script and "kill -STOP" not in script
+
+
 def test_neighbours_are_jobs_of_fio_with_a_file_each() -> None:
     [jobs] = job_files(guest.script(pgbench.experiment(1), schedulers.HTBS)).values()
     assert {name: job["filename"] for name, job in jobs.items()} == {
@@ -190,11 +196,13 @@ def test_claims_are_decided_by_the_numbers(tmp_path: Path) -> None:
 def test_table_has_a_line_for_each_scheduler(tmp_path: Path) -> None:
     found = fill([pgbench.STUDY], tmp_path, made_up({"tps": 12.5}))
     runs = summary.numbers(pgbench.STUDY, found)
-    head, _, htbs, *others = pgbench.shown(pgbench.STUDY, runs).splitlines()
+    beside, _, alone = pgbench.shown(pgbench.STUDY, runs).split("\n\n")
+    head, _, htbs, *others = beside.splitlines()
     cells = dict(zip(head.strip("| ").split(" | "), htbs.strip("| ").split(" | "), strict=True))
     assert (cells["scheduler"], cells["tps"], cells["conforming"]) == ("HTBS", "12.5", "9")
     assert (cells["got KB/s"], cells["writer KB/s"]) == ("500", "500")
     assert len(others) == len(pgbench.ways.ALL) - 1
+    assert "writer" not in alone and len(alone.splitlines()) == len(beside.splitlines())
 
 
 def test_numbers_of_a_database_are_in_the_summary(tmp_path: Path) -> None:
