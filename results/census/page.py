@@ -30,7 +30,7 @@ the drive (`default_bw`). In 5.3 the reservations are those of *mixed-disk*
 ([README.md](README.md#many-readers-with-reservations-that-can-be-kept)).
 
 - *Bandwidth kept* is the smallest part that a group got of its bandwidth, or of what it asked for
-  if that is less.
+  if that is less; what it asked for within its last latency need not be done yet.
 - *Late per conforming*: with HTBS and the paper's rule, conforming requests that were late; with
   the others, requests that took longer than the latency.
 - *Total over the best that keeps*: what all groups moved, against the best other scheduler that

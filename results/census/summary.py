@@ -23,7 +23,7 @@ def _numbers(its: Experiment, way: str, found: Mapping[str, Mapping[str, dict]])
     promised = [job for job in its.jobs if job.reservation]
     late, of = _late(jobs[job.name] for job in promised)
     return {
-        "kept": round(min(_kept(job, way, found) for job in promised), 4),
+        "kept": round(min(_kept(its, job, way, found) for job in promised), 4),
         "late": late,
         "of": of,
         "p99": round(
@@ -37,17 +37,21 @@ def _numbers(its: Experiment, way: str, found: Mapping[str, Mapping[str, dict]])
     }
 
 
-def _kept(job: Job, way: str, found: Mapping[str, Mapping[str, dict]]) -> float:
+def _kept(
+    its: Experiment, job: Job, way: str, found: Mapping[str, Mapping[str, dict]]
+) -> float:
     """The part of its bandwidth, or of what it asked for, that a group got.
 
-    A group that asks at random times asked for as much as the best scheduler gave it.
+    What it asked for within its last latency need not be done yet. A group that asks at random
+    times asked for as much as the best scheduler gave it.
     """
     got = found[way][job.name]["numbers"]["bw"]
     asked = float(job.options.get("rate", job.reservation.bw))
     if "rate_iops" in job.options:
         most = max(jobs[job.name]["numbers"]["bw"] for jobs in found.values())
         asked = min(job.options["rate_iops"] * job.block, most)
-    return got / min(asked, job.reservation.bw)
+    done = 1 - job.reservation.latency_us / 1e6 / its.seconds
+    return got / (done * min(asked, job.reservation.bw))
 
 
 def _late(jobs: Iterable[dict]) -> tuple[int, int]:

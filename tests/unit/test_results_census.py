@@ -198,17 +198,25 @@ def numbers(**changes: object) -> dict:
 
 def test_what_a_group_kept() -> None:
     """Of what it reserved, or of what it asked for; the worst group counts."""
-    [its] = [replace(each, jobs=(reader, steady)) for each in [workloads.experiments(
-        DRIVES[0], 1)["5.1"]]]
+    its = replace(workloads.experiments(DRIVES[0], 1)["5.1"], jobs=(reader, steady))
     found = {"none": {"reader": numbers(bw=50_000), "steady": numbers(bw=30_000)}}
     assert summary.reduced(its, found)["none"]["kept"] == 0.5
     found = {"none": {"reader": numbers(bw=90_000), "steady": numbers(bw=20_000)}}
     assert summary.reduced(its, found)["none"]["kept"] == pytest.approx(2 / 3, abs=1e-4)
 
 
-reader = Job("reader", "randread", 0, KIB << 10, Reservation(100_000, 4096, 10_000))
+def test_what_a_group_asks_for_last_need_not_be_done_yet() -> None:
+    its = replace(workloads.experiments(DRIVES[0], 1)["5.1"], jobs=(patient,), seconds=10)
+    found = {"none": {"reader": numbers(bw=90_000)}}
+    assert summary.reduced(its, found)["none"]["kept"] == 1
+    found = {"none": {"reader": numbers(bw=81_000)}}
+    assert summary.reduced(its, found)["none"]["kept"] == 0.9
+
+
+reader = Job("reader", "randread", 0, KIB << 10, Reservation(100_000, 4096, 1))
+patient = replace(reader, reservation=Reservation(100_000, 4096, 1_000_000))
 steady = Job(
-    "steady", "read", 0, KIB << 10, Reservation(60_000, 4096, 10_000), options={"rate": 30_000}
+    "steady", "read", 0, KIB << 10, Reservation(60_000, 4096, 1), options={"rate": 30_000}
 )
 poisson = replace(reader, options={"rate_iops": 20})
 
