@@ -28,16 +28,15 @@ void htbs_depth_init(struct htbs_depth *depth, u64 position)
  * htbs_depth_learn() - a request has completed for which the device had to position
  * @depth: the estimates
  * @in_flight: how many requests the device had, this one included; not 0
- * @took: how long the device took for it, ns
- * @bytes: its data; not 0
+ * @took: how long the device took for it, but for its transfer, ns
  */
-void htbs_depth_learn(struct htbs_depth *depth, u32 in_flight, u64 took, u32 bytes)
+void htbs_depth_learn(struct htbs_depth *depth, u32 in_flight, u64 took)
 {
 	u32 step = ilog2(in_flight);
 
 	if (step >= HTBS_DEPTH_STEPS)
 		step = HTBS_DEPTH_STEPS - 1;
-	htbs_service_time_learn(&depth->with[step], took, bytes, true);
+	htbs_service_time_learn(&depth->with[step], took, 0, true);
 }
 
 /**

@@ -25,6 +25,9 @@
 #include <htbs/core/destage.h>
 #include <htbs/core/service.h>
 
+/* A drive reads no more requests in a row ahead. */
+#define HTBS_HITS_MOST		1024
+
 /**
  * htbs_destage_init() - nothing is known of the drive
  * @destage: its cache
@@ -80,10 +83,10 @@ void htbs_destage_write(struct htbs_destage *destage, u64 since, u64 took, u64 t
 {
 	u64 one = htbs_destage_one(destage, transfer), left;
 
-	if (4 * took > one) {
+	if (4 * took > one && took > transfer) {
 		if (!destage->write)
 			destage->write = destage->position;
-		htbs_destage_learn(&destage->write, took > transfer ? took - transfer : 0);
+		htbs_destage_learn(&destage->write, took - transfer);
 		one = took < one ? took : one;
 	}
 	left = htbs_destage_left(destage, since) + one;
@@ -106,6 +109,25 @@ static void htbs_destage_learn_part(struct htbs_destage *destage, u64 all, u64 t
 }
 
 /**
+ * htbs_destage_is_hit() - whether the drive seems to have had a read in its buffer
+ * @destage: its cache
+ * @took: how long the read took, but for its transfer, ns
+ *
+ * It took less than half of a positioning. If more do than a drive reads ahead, it does not
+ * position for as long.
+ *
+ * Return: true if so: such a read tells nothing.
+ */
+bool htbs_destage_is_hit(struct htbs_destage *destage, u64 took)
+{
+	if (2 * took >= destage->position)
+		destage->hits = 0;
+	else if (destage->hits < HTBS_HITS_MOST)
+		destage->hits++;
+	return destage->hits && destage->hits < HTBS_HITS_MOST;
+}
+
+/**
  * htbs_destage_read() - a read for which the drive has to position has completed
  * @destage: its cache
  * @since: when the drive began with it, real ns
@@ -114,7 +136,7 @@ static void htbs_destage_learn_part(struct htbs_destage *destage, u64 all, u64 t
  *
  * A read during which others complete does not tell what it waited. If the drive has less to
  * destage than one positioning it tells how long the drive positions, as a read's own differs
- * by as much. One that took less than half of that was in the drive's buffer.
+ * by as much.
  *
  * Return: how long it waited for what the drive destages, ns.
  */
@@ -124,8 +146,6 @@ u64 htbs_destage_read(struct htbs_destage *destage, u64 since, u64 took, bool al
 	u64 all = htbs_destage_left(destage, since);
 	u64 time = htbs_destage_time(destage, since);
 
-	if (2 * took < destage->position)
-		return 0;
 	if (waited > time)
 		waited = time;
 	if (all < destage->position)

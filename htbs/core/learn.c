@@ -34,7 +34,8 @@ htbs_learn_service(struct htbs_policy *policy, struct htbs_flow *flow, u64 took,
 
 	htbs_service_time_learn(&policy->service, device, sent->cost, far || slow);
 	if (far || slow)
-		htbs_depth_learn(&policy->depth, policy->in_flight, device, sent->cost);
+		htbs_depth_learn(&policy->depth, policy->in_flight,
+				 device > transfer ? device - transfer : 0);
 	if (slow) {
 		transfer += transfer / 4;
 		took = took < transfer ? took : transfer;
@@ -52,6 +53,8 @@ static noinline u64 htbs_learn_disk(struct htbs_policy *policy, struct htbs_flow
 				    u64 since, u64 took, const struct htbs_sent *sent)
 {
 	u64 transfer = sent->cost * policy->service.stream >> 10, device = took, destages = 0;
+	bool alone = !htbs_before(sent->at + HTBS_SENT_AT_UNIT, since);
+	u64 positions = took > transfer ? took - transfer : 0;
 	struct htbs_destage *destage = &policy->destage;
 
 	if ((sent->flags & HTBS_SENT_FAR) && (sent->flags & HTBS_SENT_WRITE)) {
@@ -60,8 +63,8 @@ static noinline u64 htbs_learn_disk(struct htbs_policy *policy, struct htbs_flow
 			destages = htbs_destage_cost(destage, transfer);
 		device = htbs_later(took, destages);
 	} else if (sent->flags & HTBS_SENT_FAR) {
-		took -= htbs_destage_read(destage, since, took > transfer ? took - transfer : 0,
-					  !htbs_before(sent->at, since));
+		if (!htbs_destage_is_hit(destage, positions))
+			took -= htbs_destage_read(destage, since, positions, alone);
 		device = took;
 	}
 	htbs_learn_service(policy, flow, took, device, sent);

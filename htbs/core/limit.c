@@ -44,7 +44,7 @@ void htbs_limit_init(struct htbs_limit *limit, u64 first, u64 least, u64 most)
 
 static void htbs_limit_lower(struct htbs_limit *limit, u64 used)
 {
-	if (htbs_limit_probes(limit) && limit->value <= limit->least)
+	if (limit->value <= limit->least)
 		return;
 	if (limit->value > used)
 		limit->value = used;

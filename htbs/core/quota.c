@@ -102,15 +102,29 @@ bool htbs_quota_allows(struct htbs_quota *quota, u64 now)
  */
 static void htbs_quota_measure(struct htbs_quota *quota, u64 now)
 {
-	u64 passed = now - quota->since;
+	u64 passed = now - quota->since, used;
 
 	if (passed < quota->interval)
 		return;
-	quota->used = div64_u64(quota->bytes * 1000, passed / 1000000);
+	used = div64_u64(quota->bytes * 1000, passed / 1000000);
+	/* After a pause it says little of what is written when the flow writes. */
+	if (used > quota->used || passed < 2 * quota->interval)
+		quota->used = used;
 	quota->bytes = 0;
 	quota->since = now;
-	if (htbs_limit_probes(&quota->limit) && 2 * quota->used >= quota->limit.value)
+	if (htbs_limit_probes(&quota->limit) && 2 * used >= quota->limit.value)
 		htbs_limit_double(&quota->limit);
+}
+
+/* What is written while no limit applies is paid for later by an interval at most. */
+static void htbs_quota_charge(struct htbs_quota *quota, u64 bytes, u64 now)
+{
+	s64 least = -(s64)(bytes + htbs_quota_bytes(quota, quota->interval));
+
+	htbs_quota_fill(quota, now);
+	quota->tokens -= bytes;
+	if (quota->tokens < least)
+		quota->tokens = least;
 }
 
 /**
@@ -126,10 +140,8 @@ void htbs_quota_account(struct htbs_quota *quota, u32 cost, u64 position,
 {
 	u64 bytes = htbs_quota_cost(cost, position);
 
-	if (surplus) {
-		htbs_quota_fill(quota, now);
-		quota->tokens -= bytes;
-	}
+	if (surplus)
+		htbs_quota_charge(quota, bytes, now);
 	quota->bytes += bytes;
 	htbs_quota_measure(quota, now);
 }
@@ -138,9 +150,14 @@ void htbs_quota_account(struct htbs_quota *quota, u32 cost, u64 position,
  * htbs_quota_judge() - a conforming request has completed
  * @quota: the quota
  * @late: it was late, or its flow is behind its pace
+ * @now: real time, ns
+ *
+ * If nothing was written for a second, the quota is not why it was late.
  */
-void htbs_quota_judge(struct htbs_quota *quota, bool late)
+void htbs_quota_judge(struct htbs_quota *quota, bool late, u64 now)
 {
+	if (late && now - quota->since > HTBS_HORIZON)
+		return;
 	htbs_limit_judge(&quota->limit, late, quota->used ?: quota->limit.value);
 }
 

@@ -78,7 +78,7 @@ static u64 htbs_believable(const struct htbs_service_time *time, u64 took)
  * htbs_service_time_learn() - a request has completed
  * @time: the estimate
  * @took: how long the device took for it, ns
- * @bytes: its data; not 0
+ * @bytes: its data; not 0, but if @positioned, where @took may be without a transfer
  * @positioned: the device had to position for it
  */
 void htbs_service_time_learn(struct htbs_service_time *time, u64 took, u32 bytes,

@@ -171,7 +171,7 @@ static noinline void htbs_judge_limits(struct htbs_policy *policy, struct htbs_f
 	if (slow || raises)
 		htbs_judge_window(policy, now, slow);
 	if (late || raises)
-		htbs_quota_judge(&policy->quota, late);
+		htbs_quota_judge(&policy->quota, late, now);
 }
 
 /**

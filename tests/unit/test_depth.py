@@ -32,7 +32,7 @@ def parts():
     lib = host.build()
     prototypes = {
         "htbs_depth_init": (POINTER(CDepth), c_uint64),
-        "htbs_depth_learn": (POINTER(CDepth), c_uint32, c_uint64, c_uint32),
+        "htbs_depth_learn": (POINTER(CDepth), c_uint32, c_uint64),
         "htbs_depth_add": (POINTER(CDepth), c_uint32, c_uint64, POINTER(CLoad)),
     }
     for name, arguments in prototypes.items():
@@ -66,7 +66,7 @@ def test_a_time_is_learned_of_as_many_as_the_device_had(depth):
     lib, estimates = parts(), CDepth()
     lib.htbs_depth_init(byref(estimates), 10 * MS)
     for _ in range(1000):
-        lib.htbs_depth_learn(byref(estimates), depth, 2 * MS, 4096)
+        lib.htbs_depth_learn(byref(estimates), depth, 2 * MS)
     learned = [time.position < 3 * MS for time in estimates.with_]
     assert learned == [each == step(depth) for each in range(STEPS)]
 

@@ -112,7 +112,7 @@ def parts():
         "htbs_quota_init": (None, POINTER(CQuota), c_uint64, c_uint64),
         "htbs_quota_allows": (c_bool, POINTER(CQuota), c_uint64),
         "htbs_quota_account": (None, POINTER(CQuota), c_uint32, c_uint64, c_bool, c_uint64),
-        "htbs_quota_judge": (None, POINTER(CQuota), c_bool),
+        "htbs_quota_judge": (None, POINTER(CQuota), c_bool, c_uint64),
         "htbs_quota_wait": (c_uint64, POINTER(CQuota), c_uint64),
         "htbs_service_time_init": (None, POINTER(CService), c_uint64),
         "htbs_service_time_learn": (None, POINTER(CService), c_uint64, c_uint32, c_bool),
@@ -338,7 +338,7 @@ def test_a_quota_leaves_one_small_request_a_second(position, least):
     lib.htbs_quota_init(byref(quota), position, 0)
     assert quota.limit.value == (least if position else 1 << 20)
     for _ in range(1000):
-        lib.htbs_quota_judge(byref(quota), True)
+        lib.htbs_quota_judge(byref(quota), True, 0)
     assert quota.limit.value == least
 
 
@@ -349,7 +349,7 @@ def test_a_new_quota_doubles_until_a_request_is_late(late):
     lib.htbs_quota_init(byref(quota), POSITION, 0)
     for i in range(3000):
         if i == 420 and late:
-            lib.htbs_quota_judge(byref(quota), True)
+            lib.htbs_quota_judge(byref(quota), True, i * MS)
         if lib.htbs_quota_allows(byref(quota), i * MS):
             lib.htbs_quota_account(byref(quota), max(4096, quota.limit.value // 900), 0, True,
                                    i * MS)
@@ -380,7 +380,7 @@ def test_no_quota_holds_surplus_back_for_ever(late, cost, position):
     lib, quota, now = parts(), CQuota(), 0
     lib.htbs_quota_init(byref(quota), POSITION, 0)
     for _ in range(late):
-        lib.htbs_quota_judge(byref(quota), True)
+        lib.htbs_quota_judge(byref(quota), True, now)
     assert 1 << 20 <= quota.limit.value < 20 * SECOND
     for _ in range(4):
         if not lib.htbs_quota_allows(byref(quota), now):
@@ -454,8 +454,40 @@ def test_a_slow_request_lowers_what_was_used():
     quota.limit.value = SECOND
     lib.htbs_quota_account(byref(quota), 20_000_000, 0, True, 100 * MS)
     lib.htbs_quota_account(byref(quota), 19_000_000, 10 * MS, True, 200 * MS)
-    lib.htbs_quota_judge(byref(quota), True)
+    lib.htbs_quota_judge(byref(quota), True, 200 * MS)
     assert quota.limit.value == 200_000_000 // 2
+
+
+def test_a_pause_says_nothing_of_what_is_written():
+    """The first write after it does not end an interval in which little was written."""
+    lib, quota = parts(), CQuota()
+    lib.htbs_quota_init(byref(quota), 0, 0)
+    quota.limit.value = SECOND
+    for now in (100 * MS, 200 * MS, 9 * SECOND):
+        lib.htbs_quota_account(byref(quota), 20_000_000, 0, True, now)
+    lib.htbs_quota_judge(byref(quota), True, 9 * SECOND)
+    assert quota.limit.value == 200_000_000 // 2
+
+
+def test_a_request_that_is_late_where_nothing_is_written_lowers_no_quota():
+    """For a second; what is written is as long in a drive's buffer."""
+    lib, quota = parts(), CQuota()
+    lib.htbs_quota_init(byref(quota), 0, 0)
+    quota.limit.value = SECOND
+    lib.htbs_quota_judge(byref(quota), True, SECOND + 1)
+    assert quota.limit.value == SECOND
+    lib.htbs_quota_judge(byref(quota), True, SECOND)
+    assert quota.limit.value < SECOND
+
+
+def test_what_is_written_while_no_limit_applies_is_paid_for_by_an_interval_at_most():
+    """A gigabyte: later ones wait for the last of them, and for 50 ms."""
+    lib, quota = parts(), CQuota()
+    lib.htbs_quota_init(byref(quota), 0, 0)
+    for _ in range(1000):
+        lib.htbs_quota_account(byref(quota), 1 << 20, 0, True, 0)
+    assert quota.limit.value == 1 << 20
+    assert lib.htbs_quota_wait(byref(quota), 0) == pytest.approx(1050 * MS, abs=MS)
 
 
 # Shares.

@@ -127,6 +127,17 @@ def test_what_one_flow_takes_is_not_believed_of_a_new_one(desk):
     assert desk.device.view().load > 5 * MS
 
 
+@pytest.mark.parametrize("stream", [4096, 20480])
+def test_what_the_last_requests_take_does_not_depend_on_their_size(desk, stream):
+    """8 ms and the transfer of 1 MiB, on a drive of 250 and of 50 MB/s."""
+    flow, size = desk.init_flow(SPARE), 1 << 20
+    desk.device.service.stream = stream
+    for i in range(1000):
+        desk.arrive(flow, (i % 2) << 30, size=size)
+        desk.serve(8 * MS + size * stream // 1024)
+    assert desk.device.depth[0].position == pytest.approx(8 * MS, rel=0.05)
+
+
 def test_a_slow_device_is_told_from_a_revolution_that_was_missed(desk):
     """A request that takes as long as to position is a slow transfer if all of them do."""
     stream, size, pos = desk.init_flow(SPARE), 1 << 20, 0
@@ -486,11 +497,13 @@ def test_a_slow_request_lowers_the_window_a_late_one_the_quota(flash):
         window.value = 8 * ONE
         before = quota.limit.value, window.value
         flash.now += SECOND
+        quota.since = flash.now  # something was written
         flash.arrive(tight)
         flash.serve(took=MS * 4 // 5)
         assert quota.limit.value == before[0] // (2 if grows else 1)
         assert window.value < before[1]
     flash.now += SECOND
+    quota.since = flash.now
     flash.arrive(tight)
     flash.serve(took=MS * 6 // 5)
     assert quota.limit.value < before[0]
@@ -514,6 +527,7 @@ def test_a_slow_request_lowers_the_quota_of_a_device_that_seeks(desk):
     for _ in range(2):
         quota.limit.value = 1 << 30
         desk.now += SECOND
+        quota.since = desk.now  # something was written
         desk.arrive(tight)
         desk.serve(took=80 * MS)
         assert quota.limit.value < 1 << 30

@@ -21,7 +21,7 @@ struct htbs_depth {
 };
 
 void htbs_depth_init(struct htbs_depth *depth, u64 position);
-void htbs_depth_learn(struct htbs_depth *depth, u32 in_flight, u64 took, u32 bytes);
+void htbs_depth_learn(struct htbs_depth *depth, u32 in_flight, u64 took);
 void htbs_depth_add(const struct htbs_depth *depth, u32 in_flight, u64 mean,
 		    struct htbs_load *load);
 

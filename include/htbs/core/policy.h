@@ -247,9 +247,12 @@ struct htbs_choice {
 	bool held;
 };
 
+/* The caller keeps no more of a time. */
+#define HTBS_SENT_AT_UNIT	1024	/* ns */
+
 /**
  * struct htbs_sent - what the caller keeps of a dispatched request
- * @at: when it was dispatched, real ns
+ * @at: when it was dispatched, real ns; to within HTBS_SENT_AT_UNIT
  * @due: when it is due, real ns: the latency after it is entitled; of the background, when
  *	it expires
  * @cost: bytes charged
