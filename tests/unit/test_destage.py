@@ -146,7 +146,7 @@ def test_what_the_drive_had_in_its_buffer_tells_nothing():
 
 
 def test_a_drive_that_takes_less_than_is_believed_for_all_reads_does_so():
-    """As a disk of a virtual machine whose host has flash: reads of 100 us are no hits there."""
+    """As a virtual disk on flash that is said to seek: reads of 100 us are no hits there."""
     lib, destage = cache_of()
     for number in range(3_000):
         lib.htbs_destage_write(byref(destage), number * MS, 0, 0)

@@ -447,11 +447,17 @@ def test_the_steps_of_a_limit_become_smaller():
         assert limit.value == value
 
 
+def quota_of_a_gigabyte(position=0):
+    """A quota of so many bytes/s, and the library."""
+    lib, quota = parts(), CQuota()
+    lib.htbs_quota_init(byref(quota), position, 0)
+    quota.limit.value = SECOND
+    return lib, quota
+
+
 def test_a_slow_request_lowers_what_was_used():
     """And not a rate that was never reached."""
-    lib, quota = parts(), CQuota()
-    lib.htbs_quota_init(byref(quota), POSITION, 0)
-    quota.limit.value = SECOND
+    lib, quota = quota_of_a_gigabyte(POSITION)
     lib.htbs_quota_account(byref(quota), 20_000_000, 0, True, 100 * MS)
     lib.htbs_quota_account(byref(quota), 19_000_000, 10 * MS, True, 200 * MS)
     lib.htbs_quota_judge(byref(quota), True, 200 * MS)
@@ -460,9 +466,7 @@ def test_a_slow_request_lowers_what_was_used():
 
 def test_a_pause_says_nothing_of_what_is_written():
     """The first write after it does not end an interval in which little was written."""
-    lib, quota = parts(), CQuota()
-    lib.htbs_quota_init(byref(quota), 0, 0)
-    quota.limit.value = SECOND
+    lib, quota = quota_of_a_gigabyte()
     for now in (100 * MS, 200 * MS, 9 * SECOND):
         lib.htbs_quota_account(byref(quota), 20_000_000, 0, True, now)
     lib.htbs_quota_judge(byref(quota), True, 9 * SECOND)
@@ -471,9 +475,7 @@ def test_a_pause_says_nothing_of_what_is_written():
 
 def test_a_request_that_is_late_where_nothing_is_written_lowers_no_quota():
     """For a second; what is written is as long in a drive's buffer."""
-    lib, quota = parts(), CQuota()
-    lib.htbs_quota_init(byref(quota), 0, 0)
-    quota.limit.value = SECOND
+    lib, quota = quota_of_a_gigabyte()
     lib.htbs_quota_judge(byref(quota), True, SECOND + 1)
     assert quota.limit.value == SECOND
     lib.htbs_quota_judge(byref(quota), True, SECOND)
