@@ -269,6 +269,28 @@ def test_a_write_is_held_while_the_drive_destages(desk):
     assert desk.serve() is writer
 
 
+@pytest.mark.parametrize(("early", "tells"), [(0, True), (1023, True), (1025, False)])
+def test_a_read_tells_what_it_waits_though_its_time_is_rounded(desk, early, tells):
+    """The caller keeps times to 1024 ns: a read that the drive served alone is one still."""
+    writer, tight = desk.init_flow(SPARE), reader_of_ten_ms(desk, 200 * MS)
+    desk.device.quota.limit.value = 16_000_000_000
+    for pos in range(60):
+        desk.now += SECOND
+        cached(desk, writer, 5)
+        desk.arrive(tight, (pos % 2) << 40)
+        flow, read = desk.dispatch()
+        read.sent.at -= early
+        desk.now += 10 * MS
+        desk.device.complete(flow, read, desk.now)
+    desk.device.quota.limit.value = 16_000_000_000
+    for pos in range(40):
+        desk.arrive(writer, (pos + 1) << 30, sync=False, write=True)
+    sent = 0
+    while desk.serve():
+        sent += 1
+    assert (sent == 40) == tells
+
+
 def test_a_read_may_fit_where_a_write_does_not(desk):
     """Of surplus: the write would be destaged before what is expected."""
     writer, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
