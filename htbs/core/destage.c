@@ -109,16 +109,16 @@ static void htbs_destage_learn_part(struct htbs_destage *destage, u64 all, u64 t
 }
 
 /**
- * htbs_destage_is_hit() - whether the drive seems to have had a read in its buffer
+ * htbs_destage_note_hit() - count a read that the drive seems to have had in its buffer
  * @destage: its cache
  * @took: how long the read took, but for its transfer, ns
  *
  * It took less than half of a positioning. If more do than a drive reads ahead, it does not
  * position for as long.
  *
- * Return: true if so: such a read tells nothing.
+ * Return: true if it seems so: such a read tells nothing.
  */
-bool htbs_destage_is_hit(struct htbs_destage *destage, u64 took)
+bool htbs_destage_note_hit(struct htbs_destage *destage, u64 took)
 {
 	if (2 * took >= destage->position)
 		destage->hits = 0;

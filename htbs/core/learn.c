@@ -63,7 +63,7 @@ static noinline u64 htbs_learn_disk(struct htbs_policy *policy, struct htbs_flow
 			destages = htbs_destage_cost(destage, transfer);
 		device = htbs_later(took, destages);
 	} else if (sent->flags & HTBS_SENT_FAR) {
-		if (!htbs_destage_is_hit(destage, positions))
+		if (!htbs_destage_note_hit(destage, positions))
 			took -= htbs_destage_read(destage, since, positions, alone);
 		device = took;
 	}

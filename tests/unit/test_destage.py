@@ -26,7 +26,7 @@ def parts():
     prototypes = {
         "htbs_destage_init": (None, POINTER(CDestage), c_uint64),
         "htbs_destage_write": (None, POINTER(CDestage), c_uint64, c_uint64, c_uint64),
-        "htbs_destage_is_hit": (c_bool, POINTER(CDestage), c_uint64),
+        "htbs_destage_note_hit": (c_bool, POINTER(CDestage), c_uint64),
         "htbs_destage_read": (c_uint64, POINTER(CDestage), c_uint64, c_uint64, c_bool),
         "htbs_destage_time": (c_uint64, POINTER(CDestage), c_uint64),
         "htbs_destage_cost": (c_uint64, POINTER(CDestage), c_uint64),
@@ -48,7 +48,7 @@ def read_behind_writes(lib, destage, now, writes, took):
     """A read that takes as long behind cached writes that come at once; how long it waited."""
     for _ in range(writes):
         lib.htbs_destage_write(byref(destage), now, 0, 0)
-    if lib.htbs_destage_is_hit(byref(destage), took):
+    if lib.htbs_destage_note_hit(byref(destage), took):
         return 0
     return lib.htbs_destage_read(byref(destage), now, took, True)
 
@@ -150,7 +150,7 @@ def test_a_drive_that_takes_less_than_is_believed_for_all_reads_does_so():
     lib, destage = cache_of()
     for number in range(3_000):
         lib.htbs_destage_write(byref(destage), number * MS, 0, 0)
-        if not lib.htbs_destage_is_hit(byref(destage), MS // 10):
+        if not lib.htbs_destage_note_hit(byref(destage), MS // 10):
             lib.htbs_destage_read(byref(destage), number * MS, MS // 10, True)
     assert lib.htbs_destage_cost(byref(destage), 0) == 0
     assert lib.htbs_destage_time(byref(destage), 3 * SECOND) == 0

@@ -34,7 +34,7 @@ struct htbs_destage {
 
 void htbs_destage_init(struct htbs_destage *destage, u64 position);
 void htbs_destage_write(struct htbs_destage *destage, u64 since, u64 took, u64 transfer);
-bool htbs_destage_is_hit(struct htbs_destage *destage, u64 took);
+bool htbs_destage_note_hit(struct htbs_destage *destage, u64 took);
 u64 htbs_destage_read(struct htbs_destage *destage, u64 since, u64 took, bool alone);
 u64 htbs_destage_time(const struct htbs_destage *destage, u64 now);
 u64 htbs_destage_cost(const struct htbs_destage *destage, u64 transfer);
