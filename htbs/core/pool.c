@@ -28,7 +28,7 @@
  */
 void htbs_pool_init(struct htbs_pool *pool, u64 need_most, u64 now)
 {
-	*pool = (struct htbs_pool){ .need_most = need_most, .idle_since = now };
+	*pool = (struct htbs_pool){ .need_most = need_most, .asked = now, .idle_since = now };
 	htbs_owed_head_init(&pool->head);
 	htbs_ready_node_init(&pool->ready);
 	htbs_fair_node_init(&pool->proportion);
@@ -91,20 +91,27 @@ struct htbs_flow *htbs_pool_of_ready(struct htbs_ready_node *node)
  * @pool: the pool; the request does not count yet
  * @flow: the flow of it that the request belongs to
  * @now: real time, ns
+ *
+ * How long a request waits is the scheduler's doing, so a pool does not ask for all of the
+ * device's time because it has requests pending all the time.  Were each served at once,
+ * the pool would have had none since a service after the last one arrived, or, if it waits
+ * for one to complete before it sends another, since the last one completed.
  */
 void htbs_pool_note_arrival(struct htbs_pool *pool, const struct htbs_flow *flow,
 			    u64 now)
 {
-	u64 most = HTBS_PAUSE_MOST * flow->time_alone, pause;
+	u64 most = HTBS_PAUSE_MOST * flow->time_alone, idle, pause;
 
 	if (!most)
 		return;
-	pause = htbs_pool_busy(pool) ? 0 : now - pool->idle_since;
+	idle = htbs_later(pool->asked + flow->time_alone, pool->idle_since);
+	pause = htbs_before(idle, now) ? now - idle : 0;
 	if (pause > most)
 		pause = most;
 	if (pool->pause > most)
 		pool->pause = most;
 	pool->pause += ((s64)pause - (s64)pool->pause) / HTBS_HABIT;
+	pool->asked = now;
 }
 
 /**

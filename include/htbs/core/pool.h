@@ -26,7 +26,9 @@ struct htbs_flow;
  * @pace: the reservation, and how far they have come together
  * @need: part of the device's time that the reservation takes, of HTBS_NEED_ONE
  * @need_most: from this part on it is impossible
- * @pause: how long they have no request before one arrives, mean, ns
+ * @pause: how long they would have none before one arrives, were each served at once,
+ *	mean, ns
+ * @asked: when one of their requests arrived last, or the pool began, real ns
  * @served: when a request of them was dispatched last, real ns
  * @head: what they are owed next: the head of the first of @backlog
  * @ready: the same among those that are served as soon as they are entitled
@@ -47,6 +49,7 @@ struct htbs_pool {
 	u64 need;
 	u64 need_most;
 	u64 pause;
+	u64 asked;
 	u64 served;
 	struct htbs_owed_head head;
 	struct htbs_ready_node ready;
