@@ -61,6 +61,15 @@ void htbs_policy_expect_none(struct htbs_policy *policy, struct htbs_flow *flow)
 	RB_CLEAR_NODE(&flow->expected);
 }
 
+/*
+ * Whether a conforming request of a flow is expected. A flow with a reservation of its own may
+ * wait for a request to complete before it sends another, and that may take long.
+ */
+static bool htbs_flow_expected(const struct htbs_flow *flow, u64 now)
+{
+	return htbs_before(now, flow->expected_until) || htbs_pool_busy(&flow->own);
+}
+
 /**
  * htbs_policy_expected() - of which flow a conforming request is expected
  * @policy: the policy
@@ -77,10 +86,10 @@ struct htbs_flow *htbs_policy_expected(struct htbs_policy *policy,
 
 	while (rb) {
 		flow = rb_entry(rb, struct htbs_flow, expected);
-		if (htbs_before(now, flow->expected_until) && flow != except)
+		if (htbs_flow_expected(flow, now) && flow != except)
 			return flow;
 		rb = rb_next(rb);
-		if (!htbs_before(now, flow->expected_until))
+		if (!htbs_flow_expected(flow, now))
 			htbs_policy_expect_none(policy, flow);
 	}
 	return NULL;

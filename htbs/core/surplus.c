@@ -34,55 +34,9 @@ static bool htbs_window_open(struct htbs_policy *policy)
 }
 
 /*
- * Whether the head of a flow may go as surplus. That is limited for others: what a flow
- * itself has reserved does not limit it.
- */
-static noinline bool htbs_within_limits(struct htbs_policy *policy,
-					const struct htbs_flow *flow, u64 now)
-{
-	return flow->head.write ? htbs_quota_allows(&policy->quota, now) :
-	       policy->rotational || htbs_window_open(policy);
-}
-
-/**
- * htbs_policy_limits_allow() - whether no limit of surplus is in the way of a flow's head
- * @policy: the policy
- * @flow: the flow; not the background
- * @now: real time, ns
- *
- * Surplus is limited while conforming requests of other flows are expected. A device that
- * does not seek may have whatever the limits allow.
- *
- * Return: true if none is.
- */
-__always_inline bool
-htbs_policy_limits_allow(struct htbs_policy *policy, const struct htbs_flow *flow,
-			 u64 now)
-{
-	return !htbs_others_expected(policy, flow, now) ||
-	       htbs_flow_owed(flow, now) || htbs_within_limits(policy, flow, now);
-}
-
-/**
- * htbs_policy_can_dispatch() - whether the device may have the head of a flow
- * @policy: the policy
- * @flow: the flow; not the background
- * @now: real time, ns
- *
- * Return: true if it may.
- */
-bool htbs_policy_can_dispatch(struct htbs_policy *policy,
-			      struct htbs_flow *flow, u64 now)
-{
-	if (policy->rotational && !htbs_policy_has_room(policy, flow, now))
-		return false;
-	return htbs_policy_limits_allow(policy, flow, now);
-}
-
-/*
  * How far surplus keeps a flow behind its pace, ns. What it was owed and has in flight it
  * has not had yet. Not at all if it asks for too few requests at a time to reach its
- * bandwidth on an idle device.
+ * bandwidth on an idle device, or for none.
  */
 static u64 htbs_held_up(const struct htbs_flow *flow, u64 now)
 {
@@ -90,7 +44,8 @@ static u64 htbs_held_up(const struct htbs_flow *flow, u64 now)
 	u64 ahead = htbs_pace_span(&pool->pace, &pool->paced);
 	u64 tag = htbs_pace_tag(&pool->pace) - ahead;
 
-	if (!htbs_before(tag, now) || htbs_fastest_time(&flow->fastest) >= ahead)
+	if (!htbs_before(tag, now) || !pool->in_flight ||
+	    (ahead && htbs_fastest_time(&flow->fastest) >= ahead))
 		return 0;
 	return now - tag;
 }
@@ -107,11 +62,14 @@ static bool htbs_is_tightest(struct htbs_policy *policy,
 	return !first || htbs_flow_latency(first) >= htbs_flow_latency(flow);
 }
 
-/* How far a flow is behind its pace is asked once in a latency. */
+/* How far a flow is behind its pace is asked once in a latency, or in an interval if less. */
 static bool htbs_pace_is_due(const struct htbs_policy *policy, const struct htbs_flow *flow,
 			     u64 now)
 {
-	return !policy->rotational && now - flow->pool->judged >= htbs_flow_latency(flow);
+	u64 latency = htbs_flow_latency(flow);
+
+	return !policy->rotational && now - flow->pool->judged >=
+	       (latency < HTBS_LIMIT_INTERVAL ? latency : HTBS_LIMIT_INTERVAL);
 }
 
 /* Whether a flow is behind its pace by more than a latency. */
@@ -153,6 +111,65 @@ static void htbs_judge_window(struct htbs_policy *policy, u64 now, bool slow)
 		policy->window_doubled = now;
 	}
 	htbs_limit_judge(window, slow, reads);
+}
+
+/*
+ * A flow that has one request at a time tells nothing before that completes, and the more
+ * surplus the device has, the longer that takes. So its pace is looked at before more goes.
+ */
+static void htbs_judge_pace(struct htbs_policy *policy, struct htbs_flow *other, u64 now)
+{
+	if (!htbs_falls_behind(policy, other, now))
+		return;
+	htbs_judge_window(policy, now, true);
+	htbs_quota_judge(&policy->quota, true, now);
+}
+
+/*
+ * Whether the head of a flow may go as surplus. That is limited for others: what a flow
+ * itself has reserved does not limit it.
+ */
+static noinline bool htbs_within_limits(struct htbs_policy *policy,
+					const struct htbs_flow *flow, u64 now)
+{
+	htbs_judge_pace(policy, htbs_policy_expected(policy, flow, now), now);
+	return flow->head.write ? htbs_quota_allows(&policy->quota, now) :
+	       policy->rotational || htbs_window_open(policy);
+}
+
+/**
+ * htbs_policy_limits_allow() - whether no limit of surplus is in the way of a flow's head
+ * @policy: the policy
+ * @flow: the flow; not the background
+ * @now: real time, ns
+ *
+ * Surplus is limited while conforming requests of other flows are expected. A device that
+ * does not seek may have whatever the limits allow.
+ *
+ * Return: true if none is.
+ */
+__always_inline bool
+htbs_policy_limits_allow(struct htbs_policy *policy, const struct htbs_flow *flow,
+			 u64 now)
+{
+	return !htbs_others_expected(policy, flow, now) ||
+	       htbs_flow_owed(flow, now) || htbs_within_limits(policy, flow, now);
+}
+
+/**
+ * htbs_policy_can_dispatch() - whether the device may have the head of a flow
+ * @policy: the policy
+ * @flow: the flow; not the background
+ * @now: real time, ns
+ *
+ * Return: true if it may.
+ */
+bool htbs_policy_can_dispatch(struct htbs_policy *policy,
+			      struct htbs_flow *flow, u64 now)
+{
+	if (policy->rotational && !htbs_policy_has_room(policy, flow, now))
+		return false;
+	return htbs_policy_limits_allow(policy, flow, now);
 }
 
 /* Most requests tell nothing of the limits. */

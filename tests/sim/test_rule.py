@@ -262,7 +262,7 @@ def test_flash_drives_it_was_not_tuned_for(name):
 def test_surplus_of_writes_is_little_on_a_slow_flash_drive():
     """One die programs a few MB/s: a reader has its bandwidth, and 1 in 100 is late at most."""
     late = conforming = 0
-    for drive in islice(slow_flash(random.Random(1)), 8):
+    for drive in islice(slow_flash(random.Random(1)), 12):
         load = FLASH_LOADS["reader, random writer"](drive)
         outcome = run(load.clients, HTBS, FLASH_SECONDS, 1, drive)
         assert load.kept(outcome) >= 0.98, str(drive)

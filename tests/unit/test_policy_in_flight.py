@@ -388,9 +388,12 @@ def test_a_sequential_head_that_is_owed_does_not_wait_for_surplus_that_is_held(d
     assert first[0] is tight
 
 
-def flood(flash, write):
+def flood(flash, write, shared=False):
     """A reader that conforms, and a flood that is held back."""
-    tight, greedy = flash.init_flow(SOON._replace(latency=MS)), flash.init_flow(SPARE)
+    tight = flash.init_flow(SOON._replace(latency=MS))
+    greedy = flash.init_flow(None if shared else SPARE)
+    if shared:
+        flash.device.configure_pool(greedy, SPARE, flash.now)
     flash.device.quota.limit.value, flash.device.window.value = 1 << 20, 4 * ONE
     flash.arrive(tight)
     flash.serve()
@@ -408,7 +411,7 @@ def test_writes_beyond_their_quota_are_held(flash):
     at = flash.device.timer()
     assert flash.now < at <= flash.now + SECOND
     flash.arrive(tight)
-    assert flash.dispatch()[0] is tight
+    assert flash.serve() is tight
     assert not flash.dispatch()
     quota = flash.device.quota
     filled = quota.filled + -quota.tokens * SECOND // quota.limit.value
@@ -474,9 +477,69 @@ def test_only_a_completion_releases_what_waits_for_a_tag(flash):
     assert not flash.device.view().held
 
 
+def stuck(flash, latency, surplus=False):
+    """A reader's request that the device does not complete, and a flood."""
+    reader, greedy = flash.init_flow(Params(4 << 20, 4096, latency)), flash.init_flow(SPARE)
+    flash.arrive(reader)
+    flash.serve(took=MS // 10)
+    flash.now += 0 if surplus else MS
+    flash.arrive(reader)
+    sent = flash.dispatch()
+    assert sent[0] is reader
+    assert sent[1].conforms != surplus
+    for place in range(100):
+        flash.arrive(greedy, place << 20)
+    flash.device.window.value, flash.device.window.part = 64 * ONE, 16
+
+
+@pytest.mark.parametrize("after", [SECOND // 2, 2 * SECOND])
+def test_limits_hold_while_a_request_is_in_flight(flash, after):
+    """However long it takes, the next conforming one of its flow is expected."""
+    stuck(flash, 10 * SECOND)
+    flash.now += after
+    while flash.dispatch():
+        pass
+    assert flash.device.view().in_flight == 64
+
+
+@pytest.mark.parametrize("surplus", [False, True])
+@pytest.mark.parametrize(("latency", "every", "steps"), [
+    (10 * MS, 10 * MS, 5), (20 * MS, 10 * MS, 2), (SECOND, 10 * MS, 0), (SECOND, 500 * MS, 4),
+])
+def test_a_request_that_does_not_complete_lowers_the_window(flash, latency, every, steps, surplus):
+    """Once in a latency if its flow is behind by one: it may tell nothing for seconds."""
+    stuck(flash, latency, surplus)
+    window, lowered = flash.device.window, 0
+    for _ in range(6):
+        flash.now += every
+        window.value = 64 * ONE
+        flash.dispatch()  # may be owed
+        flash.dispatch()
+        lowered += window.value < 64 * ONE
+    assert lowered == steps
+
+
+def test_an_idle_flow_lowers_no_limit(flash):
+    """It is behind its pace because it asks for nothing."""
+    reader, greedy = flash.init_flow(Params(4 << 20, 4096, MS)), flash.init_flow(SPARE)
+    flash.arrive(reader)
+    flash.serve(took=MS // 10)
+    for place in range(4):
+        flash.arrive(greedy, place << 20)
+    window = flash.device.window
+    window.value = 64 * ONE
+    for _ in range(4):
+        flash.now += 10 * MS
+        assert flash.dispatch()
+    assert window.value == 64 * ONE
+
+
 def test_limits_for_a_flow_do_not_limit_it(flash):
-    """Though one that they hold back, which had no conforming request of late, comes first."""
-    tight, _ = flood(flash, write=False)
+    """Though one that they hold back comes first.
+
+    It has no reservation of its own, and had no conforming request of late.
+    """
+    tight, _ = flood(flash, write=False, shared=True)
     flash.now += 2 * SECOND
     for place in range(8):
         flash.arrive(tight, place << 20)
