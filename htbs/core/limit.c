@@ -16,6 +16,9 @@
  * be far off. Each one after it lowers by half as great a part, down to HTBS_LIMIT_DOWN, and
  * the steps up are in proportion: first the limit is found, then it is kept. A slow request
  * at the least limit tells nothing of it.
+ *
+ * If several flows judge a limit, a slow request of one that has few lowers it by as many
+ * steps as the others raised it meanwhile: one in so many of each flow is in balance.
  */
 #include <htbs/core/limit.h>
 
@@ -42,7 +45,7 @@ void htbs_limit_init(struct htbs_limit *limit, u64 first, u64 least, u64 most)
 	};
 }
 
-static void htbs_limit_lower(struct htbs_limit *limit, u64 used)
+static void htbs_limit_lower(struct htbs_limit *limit, u32 steps, u64 used)
 {
 	if (limit->value <= limit->least)
 		return;
@@ -50,7 +53,9 @@ static void htbs_limit_lower(struct htbs_limit *limit, u64 used)
 		limit->value = used;
 	if (limit->part < HTBS_LIMIT_DOWN)
 		limit->part *= 2;
-	limit->value -= limit->value / limit->part;
+	if (steps > limit->part / 2)
+		steps = limit->part / 2;
+	limit->value -= limit->value / limit->part * steps;
 	if (limit->value < limit->least)
 		limit->value = limit->least;
 }
@@ -77,13 +82,14 @@ void htbs_limit_double(struct htbs_limit *limit)
 /**
  * htbs_limit_judge() - a conforming request has completed
  * @limit: the limit
- * @slow: it took too long, or its flow is behind its pace
+ * @slow: 0 if it did not take too long, and its flow is not behind its pace; else by how
+ *	many steps it lowers the limit, by half of it at most
  * @used: what was used of the limit
  */
-void htbs_limit_judge(struct htbs_limit *limit, bool slow, u64 used)
+void htbs_limit_judge(struct htbs_limit *limit, u32 slow, u64 used)
 {
 	if (slow)
-		htbs_limit_lower(limit, used);
+		htbs_limit_lower(limit, slow, used);
 	else if (limit->full)
 		htbs_limit_raise(limit);
 	limit->full = false;

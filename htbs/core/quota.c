@@ -149,12 +149,13 @@ void htbs_quota_account(struct htbs_quota *quota, u32 cost, u64 position,
 /**
  * htbs_quota_judge() - a conforming request has completed
  * @quota: the quota
- * @late: it was late, or its flow is behind its pace
+ * @late: 0 if it was not late, and its flow is not behind its pace; else as for
+ *	htbs_limit_judge()
  * @now: real time, ns
  *
  * If nothing was written for a second, the quota is not why it was late.
  */
-void htbs_quota_judge(struct htbs_quota *quota, bool late, u64 now)
+void htbs_quota_judge(struct htbs_quota *quota, u32 late, u64 now)
 {
 	if (late && now - quota->since > HTBS_HORIZON)
 		return;

@@ -100,7 +100,7 @@ static bool htbs_may_raise(struct htbs_policy *policy, const struct htbs_flow *f
  * Until a request was slow the window doubles with one that is not, once in an interval: a flow
  * that has few requests tells as much by each of them.
  */
-static void htbs_judge_window(struct htbs_policy *policy, u64 now, bool slow)
+static void htbs_judge_window(struct htbs_policy *policy, u64 now, u32 slow)
 {
 	u64 reads = htbs_policy_in_flight(policy, false) * HTBS_LIMIT_ONE;
 	struct htbs_limit *window = &policy->window;
@@ -121,8 +121,8 @@ static void htbs_judge_pace(struct htbs_policy *policy, struct htbs_flow *other,
 {
 	if (!htbs_falls_behind(policy, other, now))
 		return;
-	htbs_judge_window(policy, now, true);
-	htbs_quota_judge(&policy->quota, true, now);
+	htbs_judge_window(policy, now, 1);
+	htbs_quota_judge(&policy->quota, 1, now);
 }
 
 /*
@@ -172,12 +172,25 @@ bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 	return htbs_policy_limits_allow(policy, flow, now);
 }
 
+/*
+ * By how many steps a slow request lowers the limits. Others raise them with each request in
+ * time, and one in so many of each flow may be slow: so by as many steps as they were raised
+ * since a conforming request of the flow completed.
+ */
+static u32 htbs_steps_down(const struct htbs_policy *policy, const struct htbs_flow *flow)
+{
+	u32 raised = policy->raised - flow->pool->raised;
+
+	return raised ?: 1;
+}
+
 /* Most requests tell nothing of the limits. */
 static noinline void htbs_judge_limits(struct htbs_policy *policy, struct htbs_flow *flow,
 				       u64 now, const struct htbs_sent *sent, bool slow)
 {
 	bool probes = htbs_limit_probes(&policy->quota.limit);
 	bool late = policy->rotational || probes ? slow : htbs_before(sent->due, now);
+	u32 steps = htbs_steps_down(policy, flow);
 	bool raises;
 
 	if (!late && htbs_falls_behind(policy, flow, now)) {
@@ -186,9 +199,10 @@ static noinline void htbs_judge_limits(struct htbs_policy *policy, struct htbs_f
 	}
 	raises = htbs_surplus_was_held(policy) && htbs_may_raise(policy, flow, now, sent->cost);
 	if (slow || raises)
-		htbs_judge_window(policy, now, slow);
+		htbs_judge_window(policy, now, slow ? steps : 0);
 	if (late || raises)
-		htbs_quota_judge(&policy->quota, late, now);
+		htbs_quota_judge(&policy->quota, late ? steps : 0, now);
+	policy->raised += raises;
 }
 
 /**
@@ -214,4 +228,5 @@ void htbs_policy_judge_limits(struct htbs_policy *policy, struct htbs_flow *flow
 
 	if (slow || htbs_surplus_was_held(policy) || htbs_pace_is_due(policy, flow, now))
 		htbs_judge_limits(policy, flow, now, sent, slow);
+	flow->pool->raised = policy->raised;
 }

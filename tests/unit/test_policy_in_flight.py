@@ -649,6 +649,27 @@ def test_a_request_in_time_raises_the_limits_unless_a_tighter_one_is_expected(fl
     assert (quota.limit.value > 1 << 20) != tighter
 
 
+@pytest.mark.parametrize(("raised", "part"), [(0, 16), (1, 16), (4, 4), (100, 2)])
+def test_a_slow_request_lowers_by_as_many_steps_as_others_raised(flash, raised, part):
+    """Else a flow with few requests is late as often as one with many is in time."""
+    rare, busy = (flash.init_flow(Params(100 << 20, 4096, latency)) for latency in (2 * MS, MS))
+    window, quota = flash.device.window, flash.device.quota
+    window.part = quota.limit.part = 16
+    for flow in [busy] * 3 + [rare] + [busy] * raised:
+        flash.arrive(flow)
+        window.full = True
+        flash.serve()
+        flash.now += MS
+    flash.arrive(rare)
+    served = flash.dispatch()
+    assert served[0] is rare
+    flash.now += 4 * MS
+    window.value = quota.limit.value = 1 << 40
+    quota.since, quota.used = flash.now, 1 << 40
+    flash.device.complete(*served, flash.now)
+    assert quota.limit.value == (1 << 40) - (1 << 40) // part
+
+
 def test_a_flow_as_tight_as_others_raises_the_limits(flash):
     """Whichever of them the request is of: a slow one of each lowers them, too."""
     flows = [flash.init_flow(SPARE._replace(latency=SECOND)) for _ in range(2)]

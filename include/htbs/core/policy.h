@@ -152,6 +152,7 @@ struct htbs_deadline {
  * @window: limits the reads of surplus in flight, if not @rotational; in units of
  *	1/HTBS_LIMIT_ONE
  * @window_doubled: when @window doubled last, real ns
+ * @raised: how often a conforming request raised the limits of surplus
  * @quota: limits the writes of surplus
  * @trust: how far deviations tell the worst; @margin is HTBS_MARGIN divided by it
  * @margin: so many mean deviations are the worst, in units of 1/HTBS_MARGIN_ONE
@@ -206,6 +207,7 @@ struct htbs_policy {
 	u64 later_at;
 	struct htbs_limit window;
 	u64 window_doubled;
+	u32 raised;
 	struct htbs_quota quota;
 	struct htbs_limit trust;
 	u32 margin;

@@ -41,6 +41,7 @@ struct htbs_flow;
  *	are owed a request in a second at most
  * @idle_since: when one of their requests completed last, or the pool began, real ns
  * @judged: when its pace lowered the limits last, real ns
+ * @raised: how often they had been raised when a conforming request completed last
  * @backlog: the backlogged ones, in the order of their turns
  * @members: all of them
  */
@@ -61,6 +62,7 @@ struct htbs_pool {
 	bool relaxed;
 	u64 idle_since;
 	u64 judged;
+	u32 raised;
 	struct list_head backlog;
 	struct list_head members;
 };
