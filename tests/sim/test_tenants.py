@@ -13,6 +13,14 @@ def test_random_groups_get_what_they_reserved():
     assert len(tenants.missed(list(tenants.measure_all(list(SETS), flash=False)))) <= 1
 
 
+def test_random_groups_get_what_they_reserved_on_flash():
+    """Of these sixty sets two do not, where the drive's own work or the default reservation delays.
+
+    Others' reads and writes kept a writer from 97 % of its bandwidth, and four more sets.
+    """
+    assert len(tenants.missed(list(tenants.measure_all(list(range(1, 61)), flash=True)))) <= 2
+
+
 @pytest.mark.parametrize(("got", "missed"), [
     (Got(0, 1000, 1), False), (Got(3, 10, 1), False), (Got(4, 1000, 1), True),
     (Got(4, 10_000, 1), False), (Got(0, 1000, 0.94), True), (Got(0, 0, 1), False),
