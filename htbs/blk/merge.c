@@ -52,8 +52,10 @@ int htbs_request_merge(struct request_queue *q, struct request **rq,
 		       struct bio *bio)
 {
 	struct htbs_reservation *res = htbs_reservation_of(htbs_device_of(q), bio);
-	struct request *found = res ? elv_rb_find(&res->by_pos, bio_end_sector(bio)) : NULL;
+	struct request *found = NULL;
 
+	if (res)
+		found = elv_rb_find(htbs_queue_by_pos(res, bio->bi_opf), bio_end_sector(bio));
 	if (!found || !elv_bio_merge_ok(found, bio))
 		return ELEVATOR_NO_MERGE;
 
@@ -110,8 +112,8 @@ void htbs_request_merged(struct request_queue *q, struct request *rq,
 
 	res->unmerged = 0;
 	if (type == ELEVATOR_FRONT_MERGE && !RB_EMPTY_NODE(&rq->rb_node)) {
-		elv_rb_del(&res->by_pos, rq);
-		elv_rb_add(&res->by_pos, rq);
+		elv_rb_del(htbs_queue_by_pos(res, rq->cmd_flags), rq);
+		elv_rb_add(htbs_queue_by_pos(res, rq->cmd_flags), rq);
 	}
 	htbs_trace_merge(htbs_device_of(q), res, rq, NULL);
 }

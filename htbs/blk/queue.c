@@ -49,7 +49,7 @@ htbs_queue_add(struct htbs_device *dev, struct htbs_reservation *res,
 {
 	list_add_tail(&rq->queuelist, &res->fifo);
 	if (dev->policy.rotational)
-		elv_rb_add(&res->by_pos, rq);
+		elv_rb_add(htbs_queue_by_pos(res, rq->cmd_flags), rq);
 	if (htbs_queue_merges(dev, res) && htbs_rq_mergeable(rq)) {
 		elv_rqhash_add(dev->queue, rq);
 		if (!dev->queue->last_merge)
@@ -74,7 +74,7 @@ htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
 
 	list_del_init(&rq->queuelist);
 	if (dev->policy.rotational)
-		elv_rb_del(&res->by_pos, rq);
+		elv_rb_del(htbs_queue_by_pos(res, rq->cmd_flags), rq);
 	elv_rqhash_del(q, rq);
 	if (q->last_merge == rq)
 		q->last_merge = NULL;
@@ -84,11 +84,14 @@ htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
  * htbs_queue_nearest() - the next pending request by position
  * @res: the reservation; it has requests pending
  *
- * Return: the first request from where its sweep is, else the first of all.
+ * Return: the first request from where its sweep is, else the first of all; a synchronous
+ * one, if any is pending.
  */
 struct request *htbs_queue_nearest(struct htbs_reservation *res)
 {
-	struct rb_node *node = res->by_pos.rb_node;
+	bool sync = !RB_EMPTY_ROOT(&res->by_pos[true]);
+	struct rb_root *by_pos = &res->by_pos[sync];
+	struct rb_node *node = by_pos->rb_node;
 	struct request *rq, *found = NULL;
 
 	while (node) {
@@ -102,7 +105,7 @@ struct request *htbs_queue_nearest(struct htbs_reservation *res)
 	}
 	if (found)
 		return found;
-	return rb_entry(rb_first(&res->by_pos), struct request, rb_node);
+	return rb_entry(rb_first(by_pos), struct request, rb_node);
 }
 
 /**

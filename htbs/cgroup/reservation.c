@@ -81,7 +81,8 @@ void htbs_reservation_init(struct htbs_reservation *res,
 {
 	htbs_flow_init(&res->flow, &dev->policy, params, dev->now);
 	INIT_LIST_HEAD(&res->fifo);
-	res->by_pos = RB_ROOT;
+	res->by_pos[0] = RB_ROOT;
+	res->by_pos[1] = RB_ROOT;
 }
 
 static void htbs_reclaim_later(struct htbs_device *dev)

@@ -244,8 +244,8 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 			struct htbs_choice *choice)
 {
 	const struct htbs_flow *was = policy->active;
+	bool stays = false, expired;
 	struct htbs_flow *next;
-	bool stays = false;
 
 	memset(choice, 0, sizeof(*choice));
 	choice->timed_out = htbs_policy_timeout(policy, now);
@@ -261,7 +261,8 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 	htbs_policy_settle(policy);
 	choice->overload_ended = htbs_policy_end_overload(policy, now);
 	next = htbs_policy_expired(policy, now);
-	if (!next) {
+	expired = next;
+	if (!expired) {
 		stays = htbs_policy_keep_active(policy, now);
 		choice->wait_began = policy->wait != HTBS_WAIT_NONE;
 		if (choice->wait_began)
@@ -279,7 +280,7 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 		return;
 	}
 	choice->flow = next;
-	choice->order = stays && htbs_policy_sweeps(policy) ?
+	choice->order = !expired && htbs_policy_passes_oldest(policy, next, stays) ?
 			HTBS_ORDER_NEAREST : HTBS_ORDER_OLDEST;
 	policy->order = choice->order;
 	if (!stays)

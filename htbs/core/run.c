@@ -12,7 +12,8 @@
  *
  * A run by position is a sweep in one direction, then again from the first
  * sector on. The oldest request goes first, and then every HTBS_SWEEP requests,
- * so that it is not passed for ever.
+ * so that it is not passed for ever. Synchronous requests go before others, but for
+ * the oldest one that conformed.
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/expect.h>
@@ -26,21 +27,45 @@
 #define HTBS_WAIT_PART		16
 /* How far a pool gets ahead of another in an overload, in time of its reservation. */
 #define HTBS_LEAD		500000000ULL	/* ns: half a second */
-/* The oldest request goes first that often in a run by position. */
+/* The oldest request goes at least that often. */
 #define HTBS_SWEEP		16
 
-/**
- * htbs_policy_sweeps() - whether the active flow is served by position
- * @policy: the policy; a flow is active
- *
- * A device with requests in flight orders them itself.
- *
- * Return: true if the next request by position goes before the oldest.
- */
-bool htbs_policy_sweeps(const struct htbs_policy *policy)
+/* Whether the active flow is served by position. A device with requests in flight orders them. */
+static bool htbs_sweeps(const struct htbs_policy *policy)
 {
-	return policy->rotational && !policy->in_flight &&
-	       policy->active->pending > 1 && policy->run % HTBS_SWEEP;
+	const struct htbs_flow *flow = policy->active;
+
+	return policy->rotational && !policy->in_flight && flow->pending > 1 &&
+	       flow->passed + 1 < HTBS_SWEEP;
+}
+
+/*
+ * Whether the oldest request of a flow gives way to others of it. A task waits for a
+ * synchronous request, seldom for one that is not. But what conformed is promised to be in
+ * time.
+ */
+static bool htbs_oldest_yields(const struct htbs_policy *policy, const struct htbs_flow *flow)
+{
+	return policy->rotational && !flow->background && flow->pending > 1 &&
+	       !flow->head.sync && htbs_flow_start(flow) != flow->head.arrived &&
+	       flow->passed + 1 < HTBS_SWEEP;
+}
+
+/**
+ * htbs_policy_passes_oldest() - whether the oldest request of a flow is passed by another
+ * @policy: the policy
+ * @flow: the flow that is chosen; it is active
+ * @stays: it had the device before
+ *
+ * Return: true if the next request by position goes before it.
+ */
+bool htbs_policy_passes_oldest(const struct htbs_policy *policy, struct htbs_flow *flow,
+			       bool stays)
+{
+	bool passes = (stays && htbs_sweeps(policy)) || htbs_oldest_yields(policy, flow);
+
+	flow->passed = passes ? flow->passed + 1 : 0;
+	return passes;
 }
 
 static u64 htbs_longest_run(const struct htbs_policy *policy)
@@ -199,7 +224,7 @@ static bool htbs_saves_positioning(const struct htbs_policy *policy,
 	return htbs_flow_sequential(flow) ||
 	       (!policy->overload.now && htbs_flow_behind(flow, now) &&
 		(flow->pending || htbs_flow_alone(flow))) ||
-	       htbs_policy_sweeps(policy);
+	       htbs_sweeps(policy);
 }
 
 /**

@@ -82,7 +82,8 @@ struct htbs_stats {
  * charged to it
  * @flow: the policy's view of it
  * @fifo: its pending requests in order of arrival
- * @by_pos: the same requests by position, for merges and sweeps, if the device seeks
+ * @by_pos: the same requests by position, for merges and sweeps, if the device seeks: those
+ *	that are not synchronous, and those that are
  * @stats: its statistics
  * @unmerged: requests queued since one was merged, modulo 2^16
  * @reserved_tags: how many tags surplus leaves to it
@@ -98,7 +99,7 @@ struct htbs_stats {
 struct htbs_reservation {
 	struct htbs_flow flow;
 	struct list_head fifo;
-	struct rb_root by_pos;
+	struct rb_root by_pos[2];
 	struct htbs_stats stats;
 	u16 unmerged;
 	u16 reserved_tags;

@@ -20,6 +20,19 @@ static inline struct request *htbs_queue_oldest(struct htbs_reservation *res)
 	return list_first_entry_or_null(&res->fifo, struct request, queuelist);
 }
 
+/**
+ * htbs_queue_by_pos() - the tree of pending requests that one belongs to
+ * @res: the reservation
+ * @opf: the operation and flags of that
+ *
+ * Return: the tree.
+ */
+static inline struct rb_root *htbs_queue_by_pos(struct htbs_reservation *res,
+						blk_opf_t opf)
+{
+	return &res->by_pos[op_is_sync(opf)];
+}
+
 bool htbs_queue_merges(const struct htbs_device *dev,
 		       const struct htbs_reservation *res);
 void htbs_queue_add(struct htbs_device *dev, struct htbs_reservation *res,

@@ -102,8 +102,8 @@ void check_choice(const struct bench *bench, const struct htbs_choice *choice)
 	must(policy->active == (flow->background ? NULL : flow));
 	must(choice->order == policy->order);
 	if (choice->order == HTBS_ORDER_NEAREST)
-		must(policy->rotational && !policy->in_flight &&
-		     flow->pending > 1 && policy->run % 16);
+		must(policy->rotational && flow->pending > 1 && flow->passed < 16 &&
+		     (!policy->in_flight || (!flow->head.sync && !flow->background)));
 	if (choice->switched)
 		must(!policy->run);
 	check_turn(bench, flow);

@@ -311,9 +311,13 @@ class Flow:
         return self.lib.htbs_flow_owes_nothing(self.address, now % WRAP)
 
     def nearest(self) -> Request:
-        """The first pending request from where its sweep is, else the first of all."""
+        """The first pending request from where its sweep is, else the first of all.
+
+        A synchronous one, if any is pending.
+        """
         sweep = self.view().sweep
-        return min(self.queue, key=lambda each: (each.pos < sweep, each.pos, each.placed))
+        return min(self.queue, key=lambda each: (
+            not each.sync, each.pos < sweep, each.pos, each.placed))
 
 
 class Device:

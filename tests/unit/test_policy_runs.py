@@ -110,6 +110,75 @@ def test_sweep(desk):
     assert [request.pos >> 20 for _, request in served[:-1]] == [50, 10, 20, 30, 70, 90]
 
 
+def order(desk, flow, oldest):
+    """The places of what is dispatched until the oldest request is: that, a write, and a read."""
+    desk.arrive(flow, 5 << 20, **oldest)
+    desk.arrive(flow, 9 << 20, sync=False, write=True)
+    desk.arrive(flow, 7 << 20)
+    served = []
+    while served[-1:] != [5]:
+        chosen, request = desk.dispatch()
+        assert chosen is flow
+        served.append(request.pos >> 20)
+        desk.now += MS
+        desk.device.complete(chosen, request, desk.now)
+    return served
+
+
+@pytest.mark.parametrize(("oldest", "conforms", "served"), [
+    ({"sync": False, "write": True}, False, [7, 9, 5]),
+    ({"sync": False, "write": True}, True, [5]),
+    ({"sync": True, "write": True}, False, [5]),
+    ({"sync": True}, False, [5]),
+])
+def test_what_a_task_waits_for_passes_the_oldest_request(desk, oldest, conforms, served):
+    """Not one that conforms, or that a task waits for as well; then the others by position."""
+    flow, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
+    for each in (flow, other):
+        desk.arrive(each, 6 << 20)
+        assert desk.serve(MS) is each
+    desk.now += 2 * SECOND if conforms else 0
+    desk.device.quota.limit.value = 1 << 32
+    assert order(desk, flow, oldest) == served
+
+
+def test_the_oldest_request_is_passed_fifteen_times_in_a_row_at_most(desk):
+    """However short the runs are, beside one that a task waits for."""
+    flow, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
+    desk.read(flow, 1)
+    desk.arrive(flow, 5 << 20, sync=False, write=True)
+    for place in range(40):
+        for each in (flow, other):
+            desk.arrive(each, place << 30)
+    passed = -1
+    chosen, request = None, None
+    while not request or request.sync:
+        chosen, request = desk.dispatch()
+        desk.now += 10 * MS
+        desk.device.complete(chosen, request, desk.now)
+        passed += chosen is flow
+    assert 0 < passed < SWEEP
+
+
+def test_an_expired_request_is_passed_by_none(desk):
+    """Though a task waits for others of its flow."""
+    flow = desk.init_flow(SPARE)
+    desk.read(flow, 1)
+    desk.arrive(flow, 5 << 20, sync=False, write=True)
+    desk.now += 30 * SECOND
+    desk.arrive(flow, 7 << 20)
+    assert not desk.dispatch()[1].sync
+
+
+def test_requests_of_flash_go_in_their_order(flash):
+    """It orders by itself."""
+    flow = flash.init_flow(SPARE)
+    flash.read(flow, 1)
+    flash.arrive(flow, 5 << 20, sync=False, write=True)
+    flash.arrive(flow, 7 << 20)
+    assert not flash.dispatch()[1].sync
+
+
 def test_a_sweep_passes_the_oldest_request_sixteen_times_at_most(desk):
     """Then that goes, wherever it is."""
     flow = desk.init_flow(LATER)

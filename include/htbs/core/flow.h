@@ -68,6 +68,7 @@ struct htbs_extent {
  * @next_pos: sector after the end of the last request dispatched
  * @sweep: sector from which the next request by position is looked for
  * @idle_since: when its last request completed, or the flow began, real ns
+ * @passed: so many of its requests in a row went before the oldest
  * @think: mean time from there to its next request, ns
  */
 struct htbs_flow {
@@ -98,6 +99,7 @@ struct htbs_flow {
 	u64 next_pos;
 	u64 sweep;
 	u64 idle_since;
+	u32 passed;
 	u64 think;
 };
 

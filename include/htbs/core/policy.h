@@ -59,7 +59,7 @@ enum htbs_outcome {
  * enum htbs_order - which request of a flow is dispatched
  * @HTBS_ORDER_NONE: a request that bypasses the policy
  * @HTBS_ORDER_OLDEST: the oldest request
- * @HTBS_ORDER_NEAREST: the next request by position
+ * @HTBS_ORDER_NEAREST: the next request by position: a synchronous one, if any is pending
  */
 enum htbs_order {
 	HTBS_ORDER_NONE,

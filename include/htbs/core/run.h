@@ -10,9 +10,11 @@
 /* What a batch of owed heads has to spare, to go by position: halves of a positioning. */
 #define HTBS_SPARE		3
 
+struct htbs_flow;
 struct htbs_policy;
 
-bool htbs_policy_sweeps(const struct htbs_policy *policy);
+bool htbs_policy_passes_oldest(const struct htbs_policy *policy, struct htbs_flow *flow,
+			       bool stays);
 bool htbs_policy_background_due(const struct htbs_policy *policy, u64 now);
 bool htbs_policy_keep_active(struct htbs_policy *policy, u64 now);
 bool htbs_policy_shorten_wait(struct htbs_policy *policy, u64 now);
