@@ -63,11 +63,13 @@ void htbs_policy_expect_none(struct htbs_policy *policy, struct htbs_flow *flow)
 
 /*
  * Whether a conforming request of a flow is expected. A flow with a reservation of its own may
- * wait for a request to complete before it sends another, and that may take long.
+ * wait for a request to complete before it sends another, and that may take long. A relaxed
+ * one always has requests, but none that conforms.
  */
 static bool htbs_flow_expected(const struct htbs_flow *flow, u64 now)
 {
-	return htbs_before(now, flow->expected_until) || htbs_pool_busy(&flow->own);
+	return htbs_before(now, flow->expected_until) ||
+	       (htbs_pool_busy(&flow->own) && !flow->own.relaxed);
 }
 
 /**

@@ -5,7 +5,7 @@
  * While nothing that is owed needs the device, the active flow keeps it if that
  * saves positioning: it is sequential; or it is served by position, as it has
  * several requests pending; or it is behind its pace, and then catches up in one
- * batch. If others were late before, a run of what a sequential flow is owed lasts at
+ * batch; or its pace is out of reach. If others were late before, a run of what a sequential flow is owed lasts at
  * least as long as the positioning for it. Surplus lasts for HTBS_RUN positionings at
  * worst if another flow had less; in an overload a run lasts until the pool is HTBS_LEAD
  * ahead of another.
@@ -214,6 +214,17 @@ bool htbs_policy_background_due(const struct htbs_policy *policy, u64 now)
 	       !htbs_before(now, policy->background_due);
 }
 
+/*
+ * Whether a flow has a reservation of its own that cannot be kept, and the device has no other's
+ * requests. It has no pace to be behind, and is kept for as long as its share allows: else a
+ * reader with one request at a time has one for each run of a neighbour.
+ */
+static bool htbs_out_of_reach(const struct htbs_policy *policy, const struct htbs_flow *flow)
+{
+	return !policy->overload.now && policy->in_flight == flow->in_flight &&
+	       !htbs_flow_pooled(flow) && htbs_pool_impossible(flow->pool);
+}
+
 /* Whether a device that seeks saves positioning if it stays with a flow. */
 static bool htbs_saves_positioning(const struct htbs_policy *policy,
 				   const struct htbs_flow *flow, u64 now)
@@ -224,6 +235,7 @@ static bool htbs_saves_positioning(const struct htbs_policy *policy,
 	return htbs_flow_sequential(flow) ||
 	       (!policy->overload.now && htbs_flow_behind(flow, now) &&
 		(flow->pending || htbs_flow_alone(flow))) ||
+	       htbs_out_of_reach(policy, flow) ||
 	       htbs_sweeps(policy);
 }
 

@@ -1,5 +1,6 @@
 """The policy's decisions one by one, worked out by hand: what a device may have in flight."""
 
+from ctypes import c_uint64, c_void_p
 from itertools import pairwise
 
 import pytest
@@ -532,6 +533,22 @@ def test_an_idle_flow_lowers_no_limit(flash):
         flash.now += 10 * MS
         assert flash.dispatch()
     assert window.value == 64 * ONE
+
+
+@pytest.mark.parametrize("relaxed", [False, True])
+def test_no_request_of_a_relaxed_flow_is_expected_while_it_is_busy(desk, relaxed):
+    """It always has requests, but is owed next to none."""
+    greedy = desk.init_flow(SOON._replace(bw=(100 << 20) if relaxed else 4096))
+    for place in range(50):
+        desk.arrive(greedy, place << 30)
+        assert desk.serve(10 * MS) is greedy
+    for place in range(20):
+        desk.arrive(greedy, place << 30)
+    assert greedy.view().relaxed == relaxed
+    desk.now += 2 * SECOND
+    expected = desk.device.lib.htbs_policy_expected
+    expected.restype, expected.argtypes = c_void_p, (c_void_p, c_void_p, c_uint64)
+    assert expected(desk.device.policy, None, desk.now) == (None if relaxed else greedy.address)
 
 
 def test_limits_for_a_flow_do_not_limit_it(flash):

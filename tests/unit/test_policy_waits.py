@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.model.reservation import SECOND
+from tests.model.reservation import SECOND, Params
 from tests.unit.desk import MS, PAGE, SOON, SPARE, T_WAIT, Desk
 
 
@@ -109,6 +109,45 @@ def test_a_lost_request_is_not_waited_for_for_ever(desk):
     assert desk.device.view().wait_until <= desk.now + SPARE.latency + T_WAIT
     desk.now = desk.device.view().wait_until
     assert desk.dispatch()[0] is other
+
+
+OUT_OF_REACH = Params(100 << 20, 4096, 100 * MS)
+
+
+def unreachable(desk, shared=False):
+    """A reader at random, one request at a time, that reserved more than the device has."""
+    reader = desk.init_flow(None if shared else OUT_OF_REACH)
+    if shared:
+        desk.device.configure_pool(reader, OUT_OF_REACH, desk.now)
+    for place in range(50):
+        desk.arrive(reader, place << 30)
+        assert desk.serve(10 * MS) is reader
+    return reader
+
+
+@pytest.mark.parametrize(("shared", "less", "queues", "waits"), [
+    (False, True, False, True), (False, False, False, False), (False, True, True, False),
+    (True, True, False, False),
+])
+def test_a_reader_whose_pace_is_out_of_reach_is_waited_for(desk, shared, less, queues, waits):
+    """While it had less of its share than others, unless the device serves these meanwhile.
+
+    Else it has a request for each run of a neighbour, less than with a reservation that it can
+    reach. Without a reservation of its own that is all it is promised.
+    """
+    reader = unreachable(desk, shared)
+    other = desk.init_flow(Params(4096, 4096, SECOND, weight=1 if less else 100_000))
+    desk.arrive(other, 1 << 40)
+    assert desk.serve(10 * MS) is other
+    for place in range(3):
+        desk.arrive(other, place << 20, sync=False)
+    desk.arrive(reader, 5 << 30)
+    sent = [desk.dispatch() for _ in range(2)]
+    while sent[-1][0] is not reader:
+        sent.append(desk.dispatch())
+    for each in sent[-1:] if queues else sent:
+        desk.device.complete(*each, desk.now)
+    assert desk.device.choose(desk.now).wait_began is waits
 
 
 def never_waits(desk):
