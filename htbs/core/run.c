@@ -5,10 +5,10 @@
  * While nothing that is owed needs the device, the active flow keeps it if that
  * saves positioning: it is sequential; or it is served by position, as it has
  * several requests pending; or it is behind its pace, and then catches up in one
- * batch; or its pace is out of reach. If others were late before, a run of what a sequential flow is owed lasts at
- * least as long as the positioning for it. Surplus lasts for HTBS_RUN positionings at
- * worst if another flow had less; in an overload a run lasts until the pool is HTBS_LEAD
- * ahead of another.
+ * batch; or its pace is out of reach. If others were late before, a run of what a
+ * sequential flow is owed lasts at least as long as the positioning for it. Surplus
+ * lasts for HTBS_RUN positionings at worst if another flow had less; in an overload a
+ * run lasts until the pool is HTBS_LEAD ahead of another.
  *
  * A run by position is a sweep in one direction, then again from the first
  * sector on. The oldest request goes first, and then every HTBS_SWEEP requests,
