@@ -1,0 +1,362 @@
+"""The policy's decisions one by one, worked out by hand: how much surplus a device may have."""
+
+from ctypes import c_uint64, c_void_p
+from itertools import pairwise
+
+import pytest
+
+from tests.model.reservation import SECOND, Params
+from tests.unit.desk import MS, SOON, SPARE, Desk
+from tests.unit.host import CSent
+
+ONE = 1 << 32  # HTBS_LIMIT_ONE
+
+
+@pytest.mark.parametrize(("every", "after", "expected"), [
+    (100 * MS, 900 * MS, True), (100 * MS, 1100 * MS, False),
+    (5 * SECOND, 9 * SECOND, True), (5 * SECOND, 11 * SECOND, False),
+    (100 * SECOND, 59 * SECOND, True), (100 * SECOND, 61 * SECOND, False)])
+def test_a_request_is_expected_for_twice_as_long_as_the_last_took(flash, every, after, expected):
+    """At least a second, and a minute at most: meanwhile the surplus of others is limited."""
+    tight, other = flash.init_flow(SOON), flash.init_flow(SPARE)
+    for _ in range(4):
+        flash.now += every
+        flash.arrive(tight)
+        flash.serve(MS)
+    flash.now += after - MS
+    for _ in range(8):
+        flash.arrive(other)
+    went = 0
+    while flash.dispatch():
+        went += 1
+    assert (went < 8) is expected
+
+
+def test_the_window_doubles_with_a_request_in_time(flash):
+    """Of a flow that seldom has one, while it holds back others; many in 50 ms add one each."""
+    tight, other = flash.init_flow(SOON), flash.init_flow(SPARE)
+    flash.arrive(tight)
+    flash.serve(MS)
+    windows = []
+    for after in (SECOND, SECOND, SECOND, MS, MS):
+        flash.now += after
+        for _ in range(64 if not windows else 8):
+            flash.arrive(other)
+        while flash.dispatch():
+            pass
+        flash.arrive(tight)
+        flash.serve(MS)
+        windows.append(flash.device.window.value >> 32)
+    steps = [two - one for one, two in pairwise(windows)]
+    assert steps[:2] == [windows[0] + 1, windows[1] + 1]
+    assert steps[2:] == [1, 1]
+
+
+def flood(flash, write, shared=False):
+    """A reader that conforms, and a flood that is held back."""
+    tight = flash.init_flow(SOON._replace(latency=MS))
+    greedy = flash.init_flow(None if shared else SPARE)
+    if shared:
+        flash.device.configure_pool(greedy, SPARE, flash.now)
+    flash.device.quota.limit.value, flash.device.window.value = 1 << 20, 4 * ONE
+    flash.arrive(tight)
+    flash.serve()
+    for _ in range(60):
+        flash.arrive(greedy, size=65536, write=write)
+    while flash.dispatch():
+        pass
+    assert flash.device.view().held
+    return tight, greedy
+
+
+def test_writes_beyond_their_quota_are_held(flash):
+    """Until the quota has filled; reserved work goes on."""
+    tight, greedy = flood(flash, write=True)
+    at = flash.device.timer()
+    assert flash.now < at <= flash.now + SECOND
+    flash.arrive(tight)
+    assert flash.serve() is tight
+    assert not flash.dispatch()
+    quota = flash.device.quota
+    filled = quota.filled + -quota.tokens * SECOND // quota.limit.value
+    while not (served := flash.dispatch()):
+        flash.now = flash.device.timer()
+        assert not flash.device.timeout(flash.now)
+    assert served[0] is greedy
+    assert filled <= flash.now < filled + 2 * MS
+
+
+def test_writes_beyond_their_quota_are_held_on_a_device_that_seeks(desk):
+    """What a volatile cache takes at once it owes to the medium; a reader is not held with them."""
+    writer, reader = (desk.init_flow(SPARE._replace(weight=weight)) for weight in (10_000, 1))
+    tight = desk.init_flow(SOON)
+    desk.read(reader, 8, took=MS)
+    desk.now += SECOND
+    desk.device.quota.limit.value = 1 << 20
+    desk.arrive(tight)
+    desk.serve()
+    for place in range(20):
+        desk.arrive(writer, place << 20, sync=False, size=65536, write=True)
+    served = 0
+    while desk.serve() is writer:
+        served += 1
+    assert 2 <= served <= 4
+    assert desk.device.view().held
+    assert desk.now < desk.device.timer() <= desk.now + SECOND
+    desk.arrive(reader, 1 << 30, sync=False)
+    assert desk.serve() is reader
+
+
+def test_reads_beyond_their_window_are_held(flash):
+    """Until one completes; reserved work goes on."""
+    tight, _ = flood(flash, write=False)
+    assert flash.device.view().in_flight == 4
+    assert flash.device.timer() > flash.now
+    flash.arrive(tight)
+    served = flash.dispatch()
+    assert served[0] is tight
+    assert not flash.dispatch()
+    flash.device.complete(*served, flash.now)
+    assert not flash.device.view().held
+
+
+def test_a_request_behind_others_of_its_flow_releases_nothing(flash):
+    """What may go has not changed; a new head may be one that may."""
+    _, greedy = flood(flash, write=False)
+    flash.arrive(greedy)
+    assert flash.device.view().held
+    flash.arrive(flash.init_flow(SPARE))
+    assert not flash.device.view().held
+
+
+def test_only_a_completion_releases_what_waits_for_a_tag(flash):
+    """The driver has none, whatever arrives."""
+    one, other = flash.init_flow(SPARE), flash.init_flow(SPARE)
+    flash.arrive(one)
+    sent = flash.dispatch()
+    flash.device.hold_for_tag()
+    flash.arrive(other)
+    assert flash.device.view().held
+    flash.device.complete(*sent, flash.now)
+    assert not flash.device.view().held
+
+
+def stuck(flash, latency, surplus=False):
+    """A reader's request that the device does not complete, and a flood."""
+    reader, greedy = flash.init_flow(Params(4 << 20, 4096, latency)), flash.init_flow(SPARE)
+    flash.arrive(reader)
+    flash.serve(took=MS // 10)
+    flash.now += 0 if surplus else MS
+    flash.arrive(reader)
+    sent = flash.dispatch()
+    assert sent[0] is reader
+    assert sent[1].conforms != surplus
+    for place in range(100):
+        flash.arrive(greedy, place << 20)
+    flash.device.window.value, flash.device.window.part = 64 * ONE, 16
+
+
+@pytest.mark.parametrize("after", [SECOND // 2, 2 * SECOND])
+def test_limits_hold_while_a_request_is_in_flight(flash, after):
+    """However long it takes, the next conforming one of its flow is expected."""
+    stuck(flash, 10 * SECOND)
+    flash.now += after
+    while flash.dispatch():
+        pass
+    assert flash.device.view().in_flight == 64
+
+
+@pytest.mark.parametrize("surplus", [False, True])
+@pytest.mark.parametrize(("latency", "every", "steps"), [
+    (10 * MS, 10 * MS, 5), (20 * MS, 10 * MS, 2), (SECOND, 10 * MS, 0), (SECOND, 500 * MS, 4),
+])
+def test_a_request_that_does_not_complete_lowers_the_window(flash, latency, every, steps, surplus):
+    """Once in a latency if its flow is behind by one: it may tell nothing for seconds."""
+    stuck(flash, latency, surplus)
+    window, lowered = flash.device.window, 0
+    for _ in range(6):
+        flash.now += every
+        window.value = 64 * ONE
+        flash.dispatch()  # may be owed
+        flash.dispatch()
+        lowered += window.value < 64 * ONE
+    assert lowered == steps
+
+
+def test_an_idle_flow_lowers_no_limit(flash):
+    """It is behind its pace because it asks for nothing."""
+    reader, greedy = flash.init_flow(Params(4 << 20, 4096, MS)), flash.init_flow(SPARE)
+    flash.arrive(reader)
+    flash.serve(took=MS // 10)
+    for place in range(4):
+        flash.arrive(greedy, place << 20)
+    window = flash.device.window
+    window.value = 64 * ONE
+    for _ in range(4):
+        flash.now += 10 * MS
+        assert flash.dispatch()
+    assert window.value == 64 * ONE
+
+
+@pytest.mark.parametrize("relaxed", [False, True])
+def test_no_request_of_a_relaxed_flow_is_expected_while_it_is_busy(desk, relaxed):
+    """It always has requests, but is owed next to none."""
+    greedy = desk.init_flow(SOON._replace(bw=(100 << 20) if relaxed else 4096))
+    for place in range(50):
+        desk.arrive(greedy, place << 30)
+        assert desk.serve(10 * MS) is greedy
+    for place in range(20):
+        desk.arrive(greedy, place << 30)
+    assert greedy.view().relaxed == relaxed
+    desk.now += 2 * SECOND
+    expected = desk.device.lib.htbs_policy_expected
+    expected.restype, expected.argtypes = c_void_p, (c_void_p, c_void_p, c_uint64)
+    assert expected(desk.device.policy, None, desk.now) == (None if relaxed else greedy.address)
+
+
+def test_limits_for_a_flow_do_not_limit_it(flash):
+    """Though one that they hold back comes first.
+
+    It has no reservation of its own, and had no conforming request of late.
+    """
+    tight, _ = flood(flash, write=False, shared=True)
+    flash.now += 2 * SECOND
+    for place in range(8):
+        flash.arrive(tight, place << 20)
+    sent = [flash.dispatch() for _ in range(8)]
+    assert all(flow is tight for flow, _ in sent)
+    assert not sent[-1][1].conforms
+    assert not flash.dispatch()
+
+
+def test_a_flow_does_not_limit_its_own_surplus(flash):
+    """Alone it has the drive, though some of its requests conform."""
+    flow = flash.init_flow(SOON)
+    for place in range(16):
+        flash.arrive(flow, place << 20)
+    for _ in range(16):
+        assert flash.dispatch()
+    assert not flash.device.view().held
+
+
+def test_a_stale_timer_does_not_release_a_held_request(flash):
+    """The timer may have been set for an earlier time."""
+    flood(flash, write=True)
+    assert not flash.device.timeout(flash.device.timer() - 1)
+    assert flash.device.view().held
+
+
+def test_a_slow_request_lowers_the_window_a_late_one_the_quota(flash):
+    """A conforming request that takes four fifths of its time; one in half of its time does not.
+
+    Before, the first slow one ends the growth of the quota.
+    """
+    tight = flash.init_flow(SOON._replace(latency=MS))
+    quota, window = flash.device.quota, flash.device.window
+    quota.limit.value, window.value = 1 << 30, 8 * ONE
+    before = quota.limit.value, window.value
+    flash.arrive(tight)
+    flash.serve(took=MS // 2)
+    assert (quota.limit.value, window.value) == before
+    for grows in (True, False):
+        window.value = 8 * ONE
+        before = quota.limit.value, window.value
+        flash.now += SECOND
+        quota.since = flash.now  # something was written
+        flash.arrive(tight)
+        flash.serve(took=MS * 4 // 5)
+        assert quota.limit.value == before[0] // (2 if grows else 1)
+        assert window.value < before[1]
+    flash.now += SECOND
+    quota.since = flash.now
+    flash.arrive(tight)
+    flash.serve(took=MS * 6 // 5)
+    assert quota.limit.value < before[0]
+
+
+@pytest.mark.parametrize("late", [10, 100, 1000, 100_000])
+@pytest.mark.parametrize("rotational", [False, True])
+def test_limits_follow_from_what_may_be_late(lib, rotational, late):
+    """Where a request is judged by 3/4 of its time, the 3/4th power of what may be late is slow."""
+    device = Desk(lib, rotational=rotational).device
+    device.set_late(late, 2 * late)
+    slow = int(late**0.75)
+    assert device.window.rarity == slow
+    assert device.quota.limit.rarity == (slow if rotational else 2 * late)
+
+
+def test_a_slow_request_lowers_the_quota_of_a_device_that_seeks(desk):
+    """The first, and each one after it."""
+    tight = desk.init_flow(SOON._replace(latency=100 * MS))
+    quota = desk.device.quota
+    for _ in range(2):
+        quota.limit.value = 1 << 30
+        desk.now += SECOND
+        quota.since = desk.now  # something was written
+        desk.arrive(tight)
+        desk.serve(took=80 * MS)
+        assert quota.limit.value < 1 << 30
+
+
+def test_surplus_in_flight_puts_no_flow_behind_its_pace(flash):
+    """Two large requests, of which one was owed: the flow has had what it reserved, and more."""
+    flow = flash.init_flow(Params(1 << 20, 1 << 17, 100 * MS))
+    window = flash.device.window
+    window.value = 8 * ONE
+    for pos in (0, 1 << 20):
+        flash.arrive(flow, pos, size=120 << 10)
+    first, second = flash.dispatch(), flash.dispatch()
+    assert first[1].sent.flags & CSent.PACED
+    assert not second[1].sent.flags & CSent.PACED
+    flash.now += MS
+    flash.device.complete(*first, flash.now)
+    assert window.value >= 8 * ONE
+
+
+@pytest.mark.parametrize("tighter", [False, True])
+def test_a_request_in_time_raises_the_limits_unless_a_tighter_one_is_expected(flash, tighter):
+    """Of what has a longer latency all are in time; but if there is no other it has to do."""
+    flow = flash.init_flow(SPARE._replace(latency=2 * SECOND))
+    flash.arrive(flow)
+    served = flash.dispatch()
+    flash.now += SECOND
+    if tighter:
+        flash.arrive(flash.init_flow(SOON._replace(latency=SECOND)))
+        flash.serve()
+    quota = flash.device.quota
+    quota.limit.value, quota.limit.full = 1 << 20, True
+    flash.device.complete(*served, flash.now)
+    assert (quota.limit.value > 1 << 20) != tighter
+
+
+@pytest.mark.parametrize(("raised", "part"), [(0, 16), (1, 16), (4, 4), (100, 2)])
+def test_a_slow_request_lowers_by_as_many_steps_as_others_raised(flash, raised, part):
+    """Else a flow with few requests is late as often as one with many is in time."""
+    rare, busy = (flash.init_flow(Params(100 << 20, 4096, latency)) for latency in (2 * MS, MS))
+    window, quota = flash.device.window, flash.device.quota
+    window.part = quota.limit.part = 16
+    for flow in [busy] * 3 + [rare] + [busy] * raised:
+        flash.arrive(flow)
+        window.full = True
+        flash.serve()
+        flash.now += MS
+    flash.arrive(rare)
+    served = flash.dispatch()
+    assert served[0] is rare
+    flash.now += 4 * MS
+    window.value = quota.limit.value = 1 << 40
+    quota.since, quota.used = flash.now, 1 << 40
+    flash.device.complete(*served, flash.now)
+    assert quota.limit.value == (1 << 40) - (1 << 40) // part
+
+
+def test_a_flow_as_tight_as_others_raises_the_limits(flash):
+    """Whichever of them the request is of: a slow one of each lowers them, too."""
+    flows = [flash.init_flow(SPARE._replace(latency=SECOND)) for _ in range(2)]
+    quota = flash.device.quota
+    for flow in flows:
+        flash.arrive(flow)
+    for served in [flash.dispatch() for _ in flows]:
+        quota.limit.value, quota.limit.full = 1 << 20, True
+        flash.device.complete(*served, flash.now + MS)
+        assert quota.limit.value > 1 << 20
