@@ -8,7 +8,6 @@
 #include "core/service.c"
 #include "core/depth.c"
 #include "core/owed.c"
-#include "core/ready.c"
 #include "core/pace.c"
 #include "core/fair.c"
 #include "core/limit.c"

@@ -45,29 +45,24 @@ static bool htbs_waits_for_deadline(const struct htbs_policy *policy,
 static void htbs_set_head(struct htbs_policy *policy, struct htbs_pool *pool)
 {
 	const struct htbs_flow *first = htbs_pool_first(pool);
-	struct htbs_ready_node *ready = &pool->ready;
 	struct htbs_owed_head *head = &pool->head;
 
 	if (!first) {
 		if (htbs_owed_contains(head))
 			htbs_owed_remove(&policy->owed, head);
-		htbs_ready_remove(&policy->ready, ready);
 		return;
 	}
 	pool->relaxed = htbs_pool_greedy(pool, first);
-	ready->start = htbs_flow_start(first);
-	head->deadline = htbs_flow_deadline(first, ready->start);
+	head->start = htbs_flow_start(first);
+	head->deadline = htbs_flow_deadline(first, head->start);
+	if (pool->relaxed || htbs_waits_for_deadline(policy, first))
+		head->start = head->deadline + HTBS_FAR;
+	head->pos = first->head.pos;
 	if (policy->rotational) {
 		head->load = (struct htbs_load){ };
 		htbs_load_add(&head->load, &first->service, 2, first->head.cost);
 	}
 	htbs_owed_update(&policy->owed, head);
-	if (pool->relaxed || htbs_waits_for_deadline(policy, first)) {
-		htbs_ready_remove(&policy->ready, ready);
-		return;
-	}
-	ready->key = policy->rotational ? first->head.pos : head->deadline;
-	htbs_ready_update(&policy->ready, ready);
 }
 
 static void htbs_insert_lone(struct htbs_policy *policy)

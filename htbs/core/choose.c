@@ -51,9 +51,9 @@ static struct htbs_flow *htbs_by_share(struct htbs_fair_node *node)
 static struct htbs_flow *htbs_next_entitled(const struct htbs_policy *policy,
 					    u64 now)
 {
-	return htbs_pool_of_ready(policy->rotational ?
-		htbs_ready_nearest(&policy->ready, policy->next_pos, now) :
-		htbs_ready_first(&policy->ready, now));
+	return htbs_pool_of_head(policy->rotational ?
+		htbs_owed_nearest(&policy->owed, policy->next_pos, now) :
+		htbs_owed_entitled(&policy->owed, now));
 }
 
 /* The device has to begin with what is owed, after what it has before. */

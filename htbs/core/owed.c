@@ -20,6 +20,9 @@
  *	min(min_a, min_b - M_a)
  *
  * All heads but one are summed up along the path from that one to the root.
+ *
+ * The tree also knows when the first head of each subtree is entitled, so a head that is
+ * not entitled yet is not looked at.
  */
 #include <linux/rbtree_augmented.h>
 
@@ -32,6 +35,7 @@ static struct htbs_owed_sum htbs_sum_own(const struct htbs_owed_head *head)
 	return (struct htbs_owed_sum){
 		.load		= head->load,
 		.slack_end	= head->deadline - head->load.mean,
+		.start		= head->start,
 	};
 }
 
@@ -44,6 +48,8 @@ static struct htbs_owed_sum htbs_sum_join(const struct htbs_owed_sum *a,
 
 	if (htbs_before(slack_end, both.slack_end))
 		both.slack_end = slack_end;
+	if (htbs_before(b->start, both.start))
+		both.start = b->start;
 	both.load.mean += b->load.mean;
 	both.load.variance += b->load.variance;
 	return both;
@@ -72,7 +78,7 @@ static bool htbs_sum_update(struct htbs_owed_head *head, bool exit)
 {
 	struct htbs_owed_sum sum = htbs_sum_with(head, true, true);
 
-	if (exit && head->sum.slack_end == sum.slack_end &&
+	if (exit && head->sum.slack_end == sum.slack_end && head->sum.start == sum.start &&
 	    head->sum.load.mean == sum.load.mean &&
 	    head->sum.load.variance == sum.load.variance)
 		return true;
@@ -210,4 +216,85 @@ bool htbs_owed_latest(const struct htbs_owed *owed,
 		*latest -= htbs_load_margin(sum.load.variance +
 					    before->variance, margin);
 	return true;
+}
+
+static bool htbs_is_entitled(const struct rb_node *rb, u64 now)
+{
+	return !htbs_before(now, rb_entry(rb, struct htbs_owed_head, rb)->start);
+}
+
+static bool htbs_any_entitled(const struct rb_node *rb, u64 now)
+{
+	return rb && !htbs_before(now, htbs_sum_below(rb)->start);
+}
+
+/* The first entitled head of a subtree which has one. */
+static const struct rb_node *htbs_first_entitled(const struct rb_node *rb, u64 now)
+{
+	while (htbs_any_entitled(rb->rb_left, now) || !htbs_is_entitled(rb, now))
+		rb = htbs_any_entitled(rb->rb_left, now) ? rb->rb_left : rb->rb_right;
+	return rb;
+}
+
+/* The next entitled head after one, or NULL. */
+static const struct rb_node *htbs_next_entitled_after(const struct rb_node *rb, u64 now)
+{
+	const struct rb_node *parent;
+
+	if (htbs_any_entitled(rb->rb_right, now))
+		return htbs_first_entitled(rb->rb_right, now);
+	for (; (parent = rb_parent(rb)); rb = parent) {
+		if (rb == parent->rb_right)
+			continue;
+		if (htbs_is_entitled(parent, now))
+			return parent;
+		if (htbs_any_entitled(parent->rb_right, now))
+			return htbs_first_entitled(parent->rb_right, now);
+	}
+	return NULL;
+}
+
+/**
+ * htbs_owed_entitled() - the entitled head with the earliest deadline
+ * @owed: the heads
+ * @now: real time, ns
+ *
+ * Return: the head, or NULL if none is entitled.  O(log n).
+ */
+struct htbs_owed_head *htbs_owed_entitled(const struct htbs_owed *owed, u64 now)
+{
+	const struct rb_node *rb = owed->root.rb_root.rb_node;
+
+	return htbs_any_entitled(rb, now) ?
+	       rb_entry(htbs_first_entitled(rb, now), struct htbs_owed_head, rb) : NULL;
+}
+
+static u64 htbs_distance(const struct htbs_owed_head *head, u64 pos)
+{
+	return head->pos < pos ? pos - head->pos : head->pos - pos;
+}
+
+/**
+ * htbs_owed_nearest() - the nearest of the entitled heads that are due first
+ * @owed: the heads
+ * @pos: where the device is
+ * @now: real time, ns
+ *
+ * Of HTBS_OWED_NEAR of them: many enough to save positioning.
+ *
+ * Return: the head, or NULL if none is entitled.  O(log n).
+ */
+struct htbs_owed_head *htbs_owed_nearest(const struct htbs_owed *owed, u64 pos,
+					 u64 now)
+{
+	struct htbs_owed_head *head = htbs_owed_entitled(owed, now), *nearest = head;
+	u32 left;
+
+	for (left = HTBS_OWED_NEAR; head && left; left--) {
+		if (htbs_distance(head, pos) < htbs_distance(nearest, pos))
+			nearest = head;
+		head = rb_entry_safe(htbs_next_entitled_after(&head->rb, now),
+				     struct htbs_owed_head, rb);
+	}
+	return nearest;
 }

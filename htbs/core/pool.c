@@ -30,7 +30,6 @@ void htbs_pool_init(struct htbs_pool *pool, u64 need_most, u64 now)
 {
 	*pool = (struct htbs_pool){ .need_most = need_most, .asked = now, .idle_since = now };
 	htbs_owed_head_init(&pool->head);
-	htbs_ready_node_init(&pool->ready);
 	htbs_fair_node_init(&pool->proportion);
 	INIT_LIST_HEAD(&pool->backlog);
 	INIT_LIST_HEAD(&pool->members);
@@ -71,18 +70,6 @@ struct htbs_flow *htbs_pool_first(struct htbs_pool *pool)
 struct htbs_flow *htbs_pool_of_head(struct htbs_owed_head *head)
 {
 	return head ? htbs_pool_first(container_of(head, struct htbs_pool, head)) :
-		      NULL;
-}
-
-/**
- * htbs_pool_of_ready() - the flow of an entitled head
- * @node: the head of a pool, or NULL
- *
- * Return: the flow, or NULL.
- */
-struct htbs_flow *htbs_pool_of_ready(struct htbs_ready_node *node)
-{
-	return node ? htbs_pool_first(container_of(node, struct htbs_pool, ready)) :
 		      NULL;
 }
 

@@ -45,6 +45,7 @@ static void check_pool(struct bench *bench, struct htbs_pool *pool)
 	const struct htbs_flow *first = htbs_pool_first(pool), *c;
 	u32 pending = 0, in_flight = 0, busy = 0;
 	struct htbs_paced paced = { };
+	bool waits;
 	int i;
 
 	for (i = 0; i < FLOWS; i++) {
@@ -69,12 +70,13 @@ static void check_pool(struct bench *bench, struct htbs_pool *pool)
 	if (pool == policy->changed)
 		return;
 	must(htbs_owed_contains(&pool->head) == !!first);
-	must(RB_EMPTY_NODE(&pool->ready.rb) || (first && !pool->relaxed));
 	if (!first)
 		return;
 	must(pool->head.deadline == htbs_flow_deadline(first, htbs_flow_start(first)));
-	if (!RB_EMPTY_NODE(&pool->ready.rb))
-		must(pool->ready.start == htbs_flow_start(first));
+	waits = policy->rotational && htbs_flow_sequential(first);
+	must(pool->head.pos == first->head.pos);
+	must(pool->head.start == (pool->relaxed || waits ? pool->head.deadline + HTBS_FAR :
+						  htbs_flow_start(first)));
 }
 
 /* The head is as its pace and its queue say. */
@@ -130,12 +132,6 @@ static void check_order(const struct bench *bench)
 		if (next)
 			must(!htbs_before(rb_entry(next, struct htbs_owed_head, rb)->deadline,
 					  rb_entry(rb, struct htbs_owed_head, rb)->deadline));
-	}
-	for (rb = rb_first(&bench->policy.ready.root); rb; rb = next) {
-		next = rb_next(rb);
-		if (next)
-			must(!htbs_before(rb_entry(next, struct htbs_ready_node, rb)->key,
-					  rb_entry(rb, struct htbs_ready_node, rb)->key));
 	}
 	for (rb = rb_first_cached(&bench->policy.shares.root); rb; rb = next) {
 		next = rb_next(rb);

@@ -39,31 +39,20 @@ class CLoad(Structure):
 class CSum(Structure):
     """struct htbs_owed_sum."""
 
-    _fields_ = [("load", CLoad), ("slack_end", c_uint64)]
+    _fields_ = [("load", CLoad), ("slack_end", c_uint64), ("start", c_uint64)]
 
 
 class CHead(Structure):
     """struct htbs_owed_head."""
 
-    _fields_ = [("rb", c_size_t * 3), ("deadline", c_uint64), ("load", CLoad), ("sum", CSum)]
+    _fields_ = [("rb", c_size_t * 3), ("deadline", c_uint64), ("start", c_uint64),
+                ("pos", c_uint64), ("load", CLoad), ("sum", CSum)]
 
 
 class COwed(Structure):
     """struct htbs_owed."""
 
     _fields_ = [("root", c_void_p), ("first", c_void_p)]
-
-
-class CReadyNode(Structure):
-    """struct htbs_ready_node."""
-
-    _fields_ = [("rb", c_size_t * 3), ("key", c_uint64), ("start", c_uint64), ("first", c_uint64)]
-
-
-class CReady(Structure):
-    """struct htbs_ready."""
-
-    _fields_ = [("root", c_void_p)]
 
 
 class CPaceCurve(Structure):
@@ -92,10 +81,8 @@ def parts():
         "htbs_owed_init": (None, POINTER(COwed)),
         "htbs_owed_insert": (None, POINTER(COwed), POINTER(CHead)),
         "htbs_owed_remove": (None, POINTER(COwed), POINTER(CHead)),
-        "htbs_ready_insert": (None, POINTER(CReady), POINTER(CReadyNode)),
-        "htbs_ready_remove": (None, POINTER(CReady), POINTER(CReadyNode)),
-        "htbs_ready_first": (c_void_p, POINTER(CReady), c_uint64),
-        "htbs_ready_nearest": (c_void_p, POINTER(CReady), c_uint64, c_uint64),
+        "htbs_owed_entitled": (c_void_p, POINTER(COwed), c_uint64),
+        "htbs_owed_nearest": (c_void_p, POINTER(COwed), c_uint64, c_uint64),
         "htbs_owed_latest": (c_bool, POINTER(COwed), POINTER(CHead), POINTER(CLoad), c_uint32,
                              POINTER(c_uint64)),
         "htbs_pace_init": (None, POINTER(CPace), POINTER(CParams), c_uint64),
@@ -187,34 +174,49 @@ def test_owed_heads_as_summed_up_one_by_one(steps, zero, before, margin):
 
 # Entitled heads.
 
+NEAR = 16
 places = st.integers(0, 30)
-ready_steps = st.lists(st.tuples(st.integers(0, 7), st.one_of(st.none(), st.tuples(places, times))),
-                       max_size=60)
+entitled_steps = st.lists(
+    st.tuples(st.integers(0, 23), st.one_of(st.none(), st.tuples(times, times, places))),
+    max_size=80)
 
 
-@given(steps=ready_steps, zero=st.sampled_from([0, WRAP - SECOND // 2]), now=times, key=places)
-def test_entitled_heads_as_found_by_a_walk(steps, zero, now, key):
-    """The first one and the nearest one, also when the clock wraps; the one behind of two."""
-    lib, tree, known = parts(), CReady(), {}
-    nodes = [CReadyNode() for _ in range(8)]
-    for node in nodes:
-        node.rb[0] = addressof(node)  # in no tree
+@given(steps=entitled_steps, zero=st.sampled_from([0, WRAP - SECOND // 2]), now=times, pos=places)
+def test_entitled_heads_as_found_by_a_walk(steps, zero, now, pos):
+    """The one due first, and the nearest of those that are due first; also when the clock wraps."""
+    lib, tree, known, order = parts(), COwed(), {}, []
+    lib.htbs_owed_init(byref(tree))
+    nodes = [CHead() for _ in range(24)]
     for which, head in steps:
         node = nodes[which]
-        lib.htbs_ready_remove(byref(tree), byref(node))
-        known.pop(which, None)
+        if which in known:
+            lib.htbs_owed_remove(byref(tree), byref(node))
+            del known[which]
+            order.remove(which)
         if head:
-            node.key, node.start = head[0], (head[1] + zero) % WRAP
-            lib.htbs_ready_insert(byref(tree), byref(node))
+            node.deadline, node.start = ((each + zero) % WRAP for each in head[:2])
+            node.pos = head[2]
+            lib.htbs_owed_insert(byref(tree), byref(node))
             known[which] = head
-    by_address = {addressof(node): node for node in nodes}
-    keys = sorted(place for place, start in known.values() if start <= now)
+            order.append(which)
+    order.sort(key=lambda which: known[which][0])
+    entitled = [which for which in order if known[which][1] <= now]
     time = (now + zero) % WRAP
-    first = lib.htbs_ready_first(byref(tree), time)
-    nearest = lib.htbs_ready_nearest(byref(tree), key, time)
-    assert (by_address[first].key if first else None) == (keys[0] if keys else None)
-    assert (by_address[nearest].key if nearest else None) == min(
-        keys, key=lambda each: (abs(each - key), each < key), default=None)
+    first = lib.htbs_owed_entitled(byref(tree), time)
+    assert first == (addressof(nodes[entitled[0]]) if entitled else None)
+    near = min(entitled[:NEAR], key=lambda which: abs(known[which][2] - pos), default=None)
+    nearest = lib.htbs_owed_nearest(byref(tree), pos, time)
+    assert nearest == (None if near is None else addressof(nodes[near]))
+
+
+def test_the_nearest_is_one_of_sixteen_that_are_due_first():
+    """However near the next one is: a choice takes no longer the more flows there are."""
+    lib, tree = parts(), COwed()
+    lib.htbs_owed_init(byref(tree))
+    nodes = [CHead(deadline=number, pos=100 - number) for number in range(20)]
+    for node in nodes:
+        lib.htbs_owed_insert(byref(tree), byref(node))
+    assert lib.htbs_owed_nearest(byref(tree), 0, 0) == addressof(nodes[NEAR - 1])
 
 
 # The pace.

@@ -13,26 +13,35 @@
 /* No deadline is further away than this: 73 years, a quarter of the clock's range. */
 #define HTBS_FAR		0x2000000000000000ULL
 
+/* Of so many entitled heads the nearest one by position is looked for. */
+#define HTBS_OWED_NEAR		16
+
 /**
  * struct htbs_owed_sum - some heads, in the order of their deadlines
  * @load: what the device takes for all of them
  * @slack_end: minimum of the deadlines, each less the mean load up to it, ns
+ * @start: when the first of them is entitled, ns
  */
 struct htbs_owed_sum {
 	struct htbs_load load;
 	u64 slack_end;
+	u64 start;
 };
 
 /**
  * struct htbs_owed_head - the oldest request of a backlogged flow
  * @rb: its place by deadline
  * @deadline: when it has to be served, ns
+ * @start: from when on it is entitled, ns; not within HTBS_FAR if it waits for its deadline
+ * @pos: its first sector
  * @load: what the device takes for it, and for those due with it
  * @sum: all heads of the subtree
  */
 struct htbs_owed_head {
 	struct rb_node rb;
 	u64 deadline;
+	u64 start;
+	u64 pos;
 	struct htbs_load load;
 	struct htbs_owed_sum sum;
 };
@@ -53,6 +62,9 @@ bool htbs_owed_latest(const struct htbs_owed *owed,
 		      const struct htbs_owed_head *except,
 		      const struct htbs_load *before, u32 margin,
 		      u64 *latest);
+struct htbs_owed_head *htbs_owed_entitled(const struct htbs_owed *owed, u64 now);
+struct htbs_owed_head *htbs_owed_nearest(const struct htbs_owed *owed, u64 pos,
+					 u64 now);
 
 /**
  * htbs_owed_contains() - whether a head is among those that are owed

@@ -20,7 +20,6 @@
 #include <htbs/core/params.h>
 #include <htbs/core/pool.h>
 #include <htbs/core/quota.h>
-#include <htbs/core/ready.h>
 #include <htbs/core/service.h>
 
 /* No device takes more requests. */
@@ -111,11 +110,9 @@ struct htbs_deadline {
  *	(constant)
  * @background_due: when its next request goes before others, real ns
  * @pool: the flows without a reservation of their own
- * @changed: the pool with a stale head in @owed and @ready, or NULL
+ * @changed: the pool with a stale head in @owed, or NULL
  * @lone: the only backlogged flow, which is not in @shares yet, or NULL
  * @owed: heads of pools by deadline
- * @ready: those of them that are served as soon as they are entitled: by position if
- *	@rotational, else by deadline
  * @next_pos: sector after the end of the last request dispatched
  * @shares: backlogged flows by device time over weight
  * @proportions: pools with backlogged flows by device time over reservation, in an
@@ -174,7 +171,6 @@ struct htbs_policy {
 	struct htbs_pool *changed;
 	struct htbs_flow *lone;
 	struct htbs_owed owed;
-	struct htbs_ready ready;
 	u64 next_pos;
 	struct htbs_fair shares;
 	struct htbs_fair proportions;

@@ -12,7 +12,6 @@
 #include <htbs/core/owed.h>
 #include <htbs/core/pace.h>
 #include <htbs/core/params.h>
-#include <htbs/core/ready.h>
 
 struct htbs_flow;
 
@@ -31,7 +30,6 @@ struct htbs_flow;
  * @asked: when one of their requests arrived last, or the pool began, real ns
  * @served: when a request of them was dispatched last, real ns
  * @head: what they are owed next: the head of the first of @backlog
- * @ready: the same among those that are served as soon as they are entitled
  * @proportion: device time that they had over the reservation, for an overload
  * @pending: pending requests of all of them
  * @in_flight: requests of all of them, dispatched and not completed
@@ -53,7 +51,6 @@ struct htbs_pool {
 	u64 asked;
 	u64 served;
 	struct htbs_owed_head head;
-	struct htbs_ready_node ready;
 	struct htbs_fair_node proportion;
 	u32 pending;
 	u32 in_flight;
@@ -94,7 +91,6 @@ void htbs_pool_configure(struct htbs_pool *pool, const struct htbs_params *param
 			 u64 now);
 struct htbs_flow *htbs_pool_first(struct htbs_pool *pool);
 struct htbs_flow *htbs_pool_of_head(struct htbs_owed_head *head);
-struct htbs_flow *htbs_pool_of_ready(struct htbs_ready_node *node);
 void htbs_pool_note_arrival(struct htbs_pool *pool,
 			    const struct htbs_flow *flow, u64 now);
 bool htbs_pool_greedy(const struct htbs_pool *pool,
