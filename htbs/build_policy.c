@@ -12,7 +12,6 @@
 #include "core/fair.c"
 #include "core/limit.c"
 #include "core/quota.c"
-#include "core/destage.c"
 #include "core/cap.c"
 #include "core/flow.c"
 #include "core/pool.c"

@@ -92,11 +92,6 @@ static void htbs_show_load(struct seq_file *sf, struct htbs_policy *policy)
 	if (policy->rotational)
 		seq_printf(sf, "; %llu us", policy->load.mean / NSEC_PER_USEC);
 	seq_printf(sf, "%s\n", policy->held ? "; a request is held back" : "");
-	if (policy->rotational)
-		seq_printf(sf, "destaging       %llu us, %llu us a write%s\n",
-			   htbs_destage_time(&policy->destage, ktime_get_ns()) / NSEC_PER_USEC,
-			   htbs_destage_cost(&policy->destage, 0) / NSEC_PER_USEC,
-			   htbs_destage_is_known(&policy->destage) ? "" : " (a guess)");
 	seq_puts(sf, "surplus         ");
 	if (!policy->rotational)
 		seq_printf(sf, "%u reads in flight, ", htbs_policy_window(policy));

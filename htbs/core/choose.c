@@ -132,7 +132,7 @@ static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
 
 	if (flow && htbs_policy_can_dispatch(policy, flow, now))
 		return flow;
-	if (policy->rotational && policy->in_flight && !htbs_quota_wait(&policy->quota, now))
+	if (policy->rotational && !htbs_quota_wait(&policy->quota, now))
 		return NULL;
 	only = htbs_policy_expected(policy, NULL, now);
 	for (node = htbs_fair_first(&policy->shares); node;

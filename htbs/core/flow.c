@@ -70,9 +70,9 @@ static u64 htbs_flow_time_alone(const struct htbs_flow *flow, u32 cost)
  * htbs_flow_note_service() - what the device takes for a flow has changed
  * @flow: the flow
  * @cost: bytes charged for its last request
- * @destages: how long reads wait for it after it has completed, ns
+ * @least: what the device takes for that at least, also after it has completed, ns
  */
-void htbs_flow_note_service(struct htbs_flow *flow, u32 cost, u64 destages)
+void htbs_flow_note_service(struct htbs_flow *flow, u32 cost, u64 least)
 {
 	struct htbs_pool *pool = flow->pool;
 	u64 step = htbs_pace_step(&pool->pace, cost), time;
@@ -80,7 +80,7 @@ void htbs_flow_note_service(struct htbs_flow *flow, u32 cost, u64 destages)
 	/* From 0: a reservation can be kept until it is known that it cannot. */
 	flow->time_alone = htbs_flow_time_alone(flow, cost);
 	pool->need -= pool->need / HTBS_FADE;
-	time = htbs_later(flow->time_alone, destages);
+	time = htbs_later(flow->time_alone, least);
 	pool->need += div64_u64(time * HTBS_NEED_ONE, step ?: 1) / HTBS_FADE;
 }
 

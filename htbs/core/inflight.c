@@ -48,38 +48,19 @@ static bool htbs_risks_deadline(const struct htbs_policy *policy,
 }
 
 /*
- * A device with nothing in flight may have any request, unless it destages and what is owed
- * can wait.
- */
-static bool htbs_is_idle(struct htbs_policy *policy, u64 destages, u64 now)
-{
-	return !policy->in_flight && (!destages || !htbs_policy_has_slack(policy, now));
-}
-
-/* For how long the device destages the head of a flow, besides what it takes to complete it. */
-static u64 htbs_destages_more(const struct htbs_policy *policy, const struct htbs_flow *flow)
-{
-	u64 cost = htbs_destage_cost(&policy->destage, 0), takes = flow->service.position;
-
-	return flow->head.write && cost > takes ? cost - takes : 0;
-}
-
-/*
  * A conforming request may arrive at any time, of a flow that had one of late. Is
- * it in time, behind all that the device has and this one, and, if it is a read, behind what
- * the device destages?
+ * it in time, behind all that the device has and this one?
  */
 static bool htbs_leaves_room(struct htbs_policy *policy,
 			     const struct htbs_flow *flow, u64 now)
 {
 	struct htbs_load load = htbs_load_to_last(policy, flow);
-	u64 destages = htbs_destage_time(&policy->destage, now);
 	u64 time = htbs_load_longest(&load, policy->margin);
 	u64 start = htbs_flow_start(flow);
 	const struct htbs_flow *other;
 
 	/* Its own deadline is as near. */
-	if (htbs_is_idle(policy, destages, now) ||
+	if (!policy->in_flight ||
 	    (!htbs_before(now, start) &&
 	     !htbs_before(now, htbs_flow_deadline(flow, start) - time)))
 		return true;
@@ -87,10 +68,7 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 	if (!other)
 		return true;
 	htbs_load_add(&load, &other->service, 2, other->head.cost);
-	time = htbs_load_longest(&load, policy->margin);
-	if (!other->head.write)
-		time += destages + htbs_destages_more(policy, flow);
-	return htbs_flow_latency(other) >= time;
+	return htbs_flow_latency(other) >= htbs_load_longest(&load, policy->margin);
 }
 
 /**

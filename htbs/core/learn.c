@@ -21,55 +21,45 @@
  * If the drive had the first request of a run in its buffer, it positions for a later
  * one. So the device learns from a request that is near, but took as long as to
  * position. For its transfer that says little: but if all take as long, the device is no
- * faster. So it counts as a transfer that took a quarter longer than one does. The flow
- * does not learn what the device takes for a write after it has completed.
+ * faster. So it counts as a transfer that took a quarter longer than one does.
  */
-static __always_inline void
-htbs_learn_service(struct htbs_policy *policy, struct htbs_flow *flow, u64 took,
-		   u64 device, const struct htbs_sent *sent)
+static void htbs_learn_service(struct htbs_policy *policy, u64 took,
+			       const struct htbs_sent *sent)
 {
 	u64 transfer = sent->cost * policy->service.stream >> 10;
 	bool far = sent->flags & HTBS_SENT_FAR;
 	bool slow = !far && took > policy->service.position + transfer;
 
-	htbs_service_time_learn(&policy->service, device, sent->cost, far || slow);
+	htbs_service_time_learn(&policy->service, took, sent->cost, far || slow);
 	if (far || slow)
 		htbs_depth_learn(&policy->depth, policy->in_flight,
-				 device > transfer ? device - transfer : 0);
+				 took > transfer ? took - transfer : 0);
 	if (slow) {
 		transfer += transfer / 4;
 		took = took < transfer ? took : transfer;
 		htbs_service_time_learn(&policy->service, took, sent->cost, false);
 	}
-	htbs_service_time_learn(&flow->service, took, sent->cost, far);
 }
 
 /*
- * Learn from a completed request of a disk. While the drive destages a read waits: that is no
- * time of the read. A cached write is destaged after it has completed: that is time of the
- * write. Returns the time of the request, ns.
+ * Learn from a completed request of a disk. A write that a drive has put into its cache
+ * completes before the drive positions for it. So one that took less than an eighth of what reads
+ * take to position tells nothing of the device, and its reservation takes as long as a read's.
  */
-static noinline u64 htbs_learn_disk(struct htbs_policy *policy, struct htbs_flow *flow,
-				    u64 since, u64 took, const struct htbs_sent *sent)
+static noinline void htbs_learn_disk(struct htbs_policy *policy, struct htbs_flow *flow,
+				     u64 took, const struct htbs_sent *sent)
 {
-	u64 transfer = sent->cost * policy->service.stream >> 10, device = took, destages = 0;
-	bool alone = !htbs_before(sent->at + HTBS_SENT_AT_UNIT, since);
-	u64 positions = took > transfer ? took - transfer : 0;
-	struct htbs_destage *destage = &policy->destage;
+	u64 transfer = sent->cost * policy->service.stream >> 10;
+	bool far = sent->flags & HTBS_SENT_FAR;
+	bool write = far && (sent->flags & HTBS_SENT_WRITE);
 
-	if ((sent->flags & HTBS_SENT_FAR) && (sent->flags & HTBS_SENT_WRITE)) {
-		htbs_destage_write(destage, since, took, transfer);
-		if (htbs_destage_is_known(destage))
-			destages = htbs_destage_cost(destage, transfer);
-		device = htbs_later(took, destages);
-	} else if (sent->flags & HTBS_SENT_FAR) {
-		if (!htbs_destage_note_hit(destage, positions))
-			took -= htbs_destage_read(destage, since, positions, alone);
-		device = took;
-	}
-	htbs_learn_service(policy, flow, took, device, sent);
-	htbs_flow_note_service(flow, sent->cost, destages);
-	return device;
+	if (far && !write)
+		htbs_service_time_learn(&policy->reads, took > transfer ? took - transfer : 0,
+					0, true);
+	if (!write || 8 * took >= policy->reads.position)
+		htbs_learn_service(policy, took, sent);
+	htbs_service_time_learn(&flow->service, took, sent->cost, far);
+	htbs_flow_note_service(flow, sent->cost, write ? policy->reads.position : 0);
 }
 
 /*
@@ -109,7 +99,7 @@ htbs_policy_learn(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 		took = HTBS_TOOK_MAX;
 	policy->busy_since = now;
 	if (policy->rotational)
-		took = htbs_learn_disk(policy, flow, now - took, took, sent);
+		htbs_learn_disk(policy, flow, took, sent);
 	else
 		htbs_learn_flash(policy, took, sent);
 	htbs_fastest_learn(&flow->fastest, now, now - sent->at);

@@ -26,6 +26,16 @@
 #include <htbs/core/throttle.h>
 #include <htbs/core/wait.h>
 
+/*
+ * What a write counts in the quota, bytes: with what a disk could transfer while it positions
+ * for the write.
+ */
+static u64 htbs_quota_cost(const struct htbs_policy *policy, u32 cost, bool near)
+{
+	return policy->rotational && !near ?
+	       cost + htbs_service_time_bytes(&policy->service) : cost;
+}
+
 /**
  * htbs_policy_init() - start with no flow backlogged and none active
  * @policy: the policy
@@ -51,11 +61,12 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	htbs_pool_init(&policy->pool, HTBS_NEED_SHARED, 0);
 	policy->position = position;
 	htbs_service_time_init(&policy->service, position);
+	htbs_service_time_init(&policy->reads, 0);
 	htbs_depth_init(&policy->depth, position);
 	htbs_limit_init(&policy->window, HTBS_LIMIT_ONE, HTBS_LIMIT_ONE,
 			HTBS_WINDOW_MOST);
-	htbs_quota_init(&policy->quota, rotational ? policy->service.position : 0, 0);
-	htbs_destage_init(&policy->destage, policy->service.position);
+	htbs_quota_init(&policy->quota, htbs_quota_cost(policy, HTBS_COST_MIN, false),
+			rotational ? HTBS_RUN * policy->service.position : 0, 0);
 	htbs_policy_init_margin(policy);
 	htbs_policy_set_late(policy, HTBS_LATE_ONE_IN, HTBS_LATE_WRITES);
 	policy->expired_at = -HTBS_EXPIRE;
@@ -346,9 +357,8 @@ htbs_send(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 
 	htbs_charge_dispatch(policy, flow, extent, sent, backlogged);
 	if (sent->flags & HTBS_SENT_WRITE)
-		htbs_quota_account(&policy->quota, extent->cost,
-				   policy->rotational && !near ?
-				   policy->service.position : 0, surplus, now);
+		htbs_quota_account(&policy->quota, htbs_quota_cost(policy, extent->cost, near),
+				   surplus, now);
 	return began;
 }
 

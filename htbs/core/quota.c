@@ -20,40 +20,25 @@
 
 /* No device is faster, and its bytes times a second's ns are less than 2^64. */
 #define HTBS_QUOTA_MOST		16000000000ULL
-/* What is transferred while a device positions, ns for a byte: a disk's 100 MB/s. */
-#define HTBS_QUOTA_POSITION	10
-/* What a device that does not seek begins with: the default reservation. */
-#define HTBS_QUOTA_FIRST	1048576ULL	/* bytes/s */
 /* Tokens may be saved up for a moment, and as many bytes as a large request has. */
 #define HTBS_QUOTA_REQUEST	131072
-
-/* What a request counts, bytes. */
-static u64 htbs_quota_cost(u32 cost, u64 position)
-{
-	return cost + div64_u64(position, HTBS_QUOTA_POSITION);
-}
 
 /**
  * htbs_quota_init() - nothing is known of the device
  * @quota: the quota
- * @position: the mean time for which the device positions for a request, ns; 0: it does
- *	not
+ * @least: what is left to surplus at least, bytes/s: one small request a second
+ * @run: how long a run of surplus takes to position, ns
  * @now: real time, ns
- *
- * One small request a second is left to surplus at least.
  */
-void htbs_quota_init(struct htbs_quota *quota, u64 position, u64 now)
+void htbs_quota_init(struct htbs_quota *quota, u64 least, u64 run, u64 now)
 {
-	u64 least = htbs_quota_cost(HTBS_COST_MIN, position);
-
 	*quota = (struct htbs_quota){
 		.tokens	= HTBS_QUOTA_REQUEST,
 		.filled	= now,
 		.since	= now,
-		.interval = HTBS_LIMIT_INTERVAL + HTBS_RUN * position,
+		.interval = HTBS_LIMIT_INTERVAL + run,
 	};
-	htbs_limit_init(&quota->limit, position ? least : HTBS_QUOTA_FIRST, least,
-			HTBS_QUOTA_MOST);
+	htbs_limit_init(&quota->limit, least, least, HTBS_QUOTA_MOST);
 }
 
 static u64 htbs_quota_bytes(const struct htbs_quota *quota, u64 ns)
@@ -130,16 +115,12 @@ static void htbs_quota_charge(struct htbs_quota *quota, u64 bytes, u64 now)
 /**
  * htbs_quota_account() - a request is dispatched
  * @quota: the quota
- * @cost: what it is charged, bytes
- * @position: the mean time for which the device positions for it, ns
+ * @bytes: what it is charged
  * @surplus: it was not entitled
  * @now: real time, ns
  */
-void htbs_quota_account(struct htbs_quota *quota, u32 cost, u64 position,
-			bool surplus, u64 now)
+void htbs_quota_account(struct htbs_quota *quota, u64 bytes, bool surplus, u64 now)
 {
-	u64 bytes = htbs_quota_cost(cost, position);
-
 	if (surplus)
 		htbs_quota_charge(quota, bytes, now);
 	quota->bytes += bytes;

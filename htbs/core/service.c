@@ -64,6 +64,17 @@ u64 htbs_service_time_longest(const struct htbs_service_time *time)
 	return time->position + HTBS_MARGIN * time->deviation;
 }
 
+/**
+ * htbs_service_time_bytes() - what could be transferred while the device positions once
+ * @time: the estimate
+ *
+ * Return: bytes.
+ */
+u64 htbs_service_time_bytes(const struct htbs_service_time *time)
+{
+	return div64_u64(time->position << 10, time->stream);
+}
+
 /* One time, however long, says little: the drive may have had to spin up. */
 static u64 htbs_believable(const struct htbs_service_time *time, u64 took)
 {

@@ -45,17 +45,14 @@ u64 htbs_policy_hold_most(const struct htbs_policy *policy)
  * @policy: the policy
  * @now: real time, ns
  *
- * Until a request completes or a flow has another head, until the quota has filled or the
- * drive has destaged, whichever is first, and no longer than until what is owed has to begin.
+ * Until a request completes or a flow has another head, or until the quota has filled, and no
+ * longer than until what is owed has to begin.
  */
 void htbs_policy_hold(struct htbs_policy *policy, u64 now)
 {
-	u64 destages = htbs_destage_time(&policy->destage, now);
 	u64 wait = htbs_quota_wait(&policy->quota, now);
 	u64 most = htbs_policy_hold_most(policy), latest;
 
-	if (!wait || (destages && destages < wait))
-		wait = destages;
 	htbs_hold(policy, false);
 	if (!wait && policy->rotational)
 		return;

@@ -118,7 +118,6 @@ static inline u64 htbs_rq_due(struct request *rq)
 #define HTBS_RQ_SENT_SHIFT	24
 #define HTBS_RQ_AT_SHIFT	32
 #define HTBS_RQ_AT_UNIT_SHIFT	10
-static_assert(1 << HTBS_RQ_AT_UNIT_SHIFT == HTBS_SENT_AT_UNIT);
 
 /**
  * htbs_rq_set_sent() - keep what the policy will have to know at the completion

@@ -124,8 +124,8 @@ void check_wait(const struct bench *bench)
 }
 
 /*
- * A device that seeks with nothing in flight is idle for the quota or for what it destages, and
- * for the latter no longer than until what is owed has to begin.
+ * A device that seeks with nothing in flight is idle for the quota, no longer than until what is
+ * owed has to begin.
  */
 static void check_hold_end(const struct bench *bench)
 {
@@ -135,13 +135,12 @@ static void check_hold_end(const struct bench *bench)
 
 	if (!policy->rotational || policy->in_flight)
 		return;
-	must(limited || htbs_destage_time(&policy->destage, bench->now));
-	must(limited || !must_begin(bench));
+	must(limited);
 	must(must_begin(bench) || !must_begin_at(bench, policy->held_until - 1));
 }
 
 /*
- * A device that seeks is not idle then, but for a quota, or as it destages; on another no
+ * A device that seeks is not idle then, but for a quota; on another no
  * reserved work is held back.
  */
 void check_hold(const struct bench *bench)

@@ -102,6 +102,14 @@ def test_random_writes_into_a_cache_make_few_late():
             assert rate >= 0.99 * client.promise.bw
 
 
+def test_while_a_disk_is_unknown_random_writes_make_few_late():
+    """41 in the first ten seconds; if they count in bytes only, 95."""
+    rng, load = random.Random(13), LOADS["neighbour"]
+    drives = [draw(rng) for _ in range(30)]
+    assert sum(load.late(run(load.clients, seconds=10, drive=drive), drive)[0]
+               for drive in drives) <= 60
+
+
 def test_random_readers_get_all_they_ask_for():
     """mixed-disk: every reservation is kept, with 12 MB/s or more in all."""
     outcome = run(MIXED, HTBS, seconds=120)

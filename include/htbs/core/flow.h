@@ -185,7 +185,7 @@ static inline u64 htbs_flow_latency(const struct htbs_flow *flow)
 
 bool htbs_flow_note_dispatch(struct htbs_flow *flow, const struct htbs_extent *extent);
 void htbs_flow_note_arrival(struct htbs_flow *flow, u64 now, u64 t_wait);
-void htbs_flow_note_service(struct htbs_flow *flow, u32 cost, u64 destages);
+void htbs_flow_note_service(struct htbs_flow *flow, u32 cost, u64 least);
 void htbs_flow_update_load(struct htbs_flow *flow);
 bool htbs_flow_sequential(const struct htbs_flow *flow);
 bool htbs_flow_owes_nothing(const struct htbs_flow *flow, u64 now);

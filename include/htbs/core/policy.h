@@ -11,7 +11,6 @@
 #include <linux/rbtree.h>
 #include <linux/types.h>
 
-#include <htbs/core/destage.h>
 #include <htbs/core/depth.h>
 #include <htbs/core/fair.h>
 #include <htbs/core/flow.h>
@@ -139,8 +138,8 @@ struct htbs_deadline {
  * @position: what one positioning is believed to take at most before any is known, ns
  * @service: what the device takes for a request, of any flow
  * @depth: to position, by how many requests the device has
- * @destage: the writes that it has completed, and has in its cache, if @rotational
  * @busy_since: when it completed a request last, or became busy, real ns
+ * @reads: what it takes to position for a read, if @rotational
  * @unlearnt: what @service does not know yet, if not @rotational
  * @deadlines: the earliest ones of requests in flight, if @rotational; unordered
  * @deadline_count: number of entries of @deadlines
@@ -193,8 +192,8 @@ struct htbs_policy {
 	struct htbs_load load;
 	u64 position;
 	struct htbs_service_time service;
+	struct htbs_service_time reads;
 	struct htbs_depth depth;
-	struct htbs_destage destage;
 	u64 busy_since;
 	struct htbs_unlearnt unlearnt;
 	struct htbs_deadline deadlines[HTBS_DEADLINES_MAX];
@@ -245,12 +244,9 @@ struct htbs_choice {
 	bool held;
 };
 
-/* The caller keeps no more of a time. */
-#define HTBS_SENT_AT_UNIT	1024	/* ns */
-
 /**
  * struct htbs_sent - what the caller keeps of a dispatched request
- * @at: when it was dispatched, real ns; to within HTBS_SENT_AT_UNIT
+ * @at: when it was dispatched, real ns; to within 1024 ns
  * @due: when it is due, real ns: the latency after it is entitled; of the background, when
  *	it expires
  * @cost: bytes charged

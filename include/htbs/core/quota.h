@@ -29,10 +29,9 @@ struct htbs_quota {
 	u64 used;
 };
 
-void htbs_quota_init(struct htbs_quota *quota, u64 position, u64 now);
+void htbs_quota_init(struct htbs_quota *quota, u64 least, u64 run, u64 now);
 bool htbs_quota_allows(struct htbs_quota *quota, u64 now);
-void htbs_quota_account(struct htbs_quota *quota, u32 cost, u64 position,
-			bool surplus, u64 now);
+void htbs_quota_account(struct htbs_quota *quota, u64 bytes, bool surplus, u64 now);
 void htbs_quota_judge(struct htbs_quota *quota, u32 late, u64 now);
 u64 htbs_quota_wait(struct htbs_quota *quota, u64 now);
 

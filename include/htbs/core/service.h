@@ -71,6 +71,7 @@ void htbs_service_time_init(struct htbs_service_time *time, u64 position);
 void htbs_service_time_learn(struct htbs_service_time *time, u64 took, u32 bytes,
 			     bool positioned);
 u64 htbs_service_time_longest(const struct htbs_service_time *time);
+u64 htbs_service_time_bytes(const struct htbs_service_time *time);
 
 void htbs_fastest_learn(struct htbs_fastest *fastest, u64 now, u64 took);
 u64 htbs_fastest_time(const struct htbs_fastest *fastest);
