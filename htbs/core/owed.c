@@ -30,6 +30,9 @@
 #include <htbs/core/params.h>
 #include <htbs/core/tree.h>
 
+/* Of so many entitled heads the nearest one by position is looked for. */
+#define HTBS_OWED_NEAR		16
+
 static struct htbs_owed_sum htbs_sum_own(const struct htbs_owed_head *head)
 {
 	return (struct htbs_owed_sum){

@@ -66,7 +66,7 @@ u64 htbs_service_time_longest(const struct htbs_service_time *time)
 
 /**
  * htbs_service_time_bytes() - what could be transferred while the device positions once
- * @time: the estimate
+ * @time: the estimate; what is rounded keeps @time->stream above 0
  *
  * Return: bytes.
  */

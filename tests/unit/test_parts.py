@@ -104,6 +104,7 @@ def parts():
         "htbs_service_time_init": (None, POINTER(CService), c_uint64),
         "htbs_service_time_learn": (None, POINTER(CService), c_uint64, c_uint32, c_bool),
         "htbs_service_time_longest": (c_uint64, POINTER(CService)),
+        "htbs_service_time_bytes": (c_uint64, POINTER(CService)),
         "htbs_fastest_learn": (None, POINTER(CFastest), c_uint64, c_uint64),
         "htbs_fastest_time": (c_uint64, POINTER(CFastest)),
         "htbs_load_margin": (c_uint64, c_uint64, c_uint32),
@@ -532,6 +533,16 @@ def test_an_estimate_stays_within_what_a_device_may_take(requests):
         assert time.position <= SECOND
         assert time.deviation <= SECOND
         assert time.stream <= 2 * SECOND
+
+
+def test_what_is_transferred_while_a_device_positions():
+    """100 MB/s are believed at first; transfers that take no time divide by no 0."""
+    lib, time = parts(), CService()
+    lib.htbs_service_time_init(byref(time), 20 * MS)
+    assert lib.htbs_service_time_bytes(byref(time)) == 10 * MS // 10
+    for _ in range(10_000):
+        lib.htbs_service_time_learn(byref(time), 0, 4096, False)
+    assert lib.htbs_service_time_bytes(byref(time)) >= 100 * (10 * MS // 10)
 
 
 def test_a_spin_up_is_not_believed():

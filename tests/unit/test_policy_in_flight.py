@@ -228,3 +228,14 @@ def test_a_write_into_a_cache_tells_nothing_of_the_device(desk, reads):
         assert desk.device.service.position == position
     else:
         assert desk.device.service.position < MS
+
+
+def test_a_write_near_to_the_one_before_tells_how_long_a_disk_positions(desk):
+    """It takes a part of a revolution, as each of a database's log, and is in no cache."""
+    writer = desk.init_flow(SPARE)
+    reader_of_ten_ms(desk, SECOND)
+    desk.now += 120 * SECOND
+    for pos in range(400):
+        desk.arrive(writer, (pos % 2) << 12, sync=False, write=True)
+        assert desk.serve(2 * MS) is writer
+    assert desk.device.service.position == pytest.approx(2 * MS, rel=0.1)

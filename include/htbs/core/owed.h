@@ -10,11 +10,11 @@
 
 #include <htbs/core/service.h>
 
-/* No deadline is further away than this: 73 years, a quarter of the clock's range. */
+/*
+ * No deadline is further away than this: 73 years, a quarter of the clock's range. A head that
+ * is entitled so much later is not looked for.
+ */
 #define HTBS_FAR		0x2000000000000000ULL
-
-/* Of so many entitled heads the nearest one by position is looked for. */
-#define HTBS_OWED_NEAR		16
 
 /**
  * struct htbs_owed_sum - some heads, in the order of their deadlines
