@@ -2,10 +2,12 @@
 /*
  * More is reserved than the device can do.
  *
- * If more than a quarter of the turns come after their latency, reservations have no
+ * If more than a quarter of the turns come after their deadline, reservations have no
  * deadlines: the flow is next that had the smallest part of its reservation, until all
- * can be in time again. What no device could keep and is asked for does not count, as
- * its pool is relaxed (pool.c).
+ * can be in time again. On a device that seeks a flow that is behind its pace has a deadline
+ * for that: so flows with one request at a time, each of which is in time, but which cannot
+ * have their bandwidths, are an overload, too. What no device could keep and is asked for
+ * does not count, as its pool is relaxed (pool.c).
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/flow.h>
@@ -66,7 +68,7 @@ static bool htbs_too_late(struct htbs_overload *overload, bool late)
  * htbs_policy_account_turn() - the device was granted to a flow
  * @policy: the policy
  * @flow: the flow; not the background
- * @due: when its first request is due, real ns
+ * @due: until when its first request has to be served, real ns
  * @now: real time, ns
  *
  * Return: true if an overload began.

@@ -332,7 +332,7 @@ htbs_charge_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 	}
 	if (!policy->overload.now)
 		return;
-	htbs_fair_serve(&policy->proportions, &pool->proportion, 0);
+	htbs_fair_serve(&policy->proportions, &pool->proportion, HTBS_LEAD);
 	htbs_fair_charge(&policy->proportions, &pool->proportion,
 			 htbs_pace_step(&pool->pace, sent->cost));
 }
@@ -352,7 +352,7 @@ htbs_send(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 		  htbs_before(now, sent->due - htbs_flow_latency(flow));
 	htbs_policy_inflight_add(policy, flow, sent, deadline);
 	if (!policy->run && !flow->background)
-		began = htbs_policy_account_turn(policy, flow, sent->due, now);
+		began = htbs_policy_account_turn(policy, flow, deadline, now);
 	policy->run += policy->active == flow;
 
 	htbs_charge_dispatch(policy, flow, extent, sent, backlogged);

@@ -20,13 +20,12 @@
 #include <htbs/core/flow.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/run.h>
+#include <htbs/core/overload.h>
 
 /* A flow is waited for if that many think times, the longest wait, take one. */
 #define HTBS_THINKS		4
 /* The least part of T_wait for which a flow is waited for. */
 #define HTBS_WAIT_PART		16
-/* How far a pool gets ahead of another in an overload, in time of its reservation. */
-#define HTBS_LEAD		500000000ULL	/* ns: half a second */
 /* The oldest request goes at least that often. */
 #define HTBS_SWEEP		16
 

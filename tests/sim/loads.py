@@ -40,6 +40,15 @@ OVERLOAD_MIXED = [
     *[Client(Params(60_000 + 22_500 * i, 16384, (200 + 50 * i) * MS), depth=16, region=15 + 3 * i)
       for i in range(5)]]
 
+# The same with one request at a time: each in time for its latency, but none has its bandwidth.
+OVERLOAD_LOOPS = {
+    "random": [replace(each, depth=1) for each in OVERLOAD_RANDOM],
+    "mixed-depths": [replace(each, depth=1 + 15 * (place % 2))
+                          for place, each in enumerate(OVERLOAD_RANDOM)],
+    "mixed": [*OVERLOAD_MIXED[:5], *[replace(each, depth=1) for each in OVERLOAD_MIXED[5:]]],
+    "all-of-mixed": [replace(each, depth=1) for each in OVERLOAD_MIXED],
+}
+
 
 def unlimited(**habits: bool | int) -> list[Client]:
     """Paper, 5.3: seven clients reserve more than any disk does, and four 40 KB/s each."""

@@ -19,6 +19,7 @@ from tests.sim.loads import (
     FLASH_READ,
     FLASH_WRITE,
     MIXED,
+    OVERLOAD_LOOPS,
     OVERLOAD_MIXED,
     OVERLOAD_RANDOM,
     PAIR,
@@ -33,7 +34,7 @@ from tests.sim.loads import (
     unlimited,
     until,
 )
-from tests.sim.sim import HTBS, MS, PAPER, Client, run
+from tests.sim.sim import HTBS, MS, PAPER, REGION, Client, run
 from tests.unit.strategies import part
 
 
@@ -194,11 +195,32 @@ def test_overload_is_shared_in_proportion(clients):
     assert outcome.whole.overload_ns > 110 * SECOND
 
 
-def test_recovery():
+@pytest.mark.parametrize("clients", OVERLOAD_LOOPS.values(), ids=OVERLOAD_LOOPS)
+def test_an_overload_of_closed_loops_is_shared_in_proportion(clients):
+    """Though no request is late, and a client with one request at a time is seldom backlogged."""
+    outcome = run(clients, HTBS)
+    parts = [rate / client.promise.bw
+             for client, rate in zip(clients, outcome.rates(), strict=True)]
+    assert parts == pytest.approx([sum(parts) / 10] * 10, rel=0.06)
+    assert outcome.whole.overload_ns > 50 * SECOND
+
+
+def test_a_small_reservation_is_kept_in_an_overload_of_closed_loops():
+    """A group that asks for little is in time beside readers that catch up with their paces."""
+    readers = [Client(Params(110_000, 8192, 200 * MS), region=0, span=36 * REGION)] * 3
+    small = Client(Params(40_960, 8192, 100 * MS), times=poisson(5, 60), region=20)
+    got = run([*readers, small], HTBS).clients[-1]
+    assert got.conforming > 200
+    assert got.late <= got.conforming / 50
+
+
+@pytest.mark.parametrize("load", [OVERLOAD_RANDOM, *OVERLOAD_LOOPS.values()],
+                         ids=["deep", *OVERLOAD_LOOPS])
+def test_recovery(load):
     """The overload ends when the backlog is served; from there on nothing is late."""
     calm = [Client(Params(819_200, 65536, 200 * MS), sequential=True, region=31),
             Client(Params(100_000, 8192, 100 * MS), rate=60_000, begin=23 * SECOND, region=34)]
-    outcome = run([*until(OVERLOAD_RANDOM, 20), *calm], HTBS)
+    outcome = run([*until(load, 20), *calm], HTBS)
     assert 20 * SECOND < outcome.whole.overload_end < 23 * SECOND
     assert outcome.clients[-1].conforming > 400
     assert outcome.clients[-1].late == 0

@@ -7,6 +7,9 @@
 
 #include <linux/types.h>
 
+/* How far a pool gets ahead of another in an overload, in time of its reservation. */
+#define HTBS_LEAD		500000000ULL	/* ns: half a second */
+
 struct htbs_flow;
 struct htbs_policy;
 
