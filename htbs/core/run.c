@@ -5,10 +5,12 @@
  * While nothing that is owed needs the device, the active flow keeps it if that
  * saves positioning: it is sequential; or it is served by position, as it has
  * several requests pending; or it is behind its pace, and then catches up in one
- * batch; or its pace is out of reach. If others were late before, a run of what a
- * sequential flow is owed lasts at least as long as the positioning for it. Surplus
- * lasts for HTBS_RUN positionings at worst if another flow had less; in an overload a
- * run lasts until the pool is HTBS_LEAD ahead of another.
+ * batch. A flow that had less than its share keeps it, too, until it had as much as
+ * others: else one with one request at a time has a request for each run of theirs.
+ * If others were late before, a run of what a sequential flow is owed lasts at least
+ * as long as the positioning for it. Surplus lasts for HTBS_RUN positionings at worst
+ * if another flow had less; in an overload a run lasts until the pool is HTBS_LEAD
+ * ahead of another.
  *
  * A run by position is a sweep in one direction, then again from the first
  * sector on. The oldest request goes first, and then every HTBS_SWEEP requests,
@@ -18,9 +20,9 @@
 #include <htbs/core/backlog.h>
 #include <htbs/core/expect.h>
 #include <htbs/core/flow.h>
+#include <htbs/core/overload.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/run.h>
-#include <htbs/core/overload.h>
 
 /* A flow is waited for if that many think times, the longest wait, take one. */
 #define HTBS_THINKS		4
@@ -214,28 +216,31 @@ bool htbs_policy_background_due(const struct htbs_policy *policy, u64 now)
 }
 
 /*
- * Whether a flow has a reservation of its own that cannot be kept, and the device has no other's
- * requests. It has no pace to be behind, and is kept for as long as its share allows: else a
- * reader with one request at a time has one for each run of a neighbour.
+ * Whether a flow had less of its share, by more than a positioning, than any other that has
+ * requests pending. What it had is known when a request completes, so of flows that had as much
+ * some have a little less.
  */
-static bool htbs_out_of_reach(const struct htbs_policy *policy, const struct htbs_flow *flow)
+static bool htbs_lacks_share(const struct htbs_policy *policy, const struct htbs_flow *flow)
 {
-	return !policy->overload.now && policy->in_flight == flow->in_flight &&
-	       !htbs_flow_pooled(flow) && htbs_pool_impossible(flow->pool);
+	const struct htbs_fair_node *first = htbs_fair_first(&policy->shares);
+	u64 position = htbs_service_time_longest(&policy->service);
+
+	return first && htbs_before(flow->share.tag + htbs_flow_share(flow, position),
+				    first->tag);
 }
 
-/* Whether a device that seeks saves positioning if it stays with a flow. */
-static bool htbs_saves_positioning(const struct htbs_policy *policy,
-				   const struct htbs_flow *flow, u64 now)
+/* Whether a device that seeks saves positioning if it stays with a flow, or owes it its share. */
+static bool htbs_stays(const struct htbs_policy *policy, const struct htbs_flow *flow, u64 now)
 {
 	if (!policy->rotational)
 		return false;
+	if (htbs_flow_sequential(flow) || htbs_sweeps(policy))
+		return true;
+	if (policy->overload.now)
+		return false;
 	/* What a pool lacks is had by any flow of it that has requests pending. */
-	return htbs_flow_sequential(flow) ||
-	       (!policy->overload.now && htbs_flow_behind(flow, now) &&
-		(flow->pending || htbs_flow_alone(flow))) ||
-	       htbs_out_of_reach(policy, flow) ||
-	       htbs_sweeps(policy);
+	return (htbs_flow_behind(flow, now) && (flow->pending || htbs_flow_alone(flow))) ||
+	       htbs_lacks_share(policy, flow);
 }
 
 /**
@@ -254,7 +259,7 @@ bool htbs_policy_keep_active(struct htbs_policy *policy, u64 now)
 
 	if (!flow || htbs_policy_background_due(policy, now) ||
 	    htbs_policy_throttles(policy, flow, now) ||
-	    !htbs_saves_positioning(policy, flow, now))
+	    !htbs_stays(policy, flow, now))
 		return false;
 	end = htbs_run_end(policy, now);
 	if (!htbs_before(now, end) ||

@@ -6,8 +6,8 @@
 import pytest
 
 from tests.model.reservation import SECOND, Params
-from tests.sim.loads import REST, queueing_disk
-from tests.sim.sim import MS, Client, run
+from tests.sim.loads import REGIONS, REST, queueing_disk
+from tests.sim.sim import MS, REGION, Client, run
 
 SEQUENTIAL = Params(100_000, 8192, SECOND)
 RANDOM = Params(20_000, 8192, SECOND)
@@ -45,3 +45,33 @@ def test_readers(promise: Params, client: dict, given: tuple[int, int]):
     readers = [Client(promise._replace(weight=weight), **client) for weight in given]
     one, other = (rate - promise.bw for rate in run(readers).rates())
     assert other / one == pytest.approx(given[1] / given[0], rel=0.15)
+
+
+ALL_OVER = {"region": 0, "span": (REGIONS - 1) * REGION}
+LITTLE = Params(4096, 4096, SECOND)
+BESIDE = {
+    "deep": {"depth": 32, **ALL_OVER},
+    "stream": {"sequential": True, "size": 131_072, "region": 20},
+}
+
+
+@pytest.mark.parametrize("drive", ["hd080hj", "nearline"])
+@pytest.mark.parametrize("weights", [(100, 100), (300, 100), (100, 300)], ids=str)
+@pytest.mark.parametrize("neighbour", BESIDE)
+def test_a_random_reader_with_one_request_at_a_time_has_its_share(drive, weights, neighbour):
+    """Of device time, beside a neighbour that always has requests pending; and so has that."""
+    reader = Client(LITTLE._replace(weight=weights[0]), **ALL_OVER)
+    other = Client(LITTLE._replace(weight=weights[1]), **BESIDE[neighbour])
+    alone = [run([each], seconds=20, drive=drive).total for each in (reader, other)]
+    parts = [had / all_ for had, all_ in zip(run([reader, other], seconds=20, drive=drive).rates(),
+                                             alone, strict=True)]
+    for part, weight in zip(parts, weights, strict=True):
+        assert part > 0.75 * weight / sum(weights)
+
+
+def test_readers_with_one_request_at_a_time_share_a_drive_that_queues():
+    """Those that have as much as others are not served one by one."""
+    reader = Client(LITTLE, **ALL_OVER)
+    outcome = run([reader] * 8, seconds=20, drive="nearline")
+    assert outcome.total > 2 * run([reader], seconds=20, drive="nearline").total
+    assert min(outcome.rates()) > 0.9 * max(outcome.rates())

@@ -111,43 +111,48 @@ def test_a_lost_request_is_not_waited_for_for_ever(desk):
     assert desk.dispatch()[0] is other
 
 
-OUT_OF_REACH = Params(100 << 20, 4096, 100 * MS)
+def beside_a_run(desk):
+    """A reader at random, one request at a time, after a run of a flow with many.
 
-
-def unreachable(desk, shared=False):
-    """A reader at random, one request at a time, that reserved more than the device has."""
-    reader = desk.init_flow(None if shared else OUT_OF_REACH)
-    if shared:
-        desk.device.configure_pool(reader, OUT_OF_REACH, desk.now)
-    for place in range(50):
+    A request of the reader is in flight, and neither is entitled to one. Also how much less than
+    the other the reader had, ns.
+    """
+    reader, deep = desk.init_flow(SPARE), desk.init_flow(SPARE)
+    for place in range(9):
         desk.arrive(reader, place << 30)
         assert desk.serve(10 * MS) is reader
-    return reader
+    since = desk.now
+    for place in range(90):
+        desk.arrive(deep, place << 20, sync=False)
+    assert desk.serve(10 * MS) is deep
+    desk.arrive(reader, 9 << 30)
+    while (sent := desk.dispatch())[0] is deep:
+        desk.now += 10 * MS
+        desk.device.complete(*sent, desk.now)
+    return reader, sent, desk.now - since - 9 * 10 * MS
 
 
-@pytest.mark.parametrize(("shared", "less", "queues", "waits"), [
-    (False, True, False, True), (False, False, False, False), (False, True, True, False),
-    (True, True, False, False),
-])
-def test_a_reader_whose_pace_is_out_of_reach_is_waited_for(desk, shared, less, queues, waits):
-    """While it had less of its share than others, unless the device serves these meanwhile.
+def test_a_flow_that_had_less_than_its_share_keeps_the_device(desk):
+    """Until it had as much, but for a positioning.
 
-    Else it has a request for each run of a neighbour, less than with a reservation that it can
-    reach. Without a reservation of its own that is all it is promised.
+    Else a reader with one request at a time has one for each run of a neighbour.
     """
-    reader = unreachable(desk, shared)
-    other = desk.init_flow(Params(4096, 4096, SECOND, weight=1 if less else 100_000))
-    desk.arrive(other, 1 << 40)
-    assert desk.serve(10 * MS) is other
-    for place in range(3):
-        desk.arrive(other, place << 20, sync=False)
-    desk.arrive(reader, 5 << 30)
-    sent = [desk.dispatch() for _ in range(2)]
-    while sent[-1][0] is not reader:
-        sent.append(desk.dispatch())
-    for each in sent[-1:] if queues else sent:
-        desk.device.complete(*each, desk.now)
-    assert desk.device.choose(desk.now).wait_began is waits
+    reader, sent, less = beside_a_run(desk)
+    since = desk.now
+    while sent and sent[0] is reader:
+        desk.now += 10 * MS
+        desk.device.complete(*sent, desk.now)
+        desk.arrive(reader, desk.now << 10)
+        sent = desk.dispatch()
+    assert less - desk.longest <= desk.now - since <= less + 10 * MS
+    assert less > 3 * desk.longest
+
+
+def test_a_flow_that_had_less_than_its_share_is_waited_for(desk):
+    """For a moment, as any that keeps the device."""
+    _, sent, _ = beside_a_run(desk)
+    desk.device.complete(*sent, desk.now)
+    assert desk.device.choose(desk.now).wait_began
 
 
 def never_waits(desk):
