@@ -11,6 +11,7 @@ from results.experiments import (
     pgbench,
     readahead,
     total,
+    unreserved,
 )
 
 STUDIES = (
@@ -20,6 +21,7 @@ STUDIES = (
     total.STUDY,
     readahead.STUDY,
     neighbour.STUDY,
+    *unreserved.STUDIES,
     *nearline.STUDIES,
     *flash.STUDIES,
     *guarantee.STUDIES,
