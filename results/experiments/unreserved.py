@@ -78,9 +78,9 @@ def claims(case: Case, runs: Runs) -> list[Claim]:
 
 
 ASKED = """
-No group has a reservation, as in the first minute after `echo htbs`: one reads 4k blocks at random, one
-request at a time; a backup reads 128k in sequence; the third writes 4k blocks at random all over the disk,
-32 at a time. Each is to have its part of the device's time. 30 seconds.
+No group has a reservation, as in the first minute after `echo htbs`: one reads 4k blocks at random,
+one request at a time; a backup reads 128k in sequence; the third writes 4k blocks at random all
+over the disk, 32 at a time. Each is to have its part of the device's time. 30 seconds.
 """
 
 STUDIES = (

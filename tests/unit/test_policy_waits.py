@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.model.reservation import SECOND, Params
+from tests.model.reservation import SECOND
 from tests.unit.desk import MS, PAGE, SOON, SPARE, T_WAIT, Desk
 
 
