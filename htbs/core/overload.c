@@ -4,7 +4,8 @@
  *
  * If more than a quarter of the turns come after their deadline, reservations have no
  * deadlines: the flow is next that had the smallest part of its reservation, until all
- * can be in time again. On a device that seeks a flow that is behind its pace has a deadline
+ * could be in time for HTBS_LEAD: at a moment at which some flows have no request pending the
+ * others can be. On a device that seeks a flow that is behind its pace has a deadline
  * for that: so flows with one request at a time, each of which is in time, but which cannot
  * have their bandwidths, are an overload, too. What no device could keep and is asked for
  * does not count, as its pool is relaxed (pool.c).
@@ -46,11 +47,14 @@ static void htbs_set_overload(struct htbs_policy *policy, bool overload)
  */
 bool htbs_policy_end_overload(struct htbs_policy *policy, u64 now)
 {
-	bool ended = policy->overload.now && htbs_policy_has_slack(policy, now);
-
-	if (ended)
-		htbs_set_overload(policy, false);
-	return ended;
+	if (!policy->overload.now)
+		return false;
+	if (!htbs_policy_has_slack(policy, now))
+		policy->overload.lacked = now;
+	if (htbs_before(now, policy->overload.lacked + HTBS_LEAD))
+		return false;
+	htbs_set_overload(policy, false);
+	return true;
 }
 
 /* Whether turns come too late too often, with this one. */
@@ -86,6 +90,7 @@ htbs_policy_account_turn(struct htbs_policy *policy,
 	if (!htbs_too_late(&policy->overload, htbs_before(due, now)) ||
 	    policy->overload.now)
 		return false;
+	policy->overload.lacked = now;
 	htbs_set_overload(policy, true);
 	return true;
 }

@@ -216,15 +216,20 @@ bool htbs_policy_background_due(const struct htbs_policy *policy, u64 now)
 }
 
 /*
- * Whether a flow had less of its share, by more than a positioning, than any other that has
- * requests pending. What it had is known when a request completes, so of flows that had as much
- * some have a little less.
+ * Whether a flow had less of its share than any other that has requests pending; in an overload,
+ * its pool of its reservation. A share is charged when a request completes, so of flows that had
+ * as much some have less, by up to a positioning.
  */
 static bool htbs_lacks_share(const struct htbs_policy *policy, const struct htbs_flow *flow)
 {
-	const struct htbs_fair_node *first = htbs_fair_first(&policy->shares);
 	u64 position = htbs_service_time_longest(&policy->service);
+	const struct htbs_fair_node *first;
 
+	if (policy->overload.now) {
+		first = htbs_fair_first(&policy->proportions);
+		return first && htbs_before(flow->pool->proportion.tag, first->tag);
+	}
+	first = htbs_fair_first(&policy->shares);
 	return first && htbs_before(flow->share.tag + htbs_flow_share(flow, position),
 				    first->tag);
 }
@@ -234,13 +239,11 @@ static bool htbs_stays(const struct htbs_policy *policy, const struct htbs_flow 
 {
 	if (!policy->rotational)
 		return false;
-	if (htbs_flow_sequential(flow) || htbs_sweeps(policy))
-		return true;
-	if (policy->overload.now)
-		return false;
 	/* What a pool lacks is had by any flow of it that has requests pending. */
-	return (htbs_flow_behind(flow, now) && (flow->pending || htbs_flow_alone(flow))) ||
-	       htbs_lacks_share(policy, flow);
+	return htbs_flow_sequential(flow) ||
+	       (!policy->overload.now && htbs_flow_behind(flow, now) &&
+		(flow->pending || htbs_flow_alone(flow))) ||
+	       htbs_sweeps(policy) || htbs_lacks_share(policy, flow);
 }
 
 /**

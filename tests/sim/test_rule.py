@@ -14,6 +14,7 @@ import pytest
 from tests.model.reservation import SECOND, Params
 from tests.mutants.run import ROOT, Mutant
 from tests.sim.census import FLASH_LOADS, FLASH_SECONDS, LOADS, SECONDS
+from tests.sim.drives import draw
 from tests.sim.drives import Disk, Flash, draw, draw_plain, draw_plain_flash
 from tests.sim.loads import (
     FLASH_READ,
@@ -203,6 +204,30 @@ def test_an_overload_of_closed_loops_is_shared_in_proportion(clients):
              for client, rate in zip(clients, outcome.rates(), strict=True)]
     assert parts == pytest.approx([sum(parts) / 10] * 10, rel=0.06)
     assert outcome.whole.overload_ns > 50 * SECOND
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_overload_on_any_disk_is_shared_in_proportion(seed):
+    """Readers of any depth, in sequence or at random, that reserve more than a drawn disk does."""
+    rng = random.Random(seed)
+    disk = draw(rng)
+    readers = []
+    for place in range(rng.randrange(3, 8)):
+        sequential, depth = rng.random() < 0.4, rng.choice([1, 1, 4, 16])
+        habit = ({"sequential": True, "size": 65536, "region": place} if sequential else
+                 {"region": 0, "span": 30 * REGION})
+        readers.append(Client(Params(4096, 16384, rng.choice([200, 500, 1000]) * MS), depth=depth,
+                              **habit))
+    weights = [rng.uniform(0.3, 1) for _ in readers]
+    over = rng.uniform(1.5, 2) / sum(weights)
+    for place, reader in enumerate(readers):
+        alone = run([reader], seconds=5, drive=disk).total
+        bw = int(min(0.7, over * weights[place]) * alone)
+        readers[place] = replace(reader, promise=reader.promise._replace(bw=bw))
+    outcome = run(readers, seconds=40, drive=disk)
+    parts = [rate / reader.promise.bw
+             for reader, rate in zip(readers, outcome.rates(), strict=True)]
+    assert min(parts) > 0.6 * max(parts)
 
 
 def test_a_small_reservation_is_kept_in_an_overload_of_closed_loops():

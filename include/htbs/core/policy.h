@@ -70,10 +70,12 @@ enum htbs_order {
  * @late: moving average of the part of the turns that began late, in units of
  *	1/HTBS_OVERLOAD_ONE
  * @now: it is
+ * @lacked: when not all that was owed could be in time, last, real ns
  */
 struct htbs_overload {
 	u32 late;
 	bool now;
+	u64 lacked;
 };
 
 /**
