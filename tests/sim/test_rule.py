@@ -14,7 +14,6 @@ import pytest
 from tests.model.reservation import SECOND, Params
 from tests.mutants.run import ROOT, Mutant
 from tests.sim.census import FLASH_LOADS, FLASH_SECONDS, LOADS, SECONDS
-from tests.sim.drives import draw
 from tests.sim.drives import Disk, Flash, draw, draw_plain, draw_plain_flash
 from tests.sim.loads import (
     FLASH_READ,
