@@ -273,8 +273,9 @@ def promises(study: Study, runs: Runs, series: Series) -> Figure:
     titles = [_wrapped(each.title) for each in experiment.schedulers]
     left.set_yticks(range(len(results)), titles)
     left.invert_yaxis()
-    left.set_xlabel("bandwidth, KB/s (dashed: reserved)")
-    right.set_xlabel("largest latency, ms (dashed: reserved)")
+    dashed = " (dashed: reserved)" if any(job.reservation for job in experiment.jobs) else ""
+    left.set_xlabel(f"bandwidth, KB/s{dashed}")
+    right.set_xlabel(f"largest latency, ms{dashed}")
     for panel in (left, right):
         panel.set_xscale("log")
         marks = [at for line in panel.lines for at in line.get_xdata()]
