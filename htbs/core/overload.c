@@ -2,13 +2,13 @@
 /*
  * More is reserved than the device can do.
  *
- * If more than a quarter of the turns come after their deadline, reservations have no
- * deadlines: the flow is next that had the smallest part of its reservation, until all
- * could be in time for HTBS_LEAD: at a moment at which some flows have no request pending the
- * others can be. On a device that seeks a flow that is behind its pace has a deadline
- * for that: so flows with one request at a time, each of which is in time, but which cannot
- * have their bandwidths, are an overload, too. What no device could keep and is asked for
- * does not count, as its pool is relaxed (pool.c).
+ * If more than a quarter of the turns are late, reservations have no deadlines: the flow is
+ * next that had the smallest part of its reservation, until all could be in time for HTBS_LEAD:
+ * at a moment at which some flows have no request pending the others can be. A turn is late that
+ * begins after the latency of its first request. On a device that seeks it is late, too, if its
+ * flow is a whole latency behind its pace: flows with one request at a time, each of which is in
+ * time, but which cannot have their bandwidths, are an overload, too. What no device could keep
+ * and is asked for does not count, as its pool is relaxed (pool.c).
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/flow.h>
@@ -72,7 +72,7 @@ static bool htbs_too_late(struct htbs_overload *overload, bool late)
  * htbs_policy_account_turn() - the device was granted to a flow
  * @policy: the policy
  * @flow: the flow; not the background
- * @due: until when its first request has to be served, real ns
+ * @due: after when that is late, real ns
  * @now: real time, ns
  *
  * Return: true if an overload began.

@@ -337,6 +337,19 @@ htbs_charge_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			 htbs_pace_step(&pool->pace, sent->cost));
 }
 
+/*
+ * After when the turn that begins with a request is late: after its latency; at once, if its flow
+ * is a latency behind its pace. One that is less behind catches up.
+ */
+static __always_inline u64 htbs_turn_deadline(const struct htbs_flow *flow,
+					      const struct htbs_extent *extent,
+					      const struct htbs_sent *sent, u64 deadline)
+{
+	u64 arrived = htbs_cap_waits_since(&flow->cap, extent->arrived);
+
+	return htbs_before(arrived, deadline) ? sent->due : deadline;
+}
+
 /* The device gets a request, which is backlogged or has just arrived. */
 static __always_inline bool
 htbs_send(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
@@ -351,8 +364,10 @@ htbs_send(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 	surplus = flow->background ||
 		  htbs_before(now, sent->due - htbs_flow_latency(flow));
 	htbs_policy_inflight_add(policy, flow, sent, deadline);
-	if (!policy->run && !flow->background)
+	if (!policy->run && !flow->background) {
+		deadline = htbs_turn_deadline(flow, extent, sent, deadline);
 		began = htbs_policy_account_turn(policy, flow, deadline, now);
+	}
 	policy->run += policy->active == flow;
 
 	htbs_charge_dispatch(policy, flow, extent, sent, backlogged);
