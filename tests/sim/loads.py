@@ -44,7 +44,7 @@ OVERLOAD_MIXED = [
 OVERLOAD_LOOPS = {
     "random": [replace(each, depth=1) for each in OVERLOAD_RANDOM],
     "mixed-depths": [replace(each, depth=1 + 15 * (place % 2))
-                          for place, each in enumerate(OVERLOAD_RANDOM)],
+                     for place, each in enumerate(OVERLOAD_RANDOM)],
     "mixed": [*OVERLOAD_MIXED[:5], *[replace(each, depth=1) for each in OVERLOAD_MIXED[5:]]],
     "all-of-mixed": [replace(each, depth=1) for each in OVERLOAD_MIXED],
 }
