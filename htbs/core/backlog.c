@@ -133,6 +133,62 @@ static void htbs_proportion_insert(struct htbs_policy *policy, struct htbs_pool 
 	htbs_fair_insert(&policy->proportions, &pool->proportion);
 }
 
+static struct htbs_flow *htbs_flow_of_share(struct htbs_fair_node *node)
+{
+	return node ? container_of(node, struct htbs_flow, share) : NULL;
+}
+
+/* The flow that had the least, of those whose head is no write that the quota holds back. */
+static struct htbs_flow *htbs_least_served(const struct htbs_policy *policy)
+{
+	struct htbs_fair_node *node = htbs_fair_first(&policy->shares);
+
+	while (node && htbs_quota_exhausted(&policy->quota) &&
+	       htbs_flow_of_share(node)->head.write)
+		node = htbs_fair_next(node);
+	return htbs_flow_of_share(node);
+}
+
+/**
+ * htbs_policy_advance_shares() - virtual time goes on
+ * @policy: the policy
+ *
+ * To be called before a flow begins there. It follows the flow that had the least, of the
+ * active one and those with requests pending: what a reservation gives a flow beyond its
+ * share does not move it. Nor do writes that the quota holds back, which begin anew.
+ */
+void htbs_policy_advance_shares(struct htbs_policy *policy)
+{
+	u64 position = htbs_service_time_longest(&policy->service);
+	const struct htbs_flow *least = policy->active;
+	struct htbs_flow *first;
+
+	htbs_insert_lone(policy);
+	first = htbs_least_served(policy);
+	if (!least || (first && htbs_before(first->share.tag, least->share.tag)))
+		least = first;
+	if (least)
+		htbs_fair_serve(&policy->shares, &least->share,
+				htbs_flow_share_of_run(least, position));
+	htbs_fair_pass(&policy->shares, first ? &first->share : NULL);
+}
+
+/**
+ * htbs_policy_begin_share() - a flow has a request to be served, and had none
+ * @policy: the policy
+ * @flow: the flow, not backlogged
+ *
+ * While the device is kept for it, it was not idle between two requests. A device that does
+ * not seek is kept for none: there a flow begins anew only if it has none in flight either.
+ */
+void htbs_policy_begin_share(struct htbs_policy *policy, struct htbs_flow *flow)
+{
+	if (policy->active == flow || (flow->in_flight && !policy->rotational))
+		return;
+	htbs_policy_advance_shares(policy);
+	htbs_fair_busy(&policy->shares, &flow->share);
+}
+
 /**
  * htbs_policy_link() - a flow becomes backlogged, or throttled
  * @policy: the policy
@@ -147,6 +203,7 @@ void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow)
 	list_add_tail(&flow->backlogged, &policy->backlogged);
 	if (flow->background)
 		return;
+	htbs_policy_begin_share(policy, flow);
 	if (policy->overload.now && !htbs_pool_first(flow->pool))
 		htbs_proportion_insert(policy, flow->pool);
 	list_add_tail(&flow->turn, &flow->pool->backlog);
@@ -186,35 +243,6 @@ bool htbs_policy_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
 	if (policy->overload.now && !htbs_pool_first(flow->pool))
 		htbs_fair_remove(&policy->proportions, &flow->pool->proportion);
 	return true;
-}
-
-/**
- * htbs_policy_serve_active() - virtual time follows the share of the active flow
- * @policy: the policy
- *
- * To be called before another flow begins there.
- */
-void htbs_policy_serve_active(struct htbs_policy *policy)
-{
-	const struct htbs_flow *flow = policy->active;
-	u64 position = htbs_service_time_longest(&policy->service);
-
-	if (flow)
-		htbs_fair_serve(&policy->shares, &flow->share,
-				htbs_flow_share_of_run(flow, position));
-}
-
-/**
- * htbs_policy_set_active() - the device is granted to a flow, or to none
- * @policy: the policy
- * @flow: the flow, or NULL
- */
-void htbs_policy_set_active(struct htbs_policy *policy, struct htbs_flow *flow)
-{
-	if (policy->active == flow)
-		return;
-	htbs_policy_serve_active(policy);
-	policy->active = flow;
 }
 
 /**

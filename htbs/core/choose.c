@@ -153,7 +153,7 @@ static bool htbs_grant(struct htbs_policy *policy, struct htbs_flow *flow, u64 n
 {
 	const struct htbs_flow *was = policy->active;
 
-	htbs_policy_set_active(policy, flow->background ? NULL : flow);
+	policy->active = flow->background ? NULL : flow;
 	policy->run = 0;
 	policy->run_since = now;
 	if (flow->background)
@@ -212,19 +212,16 @@ htbs_policy_has_no_choice(const struct htbs_policy *policy,
  * @policy: the policy; it has no choice
  * @flow: the flow; the request is its head
  * @now: real time, ns
- * @idle: the flow was idle before: virtual time is up to date
  *
  * Return: true if it is to be dispatched; false if it is held back.
  */
 __always_inline bool
 htbs_policy_choose_arriving(struct htbs_policy *policy, struct htbs_flow *flow,
-			    u64 now, bool idle)
+			    u64 now)
 {
 	if (!htbs_policy_limits_allow(policy, flow, now))
 		return false;
 	policy->order = HTBS_ORDER_OLDEST;
-	if (idle)
-		policy->active = flow;
 	htbs_grant(policy, flow, now);
 	return true;
 }
@@ -271,6 +268,7 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 		if (!next->background &&
 		    !htbs_policy_can_dispatch(policy, next, now)) {
 			next = htbs_next_dispatchable(policy, now);
+			policy->surplus = next && !htbs_flow_owed(next, now);
 			stays = false;
 		}
 	}

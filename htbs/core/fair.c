@@ -3,11 +3,11 @@
  * Start-time fair queueing (Goyal, Vin, Cheng 1996).
  *
  * A flow's tag is what it had over its weight.  The flow with the smallest tag is
- * next.  Virtual time is the largest tag that was served, less the length of a run; a
- * flow that becomes backlogged begins there at least, so that it has saved up nothing
- * while it was idle.  One with one request at a time is idle between any two, and keeps
- * what it lacks: up to a run of the flow that was served meanwhile.  What a request
- * takes is charged when that is known, at its completion.
+ * next.  A flow that becomes backlogged begins at virtual time at least, so that it has
+ * saved up nothing while it was idle.  That is the least tag of those that are served,
+ * less the length of a run: a flow with one request at a time is idle between any two,
+ * and keeps what it lacks.  What a request takes is charged when that is known, at its
+ * completion.
  */
 #include <htbs/core/fair.h>
 #include <htbs/core/params.h>
@@ -62,10 +62,29 @@ void htbs_fair_busy(const struct htbs_fair *fair, struct htbs_fair_node *node)
 }
 
 /**
- * htbs_fair_serve() - a flow is served: virtual time goes on
+ * htbs_fair_pass() - flows are passed that may not be served
  * @fair: the backlogged flows
- * @node: the flow
- * @run: what it has in a run, over its weight
+ * @to: the first one that may be; NULL: none may
+ *
+ * They save up no more than idle ones do. Their order stays.
+ */
+void htbs_fair_pass(struct htbs_fair *fair, const struct htbs_fair_node *to)
+{
+	u64 begin = to && htbs_before(to->tag, fair->clock) ? to->tag : fair->clock;
+	struct htbs_fair_node *node;
+
+	for (node = htbs_fair_first(fair); node && node != to; node = htbs_fair_next(node)) {
+		if (!htbs_before(node->tag, begin))
+			break;
+		node->tag = begin;
+	}
+}
+
+/**
+ * htbs_fair_serve() - virtual time goes on
+ * @fair: the backlogged flows
+ * @node: the flow that it follows, backlogged or not
+ * @run: what the flow has in a run, over its weight
  */
 void htbs_fair_serve(struct htbs_fair *fair, const struct htbs_fair_node *node,
 		     u64 run)

@@ -144,7 +144,7 @@ void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 	struct htbs_pool *pool = params ? &flow->own : &policy->pool;
 
 	htbs_policy_expect_none(policy, flow);
-	htbs_policy_serve_active(policy);
+	htbs_policy_advance_shares(policy);
 	if (params)
 		htbs_pool_configure(pool, params, now);
 	if (flow->pool != pool)
@@ -169,7 +169,7 @@ void htbs_policy_configure_pool(struct htbs_policy *policy, struct htbs_flow *fl
 {
 	struct htbs_flow *each;
 
-	htbs_policy_serve_active(policy);
+	htbs_policy_advance_shares(policy);
 	htbs_pool_configure(&policy->pool, params, now);
 	list_for_each_entry(each, &policy->pool.members, member) {
 		htbs_policy_expect_none(policy, each);
@@ -204,7 +204,7 @@ bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow)
 	 */
 	waited = policy->wait != HTBS_WAIT_NONE;
 	policy->wait = HTBS_WAIT_NONE;
-	htbs_policy_set_active(policy, NULL);
+	policy->active = NULL;
 	return waited;
 }
 
@@ -217,11 +217,6 @@ htbs_become_busy(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
 		htbs_flow_note_arrival(flow, now, policy->t_wait);
 	if (!flow->pool->busy++)
 		htbs_pool_becomes_busy(policy, flow->pool, flow, now);
-	/* Between two requests for which the device is kept it was not idle. */
-	if (policy->active == flow)
-		return;
-	htbs_policy_serve_active(policy);
-	htbs_fair_busy(&policy->shares, &flow->share);
 }
 
 /* What an arriving request tells of its flow. */
@@ -421,13 +416,12 @@ __always_inline bool
 htbs_policy_dispatch_arriving(struct htbs_policy *policy, struct htbs_flow *flow,
 			      u64 now, struct htbs_sent *sent)
 {
-	bool idle = !htbs_flow_busy(flow);
-
 	htbs_note_arrival(policy, flow, now);
 	if (!htbs_flow_had_conforming(flow, now) && !flow->pool->relaxed &&
 	    htbs_flow_owed(flow, now))
 		htbs_policy_expect_more(policy, flow, now);
-	if (!htbs_policy_choose_arriving(policy, flow, now, idle)) {
+	htbs_policy_begin_share(policy, flow);
+	if (!htbs_policy_choose_arriving(policy, flow, now)) {
 		htbs_become_pending(policy, flow, now);
 		htbs_policy_hold(policy, now);
 		return false;

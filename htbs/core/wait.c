@@ -100,7 +100,7 @@ bool htbs_policy_cancel_wait(struct htbs_policy *policy)
 		return false;
 
 	policy->wait = HTBS_WAIT_NONE;
-	htbs_policy_set_active(policy, NULL);
+	policy->active = NULL;
 	return true;
 }
 

@@ -172,12 +172,11 @@ bool htbs_policy_has_no_choice(const struct htbs_policy *policy,
  * @policy: the policy
  * @flow: its flow
  * @now: real time, ns
- * @idle: the flow was idle
  *
  * Return: false.
  */
 bool htbs_policy_choose_arriving(struct htbs_policy *policy, struct htbs_flow *flow,
-				 u64 now, bool idle)
+				 u64 now)
 {
 	return false;
 }

@@ -75,3 +75,77 @@ def test_readers_with_one_request_at_a_time_share_a_drive_that_queues():
     outcome = run([reader] * 8, seconds=20, drive="nearline")
     assert outcome.total > 2 * run([reader], seconds=20, drive="nearline").total
     assert min(outcome.rates()) > 0.9 * max(outcome.rates())
+
+
+MINE = Params(4096, 4096, SECOND, weight=100)
+LATER = 20 * SECOND
+OTHERS = {
+    "stream": Client(MINE, sequential=True, size=131_072, region=20),
+    "reader": Client(MINE, **ALL_OVER),
+    "deep": Client(MINE, depth=32, **ALL_OVER),
+    "writer": Client(MINE, depth=32, write=True, **ALL_OVER),
+    "bursts": Client(MINE, times=[3 * n * SECOND + i for n in range(13) for i in range(60)],
+                     **ALL_OVER),
+    "reader later": Client(MINE, begin=LATER, **ALL_OVER),
+    "deep later": Client(MINE, begin=LATER, depth=32, **ALL_OVER),
+}
+
+
+def beside_a_database(drive: str, weight: int, *others: str) -> dict:
+    """What others wait at most, s, and have, bytes/s.
+
+    The database has four random reads at a time, and reserves more than its share.
+    """
+    bandwidth = {"hd080hj": 120_000, "nearline": 250_000}[drive]
+    database = Client(Params(bandwidth, 16_384, 100 * MS, weight=weight), depth=4, **ALL_OVER)
+    clients = [database, *(OTHERS[name] for name in others)]
+    outcome = run(clients, seconds=40, drive=drive)
+    assert outcome.clients[0].late <= 2
+    return {name: (client.wait_max / SECOND, rate)
+            for name, client, rate in zip(("database", *others), outcome.clients,
+                                          outcome.rates(), strict=True)}
+
+
+@pytest.mark.parametrize("weight", [1, 100])
+@pytest.mark.parametrize("drive", ["hd080hj", "nearline"])
+@pytest.mark.parametrize("others", [
+    ("stream", "deep"), ("reader", "stream", "deep"), ("deep", "bursts")], ids=" ".join)
+def test_a_reservation_beyond_a_share_takes_no_share_of_others(drive, weight, others):
+    """Of flows that are idle between two requests, or bursts: they begin where others are.
+
+    Not where the database is, which its reservation gives more than its share.
+    """
+    had = beside_a_database(drive, weight, *others)
+    assert max(wait for wait, _ in had.values()) < 3.5
+    if "reader" in had:
+        assert had["reader"][1] > 0.25 * had["deep"][1]
+    if "stream" in had:
+        assert had["stream"][1] > 10 * had["deep"][1]
+
+
+@pytest.mark.parametrize("weight", [1, 100])
+@pytest.mark.parametrize("drive", ["hd080hj", "nearline"])
+@pytest.mark.parametrize("others", [
+    ("stream", "writer"), ("reader", "deep", "writer"), ("deep", "writer", "bursts"),
+    ("deep", "writer", "reader later"), ("deep", "writer", "deep later")], ids=" ".join)
+def test_a_writer_that_the_quota_holds_back_saves_up_nothing(drive, weight, others):
+    """Others neither wait for what it lacks, nor begin where it is."""
+    had = beside_a_database(drive, weight, *others)
+    del had["writer"]
+    assert max(wait for wait, _ in had.values()) < 3.5
+
+
+@pytest.mark.parametrize("neighbour", ["stream", "deep"])
+def test_what_goes_in_place_of_a_held_write_is_no_surplus(neighbour):
+    """A run that begins with what the database is owed ends with it, as always."""
+    had = beside_a_database("hd080hj", 1, neighbour, "writer")
+    assert had["database"][1] < 1.1 * 120_000
+
+
+def test_a_flow_that_is_idle_within_the_device_saves_up_nothing():
+    """The reader has all of its requests in flight at times: then others had what it could not use.
+
+    Later another one begins, and with it the reader would have the drive alone for seconds.
+    """
+    had = beside_a_database("nearline", 100, "deep", "writer", "reader later")
+    assert had["deep"][0] < 0.5

@@ -214,3 +214,16 @@ def test_a_change_of_the_cap_loses_no_request(lib, max_):
     assert desk.served_at(0)
     desk.device.configure(desk.flow, HELD._replace(max=max_), desk.now)
     assert desk.serve() is desk.flow
+
+
+def test_a_throttled_flow_saves_up_no_share(lib):
+    """What others had meanwhile is no lack of it: it begins where they are, less a run."""
+    desk = Capped(lib, 2, HELD._replace(weight=1, max=BLOCK // 5))
+    other = desk.init_flow(FREE._replace(weight=1))
+    assert desk.serve(10 * MS) is desk.flow
+    while desk.flow.queue:
+        desk.arrive(other, 1 << 30)
+        desk.serve(10 * MS)
+    run = 8 * desk.longest << 6
+    assert other.view().share > 3 * run
+    assert abs(other.view().share - desk.flow.view().share) < 1.1 * run

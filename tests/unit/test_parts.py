@@ -94,6 +94,8 @@ def parts():
         "htbs_fair_init": (None, POINTER(CFair)),
         "htbs_fair_serve": (None, POINTER(CFair), POINTER(CFairNode), c_uint64),
         "htbs_fair_busy": (None, POINTER(CFair), POINTER(CFairNode)),
+        "htbs_fair_insert": (None, POINTER(CFair), POINTER(CFairNode)),
+        "htbs_fair_pass": (None, POINTER(CFair), POINTER(CFairNode)),
         "htbs_limit_init": (None, POINTER(CLimit), c_uint64, c_uint64, c_uint64),
         "htbs_limit_judge": (None, POINTER(CLimit), c_uint32, c_uint64),
         "htbs_quota_init": (None, POINTER(CQuota), c_uint64, c_uint64, c_uint64),
@@ -518,6 +520,19 @@ def test_an_idle_flow_has_saved_no_share():
     node.tag = 5000
     lib.htbs_fair_busy(byref(fair), byref(node))
     assert node.tag == 5000
+
+
+@pytest.mark.parametrize(("third", "clock", "expected"), [
+    (500, 100, [100, 100, 500]), (50, 100, [50, 50, 50]), (500, 15, [15, 20, 500]),
+    (None, 100, [100, 100, 100])])
+def test_flows_that_are_passed_have_saved_no_share(third, clock, expected):
+    """They begin anew, but stay before the one that is served, if any is."""
+    lib, fair, nodes = parts(), CFair(clock=clock), [CFairNode(tag=tag) for tag in (10, 20, 30)]
+    nodes[2].tag = third or 30
+    for node in nodes:
+        lib.htbs_fair_insert(byref(fair), byref(node))
+    lib.htbs_fair_pass(byref(fair), byref(nodes[2]) if third else None)
+    assert [node.tag for node in nodes] == expected
 
 
 # Service times.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.model.reservation import SECOND
+from tests.model.reservation import SECOND, Params
 from tests.unit.desk import MS, PAGE, SOON, SPARE, T_WAIT, Desk
 
 
@@ -206,3 +206,29 @@ def test_a_long_pause_counts_for_twice_t_wait(desk):
     desk.now += 100 * SECOND
     desk.read(reader, 1, pos)
     assert reader.view().think == 2 * T_WAIT // 8
+
+
+@pytest.mark.parametrize(("waits", "overload"), [
+    ((150, 150, 0), False),    # behind by 100 ms at most, and in time
+    ((150, 150, 150), True),   # a whole latency behind in the end
+    ((250, 250, 0), True)], ids=str)
+def test_turns_that_begin_late(lib, waits, overload):
+    """After the latency, or in time but a latency behind the pace; not what catches up.
+
+    The flow has a request at a time, one in 100 ms is reserved, and 200 ms are its latency. After
+    each of them the background has the device.
+    """
+    desk = Desk(lib, t_wait=0)
+    flow, background = desk.init_flow(Params(40_960, 4096, 200 * MS)), desk.device.background
+    began = False
+    for _ in range(100):
+        for wait in waits:
+            desk.arrive(flow, desk.now << 10)
+            desk.now += wait * MS
+            assert desk.device.choose(desk.now).flow is flow
+            request, over = desk.device.dispatch(flow, desk.now)
+            desk.device.complete(flow, request, desk.now)
+            began |= over
+            desk.arrive(background)
+            assert desk.serve() is background
+    assert began is overload

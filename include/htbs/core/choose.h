@@ -14,7 +14,7 @@ struct htbs_policy;
 bool htbs_policy_has_no_choice(const struct htbs_policy *policy,
 			       const struct htbs_flow *flow);
 bool htbs_policy_choose_arriving(struct htbs_policy *policy,
-				 struct htbs_flow *flow, u64 now, bool idle);
+				 struct htbs_flow *flow, u64 now);
 struct htbs_flow *htbs_policy_choose_only(struct htbs_policy *policy, u64 now);
 void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 			struct htbs_choice *choice);

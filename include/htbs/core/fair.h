@@ -21,7 +21,7 @@ struct htbs_fair_node {
 /**
  * struct htbs_fair - the backlogged flows
  * @root: struct htbs_fair_node by tag, equal ones in order of insertion
- * @clock: virtual time: the largest tag that was served, less a run
+ * @clock: virtual time: where a flow begins that was idle
  */
 struct htbs_fair {
 	struct rb_root_cached root;
@@ -36,6 +36,7 @@ void htbs_fair_serve(struct htbs_fair *fair, const struct htbs_fair_node *node,
 void htbs_fair_charge(struct htbs_fair *fair, struct htbs_fair_node *node,
 		      u64 had);
 void htbs_fair_reset(struct htbs_fair *fair, struct htbs_fair_node *node);
+void htbs_fair_pass(struct htbs_fair *fair, const struct htbs_fair_node *to);
 void htbs_fair_busy(const struct htbs_fair *fair, struct htbs_fair_node *node);
 
 /**

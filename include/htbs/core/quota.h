@@ -35,4 +35,15 @@ void htbs_quota_account(struct htbs_quota *quota, u64 bytes, bool surplus, u64 n
 void htbs_quota_judge(struct htbs_quota *quota, u32 late, u64 now);
 u64 htbs_quota_wait(struct htbs_quota *quota, u64 now);
 
+/**
+ * htbs_quota_exhausted() - whether the quota held back writes when it was asked last
+ * @quota: the quota
+ *
+ * Return: true if it did.
+ */
+static inline bool htbs_quota_exhausted(const struct htbs_quota *quota)
+{
+	return quota->tokens < 0;
+}
+
 #endif /* HTBS_CORE_QUOTA_H */
