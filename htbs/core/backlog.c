@@ -138,8 +138,15 @@ static struct htbs_flow *htbs_flow_of_share(struct htbs_fair_node *node)
 	return node ? container_of(node, struct htbs_flow, share) : NULL;
 }
 
-/* The flow that had the least, of those whose head is no write that the quota holds back. */
-static struct htbs_flow *htbs_least_served(const struct htbs_policy *policy)
+/**
+ * htbs_policy_least_served() - the flow that had the least of its share
+ * @policy: the policy
+ *
+ * Of those with requests pending whose head is no write that the quota holds back.
+ *
+ * Return: the flow, or NULL.
+ */
+struct htbs_flow *htbs_policy_least_served(const struct htbs_policy *policy)
 {
 	struct htbs_fair_node *node = htbs_fair_first(&policy->shares);
 
@@ -164,7 +171,7 @@ void htbs_policy_advance_shares(struct htbs_policy *policy)
 	struct htbs_flow *first;
 
 	htbs_insert_lone(policy);
-	first = htbs_least_served(policy);
+	first = htbs_policy_least_served(policy);
 	if (!least || (first && htbs_before(first->share.tag, least->share.tag)))
 		least = first;
 	if (least)

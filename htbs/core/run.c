@@ -141,22 +141,23 @@ static bool htbs_part_over(const struct htbs_policy *policy,
 }
 
 /*
- * Another flow had less of its share, and this one a run. A run that began with what the
+ * Another flow had less of its share, and may go, and this one had a run. A run that began with what the
  * flow is owed ends earlier, once it has more than a run over its share; unless it is behind
  * its pace, and no other flow of its pool has requests pending.
  */
 static bool htbs_share_over(const struct htbs_policy *policy, u64 now)
 {
 	const struct htbs_flow *flow = policy->active;
-	const struct htbs_fair_node *first = htbs_fair_first(&policy->shares);
+	const struct htbs_flow *first = htbs_policy_least_served(policy);
 	u64 position = htbs_service_time_longest(&policy->service);
 	u64 lead = htbs_flow_share_of_run(flow, position);
 
-	if (!first || !htbs_before(first->tag, flow->share.tag) ||
+	if (!first || !htbs_before(first->share.tag, flow->share.tag) ||
 	    (htbs_flow_alone(flow) && htbs_flow_behind(flow, now)))
 		return false;
 	return !htbs_before(now, htbs_longest_run(policy)) ||
-	       (!policy->surplus && htbs_before(first->tag + lead, flow->share.tag));
+	       (!policy->surplus &&
+		htbs_before(first->share.tag + lead, flow->share.tag));
 }
 
 static u64 htbs_max_wait(const struct htbs_policy *policy,
