@@ -121,7 +121,8 @@ static struct htbs_flow *htbs_next_flow(struct htbs_policy *policy, u64 now)
 /*
  * What is next may not go: an entitled head, else any that may while a limit holds back
  * the other direction. On a device that does not seek, if one head of a direction may not
- * go as surplus, only the flow may of which alone conforming requests are expected.
+ * go as surplus, only the flow may of which alone conforming requests are expected. An
+ * entitled head is no surplus, whatever it goes in place of.
  */
 static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
 						u64 now)
@@ -130,8 +131,10 @@ static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
 	bool closed[2] = { };
 	struct htbs_fair_node *node;
 
+	policy->surplus = false;
 	if (flow && htbs_policy_can_dispatch(policy, flow, now))
 		return flow;
+	policy->surplus = true;
 	if (policy->rotational && !htbs_quota_wait(&policy->quota, now))
 		return NULL;
 	only = htbs_policy_expected(policy, NULL, now);
@@ -268,7 +271,6 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 		if (!next->background &&
 		    !htbs_policy_can_dispatch(policy, next, now)) {
 			next = htbs_next_dispatchable(policy, now);
-			policy->surplus = next && !htbs_flow_owed(next, now);
 			stays = false;
 		}
 	}
