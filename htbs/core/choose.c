@@ -131,10 +131,10 @@ static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
 	bool closed[2] = { };
 	struct htbs_fair_node *node;
 
-	policy->surplus = false;
-	if (flow && htbs_policy_can_dispatch(policy, flow, now))
+	if (flow && htbs_policy_can_dispatch(policy, flow, now)) {
+		policy->surplus = false;
 		return flow;
-	policy->surplus = true;
+	}
 	if (policy->rotational && !htbs_quota_wait(&policy->quota, now))
 		return NULL;
 	only = htbs_policy_expected(policy, NULL, now);

@@ -141,9 +141,9 @@ static bool htbs_part_over(const struct htbs_policy *policy,
 }
 
 /*
- * Another flow had less of its share, and may go, and this one had a run. A run that began with what the
- * flow is owed ends earlier, once it has more than a run over its share; unless it is behind
- * its pace, and no other flow of its pool has requests pending.
+ * Another flow had less of its share, and may go, and this one had a run. A run that began
+ * with what the flow is owed ends earlier, once it has more than a run over its share;
+ * unless it is behind its pace, and no other flow of its pool has requests pending.
  */
 static bool htbs_share_over(const struct htbs_policy *policy, u64 now)
 {

@@ -149,3 +149,13 @@ def test_a_flow_that_is_idle_within_the_device_saves_up_nothing():
     """
     had = beside_a_database("nearline", 100, "deep", "writer", "reader later")
     assert had["deep"][0] < 0.5
+
+
+def test_a_flow_that_begins_later_begins_where_others_are():
+    """Not where a writer is that the quota holds back: it would have the drive alone for seconds."""
+    database = Client(Params(250_000, 16_384, 100 * MS, weight=100), depth=4, rate=125_000,
+                      **ALL_OVER)
+    later = Client(MINE, begin=30 * SECOND, depth=32, **ALL_OVER)
+    clients = [database, OTHERS["deep"], OTHERS["writer"], later]
+    outcome = run(clients, seconds=60, drive="nearline")
+    assert outcome.clients[1].wait_max < 2 * SECOND
