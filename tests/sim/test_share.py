@@ -152,7 +152,7 @@ def test_a_flow_that_is_idle_within_the_device_saves_up_nothing():
 
 
 def test_a_flow_that_begins_later_begins_where_others_are():
-    """Not where a writer is that the quota holds back: it would have the drive alone for seconds."""
+    """Not where a writer is that the quota holds back: it would have the drive for seconds."""
     database = Client(Params(250_000, 16_384, 100 * MS, weight=100), depth=4, rate=125_000,
                       **ALL_OVER)
     later = Client(MINE, begin=30 * SECOND, depth=32, **ALL_OVER)
