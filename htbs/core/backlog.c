@@ -133,16 +133,12 @@ static void htbs_proportion_insert(struct htbs_policy *policy, struct htbs_pool 
 	htbs_fair_insert(&policy->proportions, &pool->proportion);
 }
 
-static struct htbs_flow *htbs_flow_of_share(struct htbs_fair_node *node)
-{
-	return node ? container_of(node, struct htbs_flow, share) : NULL;
-}
-
 /**
  * htbs_policy_least_served() - the flow that had the least of its share
  * @policy: the policy
  *
- * Of those with requests pending whose head is no write that the quota holds back.
+ * A flow without requests pending, or with a write at its head that the quota holds back, is
+ * skipped.
  *
  * Return: the flow, or NULL.
  */

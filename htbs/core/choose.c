@@ -43,11 +43,6 @@
 /* The inverse of the background's part of the device's time. */
 #define HTBS_BACKGROUND_PART	16
 
-static struct htbs_flow *htbs_by_share(struct htbs_fair_node *node)
-{
-	return node ? container_of(node, struct htbs_flow, share) : NULL;
-}
-
 static struct htbs_flow *htbs_next_entitled(const struct htbs_policy *policy,
 					    u64 now)
 {
@@ -89,7 +84,7 @@ static struct htbs_flow *htbs_next_owed(struct htbs_policy *policy, u64 now)
 static struct htbs_flow *htbs_next_surplus(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *flow =
-		htbs_by_share(htbs_fair_first(&policy->shares));
+		htbs_flow_of_share(htbs_fair_first(&policy->shares));
 	struct htbs_flow *urgent =
 		htbs_pool_of_head(htbs_owed_first(&policy->owed));
 	struct htbs_load load;
@@ -140,7 +135,7 @@ static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
 	only = htbs_policy_expected(policy, NULL, now);
 	for (node = htbs_fair_first(&policy->shares); node;
 	     node = htbs_fair_next(node)) {
-		flow = htbs_by_share(node);
+		flow = htbs_flow_of_share(node);
 		if (closed[flow->head.write] && flow != only &&
 		    !htbs_flow_owed(flow, now))
 			continue;

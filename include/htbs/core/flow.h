@@ -190,6 +190,17 @@ void htbs_flow_update_load(struct htbs_flow *flow);
 bool htbs_flow_sequential(const struct htbs_flow *flow);
 bool htbs_flow_owes_nothing(const struct htbs_flow *flow, u64 now);
 bool htbs_flow_behind(const struct htbs_flow *flow, u64 now);
+/**
+ * htbs_flow_of_share() - the flow of a node in the tree of shares
+ * @node: the node, or NULL
+ *
+ * Return: the flow, or NULL.
+ */
+static inline struct htbs_flow *htbs_flow_of_share(struct htbs_fair_node *node)
+{
+	return node ? container_of(node, struct htbs_flow, share) : NULL;
+}
+
 u64 htbs_flow_share(const struct htbs_flow *flow, u64 time);
 u64 htbs_flow_share_of_run(const struct htbs_flow *flow, u64 position);
 u64 htbs_flow_deadline_of(const struct htbs_flow *flow, u64 arrived, u64 start);
