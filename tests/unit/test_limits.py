@@ -1,0 +1,173 @@
+"""Limits of surplus, and the quota of writes, by themselves."""
+
+from ctypes import byref
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.model.reservation import SECOND
+from tests.unit.host import CLimit, CQuota
+from tests.unit.test_parts import MS, parts
+
+# The quota. It is measured over so much longer than 50 ms.
+RUN = 84 * MS
+
+
+@pytest.mark.parametrize("least", [4096, 1_004_096])
+def test_a_quota_begins_with_its_least(least):
+    """However slow the device is: more would be too much for some."""
+    lib, quota = parts(), CQuota()
+    lib.htbs_quota_init(byref(quota), least, 0, 0)
+    assert quota.limit.value == least
+    for _ in range(1000):
+        lib.htbs_quota_judge(byref(quota), True, 0)
+    assert quota.limit.value == least
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_new_quota_doubles_until_a_request_is_late(late):
+    """With each interval in which most of it was used; the late one halves what was used."""
+    lib, quota, values = parts(), CQuota(), []
+    lib.htbs_quota_init(byref(quota), 1 << 20, RUN, 0)
+    for i in range(3000):
+        if i == 420 and late:
+            lib.htbs_quota_judge(byref(quota), True, i * MS)
+        if lib.htbs_quota_allows(byref(quota), i * MS):
+            lib.htbs_quota_account(byref(quota), max(4096, quota.limit.value // 900), True, i * MS)
+        values.append(quota.limit.value)
+    assert values[99] == 1 << 20
+    assert values[150] == 2 << 20
+    assert values[419] == 8 << 20
+    if late:
+        assert 3 << 19 < values[420] < 5 << 19
+        assert values[-1] == values[420]
+    else:
+        assert values[-1] == 16 * SECOND
+
+
+def test_a_quota_of_which_little_is_used_does_not_grow():
+    lib, quota = parts(), CQuota()
+    lib.htbs_quota_init(byref(quota), 1 << 20, RUN, 0)
+    for i in range(20):
+        lib.htbs_quota_account(byref(quota), 40960, True, i * 200 * MS)
+    assert quota.limit.value == 1 << 20
+
+
+@example(late=131, cost=22189820)
+@given(late=st.integers(1, 1000), cost=st.integers(4096, 1 << 28))
+def test_no_quota_holds_surplus_back_for_ever(late, cost):
+    """However many were late: a request goes when all before it are paid for."""
+    lib, quota, now = parts(), CQuota(), 0
+    lib.htbs_quota_init(byref(quota), 1 << 20, RUN, 0)
+    for _ in range(late):
+        lib.htbs_quota_judge(byref(quota), True, now)
+    assert 1 << 20 <= quota.limit.value < 20 * SECOND
+    for _ in range(4):
+        if not lib.htbs_quota_allows(byref(quota), now):
+            wait = lib.htbs_quota_wait(byref(quota), now)
+            assert wait <= cost * SECOND // quota.limit.value + 1
+            # A second's worth is filled up at a time.
+            while wait > 0:
+                now += min(wait, SECOND // 2)
+                wait -= SECOND // 2
+                lib.htbs_quota_allows(byref(quota), now)
+            now += MS
+        assert lib.htbs_quota_allows(byref(quota), now)
+        lib.htbs_quota_account(byref(quota), cost, True, now)
+
+
+def test_reserved_work_uses_up_no_quota():
+    lib, quota = parts(), CQuota()
+    lib.htbs_quota_init(byref(quota), 1 << 20, RUN, 0)
+    before = quota.tokens
+    lib.htbs_quota_account(byref(quota), 1 << 30, False, 0)
+    assert quota.tokens == before
+
+
+@pytest.mark.parametrize("rarity", [100, 177, 10_000])
+@pytest.mark.parametrize(("part", "grows"), [(0.8, False), (1.25, True)])
+def test_slow_requests_are_in_balance(rarity, part, grows):
+    lib, limit = parts(), CLimit(SECOND // 10, 1 << 20, SECOND, rarity, part=16)
+    every = int(rarity * part)
+    for i in range(100 * every):
+        limit.full = True
+        lib.htbs_limit_judge(byref(limit), i % every == 0, limit.value)
+    assert (limit.value > SECOND // 5) if grows else (limit.value < SECOND // 20)
+
+
+def test_a_limit_grows_by_its_least_until_a_request_is_slow():
+    """Which halves it. At the least limit it tells nothing, and one that was not full neither."""
+    lib, limit = parts(), CLimit()
+    lib.htbs_limit_init(byref(limit), 256, 256, 1 << 20)
+    limit.rarity = 178
+    values = []
+    for slow, full in [(True, True), (False, True), (False, False), (False, True), (True, True),
+                       (False, True)]:
+        limit.full = full
+        lib.htbs_limit_judge(byref(limit), slow, limit.value)
+        values.append(limit.value)
+    assert values == [256, 512, 512, 768, 384, 384 + 384 // (2 * 178) + 1]
+
+
+def test_the_steps_of_a_limit_become_smaller():
+    """Each slow request lowers it by half the part of the one before, and then by 1/16.
+
+    Between two slow ones it rises by so much less of that part that they are in balance.
+    """
+    lib, limit, value = parts(), CLimit(), SECOND
+    lib.htbs_limit_init(byref(limit), value, 256, SECOND)
+    limit.rarity = 178
+    for part in (2, 4, 8, 16, 16):
+        lib.htbs_limit_judge(byref(limit), True, SECOND)
+        value -= value // part
+        assert limit.value == value
+        limit.full = True
+        lib.htbs_limit_judge(byref(limit), False, 0)
+        value += value // (178 * part) + 1
+        assert limit.value == value
+
+
+def quota_of_a_gigabyte():
+    """A quota of so many bytes/s, and the library."""
+    lib, quota = parts(), CQuota()
+    lib.htbs_quota_init(byref(quota), 1 << 20, 0, 0)
+    quota.limit.value = SECOND
+    return lib, quota
+
+
+def test_a_slow_request_lowers_what_was_used():
+    """And not a rate that was never reached."""
+    lib, quota = quota_of_a_gigabyte()
+    lib.htbs_quota_account(byref(quota), 20_000_000, True, 100 * MS)
+    lib.htbs_quota_account(byref(quota), 20_000_000, True, 200 * MS)
+    lib.htbs_quota_judge(byref(quota), True, 200 * MS)
+    assert quota.limit.value == 200_000_000 // 2
+
+
+def test_a_pause_says_nothing_of_what_is_written():
+    """The first write after it does not end an interval in which little was written."""
+    lib, quota = quota_of_a_gigabyte()
+    for now in (100 * MS, 200 * MS, 9 * SECOND):
+        lib.htbs_quota_account(byref(quota), 20_000_000, True, now)
+    lib.htbs_quota_judge(byref(quota), True, 9 * SECOND)
+    assert quota.limit.value == 200_000_000 // 2
+
+
+def test_a_request_that_is_late_where_nothing_is_written_lowers_no_quota():
+    """For a second; what is written is as long in a drive's buffer."""
+    lib, quota = quota_of_a_gigabyte()
+    lib.htbs_quota_judge(byref(quota), True, SECOND + 1)
+    assert quota.limit.value == SECOND
+    lib.htbs_quota_judge(byref(quota), True, SECOND)
+    assert quota.limit.value < SECOND
+
+
+def test_what_is_written_while_no_limit_applies_is_paid_for_by_an_interval_at_most():
+    """A gigabyte: later ones wait for the last of them, and for 50 ms."""
+    lib, quota = parts(), CQuota()
+    lib.htbs_quota_init(byref(quota), 1 << 20, 0, 0)
+    for _ in range(1000):
+        lib.htbs_quota_account(byref(quota), 1 << 20, True, 0)
+    assert quota.limit.value == 1 << 20
+    assert lib.htbs_quota_wait(byref(quota), 0) == pytest.approx(1050 * MS, abs=MS)
