@@ -2,8 +2,16 @@
 
 from collections.abc import Mapping
 
-from results.census.summary import COLUMNS, KEPT, LATE, keeps, middle_and_worst
-from results.census.workloads import WAYS, WORKLOADS
+from results.census.summary import (
+    COLUMNS,
+    KEPT,
+    LATE,
+    afterwards,
+    keeps,
+    middle_and_worst,
+    part_late,
+)
+from results.census.workloads import EARLY, WAYS, WORKLOADS
 from results.lab.run import SPEED
 
 _HEAD = """\
@@ -54,7 +62,7 @@ def text(found: Mapping) -> str:
         kept=KEPT,
         late=1 / LATE,
     )
-    parts = [head, _all(found), *_workloads(found), "## The drives", _drives(found)]
+    parts = [head, _all(found), late(found), *_workloads(found), "## The drives", _drives(found)]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
@@ -64,6 +72,42 @@ def _all(found: Mapping) -> str:
     kept = [f"{way.title} {sum(keeps(ways[way.name]) for ways in sets)}" for way in WAYS]
     sets_of = f"Of {len(sets)} sets of reservations each scheduler keeps"
     return f"**In all.** {sets_of}: {', '.join(kept)}."
+
+
+# More conforming requests than that are told apart.
+_FEW = 1 / 1000
+
+
+def late(found: Mapping) -> str:
+    """How many are late with HTBS, at first and afterwards, and where more are than one in 1000."""
+    sets = [
+        (each.title, drive, ways[WAYS[0].name])
+        for each in WORKLOADS
+        for drive, ways in found["workloads"].get(each.name, {}).items()
+    ]
+    every = [numbers for _, _, numbers in sets]
+    after = [afterwards(numbers) for numbers in every]
+    beyond = sum(some > _FEW * of for some, of in after)
+    whole = _one_in(sum(each["late"] for each in every), sum(each["of"] for each in every))
+    then = _one_in(sum(some for some, _ in after), sum(of for _, of in after))
+    text = (
+        f"**Late with {WAYS[0].title}.** {whole} conforming requests. After the first {EARLY}"
+        f" seconds of a run, in which it learns what the drive is, {then}; more than 1 in 1000 are"
+        f" then late in {beyond} of {len(sets)} sets."
+    )
+    rows = [
+        f"| {title} | {drive} | {_one_in(each['late'], each['of'])} |"
+        f" {_one_in(*afterwards(each))} |"
+        for title, drive, each in sets
+        if part_late(each) > _FEW
+    ]
+    heads = f"| more than 1 in 1000 late | drive | in all | after {EARLY} s |"
+    return "\n".join([text, "", heads, "| --- | ---: | ---: | ---: |", *rows] if rows else [text])
+
+
+def _one_in(late: int, of: int) -> str:
+    """Late requests of conforming ones."""
+    return f"{late:,} of {of:,}" if of else "-"
 
 
 def _workloads(found: Mapping) -> list[str]:

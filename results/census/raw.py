@@ -61,4 +61,5 @@ def _job(result: JobResult) -> dict:
         "numbers": result.numbers.as_dict() | {"requests": len(result.requests)},
         "fio": result.fio,
         **({"stat": result.stat} if result.stat else {}),
+        **({"early": result.early} if result.early else {}),
     }

@@ -22,6 +22,7 @@ def _numbers(its: Experiment, way: str, found: Mapping[str, Mapping[str, dict]])
     jobs = found[way]
     promised = [job for job in its.jobs if job.reservation]
     late, of = _late(jobs[job.name] for job in promised)
+    early = _early(jobs[job.name] for job in promised)
     return {
         "kept": round(min(_kept(its, job, way, found) for job in promised), 4),
         "late": late,
@@ -34,6 +35,7 @@ def _numbers(its: Experiment, way: str, found: Mapping[str, Mapping[str, dict]])
             4,
         ),
         "total": sum(each["numbers"]["bw"] for each in jobs.values()),
+        **({"early_late": early[0], "early_of": early[1]} if early else {}),
     }
 
 
@@ -64,6 +66,21 @@ def _late(jobs: Iterable[dict]) -> tuple[int, int]:
         else:
             late, of = late + job["numbers"]["late"], of + job["numbers"]["requests"]
     return late, of
+
+
+def _early(jobs: Iterable[dict]) -> tuple[int, int] | None:
+    """The same early in the run, if that is known."""
+    stats = [htbs_stat(job["early"]) for job in jobs if "early" in job]
+    if not stats:
+        return None
+    return sum(each["missed"] for each in stats), sum(each["conforming"] for each in stats)
+
+
+def afterwards(numbers: Mapping) -> tuple[int, int]:
+    """Late and conforming requests after the first seconds; none of a run that is no longer."""
+    if "early_of" not in numbers:
+        return 0, 0
+    return numbers["late"] - numbers["early_late"], numbers["of"] - numbers["early_of"]
 
 
 def part_late(numbers: Mapping) -> float:

@@ -24,6 +24,9 @@ WAYS = (
 # reads alone (tests/sim/census.py).
 _READER = Reservation(8 << 20, 4 * KIB, 1_000)
 
+# HTBS learns what a drive is in its first seconds. What is late after them is told apart.
+EARLY = 2
+
 # In two seconds a writer fills little more than the buffer of many a drive: a scheduler that lets
 # it seems to move more than the drive can program.
 _FILLS = 6
@@ -114,7 +117,7 @@ WORKLOADS = (
     Workload("ncq", "A reader beside a writer and a stream, disks that reorder", _ncq, 8),
     Workload("flash-read", "A reader beside deep readers, flash", _flash_read, 0, 1),
     Workload("flash-write", "A reader beside a deep writer, flash", _flash_write, 0, _FILLS),
-    Workload("neighbour", "5.1 beside a neighbour that floods the drive", _neighbour, 8, 2),
+    Workload("neighbour", "5.1 beside a neighbour that floods the drive", _neighbour, 8, 4),
 )
 
 
@@ -140,7 +143,8 @@ def experiments(drive: Disk | Flash, seed: int) -> dict[str, Experiment]:
             continue
         seconds = each.disk_seconds if isinstance(drive, Disk) else each.flash_seconds
         its = lab_drive(drive)
-        found[each.name] = Experiment(each.name, jobs, WAYS, its, seconds, seed)
+        early = EARLY if seconds > EARLY else 0
+        found[each.name] = Experiment(each.name, jobs, WAYS, its, seconds, seed, early=early)
     return found
 
 

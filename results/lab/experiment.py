@@ -134,7 +134,8 @@ class Experiment:
     the names of the schedulers for which the figure shows it. tail: the latency that one request
     of a thousand exceeds is kept, too. apart: seconds from one job's start to the next; they end
     together. runs_of: the name of another experiment, if the runs are that one's. volumes: the
-    first one is the database's, if there is a database.
+    first one is the database's, if there is a database. early: seconds after which io.htbs.stat is
+    kept, besides at the end; 0: at the end only.
     """
 
     name: str
@@ -149,6 +150,7 @@ class Experiment:
     apart: float = 0
     runs_of: str = ""
     volumes: tuple[Volume, ...] = ()
+    early: float = 0
 
     @property
     def database(self) -> Database | None:

@@ -23,9 +23,10 @@ _BEGIN = 1
 def script(experiment: Experiment, scheduler: Scheduler) -> str:
     """The script: it leaves fio's reports() and per job JOB.log, a line for every request.
 
-    With htbs it also leaves the job's io.htbs.stat as JOB.stat; of buffered jobs io.stat before and
-    after as JOB.begin and JOB.end; of a database what postgres.end() says. It fails if a request
-    was pending for longer than its bound.
+    With htbs it also leaves the job's io.htbs.stat as JOB.stat, and what it was early in the run as
+    JOB.early, if the experiment asks for that; of buffered jobs io.stat before and after as
+    JOB.begin and JOB.end; of a database what postgres.end() says. It fails if a request was pending
+    for longer than its bound.
     """
     database = experiment.database
     lines = [_load("simdisk", experiment.drive.parameters)]
@@ -82,8 +83,17 @@ def _stage(
     if experiment.database in stage:
         lines += postgres.run(experiment.database, experiment)
     lines += [] if number else [_ticker(experiment.seconds, scheduler)]
+    lines += [] if number or not scheduler.reserves else _early(experiment)
     lines += _rest(experiment, stage)
     return [*lines, "for job in $jobs; do wait $job; done"]
+
+
+def _early(experiment: Experiment) -> list[str]:
+    """Keep io.htbs.stat of each job early in the run."""
+    if not experiment.early:
+        return []
+    keep = [f"cat {CGROUPS}/{job.name}/io.htbs.stat >{job.name}.early" for job in experiment.jobs]
+    return [f"(sleep {experiment.early:g}; {'; '.join(keep)}) &"]
 
 
 def late(experiment: Experiment, job: Job) -> float:

@@ -59,13 +59,15 @@ class Interrupted(RuntimeError):
 class JobResult:
     """The results of one job.
 
-    fio: its report of the job; stat: io.htbs.stat, with htbs; more: numbers of a database.
+    fio: its report of the job; stat: io.htbs.stat, with htbs; early: the same early in the run, if
+    the experiment asks for that; more: numbers of a database.
     """
 
     numbers: Numbers
     requests: list[Request]
     fio: Mapping[str, object] = field(default_factory=dict)
     stat: str = ""
+    early: str = ""
     more: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -272,8 +274,11 @@ def reduced(result: Result, experiment: Experiment, scheduler: Scheduler) -> dic
         if job.buffered:
             bw = _drive_bw(result, experiment, job)
             found = replace(found, numbers=replace(found.numbers, bw=bw))
-        stat = result.text(f"{job.name}.stat").strip() if scheduler.reserves else ""
-        jobs[job.name] = replace(found, stat=stat)
+        if scheduler.reserves:
+            found = replace(found, stat=result.text(f"{job.name}.stat").strip())
+        if scheduler.reserves and experiment.early:
+            found = replace(found, early=result.text(f"{job.name}.early").strip())
+        jobs[job.name] = found
     for log in ("log", "trace"):  # A line a request: a gigabyte in all experiments.
         for name in jobs:
             (result.out / f"{name}.{log}").unlink(missing_ok=True)

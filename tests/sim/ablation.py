@@ -15,21 +15,27 @@ import random
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from queue import Queue
-from statistics import median
+from statistics import fmean, median
+from time import monotonic
+from typing import Protocol
 
 from tests.model.reservation import SECOND, Params
 from tests.mutants.run import Mutant, copy_tree
 from tests.sim import census, tenants
 from tests.sim.drives import draw, draw_flash
 from tests.sim.loads import (
+    ALL_OVER,
     FLASH_READ,
     FLASH_WRITE,
+    LITTLE,
     MIXED,
+    OVERLOAD_LOOPS,
     OVERLOAD_MIXED,
     OVERLOAD_RANDOM,
     PAIR,
@@ -37,7 +43,9 @@ from tests.sim.loads import (
     apart,
     boundary,
     crowd,
+    database_and,
     neighbour,
+    overload_on_a_disk,
     queueing_disk,
     scattered_writer,
     steady,
@@ -45,24 +53,28 @@ from tests.sim.loads import (
 )
 from tests.sim.sim import HTBS, Client, Knobs, run
 
-SEED, DISKS, FLASHES, SETS = 77, 30, 6, 150
-TOTAL, LATE, KEPT = 0.02, 0.1, 0.02
-PAGE = f"""\
+SEED, DISKS, OVERLOADED = 77, 30, 6
+TOTAL, LATE, KEPT, WAIT = 0.02, 0.1, 0.02, 0.5
+MEASURED = f"""\
+The loads of `python -m tests.sim` and of `make census` are simulated ({{disks}} disks and
+{{flashes}} flash drives, drawn by the seed {SEED}), and {{sets}} random sets of `make tenants`.
+What differs is in the table: a total by more than {TOTAL:.0%}, late requests by more than a tenth
+and 3, what was kept by more than {KEPT}, the longest wait by more than {WAIT:.0%}. *Kept* is a part
+of what was reserved; of random sets the part of them in which all was kept; with weights what the
+larger one has of its share; of a reader beside 32 reads what it has of its share; in an overload
+the smallest part of a reservation over the largest."""
+PAGE = """\
 # What each mechanism is worth
 
     python -m tests.sim.ablation >docs/ablation.md
 
 made this page. Each mechanism of the core is left out of a copy of the tree
-([ablation.toml](../tests/sim/ablation.toml) has the change), and the loads of `python -m tests.sim`
-and of `make census` are simulated ({DISKS} disks and {FLASHES} flash drives, drawn by the seed
-{SEED}), and {SETS} random sets of `make tenants`. What differs is in the table: a total by more
-than {TOTAL:.0%}, late requests by more than a tenth and 3, what was kept by more than {KEPT} (of
-random sets: the part of them in which all was kept; with weights: what the larger one has of its
-share).
+([ablation.toml](../tests/sim/ablation.toml) has the change). {measured}
 
 | without | is that | differs |
 |---|---|---|"""
-Row = list[float]  # MB/s, late, conforming, smallest part kept or -1; empty: requests pile up
+# MB/s, late, conforming, smallest part kept or -1, longest wait in s or 0; empty: requests pile up
+Row = list[float]
 
 
 def loads() -> dict[str, tuple[list[list[Client]], int, str]]:
@@ -86,23 +98,34 @@ def loads() -> dict[str, tuple[list[list[Client]], int, str]]:
     }
 
 
-def measure() -> dict[str, Row]:
-    """Each load in this tree."""
-    rows = {}
+def scope(disks: int) -> dict[str, int]:
+    """How many drives and random sets are measured with so many disks."""
+    return {"disks": disks, "flashes": disks // 5, "sets": 5 * disks}
+
+
+def measure(disks: int) -> dict[str, Row]:
+    """Each load in this tree; on so many drawn disks."""
+    rows, (_, flash_drives, random_sets) = {}, scope(disks).values()
     for name, (sets, seconds, drive) in loads().items():
         knobs = replace(HTBS, t_wait=0) if drive == "tlc" else HTBS
         rows[name] = _unless_they_pile_up(_of_the_drive, sets, knobs, seconds, drive)
     rows["weights, 1 : 3"] = _weighted()
-    rows[f"{SETS} random sets"] = _random_sets()
+    for drive in ("hd080hj", "nearline"):
+        rows[f"beside a database, {drive}"] = _beside_a_database(drive)
+    rows["a reader beside 32 reads"] = _reader_beside_a_deep_one()
+    for name, clients in OVERLOAD_LOOPS.items():
+        rows[f"overload, one at a time, {name}"] = _overload(clients)
+    rows[f"{random_sets} random sets"] = _random_sets(random_sets)
     rng = random.Random(SEED)
-    disks = [draw(rng) for _ in range(DISKS)]
-    flashes = [draw_flash(rng) for _ in range(FLASHES)]
+    drawn = [draw(rng) for _ in range(disks)]
+    flashes = [draw_flash(rng) for _ in range(flash_drives)]
     for name, load in census.LOADS.items():
-        cases = [(load(disk) if callable(load) else load, disk) for disk in disks]
-        rows[f"{DISKS} disks: {name}"] = _unless_they_pile_up(_drawn, cases, 20)
+        cases = [(load(disk) if callable(load) else load, disk) for disk in drawn]
+        rows[f"{disks} disks: {name}"] = _unless_they_pile_up(_drawn, cases, 20)
     for name, load in census.FLASH_LOADS.items():
         cases = [(load(flash), flash) for flash in flashes]
-        rows[f"{FLASHES} flash drives: {name}"] = _unless_they_pile_up(_drawn, cases, 8)
+        rows[f"{flash_drives} flash drives: {name}"] = _unless_they_pile_up(_drawn, cases, 8)
+    rows[f"{OVERLOADED} disks: overload"] = _overload_on_disks()
     return rows
 
 
@@ -118,7 +141,7 @@ def _of_the_drive(sets: list[list[Client]], knobs: Knobs, seconds: int, drive: s
     runs = [run(clients, knobs, seconds, seed, drive) for seed, clients in enumerate(sets, 1)]
     inside = [client for each in runs for client in each.clients]
     return [sum(each.total for each in runs) / len(runs) / 1e6,
-            sum(c.late for c in inside), sum(c.conforming for c in inside), -1]
+            sum(c.late for c in inside), sum(c.conforming for c in inside), -1, 0]
 
 
 def _weighted() -> Row:
@@ -126,14 +149,64 @@ def _weighted() -> Row:
     promise = Params(20_000, 8192, SECOND)
     outcome = run([Client(promise._replace(weight=weight), depth=4) for weight in (100, 300)])
     one, other = (rate - promise.bw for rate in outcome.rates())
-    return [outcome.total / 1e6, outcome.late(), 1, other / one / 3]
+    return [outcome.total / 1e6, outcome.late(), 1, other / one / 3, 0]
 
 
-def _random_sets() -> Row:
-    results = [tenants.measure(seed, False) for seed in range(SEED, SEED + SETS)]
+def _beside_a_database(drive: str) -> Row:
+    """Groups beside a database that reserves more than its share; how long readers wait."""
+    total, late, conforming, wait = 0.0, 0, 0, 0.0
+    for weight in (1, 100):
+        for others in (("stream", "deep"), ("reader", "stream", "deep"), ("deep", "bursts"),
+                       ("deep", "writer", "reader later"), ("deep", "writer", "deep later")):
+            outcome = run(database_and(drive, weight, *others), seconds=40, drive=drive)
+            database, *readers = (client for name, client in
+                                  zip(("database", *others), outcome.clients, strict=True)
+                                  if name != "writer")
+            total += outcome.total / 1e6
+            late += database.late
+            conforming += database.conforming
+            wait = max(wait, *(client.wait_max / SECOND for client in readers))
+    return [total / 10, late, conforming, -1, wait]
+
+
+def _reader_beside_a_deep_one() -> Row:
+    """A random reader with one request at a time; how much of its half of the disk it has."""
+    reader, deep = Client(LITTLE, **ALL_OVER), Client(LITTLE, depth=32, **ALL_OVER)
+    alone = run([reader]).total
+    outcome = run([reader, deep])
+    wait = max(client.wait_max for client in outcome.clients)
+    return [outcome.total / 1e6, outcome.late(), sum(c.conforming for c in outcome.clients),
+            2 * outcome.rates()[0] / alone, wait / SECOND]
+
+
+def _overload(clients: list[Client]) -> Row:
+    """Groups that reserve twice the disk; the smallest part of a reservation over the largest."""
+    outcome = run(clients)
+    parts = [rate / client.promise.bw
+             for client, rate in zip(clients, outcome.rates(), strict=True)]
+    wait = max(client.wait_max for client in outcome.clients)
+    return [outcome.total / 1e6, outcome.late(), sum(c.conforming for c in outcome.clients),
+            min(parts) / max(parts), wait / SECOND]
+
+
+def _random_sets(sets: int) -> Row:
+    results = [tenants.measure(seed, False) for seed in range(SEED, SEED + sets)]
     groups = [group for got in results for group in got]
-    kept = sum(not any(group.missed for group in got) for got in results) / SETS
-    return [1, sum(each.late for each in groups), sum(each.conforming for each in groups), kept]
+    kept = sum(not any(group.missed for group in got) for got in results) / sets
+    return [1, sum(each.late for each in groups), sum(each.conforming for each in groups), kept, 0]
+
+
+def _overload_on_disks() -> Row:
+    """More is reserved than drawn disks do; the mean of the smallest part over the largest."""
+    total, found = 0.0, []
+    for seed in range(OVERLOADED):
+        disk, readers = overload_on_a_disk(seed)
+        outcome = run(readers, seconds=40, drive=disk)
+        parts = [rate / reader.promise.bw
+                 for reader, rate in zip(readers, outcome.rates(), strict=True)]
+        total += outcome.total / 1e6
+        found.append(min(parts) / max(parts))
+    return [total / OVERLOADED, 0, 0, fmean(found), 0]
 
 
 def _drawn(cases: list[tuple], seconds: int) -> Row:
@@ -143,7 +216,7 @@ def _drawn(cases: list[tuple], seconds: int) -> Row:
         totals.append(outcome.total / 1e6)
         kept.append(load.kept(outcome))
         late.append(load.late(outcome, drive))
-    return [median(totals), sum(a for a, _ in late), sum(b for _, b in late), min(kept)]
+    return [median(totals), sum(a for a, _ in late), sum(b for _, b in late), min(kept), 0]
 
 
 def entries() -> list[Mutant]:
@@ -152,25 +225,34 @@ def entries() -> list[Mutant]:
         return [Mutant(name, test="", **entry) for name, entry in tomllib.load(file).items()]
 
 
-def without(mechanism: Mutant, tree: Path) -> dict[str, Row]:
-    """Each load in a copy of the tree without a mechanism."""
-    with mechanism.made(tree):
-        done = subprocess.run([sys.executable, "-m", "tests.sim.ablation", "--measure"], cwd=tree,
-                              capture_output=True, text=True, check=False,
+class Change(Protocol):
+    """A change of the core that is tried."""
+
+    name: str
+
+    def made(self, tree: Path) -> AbstractContextManager[None]:
+        """The tree with the change, which is taken back afterwards."""
+
+
+def changed(change: Change, disks: int, tree: Path) -> dict[str, Row]:
+    """Each load in a copy of the tree with a change."""
+    command = [sys.executable, "-m", "tests.sim.ablation", "--measure", str(disks)]
+    with change.made(tree):
+        done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False,
                               env={**os.environ, "PYTHONPATH": str(tree)})
     if done.returncode:
-        raise SystemExit(f"{mechanism.name}: the simulation does not run:\n{done.stderr[-2000:]}")
+        raise SystemExit(f"{change.name}: the simulation does not run:\n{done.stderr[-2000:]}")
     return json.loads(done.stdout)
 
 
 def differences(base: dict[str, Row], other: dict[str, Row]) -> list[str]:
     """What differs by more than the bounds above: without instead of with."""
     found = []
-    for name, (total, late, _, kept) in base.items():
+    for name, (total, late, _, kept, wait) in base.items():
         if not other[name]:
             found.append(f"*{name}*: the requests of a client pile up")
             continue
-        new_total, new_late, conforming, new_kept = other[name]
+        new_total, new_late, conforming, new_kept, new_wait = other[name]
         parts = []
         if abs(new_total / total - 1) > TOTAL:
             parts.append(f"{new_total:.4g} instead of {total:.4g} MB/s")
@@ -178,43 +260,52 @@ def differences(base: dict[str, Row], other: dict[str, Row]) -> list[str]:
             parts.append(f"{new_late:.0f} instead of {late:.0f} of {conforming:,.0f} late")
         if abs(min(1, new_kept) - min(1, kept)) > KEPT:
             parts.append(f"{new_kept:.2f} instead of {kept:.2f} kept")
+        if abs(new_wait - wait) > WAIT * wait:
+            parts.append(f"longest wait {new_wait:.2f} instead of {wait:.2f} s")
         if parts:
             found.append(f"*{name}*: {', '.join(parts)}")
     return found
+
+
+def compare(changes: Sequence[Change], disks: int) -> Iterator[list[str]]:
+    """What differs with each change, in a copy of the tree for each CPU; progress on a terminal."""
+    base, trees = measure(disks), Queue()
+    for number in range(os.cpu_count() or 1):
+        trees.put(copy_tree(number))
+
+    def one(change: Change) -> list[str]:
+        tree = trees.get()
+        try:
+            return differences(base, changed(change, disks, tree))
+        finally:
+            trees.put(tree)
+
+    began = monotonic()
+    with ThreadPoolExecutor(trees.qsize()) as pool:
+        for number, found in enumerate(pool.map(one, changes), 1):
+            if sys.stderr.isatty():
+                left = (monotonic() - began) / number * (len(changes) - number)
+                print(f"{number}/{len(changes)}, {left / 60:.0f} minutes left ", end="\r",
+                      file=sys.stderr)
+            yield found
 
 
 def main() -> None:
     """Measure all, and print a row of a table for each mechanism."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="of a mechanism; all by default")
-    parser.add_argument("--measure", action="store_true", help="this tree only, as JSON")
+    parser.add_argument("--measure", type=int, metavar="DISKS", help="this tree only, as JSON")
     args = parser.parse_args()
     if args.measure:
-        print(json.dumps(measure()))
+        print(json.dumps(measure(args.measure)))
         return
     known = entries()
     if unknown := set(args.names) - {each.name for each in known}:
         parser.error(f"no mechanism {', '.join(sorted(unknown))} in tests/sim/ablation.toml")
     chosen = [each for each in known if not args.names or each.name in args.names]
-    base, trees = measure(), Queue()
-    for number in range(os.cpu_count() or 1):
-        trees.put(copy_tree(number))
-
-    def one(mechanism: Mutant) -> list[str]:
-        tree = trees.get()
-        try:
-            return differences(base, without(mechanism, tree))
-        finally:
-            trees.put(tree)
-
-    print(PAGE)
-    with ThreadPoolExecutor(trees.qsize()) as pool:
-        for number, found in enumerate(pool.map(one, chosen)):
-            mechanism = chosen[number]
-            print(f"| {mechanism.name} | {mechanism.what} | {'; '.join(found) or '-'} |",
-                  flush=True)
-            if sys.stderr.isatty():
-                print(f"{number + 1}/{len(chosen)}", end="\r", file=sys.stderr)
+    print(PAGE.format(measured=MEASURED.format(**scope(DISKS))))
+    for mechanism, found in zip(chosen, compare(chosen, DISKS), strict=True):
+        print(f"| {mechanism.name} | {mechanism.what} | {'; '.join(found) or '-'} |", flush=True)
 
 
 if __name__ == "__main__":

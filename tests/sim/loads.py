@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from scripts.htbsctl.admission import shortfall
 from tests.model.reservation import COST_MIN, SECOND, Params
-from tests.sim.sim import MS, REGION, Client, worst_read
+from tests.sim.drives import Disk, draw
+from tests.sim.sim import MS, REGION, Client, run, worst_read
 
 REGIONS = 37  # of 2 GiB, on the disk of 80 GB
 NEARLINE_REGIONS = 8381  # on the nearline disk
@@ -48,6 +49,26 @@ OVERLOAD_LOOPS = {
     "mixed": [*OVERLOAD_MIXED[:5], *[replace(each, depth=1) for each in OVERLOAD_MIXED[5:]]],
     "all-of-mixed": [replace(each, depth=1) for each in OVERLOAD_MIXED],
 }
+
+
+def overload_on_a_disk(seed: int) -> tuple[Disk, list[Client]]:
+    """A drawn disk, and readers of any depth that reserve one and a half to twice what it does."""
+    rng = random.Random(seed)
+    disk = draw(rng)
+    readers = []
+    for place in range(rng.randrange(3, 8)):
+        sequential, depth = rng.random() < 0.4, rng.choice([1, 1, 4, 16])
+        habit = ({"sequential": True, "size": 65536, "region": place} if sequential else
+                 {"region": 0, "span": 30 * REGION})
+        readers.append(Client(Params(4096, 16384, rng.choice([200, 500, 1000]) * MS), depth=depth,
+                              **habit))
+    weights = [rng.uniform(0.3, 1) for _ in readers]
+    over = rng.uniform(1.5, 2) / sum(weights)
+    for place, reader in enumerate(readers):
+        alone = run([reader], seconds=5, drive=disk).total
+        bw = int(min(0.7, over * weights[place]) * alone)
+        readers[place] = replace(reader, promise=reader.promise._replace(bw=bw))
+    return disk, readers
 
 
 def unlimited(**habits: bool | int) -> list[Client]:
@@ -105,6 +126,33 @@ def scattered_writer(promise: Params = REST, depth: int = 32) -> Client:
 
 
 # A reader with a latency of one millisecond, and four as fast as the drive allows.
+# Groups beside a database, with weights and next to nothing reserved.
+ALL_OVER = {"region": 0, "span": (REGIONS - 1) * REGION}
+LITTLE = Params(4096, 4096, SECOND)
+_MINE = LITTLE._replace(weight=100)
+_LATER = 20 * SECOND
+BESIDE_A_DATABASE = {
+    "stream": Client(_MINE, sequential=True, size=131_072, region=20),
+    "reader": Client(_MINE, **ALL_OVER),
+    "deep": Client(_MINE, depth=32, **ALL_OVER),
+    "writer": Client(_MINE, depth=32, write=True, **ALL_OVER),
+    "bursts": Client(_MINE, times=[3 * n * SECOND + i for n in range(13) for i in range(60)],
+                     **ALL_OVER),
+    "reader later": Client(_MINE, begin=_LATER, **ALL_OVER),
+    "deep later": Client(_MINE, begin=_LATER, depth=32, **ALL_OVER),
+}
+
+
+def database_and(drive: str, weight: int, *others: str) -> list[Client]:
+    """A database with four random reads at a time, and others.
+
+    It reserves more than its share on a disk, which its weight is part of.
+    """
+    bandwidth = {"hd080hj": 120_000, "nearline": 250_000}[drive]
+    promise = Params(bandwidth, 16_384, 100 * MS, weight=weight)
+    return [Client(promise, depth=4, **ALL_OVER), *(BESIDE_A_DATABASE[name] for name in others)]
+
+
 FLASH_READ = [Client(Params(8 << 20, 4096, MS)),
               *[Client(REST, depth=64, think=2000, region=i, shares=True) for i in range(4)]]
 

@@ -27,6 +27,7 @@ from tests.sim.loads import (
     boundary,
     crowd,
     neighbour,
+    overload_on_a_disk,
     poisson,
     scattered_writer,
     steady,
@@ -208,21 +209,7 @@ def test_an_overload_of_closed_loops_is_shared_in_proportion(clients):
 @pytest.mark.parametrize("seed", range(6))
 def test_an_overload_on_any_disk_is_shared_in_proportion(seed):
     """Readers of any depth, in sequence or at random, that reserve more than a drawn disk does."""
-    rng = random.Random(seed)
-    disk = draw(rng)
-    readers = []
-    for place in range(rng.randrange(3, 8)):
-        sequential, depth = rng.random() < 0.4, rng.choice([1, 1, 4, 16])
-        habit = ({"sequential": True, "size": 65536, "region": place} if sequential else
-                 {"region": 0, "span": 30 * REGION})
-        readers.append(Client(Params(4096, 16384, rng.choice([200, 500, 1000]) * MS), depth=depth,
-                              **habit))
-    weights = [rng.uniform(0.3, 1) for _ in readers]
-    over = rng.uniform(1.5, 2) / sum(weights)
-    for place, reader in enumerate(readers):
-        alone = run([reader], seconds=5, drive=disk).total
-        bw = int(min(0.7, over * weights[place]) * alone)
-        readers[place] = replace(reader, promise=reader.promise._replace(bw=bw))
+    disk, readers = overload_on_a_disk(seed)
     outcome = run(readers, seconds=40, drive=disk)
     parts = [rate / reader.promise.bw
              for reader, rate in zip(readers, outcome.rates(), strict=True)]

@@ -6,8 +6,15 @@
 import pytest
 
 from tests.model.reservation import SECOND, Params
-from tests.sim.loads import REGIONS, REST, queueing_disk
-from tests.sim.sim import MS, REGION, Client, run
+from tests.sim.loads import (
+    ALL_OVER,
+    BESIDE_A_DATABASE,
+    LITTLE,
+    REST,
+    database_and,
+    queueing_disk,
+)
+from tests.sim.sim import MS, Client, run
 
 SEQUENTIAL = Params(100_000, 8192, SECOND)
 RANDOM = Params(20_000, 8192, SECOND)
@@ -47,8 +54,6 @@ def test_readers(promise: Params, client: dict, given: tuple[int, int]):
     assert other / one == pytest.approx(given[1] / given[0], rel=0.15)
 
 
-ALL_OVER = {"region": 0, "span": (REGIONS - 1) * REGION}
-LITTLE = Params(4096, 4096, SECOND)
 BESIDE = {
     "deep": {"depth": 32, **ALL_OVER},
     "stream": {"sequential": True, "size": 131_072, "region": 20},
@@ -77,29 +82,9 @@ def test_readers_with_one_request_at_a_time_share_a_drive_that_queues():
     assert min(outcome.rates()) > 0.9 * max(outcome.rates())
 
 
-MINE = Params(4096, 4096, SECOND, weight=100)
-LATER = 20 * SECOND
-OTHERS = {
-    "stream": Client(MINE, sequential=True, size=131_072, region=20),
-    "reader": Client(MINE, **ALL_OVER),
-    "deep": Client(MINE, depth=32, **ALL_OVER),
-    "writer": Client(MINE, depth=32, write=True, **ALL_OVER),
-    "bursts": Client(MINE, times=[3 * n * SECOND + i for n in range(13) for i in range(60)],
-                     **ALL_OVER),
-    "reader later": Client(MINE, begin=LATER, **ALL_OVER),
-    "deep later": Client(MINE, begin=LATER, depth=32, **ALL_OVER),
-}
-
-
 def beside_a_database(drive: str, weight: int, *others: str) -> dict:
-    """What others wait at most, s, and have, bytes/s.
-
-    The database has four random reads at a time, and reserves more than its share.
-    """
-    bandwidth = {"hd080hj": 120_000, "nearline": 250_000}[drive]
-    database = Client(Params(bandwidth, 16_384, 100 * MS, weight=weight), depth=4, **ALL_OVER)
-    clients = [database, *(OTHERS[name] for name in others)]
-    outcome = run(clients, seconds=40, drive=drive)
+    """What each waits at most, s, and has, bytes/s."""
+    outcome = run(database_and(drive, weight, *others), seconds=40, drive=drive)
     assert outcome.clients[0].late <= 2
     return {name: (client.wait_max / SECOND, rate)
             for name, client, rate in zip(("database", *others), outcome.clients,
@@ -155,7 +140,7 @@ def test_a_flow_that_begins_later_begins_where_others_are():
     """Not where a writer is that the quota holds back: it would have the drive for seconds."""
     database = Client(Params(250_000, 16_384, 100 * MS, weight=100), depth=4, rate=125_000,
                       **ALL_OVER)
-    later = Client(MINE, begin=30 * SECOND, depth=32, **ALL_OVER)
-    clients = [database, OTHERS["deep"], OTHERS["writer"], later]
+    later = Client(LITTLE._replace(weight=100), begin=30 * SECOND, depth=32, **ALL_OVER)
+    clients = [database, BESIDE_A_DATABASE["deep"], BESIDE_A_DATABASE["writer"], later]
     outcome = run(clients, seconds=60, drive="nearline")
     assert outcome.clients[1].wait_max < 2 * SECOND

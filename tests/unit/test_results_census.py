@@ -241,6 +241,29 @@ def test_late_is_of_conforming_requests_with_reservations() -> None:
     assert summary.part_late({"late": 0, "of": 0}) == 0
 
 
+def test_what_is_late_after_the_first_seconds() -> None:
+    its = replace(workloads.experiments(DRIVES[0], 1)["5.1"], jobs=(reader, steady))
+    job = {**numbers(stat="8:0 conforming=200 met=190 missed=10"),
+           "early": "8:0 conforming=50 met=42 missed=8"}
+    idle = numbers(stat="8:0 conforming=100 met=99 missed=1")
+    [got] = summary.reduced(its, {"htbs": {"reader": job, "steady": idle}}).values()
+    assert (got["late"], got["of"]) == (11, 300)
+    assert summary.afterwards(got) == (3, 250)
+    del job["early"]
+    [got] = summary.reduced(its, {"htbs": {"reader": job, "steady": idle}}).values()
+    assert summary.afterwards(got) == (0, 0)
+
+
+def test_page_says_where_more_are_late() -> None:
+    few = way(late=1) | {"early_late": 0, "early_of": 100}
+    more = way(late=30) | {"early_late": 29, "early_of": 100}
+    text = page.late({"workloads": {"5.1": {"2": {"htbs": few}, "7": {"htbs": more}}}})
+    assert "31 of 2,000 conforming requests." in text
+    assert "2 of 1,800; more than 1 in 1000 are then late in 2 of 2 sets." in text
+    assert "| 5.1: a random and a sequential reader | 7 | 30 of 1,000 | 1 of 900 |" in text
+    assert "| 2 |" not in text
+
+
 def way(kept: float = 1, late: int = 0, total: int = 100) -> dict:
     """A scheduler's numbers on a drive."""
     return {"kept": kept, "late": late, "of": 1_000, "p99": 0.5, "total": total}

@@ -151,3 +151,16 @@ def test_stages_follow_each_other() -> None:
     for number, stage in enumerate(waits[:-1], 1):
         [jobs] = job_files(stage).values()
         assert jobs and all(name.startswith(f"set{number}g") for name in jobs)
+
+
+def test_what_was_late_early_in_a_run_is_kept_once_where_it_is_asked_for() -> None:
+    """Of schedulers that promise something only, and when the jobs run."""
+    without = boundary.experiment(1)
+    its = replace(without, early=2)
+    first = its.jobs[0].name
+    keep = f"(sleep 2; cat /sys/fs/cgroup/{first}/io.htbs.stat >{first}.early; "
+    script = guest.script(its, schedulers.HTBS)
+    assert script.count(keep) == 1
+    assert script.index("fio --") < script.index(keep) < script.index("wait $job")
+    assert ".early" not in guest.script(its, schedulers.BFQ)
+    assert ".early" not in guest.script(without, schedulers.HTBS)
