@@ -85,17 +85,19 @@ static u64 htbs_next_start(const struct htbs_policy *policy, u64 now)
 }
 
 /*
- * When the run of the active flow has to end for others: earlier than at the last moment, so
- * that the heads that are served next need not go in the order of deadlines. A device with requests
- * in flight orders them itself. A flow that is owed its next request is one of a batch that
- * began in time at worst: it goes on while the others are in time in the mean. A relaxed
+ * When the run of the active flow has to end for others. A flow at random gives up the device
+ * HTBS_SPARE earlier than at the last moment, so that the heads that are served next, and its
+ * own, may go by position. That is not worth the time to a sequential flow, which loses a
+ * positioning when it is switched from, wherever the next head is; nor to a device with requests
+ * in flight, which orders them itself. A flow that is owed its next request is one of a batch
+ * that began in time at worst: it goes on while the others are in time in the mean. A relaxed
  * flow is in no batch of what has deadlines, but may be in one of relaxed flows.
  */
 static u64 htbs_latest_end(struct htbs_policy *policy, u64 now)
 {
 	const struct htbs_flow *flow = policy->active;
-	struct htbs_load load = htbs_policy_load_with(policy, flow,
-			policy->in_flight ? 2 : 2 + HTBS_SPARE);
+	u32 spare = policy->in_flight || htbs_flow_sequential(flow) ? 0 : HTBS_SPARE;
+	struct htbs_load load = htbs_policy_load_with(policy, flow, 2 + spare);
 	bool in_batch;
 
 	if (policy->overload.now)

@@ -129,9 +129,12 @@ def test_a_run_ends_with_time_to_spare():
 
 
 def test_a_batch_of_what_is_owed_goes_nearest_first():
-    """All over the disk: with heads in the order of deadlines these get 9.8 and 8.9 MB/s."""
+    """All over the disk: with heads in the order of deadlines these get 9.8 and 8.9 MB/s.
+
+    If runs of sequential readers ended with time to spare the first would get 10.3 MB/s.
+    """
     mixed = run(apart(MIXED), HTBS, seconds=120)
-    assert mixed.total >= 10_000 * 1024
+    assert mixed.total >= 10_500_000
     assert mixed.late() <= 1
     unreachable = run(apart(unlimited(sequential=True)), HTBS)
     assert unreachable.total >= 9_300 * 1024
