@@ -132,7 +132,7 @@ static void htbs_backlog_line(struct seq_file *sf, struct htbs_flow *flow,
 	seq_printf(sf, "group %llu: %u pending, %u in flight, entitled in %lld us, due in %lld us%s\n",
 		   htbs_flow_owner(flow)->id, flow->pending, flow->in_flight,
 		   (s64)(htbs_flow_start(flow) - now) / NSEC_PER_USEC,
-		   (s64)(htbs_flow_deadline(flow, htbs_flow_start(flow)) - now) / NSEC_PER_USEC,
+		   (s64)(htbs_flow_deadline(flow) - now) / NSEC_PER_USEC,
 		   flow->pool->relaxed ? ", reserves and asks for more than the device has" : "");
 }
 

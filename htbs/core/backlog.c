@@ -54,7 +54,7 @@ static void htbs_set_head(struct htbs_policy *policy, struct htbs_pool *pool)
 	}
 	pool->relaxed = htbs_pool_greedy(pool, first);
 	head->start = htbs_flow_start(first);
-	head->deadline = htbs_flow_deadline(first, head->start);
+	head->deadline = htbs_flow_deadline_of(first, first->head.arrived, head->start);
 	if (pool->relaxed || htbs_waits_for_deadline(policy, first))
 		head->start = head->deadline + HTBS_FAR;
 	head->pos = first->head.pos;

@@ -119,28 +119,16 @@ bool htbs_flow_sequential(const struct htbs_flow *flow)
  */
 u64 htbs_flow_deadline_of(const struct htbs_flow *flow, u64 arrived, u64 start)
 {
-	/* A pace that cannot be kept would make all that others are owed late. */
-	if (htbs_pool_impossible(flow->pool))
-		return start + htbs_flow_latency(flow);
-	return htbs_pace_deadline(&flow->pool->pace, arrived, start);
-}
-
-/**
- * htbs_flow_deadline() - until when the head of a flow has to be served
- * @flow: the flow; it has requests pending
- * @start: when its head is entitled, real ns
- *
- * Return: real ns.
- */
-u64 htbs_flow_deadline(const struct htbs_flow *flow, u64 start)
-{
 	const struct htbs_pool *pool = flow->pool;
 	u64 latency = htbs_flow_latency(flow);
 
 	if (pool->relaxed)
-		return htbs_later(flow->head.arrived, pool->served) +
+		return htbs_later(arrived, pool->served) +
 		       (latency > HTBS_HORIZON ? latency : HTBS_HORIZON);
-	return htbs_flow_deadline_of(flow, flow->head.arrived, start);
+	/* A pace that cannot be kept would make all that others are owed late. */
+	if (htbs_pool_impossible(pool))
+		return start + latency;
+	return htbs_pace_deadline(&pool->pace, arrived, start);
 }
 
 /**

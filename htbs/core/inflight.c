@@ -38,7 +38,7 @@ static bool htbs_risks_deadline(const struct htbs_policy *policy,
 		if (policy->overload.now)
 			return false;
 		/* A request in flight that has more time is none to wait for. */
-		deadline = htbs_flow_deadline(flow, htbs_flow_start(flow));
+		deadline = htbs_flow_deadline(flow);
 		until = htbs_before(deadline, until) ? deadline : until;
 	}
 	for (i = 0; i < policy->deadline_count; i++)
@@ -62,7 +62,7 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 	/* Its own deadline is as near. */
 	if (!policy->in_flight ||
 	    (!htbs_before(now, start) &&
-	     !htbs_before(now, htbs_flow_deadline(flow, start) - time)))
+	     !htbs_before(now, htbs_flow_deadline(flow) - time)))
 		return true;
 	other = htbs_policy_expected(policy, flow, now);
 	if (!other)

@@ -72,7 +72,7 @@ static void check_pool(struct bench *bench, struct htbs_pool *pool)
 	must(htbs_owed_contains(&pool->head) == !!first);
 	if (!first)
 		return;
-	must(pool->head.deadline == htbs_flow_deadline(first, htbs_flow_start(first)));
+	must(pool->head.deadline == htbs_flow_deadline(first));
 	waits = policy->rotational && htbs_flow_sequential(first);
 	must(pool->head.pos == first->head.pos);
 	must(pool->head.start == (pool->relaxed || waits ? pool->head.deadline + HTBS_FAR :

@@ -95,7 +95,7 @@ void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)
 		.share		= flow->share.tag,
 		.relaxed	= flow->pool->relaxed,
 		.start		= htbs_flow_start(flow),
-		.deadline	= htbs_flow_deadline(flow, htbs_flow_start(flow)),
+		.deadline	= htbs_flow_deadline(flow),
 		.tag		= htbs_pace_tag(&flow->pool->pace),
 		.cap_end	= htbs_cap_end(&flow->cap),
 		.throttled	= flow->cap.throttled,

@@ -204,6 +204,16 @@ static inline struct htbs_flow *htbs_flow_of_share(struct htbs_fair_node *node)
 u64 htbs_flow_share(const struct htbs_flow *flow, u64 time);
 u64 htbs_flow_share_of_run(const struct htbs_flow *flow, u64 position);
 u64 htbs_flow_deadline_of(const struct htbs_flow *flow, u64 arrived, u64 start);
-u64 htbs_flow_deadline(const struct htbs_flow *flow, u64 start);
+
+/**
+ * htbs_flow_deadline() - until when the head of a flow has to be served
+ * @flow: the flow; it has requests pending
+ *
+ * Return: real ns.
+ */
+static inline u64 htbs_flow_deadline(const struct htbs_flow *flow)
+{
+	return htbs_flow_deadline_of(flow, flow->head.arrived, htbs_flow_start(flow));
+}
 
 #endif /* HTBS_CORE_FLOW_H */
