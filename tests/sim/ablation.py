@@ -69,7 +69,9 @@ PAGE = """\
     python -m tests.sim.ablation >docs/ablation.md
 
 made this page. Each mechanism of the core is left out of a copy of the tree
-([ablation.toml](../tests/sim/ablation.toml) has the change). {measured}
+([ablation.toml](../tests/sim/ablation.toml) has the change).
+
+{measured}
 
 | without | is that | differs |
 |---|---|---|"""
@@ -290,6 +292,11 @@ def compare(changes: Sequence[Change], disks: int) -> Iterator[list[str]]:
             yield found
 
 
+def head() -> str:
+    """What the page says before the rows of its table."""
+    return PAGE.format(measured=MEASURED.format(**scope(DISKS)))
+
+
 def main() -> None:
     """Measure all, and print a row of a table for each mechanism."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -303,7 +310,7 @@ def main() -> None:
     if unknown := set(args.names) - {each.name for each in known}:
         parser.error(f"no mechanism {', '.join(sorted(unknown))} in tests/sim/ablation.toml")
     chosen = [each for each in known if not args.names or each.name in args.names]
-    print(PAGE.format(measured=MEASURED.format(**scope(DISKS))))
+    print(head())
     for mechanism, found in zip(chosen, compare(chosen, DISKS), strict=True):
         print(f"| {mechanism.name} | {mechanism.what} | {'; '.join(found) or '-'} |", flush=True)
 

@@ -24,10 +24,12 @@ PAGE = """\
     python -m tests.sim.sensitivity >docs/sensitivity.md
 
 made this page. Each constant that decides how the core behaves is about halved and doubled in a
-copy of the tree ([constants.toml](../tests/sim/constants.toml) has the values). {measured}
+copy of the tree ([constants.toml](../tests/sim/constants.toml) has the values).
 
-What differs with one more for `HTBS_STREAM_FIRST` differs by chance. Why a constant has its value
-is in [design.md](design.md#constants).
+{measured}
+
+With one more for `HTBS_STREAM_FIRST` all differs by chance, and by less than these bounds. Of the
+random sets 0.02 is one set. Why a constant has its value is in [design.md](design.md#constants).
 
 | constant | is | tried | differs |
 |---|---|---|---|"""
@@ -70,6 +72,11 @@ def constants() -> dict[str, list[str]]:
     return tomllib.loads((Path(__file__).parent / "constants.toml").read_text())
 
 
+def head() -> str:
+    """What the page says before the rows of its table."""
+    return PAGE.format(measured=MEASURED.format(**scope(DISKS)))
+
+
 def main() -> None:
     """Measure all, and print a row of a table for each value."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -79,7 +86,7 @@ def main() -> None:
     if unknown := set(args.names) - set(known):
         parser.error(f"no constant {', '.join(sorted(unknown))} in tests/sim/constants.toml")
     trials = [Trial(name, value) for name in args.names or known for value in known[name]]
-    print(PAGE.format(measured=MEASURED.format(**scope(DISKS))))
+    print(head())
     for trial, found in zip(trials, compare(trials, DISKS), strict=True):
         _, value, _ = trial.find(ROOT)
         print(f"| `{trial.name}` | {value} | {trial.value} | {'; '.join(found) or '-'} |",

@@ -1,8 +1,11 @@
 """Each mechanism and constant is in the code, and what differs without it is told."""
 
+import re
+
 import pytest
 
 from tests.mutants.run import ROOT, Mutant
+from tests.sim import ablation, sensitivity
 from tests.sim.ablation import differences, entries
 from tests.sim.sensitivity import Trial, constants
 
@@ -23,6 +26,24 @@ def test_constant_is_defined_once(name: str):
         [old], [new] = before - after, after - before
         assert value not in (was, was.strip("()"))
         assert new == old.replace(was, f"({value})")
+
+
+def rows(page: str, head: str) -> list[list[str]]:
+    """The cells of a page's table, but for what differs."""
+    text = (ROOT / "docs" / page).read_text()
+    assert text.startswith(head), "the command that it names makes it"
+    lines = text.removeprefix(head).strip().splitlines()
+    return [re.split(r" ?\| ?", line)[1:-2] for line in lines]
+
+
+def test_each_mechanism_was_measured():
+    assert rows("ablation.md", ablation.head()) == [[each.name, each.what] for each in entries()]
+
+
+def test_each_constant_was_measured_as_it_is():
+    trials = [Trial(name, value) for name, values in constants().items() for value in values]
+    assert rows("sensitivity.md", sensitivity.head()) == [
+        [f"`{each.name}`", each.find(ROOT)[1], each.value] for each in trials]
 
 
 def test_differences():
