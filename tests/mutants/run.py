@@ -91,13 +91,19 @@ class Mutant:
     @contextmanager
     def made(self, tree: Path) -> Iterator[None]:
         """The tree with the mistake, which is mended afterwards."""
-        path, mistaken = self.find(tree)
-        text = path.read_text()
-        path.write_text(mistaken)
-        try:
+        with rewritten(*self.find(tree)):
             yield
-        finally:
-            path.write_text(text)
+
+
+@contextmanager
+def rewritten(path: Path, changed: str) -> Iterator[None]:
+    """A file with another text, which is mended afterwards."""
+    text = path.read_text()
+    path.write_text(changed)
+    try:
+        yield
+    finally:
+        path.write_text(text)
 
 
 def body(text: str, function: str) -> tuple[int, int] | None:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.mutants.run import ROOT, SOURCES, MutantError
+from tests.mutants.run import ROOT, SOURCES, MutantError, rewritten
 from tests.sim.ablation import MEASURED, compare, scope
 
 DISKS = 10
@@ -59,12 +59,8 @@ class Trial:
     def made(self, tree: Path) -> Iterator[None]:
         """The tree with the other value, which is mended afterwards."""
         path, _, changed = self.find(tree)
-        text = path.read_text()
-        path.write_text(changed)
-        try:
+        with rewritten(path, changed):
             yield
-        finally:
-            path.write_text(text)
 
 
 def constants() -> dict[str, list[str]]:
