@@ -122,9 +122,9 @@ def mutants() -> list[Mutant]:
     return [Mutant(name, **entry) for name, entry in entries.items()]
 
 
-def copy_tree(number: int = 0) -> Path:
+def copy_tree(name: int | str = 0) -> Path:
     """Bring a copy up to date; what did not change keeps its time, and is not built again."""
-    copy = COPIES / str(number)
+    copy = COPIES / str(name)
     listed = ["git", "ls-files", "-z", "-co", "--exclude-standard"]
     names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     files = {name for name in names.split("\0") if name and (ROOT / name).is_file()}

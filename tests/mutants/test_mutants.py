@@ -1,15 +1,20 @@
 """The mistakes can still be made, and some are made; `make test-mutants` makes all."""
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.mutants import run
+from tests.unit.host import FLAGS, TOOLS
 
 ALL = run.mutants()
 # Of those that need no guest, the first ones: the kinds that are feared most.
 MADE = [mutant for mutant in ALL if not mutant.needs_guest][:4]
+# Those in a source file of the core, which tests build by themselves.
+IN_CORE = [mutant for mutant in ALL if "htbs/core" in str(mutant.find(run.ROOT)[0].parent)
+           and mutant.find(run.ROOT)[0].suffix == ".c"]
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +28,17 @@ def test_applies(tree: Path, mutant: run.Mutant) -> None:
     """A mistake that the code has outgrown is seen at once."""
     path, mistaken = mutant.find(tree)
     assert mistaken != path.read_text()
+
+
+@pytest.mark.parametrize("mutant", IN_CORE, ids=lambda mutant: mutant.name)
+def test_builds(mutant: run.Mutant, tmp_path: Path) -> None:
+    """A test that builds the core fails if it cannot, and tells nothing of the mistake."""
+    path, mistaken = mutant.find(run.ROOT)
+    source = tmp_path / path.name
+    source.write_text(mistaken)
+    include = (run.ROOT / "tests/unit/include", TOOLS / "include", run.ROOT / "include")
+    subprocess.run(["gcc", *FLAGS, *(f"-I{each}" for each in include), "-fsyntax-only", source],
+                   check=True)
 
 
 def test_all_name_a_test(tree: Path) -> None:

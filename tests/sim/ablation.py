@@ -273,7 +273,7 @@ def compare(changes: Sequence[Change], disks: int) -> Iterator[list[str]]:
     """What differs with each change, in a copy of the tree for each CPU; progress on a terminal."""
     base, trees = measure(disks), Queue()
     for number in range(os.cpu_count() or 1):
-        trees.put(copy_tree(number))
+        trees.put(copy_tree(f"sim-{number}"))
 
     def one(change: Change) -> list[str]:
         tree = trees.get()

@@ -289,10 +289,10 @@ def test_a_reader_that_others_writes_delay_is_still_expected():
     The reservation looks impossible then, but as the reader asks for little it is still expected,
     and others' writes are limited.
     """
-    drive = Disk(rpm=7200, size=7_342_714_432_212, rate=142_202_423, heads=16, track_seek=842_296,
-                 mean_seek=9_216_656, command=68_370, cache=256 << 20, segments=32, depth=16,
-                 patience=3 * SECOND, write_cache=True, age=300)
-    promise = Params(160 << 10, 4096, 137 * MS)
+    drive = Disk(rpm=7200, size=5_728_932_337_288, rate=153_732_226, heads=16, track_seek=639_642,
+                 mean_seek=7_473_934, command=217_765, cache=2 << 20, segments=32, depth=16,
+                 patience=SECOND, write_cache=True, age=300)
+    promise = Params(160 << 10, 4096, 200 * MS)
     reader = Client(promise, times=poisson(3, 60))
     writer = Client(Params(64 << 10, 64 << 10, SECOND), depth=32, write=True, region=2)
     got = run([reader, writer], HTBS, 60, 1, drive).clients[0]
