@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.mutants.run import ROOT, Mutant
-from tests.sim import sensitivity
+from tests.sim import ablation, sensitivity
 from tests.sim.ablation import differences, entries
 from tests.sim.sensitivity import Trial, constants
 
@@ -34,6 +34,10 @@ def rows(page: str, head: str) -> list[list[str]]:
     assert text.startswith(head), "the command that it names makes it"
     lines = text.removeprefix(head).strip().splitlines()
     return [re.split(r" ?\| ?", line)[1:-2] for line in lines]
+
+
+def test_each_mechanism_was_measured():
+    assert rows("ablation.md", ablation.head()) == [[each.name, each.what] for each in entries()]
 
 
 def test_each_constant_was_measured_as_it_is():
