@@ -62,7 +62,7 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 	/* Its own deadline is as near. */
 	if (!policy->in_flight ||
 	    (!htbs_before(now, start) &&
-	     !htbs_before(now, htbs_flow_deadline(flow) - time)))
+	     !htbs_before(now, htbs_flow_deadline_of(flow, flow->head.arrived, start) - time)))
 		return true;
 	other = htbs_policy_expected(policy, flow, now);
 	if (!other)

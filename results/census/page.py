@@ -74,7 +74,7 @@ def _all(found: Mapping) -> str:
     return f"**In all.** {sets_of}: {', '.join(kept)}."
 
 
-# More conforming requests than that are told apart.
+# A set of which a larger part of the conforming requests is late is listed.
 _FEW = 1 / 1000
 
 

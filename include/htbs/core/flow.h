@@ -190,6 +190,7 @@ void htbs_flow_update_load(struct htbs_flow *flow);
 bool htbs_flow_sequential(const struct htbs_flow *flow);
 bool htbs_flow_owes_nothing(const struct htbs_flow *flow, u64 now);
 bool htbs_flow_behind(const struct htbs_flow *flow, u64 now);
+
 /**
  * htbs_flow_of_share() - the flow of a node in the tree of shares
  * @node: the node, or NULL
