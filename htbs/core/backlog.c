@@ -60,7 +60,7 @@ static void htbs_set_head(struct htbs_policy *policy, struct htbs_pool *pool)
 	head->pos = first->head.pos;
 	if (policy->rotational) {
 		head->load = (struct htbs_load){ };
-		htbs_load_add(&head->load, &first->service, 2, first->head.cost);
+		htbs_load_add(&head->load, &first->service, 1, first->head.cost);
 	}
 	htbs_owed_update(&policy->owed, head);
 }
@@ -252,16 +252,16 @@ bool htbs_policy_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
  * htbs_policy_load_with() - what the device has, and the head of a flow
  * @policy: the policy
  * @flow: the flow
- * @halves: the positioning for it, in halves
+ * @times: how often the device positions
  *
  * Return: the load.
  */
 struct htbs_load htbs_policy_load_with(const struct htbs_policy *policy,
-				       const struct htbs_flow *flow, u32 halves)
+				       const struct htbs_flow *flow, u32 times)
 {
 	struct htbs_load load = policy->load;
 
-	htbs_load_add(&load, &flow->service, halves, flow->head.cost);
+	htbs_load_add(&load, &flow->service, times, flow->head.cost);
 	return load;
 }
 

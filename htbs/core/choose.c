@@ -64,8 +64,8 @@ static bool htbs_must_begin(struct htbs_policy *policy,
 /*
  * The nearest entitled head. A batch of what is owed begins in time at worst, with its
  * heads in the order of deadlines. The nearest first takes no longer in all, so within
- * the batch it goes if the others are in time in the mean, with HTBS_SPARE to spare:
- * what is left for later is farther away than others are.
+ * the batch it goes if the others are in time in the mean, with two positionings to
+ * spare, there and back: what is left for later is farther away than others are.
  */
 static struct htbs_flow *htbs_next_owed(struct htbs_policy *policy, u64 now)
 {
@@ -77,7 +77,7 @@ static struct htbs_flow *htbs_next_owed(struct htbs_policy *policy, u64 now)
 	if (!next || next == urgent)
 		return htbs_must_begin(policy, NULL, &policy->load, now, true) ?
 		       urgent : next;
-	load = htbs_policy_load_with(policy, next, 2 + HTBS_SPARE);
+	load = htbs_policy_load_with(policy, next, 3);
 	return htbs_must_begin(policy, next, &load, now, false) ? urgent : next;
 }
 
@@ -91,7 +91,7 @@ static struct htbs_flow *htbs_next_surplus(struct htbs_policy *policy, u64 now)
 
 	if (!flow)
 		return policy->background;
-	load = htbs_policy_load_with(policy, flow, 2);
+	load = htbs_policy_load_with(policy, flow, 1);
 	if (urgent && flow != urgent &&
 	    htbs_must_begin(policy, flow, &load, now, true))
 		return urgent;

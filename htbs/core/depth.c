@@ -53,7 +53,7 @@ void htbs_depth_add(const struct htbs_depth *depth, u32 in_flight, u64 mean,
 	u64 position;
 
 	/* The last one's deviation, too. */
-	htbs_load_add(load, &depth->with[0], 2, 0);
+	htbs_load_add(load, &depth->with[0], 1, 0);
 	load->mean -= depth->with[0].position;
 	for (step = 0; step < HTBS_DEPTH_STEPS && in_flight >> step; step++) {
 		position = depth->with[step].position;

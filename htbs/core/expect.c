@@ -29,7 +29,7 @@ static u64 htbs_expect_for(const struct htbs_flow *flow, u64 now)
 		return HTBS_HORIZON;
 	if (most < flow->expect_for)
 		return flow->expect_for - (flow->expect_for - HTBS_HORIZON) / HTBS_FADE;
-	return most < HTBS_EXPECT_MOST ? most : HTBS_EXPECT_MOST;
+	return most < HTBS_MEMORY ? most : HTBS_MEMORY;
 }
 
 /**

@@ -61,7 +61,7 @@ static u64 htbs_flow_time_alone(const struct htbs_flow *flow, u32 cost)
 {
 	struct htbs_load load = { };
 
-	htbs_load_add(&load, &flow->service, htbs_flow_sequential(flow) ? 0 : 2,
+	htbs_load_add(&load, &flow->service, htbs_flow_sequential(flow) ? 0 : 1,
 		      cost);
 	return load.mean;
 }
@@ -91,7 +91,7 @@ void htbs_flow_note_service(struct htbs_flow *flow, u32 cost, u64 least)
 void htbs_flow_update_load(struct htbs_flow *flow)
 {
 	flow->load = (struct htbs_load){ };
-	htbs_load_add(&flow->load, &flow->service, 2 * flow->far, flow->bytes);
+	htbs_load_add(&flow->load, &flow->service, flow->far, flow->bytes);
 }
 
 /**

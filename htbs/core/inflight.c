@@ -19,7 +19,7 @@
 static struct htbs_load htbs_load_to_last(const struct htbs_policy *policy,
 					  const struct htbs_flow *flow)
 {
-	struct htbs_load load = htbs_policy_load_with(policy, flow, 2);
+	struct htbs_load load = htbs_policy_load_with(policy, flow, 1);
 
 	if (policy->in_flight)
 		htbs_depth_add(&policy->depth, policy->in_flight + 1,
@@ -67,7 +67,7 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 	other = htbs_policy_expected(policy, flow, now);
 	if (!other)
 		return true;
-	htbs_load_add(&load, &other->service, 2, other->head.cost);
+	htbs_load_add(&load, &other->service, 1, other->head.cost);
 	return htbs_flow_latency(other) >= htbs_load_longest(&load, policy->margin);
 }
 

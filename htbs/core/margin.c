@@ -13,9 +13,6 @@
 #include <htbs/core/margin.h>
 #include <htbs/core/policy.h>
 
-/* The least trust; all is HTBS_LIMIT_ONE. */
-#define HTBS_TRUST_LEAST	(HTBS_LIMIT_ONE / 4)
-
 static void htbs_set_margin(struct htbs_policy *policy)
 {
 	policy->margin = div64_u64(HTBS_MARGIN * HTBS_MARGIN_ONE * HTBS_LIMIT_ONE,
@@ -28,8 +25,8 @@ static void htbs_set_margin(struct htbs_policy *policy)
  */
 void htbs_policy_init_margin(struct htbs_policy *policy)
 {
-	htbs_limit_init(&policy->trust, HTBS_LIMIT_ONE, HTBS_TRUST_LEAST,
-			HTBS_LIMIT_ONE);
+	htbs_limit_init(&policy->trust, HTBS_LIMIT_ONE,
+			HTBS_LIMIT_ONE / HTBS_MARGIN, HTBS_LIMIT_ONE);
 	htbs_set_margin(policy);
 }
 

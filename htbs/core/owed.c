@@ -30,9 +30,6 @@
 #include <htbs/core/params.h>
 #include <htbs/core/tree.h>
 
-/* Of so many entitled heads the nearest one by position is looked for. */
-#define HTBS_OWED_NEAR		16
-
 static struct htbs_owed_sum htbs_sum_own(const struct htbs_owed_head *head)
 {
 	return (struct htbs_owed_sum){
@@ -283,7 +280,7 @@ static u64 htbs_distance(const struct htbs_owed_head *head, u64 pos)
  * @pos: where the device is
  * @now: real time, ns
  *
- * Of HTBS_OWED_NEAR of them: many enough to save positioning.
+ * Of HTBS_SWEEP of them: many enough to save positioning.
  *
  * Return: the head, or NULL if none is entitled.  O(log n).
  */
@@ -293,7 +290,7 @@ struct htbs_owed_head *htbs_owed_nearest(const struct htbs_owed *owed, u64 pos,
 	struct htbs_owed_head *head = htbs_owed_entitled(owed, now), *nearest = head;
 	u32 left;
 
-	for (left = HTBS_OWED_NEAR; head && left; left--) {
+	for (left = HTBS_SWEEP; head && left; left--) {
 		if (htbs_distance(head, pos) < htbs_distance(nearest, pos))
 			nearest = head;
 		head = rb_entry_safe(htbs_next_entitled_after(&head->rb, now),

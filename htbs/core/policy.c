@@ -58,7 +58,7 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	htbs_fair_init(&policy->proportions);
 	policy->expected = RB_ROOT_CACHED;
 	policy->throttled = RB_ROOT_CACHED;
-	htbs_pool_init(&policy->pool, HTBS_NEED_SHARED, 0);
+	htbs_pool_init(&policy->pool, HTBS_NEED_ONE / HTBS_SHARED_PART, 0);
 	policy->position = position;
 	htbs_service_time_init(&policy->service, position);
 	htbs_service_time_init(&policy->reads, 0);

@@ -15,9 +15,6 @@
 #include <htbs/core/flow.h>
 #include <htbs/core/pool.h>
 
-/* A longer pause counts as so many services. */
-#define HTBS_PAUSE_MOST		4
-
 /**
  * htbs_pool_init() - a pool without flows
  * @pool: the pool
@@ -87,7 +84,8 @@ struct htbs_flow *htbs_pool_of_head(struct htbs_owed_head *head)
 void htbs_pool_note_arrival(struct htbs_pool *pool, const struct htbs_flow *flow,
 			    u64 now)
 {
-	u64 most = HTBS_PAUSE_MOST * flow->time_alone, idle, pause;
+	/* One that is so long tells by itself that the pool does not ask for all. */
+	u64 most = HTBS_HABIT * flow->time_alone, idle, pause;
 
 	if (!most)
 		return;

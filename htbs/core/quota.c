@@ -20,8 +20,6 @@
 
 /* No device is faster, and its bytes times a second's ns are less than 2^64. */
 #define HTBS_QUOTA_MOST		16000000000ULL
-/* Tokens may be saved up for a moment, and as many bytes as a large request has. */
-#define HTBS_QUOTA_REQUEST	131072
 
 /**
  * htbs_quota_init() - nothing is known of the device
@@ -33,7 +31,6 @@
 void htbs_quota_init(struct htbs_quota *quota, u64 least, u64 run, u64 now)
 {
 	*quota = (struct htbs_quota){
-		.tokens	= HTBS_QUOTA_REQUEST,
 		.filled	= now,
 		.since	= now,
 		.interval = HTBS_LIMIT_INTERVAL + run,
@@ -48,8 +45,7 @@ static u64 htbs_quota_bytes(const struct htbs_quota *quota, u64 ns)
 
 static void htbs_quota_fill(struct htbs_quota *quota, u64 now)
 {
-	s64 most = htbs_quota_bytes(quota, HTBS_MOMENT) +
-		   HTBS_QUOTA_REQUEST;
+	s64 most = htbs_quota_bytes(quota, HTBS_MOMENT);
 	u64 passed = now - quota->filled;
 
 	if (passed > HTBS_SECOND)

@@ -26,10 +26,6 @@
 
 /* A flow is waited for if that many think times, the longest wait, take one. */
 #define HTBS_THINKS		4
-/* The least part of T_wait for which a flow is waited for. */
-#define HTBS_WAIT_PART		16
-/* The oldest request goes at least that often. */
-#define HTBS_SWEEP		16
 
 /* Whether the active flow is served by position. A device with requests in flight orders them. */
 static bool htbs_sweeps(const struct htbs_policy *policy)
@@ -85,19 +81,19 @@ static u64 htbs_next_start(const struct htbs_policy *policy, u64 now)
 }
 
 /*
- * When the run of the active flow has to end for others. A flow at random gives up the device
- * HTBS_SPARE earlier than at the last moment, so that the heads that are served next, and its
- * own, may go by position. That is not worth the time to a sequential flow, which loses a
- * positioning when it is switched from, wherever the next head is; nor to a device with requests
- * in flight, which orders them itself. A flow that is owed its next request is one of a batch
- * that began in time at worst: it goes on while the others are in time in the mean. A relaxed
+ * When the run of the active flow has to end for others. A flow at random gives up the device two
+ * positionings earlier than at the last moment, there and back, so that the heads that are served
+ * next, and its own, may go by position. That is not worth the time to a sequential flow, which
+ * loses a positioning when it is switched from, wherever the next head is; nor to a device with
+ * requests in flight, which orders them itself. A flow that is owed its next request is one of a
+ * batch that began in time at worst: it goes on while the others are in time in the mean. A relaxed
  * flow is in no batch of what has deadlines, but may be in one of relaxed flows.
  */
 static u64 htbs_latest_end(struct htbs_policy *policy, u64 now)
 {
 	const struct htbs_flow *flow = policy->active;
-	u32 spare = policy->in_flight || htbs_flow_sequential(flow) ? 0 : HTBS_SPARE;
-	struct htbs_load load = htbs_policy_load_with(policy, flow, 2 + spare);
+	bool spares = !policy->in_flight && !htbs_flow_sequential(flow);
+	struct htbs_load load = htbs_policy_load_with(policy, flow, spares ? 3 : 1);
 	bool in_batch;
 
 	if (policy->overload.now)
@@ -165,8 +161,7 @@ static bool htbs_share_over(const struct htbs_policy *policy, u64 now)
 static u64 htbs_max_wait(const struct htbs_policy *policy,
 			 const struct htbs_flow *flow)
 {
-	u64 wait = htbs_later(HTBS_THINKS * flow->think,
-			      policy->t_wait / HTBS_WAIT_PART);
+	u64 wait = htbs_later(HTBS_THINKS * flow->think, HTBS_MOMENT);
 
 	return wait < policy->t_wait ? wait : policy->t_wait;
 }

@@ -25,12 +25,8 @@
 
 #include <htbs/core/service.h>
 
-/* As many times what is believed at first counts for. */
-#define HTBS_GUESSES		8
 /* What a device that was never seen is believed to take for 1024 bytes, ns. */
 #define HTBS_STREAM_FIRST	10240
-/* The fastest request is forgotten after one or two of these, as by BBR. */
-#define HTBS_FASTEST_INTERVAL	10000000000ULL	/* ns */
 /* Deviations are squared in units of 1024 ns. */
 #define HTBS_VARIANCE_SHIFT	10
 
@@ -50,7 +46,7 @@ void htbs_service_time_init(struct htbs_service_time *time, u64 position)
 	time->position = position / 2;
 	time->deviation = position / (2 * HTBS_MARGIN);
 	time->stream = HTBS_STREAM_FIRST;
-	time->part = HTBS_GUESSES;
+	time->part = HTBS_HABIT;
 }
 
 /**
@@ -121,7 +117,7 @@ void htbs_service_time_learn(struct htbs_service_time *time, u64 took, u32 bytes
  */
 void htbs_fastest_learn(struct htbs_fastest *fastest, u64 now, u64 took)
 {
-	if (!fastest->latest || now - fastest->since > HTBS_FASTEST_INTERVAL) {
+	if (!fastest->latest || now - fastest->since > HTBS_MEMORY) {
 		fastest->before = fastest->latest ?: took;
 		fastest->latest = took;
 		fastest->since = now;
@@ -134,7 +130,7 @@ void htbs_fastest_learn(struct htbs_fastest *fastest, u64 now, u64 took)
  * htbs_fastest_time() - what a request takes if nothing is in its way
  * @fastest: that of its flow
  *
- * Return: the shortest time of the last 10 to 20 seconds, ns; 0: none is known.
+ * Return: the shortest time of the last one or two HTBS_MEMORY, ns; 0: none is known.
  */
 u64 htbs_fastest_time(const struct htbs_fastest *fastest)
 {
@@ -146,19 +142,18 @@ u64 htbs_fastest_time(const struct htbs_fastest *fastest)
  * htbs_load_add() - add requests to a load
  * @load: the load
  * @time: what the device takes for one
- * @halves: how many halves of a positioning they need
+ * @times: how often the device positions for them
  * @bytes: their data
  *
- * A sequential flow positions once for many requests, and one that has the device
- * may not have to position: so halves.
+ * A sequential flow needs no positioning but for the first of many requests.
  */
 void htbs_load_add(struct htbs_load *load, const struct htbs_service_time *time,
-		   u32 halves, u64 bytes)
+		   u32 times, u64 bytes)
 {
 	u64 deviation = time->deviation >> HTBS_VARIANCE_SHIFT;
 
-	load->mean += halves * time->position / 2 + (bytes * time->stream >> 10);
-	load->variance += halves * deviation * deviation / 2;
+	load->mean += times * time->position + (bytes * time->stream >> 10);
+	load->variance += times * deviation * deviation;
 }
 
 /**

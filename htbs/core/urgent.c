@@ -13,7 +13,7 @@
  *
  * That must not become a privilege, as any group can make metadata. So urgent requests
  * have an arrival curve together, of the time that the device takes for them: no more
- * than one in HTBS_URGENT_PART of it, beyond a burst of HTBS_RUN positionings.
+ * than one in HTBS_SHARED_PART of it, beyond a burst of HTBS_RUN positionings.
  * All others are pending as any request of their flow.
  */
 #include <htbs/core/backlog.h>
@@ -22,14 +22,11 @@
 #include <htbs/core/policy.h>
 #include <htbs/core/urgent.h>
 
-/* The inverse of their part of the device's time. */
-#define HTBS_URGENT_PART	4
-
 /* What the device takes for a request, after what it has. */
 static struct htbs_load htbs_urgent_load(const struct htbs_policy *policy,
 					 struct htbs_load load, u32 cost)
 {
-	htbs_load_add(&load, &policy->service, 2, cost);
+	htbs_load_add(&load, &policy->service, 1, cost);
 	return load;
 }
 
@@ -47,12 +44,12 @@ bool htbs_policy_admit_urgent(struct htbs_policy *policy, u64 now, u32 cost,
 {
 	struct htbs_load load = htbs_urgent_load(policy, (struct htbs_load){ }, cost);
 	const struct htbs_flow *waits = htbs_policy_expected(policy, NULL, now);
-	u64 burst = HTBS_URGENT_PART * HTBS_RUN * policy->service.position;
+	u64 burst = HTBS_SHARED_PART * HTBS_RUN * policy->service.position;
 	u64 tag = htbs_later(policy->urgent_tag, now);
 
 	if (!waits || htbs_before(now + burst, tag))
 		return false;
-	policy->urgent_tag = tag + HTBS_URGENT_PART * load.mean;
+	policy->urgent_tag = tag + HTBS_SHARED_PART * load.mean;
 	*due = now + htbs_flow_latency(waits);
 	return true;
 }

@@ -46,14 +46,14 @@ bool must_begin(const struct bench *bench)
 	return must_begin_at(bench, bench->now);
 }
 
-/* All other heads are in time in the mean after a flow and HTBS_SPARE. */
+/* All other heads are in time in the mean after a flow and two positionings. */
 static bool others_can_wait(const struct bench *bench, const struct htbs_flow *flow)
 {
 	const struct htbs_owed_head *heads[HEADS_MAX];
 	u32 count = heads_of(bench, heads), i;
 	struct htbs_load load = {};
 
-	htbs_load_add(&load, &flow->service, 2 + HTBS_SPARE, flow->head.cost);
+	htbs_load_add(&load, &flow->service, 3, flow->head.cost);
 	for (i = 0; i < count; i++) {
 		if (heads[i] == &flow->pool->head)
 			continue;

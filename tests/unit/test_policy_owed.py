@@ -133,4 +133,4 @@ def test_the_margin_has_a_bound(desk):
         desk.now += SECOND
         desk.arrive(flow)
         desk.serve(200 * MS)
-    assert desk.device.view().margin == 4 * margin
+    assert desk.device.view().margin // margin == margin // 256

@@ -25,7 +25,7 @@ def waiting(desk):
 def test_wait_hit(desk):
     """The next request arrives in time: it is served at once, and the run goes on."""
     reader, _, pos = waiting(desk)
-    desk.now += T_WAIT // 16 - 1
+    desk.now += MS - 1
     assert desk.serve() is None
     assert desk.arrive(reader, pos).hit
     assert desk.serve() is reader
@@ -34,8 +34,8 @@ def test_wait_hit(desk):
 def test_wait_ends(desk):
     """Without that request, the other flow is served when the wait is over, to the nanosecond."""
     _, other, _ = waiting(desk)
-    assert desk.device.view().wait_until == desk.now + T_WAIT // 16
-    desk.now += T_WAIT // 16 - 1
+    assert desk.device.view().wait_until == desk.now + MS
+    desk.now += MS - 1
     assert not desk.device.timeout(desk.now)
     assert desk.serve() is None
     desk.now += 1
@@ -47,7 +47,7 @@ def test_wait_ends(desk):
 def test_the_timer_ends_a_wait(desk):
     """Then no flow is active: a request that arrives too late has no preference."""
     reader, other, pos = waiting(desk)
-    desk.now += T_WAIT // 16
+    desk.now += MS
     assert desk.device.timeout(desk.now)
     assert desk.device.view().active is None
     assert not desk.arrive(reader, pos).hit

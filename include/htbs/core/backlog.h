@@ -24,7 +24,7 @@ struct htbs_flow *htbs_policy_least_served(const struct htbs_policy *policy);
 void htbs_policy_advance_shares(struct htbs_policy *policy);
 void htbs_policy_begin_share(struct htbs_policy *policy, struct htbs_flow *flow);
 struct htbs_load htbs_policy_load_with(const struct htbs_policy *policy,
-				       const struct htbs_flow *flow, u32 halves);
+				       const struct htbs_flow *flow, u32 times);
 u64 htbs_policy_latest(struct htbs_policy *policy,
 		       const struct htbs_flow *except,
 		       const struct htbs_load *before, u64 now, bool at_worst);

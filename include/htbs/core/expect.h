@@ -10,9 +10,6 @@
 #include <htbs/core/flow.h>
 #include <htbs/core/policy.h>
 
-/* A conforming request is expected for no longer: a group that is idle for as long is freed. */
-#define HTBS_EXPECT_MOST	(60 * HTBS_HORIZON)
-
 /**
  * htbs_flow_had_conforming() - whether a conforming request has arrived a moment ago
  * @flow: the flow

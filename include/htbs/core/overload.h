@@ -7,8 +7,10 @@
 
 #include <linux/types.h>
 
+#include <htbs/core/service.h>
+
 /* How far a pool gets ahead of another in an overload, in time of its reservation. */
-#define HTBS_LEAD		500000000ULL	/* ns: half a second */
+#define HTBS_LEAD		(HTBS_HORIZON / 2)
 
 struct htbs_flow;
 struct htbs_policy;

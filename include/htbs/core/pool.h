@@ -17,8 +17,11 @@ struct htbs_flow;
 
 /* The device's whole time: small parts of it are not lost in a mean. */
 #define HTBS_NEED_ONE		65536
-/* What the reservation of all cgroups without one of their own may take of it. */
-#define HTBS_NEED_SHARED	(HTBS_NEED_ONE / 4)
+/*
+ * The inverse of the part of it for what belongs to no group alone: the reservation of all
+ * without one of their own, and urgent requests.
+ */
+#define HTBS_SHARED_PART	4
 
 /**
  * struct htbs_pool - flows that share a reservation

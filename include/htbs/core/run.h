@@ -7,9 +7,6 @@
 
 #include <linux/types.h>
 
-/* What a batch of owed heads has to spare, to go by position: halves of a positioning. */
-#define HTBS_SPARE		3
-
 struct htbs_flow;
 struct htbs_policy;
 

@@ -23,7 +23,16 @@
 /* How long a run lasts that nothing else ends, in the longest positionings. */
 #define HTBS_RUN		8
 
-/* The inverse weight of a new sample in a mean: of what lasts, and of what a task does. */
+/* What a flow was seen to do is forgotten after so long. */
+#define HTBS_MEMORY		(60 * HTBS_HORIZON)
+
+/* So many go by position before the oldest one: of a flow's requests, of heads that are owed. */
+#define HTBS_SWEEP		16
+
+/*
+ * The inverse weight of a new sample in a mean: of what lasts, and of what a task does or is
+ * believed before anything is known.
+ */
 #define HTBS_FADE		64
 #define HTBS_HABIT		8
 
@@ -77,7 +86,7 @@ void htbs_fastest_learn(struct htbs_fastest *fastest, u64 now, u64 took);
 u64 htbs_fastest_time(const struct htbs_fastest *fastest);
 
 void htbs_load_add(struct htbs_load *load, const struct htbs_service_time *time,
-		   u32 halves, u64 bytes);
+		   u32 times, u64 bytes);
 u64 htbs_load_margin(u64 variance, u32 margin);
 
 /**
