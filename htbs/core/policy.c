@@ -282,16 +282,15 @@ htbs_policy_head_changed(struct htbs_policy *policy, struct htbs_flow *flow)
 		htbs_policy_update_head(policy, flow);
 }
 
-/* Returns until when the device has to complete it, if it seeks, ns. */
+/*
+ * A request that passes an older one of its flow is due no earlier than that: else a small one that
+ * arrives after a large one would be due before what the flow is owed, by which the device is
+ * granted. Returns until when the device has to complete it, if it seeks, ns.
+ */
 static __always_inline u64
-htbs_describe(const struct htbs_policy *policy, const struct htbs_flow *flow,
-	      u64 now, bool near, const struct htbs_extent *extent,
-	      struct htbs_sent *sent)
+htbs_describe(const struct htbs_policy *policy, const struct htbs_flow *flow, u64 arrived,
+	      u64 start, bool near, const struct htbs_extent *extent, struct htbs_sent *sent)
 {
-	u64 arrived = htbs_cap_waits_since(&flow->cap, extent->arrived);
-	u64 start = htbs_pace_start(&flow->pool->pace, arrived, extent->cost);
-
-	*sent = (struct htbs_sent){ .at = now, .cost = extent->cost };
 	if (extent->write)
 		sent->flags |= HTBS_SENT_WRITE;
 	if (!near || policy->active != flow || !policy->run)
@@ -300,21 +299,21 @@ htbs_describe(const struct htbs_policy *policy, const struct htbs_flow *flow,
 		sent->due = arrived + HTBS_EXPIRE;
 		return sent->due;
 	}
-	sent->due = start + htbs_flow_latency(flow);
+	if (!htbs_before(sent->at, start) || policy->overload.now)
+		sent->flags |= HTBS_SENT_PACED;
+	if (policy->order == HTBS_ORDER_NEAREST)
+		start = htbs_later(start, htbs_flow_start(flow));
 	if (start == arrived)
 		sent->flags |= HTBS_SENT_CONFORMS;
-	if (!htbs_before(now, start) || policy->overload.now)
-		sent->flags |= HTBS_SENT_PACED;
+	sent->due = start + htbs_flow_latency(flow);
 	return policy->rotational ? htbs_flow_deadline_of(flow, arrived, start) : sent->due;
 }
 
 /* Charge what a pool is owed. In an overload all that it has counts as owed. */
 static __always_inline void
-htbs_charge_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
-		     const struct htbs_extent *extent,
+htbs_charge_dispatch(struct htbs_policy *policy, struct htbs_flow *flow, u64 arrived,
 		     const struct htbs_sent *sent, bool backlogged)
 {
-	u64 arrived = htbs_cap_waits_since(&flow->cap, extent->arrived);
 	struct htbs_pool *pool = flow->pool;
 
 	if (flow->background)
@@ -332,43 +331,32 @@ htbs_charge_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			 htbs_pace_step(&pool->pace, sent->cost));
 }
 
-/*
- * After when the turn that begins with a request is late: after its latency; at once, if its flow
- * is a latency behind its pace. One that is less behind catches up.
- */
-static __always_inline u64 htbs_turn_deadline(const struct htbs_flow *flow,
-					      const struct htbs_extent *extent,
-					      const struct htbs_sent *sent, u64 deadline)
-{
-	u64 arrived = htbs_cap_waits_since(&flow->cap, extent->arrived);
-
-	return htbs_before(arrived, deadline) ? sent->due : deadline;
-}
-
 /* The device gets a request, which is backlogged or has just arrived. */
 static __always_inline bool
 htbs_send(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 	  const struct htbs_extent *extent, struct htbs_sent *sent, bool backlogged)
 {
+	u64 arrived = htbs_cap_waits_since(&flow->cap, extent->arrived), deadline;
+	u64 start = htbs_pace_start(&flow->pool->pace, arrived, extent->cost);
 	bool near = htbs_flow_note_dispatch(flow, extent), began = false;
-	bool surplus;
-	u64 deadline;
 
 	policy->next_pos = flow->next_pos;
-	deadline = htbs_describe(policy, flow, now, near, extent, sent);
-	surplus = flow->background ||
-		  htbs_before(now, sent->due - htbs_flow_latency(flow));
+	*sent = (struct htbs_sent){ .at = now, .cost = extent->cost };
+	deadline = htbs_describe(policy, flow, arrived, start, near, extent, sent);
 	htbs_policy_inflight_add(policy, flow, sent, deadline);
-	if (!policy->run && !flow->background) {
-		deadline = htbs_turn_deadline(flow, extent, sent, deadline);
-		began = htbs_policy_account_turn(policy, flow, deadline, now);
-	}
+	/*
+	 * A turn is late after the latency of its first request; at once, if the flow is a latency
+	 * behind its pace. One that is less behind catches up.
+	 */
+	if (!policy->run && !flow->background)
+		began = htbs_policy_account_turn(policy, flow, htbs_before(arrived, deadline) ?
+						 sent->due : deadline, now);
 	policy->run += policy->active == flow;
 
-	htbs_charge_dispatch(policy, flow, extent, sent, backlogged);
+	htbs_charge_dispatch(policy, flow, arrived, sent, backlogged);
 	if (sent->flags & HTBS_SENT_WRITE)
 		htbs_quota_account(&policy->quota, htbs_quota_cost(policy, extent->cost, near),
-				   surplus, now);
+				   flow->background || htbs_before(now, start), now);
 	return began;
 }
 

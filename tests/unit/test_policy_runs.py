@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.model.reservation import SECOND
+from tests.model.reservation import SECOND, Params
 from tests.unit.desk import LATER, MS, PAGE, RUN, SOON, SPARE
 
 SEQ_GAP = 128  # sectors that a sequential request may leave out
@@ -140,6 +140,20 @@ def test_what_a_task_waits_for_passes_the_oldest_request(desk, oldest, conforms,
     desk.now += 2 * SECOND if conforms else 0
     desk.device.quota.limit.value = 1 << 32
     assert order(desk, flow, oldest) == served
+
+
+def test_a_request_that_passes_the_oldest_is_due_no_earlier(desk):
+    """Nor does it conform: with the large one before it the flow is ahead of its curve."""
+    flow = desk.init_flow(Params(4_096_000, 32768, 100 * MS))
+    began = desk.now
+    desk.arrive(flow, size=32768)
+    desk.serve(MS)
+    desk.arrive(flow, 5 << 20, sync=False, write=True, size=32768)
+    desk.arrive(flow, 7 << 20)
+    _, read = desk.dispatch()
+    assert read.sync
+    assert read.sent.due == began + 108 * MS
+    assert not read.conforms
 
 
 def test_the_oldest_request_is_passed_fifteen_times_in_a_row_at_most(desk):
