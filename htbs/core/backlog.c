@@ -299,16 +299,3 @@ u64 htbs_policy_latest(struct htbs_policy *policy,
 			 at_worst ? policy->margin : 0, &end);
 	return htbs_before(end, most) ? end : most;
 }
-
-/**
- * htbs_policy_has_slack() - whether all that is owed can be in time
- * @policy: the policy
- * @now: real time, ns
- *
- * Return: true if latest(Q) is yet to come.
- */
-bool htbs_policy_has_slack(struct htbs_policy *policy, u64 now)
-{
-	return htbs_before(now, htbs_policy_latest(policy, NULL, &policy->load,
-						   now, true));
-}

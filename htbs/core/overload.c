@@ -4,7 +4,8 @@
  *
  * If more than a quarter of the turns are late, reservations have no deadlines: the flow is
  * next that had the smallest part of its reservation, until all could be in time for HTBS_LEAD:
- * at a moment at which some flows have no request pending the others can be. A turn is late that
+ * at a moment at which some flows have no request pending the others can be. In time in the mean:
+ * flows that take most of the device seldom have time to spare for the worst. A turn is late that
  * begins after the latency of its first request. On a device that seeks it is late, too, if its
  * flow is a whole latency behind its pace: flows with one request at a time, each of which is in
  * time, but which cannot have their bandwidths, are an overload, too. What no device could keep
@@ -49,7 +50,7 @@ bool htbs_policy_end_overload(struct htbs_policy *policy, u64 now)
 {
 	if (!policy->overload.now)
 		return false;
-	if (!htbs_policy_has_slack(policy, now))
+	if (!htbs_before(now, htbs_policy_latest(policy, NULL, &policy->load, now, false)))
 		policy->overload.lacked = now;
 	if (htbs_before(now, policy->overload.lacked + HTBS_LEAD))
 		return false;

@@ -40,6 +40,7 @@ from tests.sim.loads import (
     OVERLOAD_RANDOM,
     PAIR,
     REST,
+    after_an_overload,
     apart,
     boundary,
     crowd,
@@ -49,6 +50,7 @@ from tests.sim.loads import (
     queueing_disk,
     scattered_writer,
     steady,
+    steady_reader,
     unlimited,
 )
 from tests.sim.sim import HTBS, Client, Knobs, run
@@ -90,7 +92,9 @@ def loads() -> dict[str, tuple[list[list[Client]], int, str]]:
         "unlimited, 4k, apart": ([apart(unlimited(sequential=True))], 60, "hd080hj"),
         "admitted, 2 greedy": ([boundary(seed, 10, 1, 2) for seed in range(60)], 10, "hd080hj"),
         "steady pair": ([apart([steady(client, 120) for client in PAIR])] * 8, 120, "hd080hj"),
+        "after an overload": ([after_an_overload(60)] * 3, 60, "hd080hj"),
         "and a random writer": ([neighbour(60)], 60, "hd080hj"),
+        "and a reader": ([[steady_reader(120), scattered_writer()]], 120, "hd080hj"),
         "scattered writes": ([[scattered_writer()]], 120, "hd080hj"),
         "seven sequential readers": ([crowd(7)], 60, "nearline"),
         "eight blocks each": ([crowd(7, depth=8)], 60, "nearline"),

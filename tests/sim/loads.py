@@ -83,6 +83,13 @@ def steady(client: Client, seconds: int) -> Client:
     return replace(client, times=range(0, seconds * SECOND, gap))
 
 
+def after_an_overload(seconds: int) -> list[Client]:
+    """Those of the pair, steady and far apart, have most of the disk; for 6 s a third wants it."""
+    third = Client(Params(400 << 10, 64 << 10, 50 * MS), depth=8, begin=20 * SECOND,
+                   end=26 * SECOND, region=30)
+    return [*apart([steady(client, seconds) for client in PAIR]), third]
+
+
 def neighbour(seconds: int, bw: int = 64 << 10) -> list[Client]:
     """Those of the pair, steady, beside one that writes at random, with what the disk has left."""
     return [*[steady(client, seconds) for client in PAIR],

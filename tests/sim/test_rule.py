@@ -23,6 +23,7 @@ from tests.sim.loads import (
     OVERLOAD_MIXED,
     OVERLOAD_RANDOM,
     PAIR,
+    after_an_overload,
     apart,
     boundary,
     crowd,
@@ -238,6 +239,14 @@ def test_recovery(load):
     assert 20 * SECOND < outcome.whole.overload_end < 23 * SECOND
     assert outcome.clients[-1].conforming > 400
     assert outcome.clients[-1].late == 0
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_an_overload_ends_though_the_rest_takes_most_of_the_disk(seed):
+    """A third group is too much for six seconds; what the others reserve the disk just does."""
+    outcome = run(after_an_overload(60), HTBS, seconds=60, seed=seed)
+    assert outcome.whole.overloads == 1
+    assert outcome.whole.overload_end < 29 * SECOND
 
 
 def test_a_crowd_needs_no_mode_of_its_own():

@@ -173,7 +173,6 @@ PROTOTYPES = {
     "htbs_policy_timeout": (c_bool, c_void_p, c_uint64),
     "htbs_policy_cancel_wait": (c_bool, c_void_p),
     "htbs_policy_oldest_arrival": (c_bool, c_void_p, POINTER(c_uint64)),
-    "htbs_policy_has_slack": (c_bool, c_void_p, c_uint64),
     "htbs_admission_begin": (None, POINTER(CAdmission), c_uint64, c_uint32),
     "htbs_admission_add": (None, POINTER(CAdmission), POINTER(CParams)),
     "htbs_admission_requests": (c_uint32, POINTER(CParams), c_uint32),
@@ -516,10 +515,6 @@ class Device:
         """A flow with nothing pending or in flight goes away. True if a wait for it ended."""
         del self.flows[flow.address]
         return self.lib.htbs_policy_exit_flow(self.policy, flow.address)
-
-    def has_slack(self, now: int) -> bool:
-        """Can all that is owed be in time."""
-        return self.lib.htbs_policy_has_slack(self.policy, now % WRAP)
 
     def view(self) -> SimpleNamespace:
         """The policy's state."""

@@ -28,6 +28,5 @@ struct htbs_load htbs_policy_load_with(const struct htbs_policy *policy,
 u64 htbs_policy_latest(struct htbs_policy *policy,
 		       const struct htbs_flow *except,
 		       const struct htbs_load *before, u64 now, bool at_worst);
-bool htbs_policy_has_slack(struct htbs_policy *policy, u64 now);
 
 #endif /* HTBS_CORE_BACKLOG_H */
