@@ -89,7 +89,8 @@ job()
 		--eta=never --time_based --runtime=10 "$@" >/dev/null
 }
 job other --rw=randread --offset=32m --ioengine=libaio --iodepth=2 &
-job reader --rw=read --ioengine=psync &
+# Four times as long as it thinks it is waited for.
+job reader --rw=read --ioengine=psync --thinktime=20000 &
 reader=$!
 seen=
 while [ -d /proc/$reader ] && [ ! "$seen" ]; do
