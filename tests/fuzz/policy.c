@@ -86,15 +86,17 @@ static int nearest(const struct flow *flow)
 	return found;
 }
 
+/* due: until when the oldest request of the flow had to be served. */
 static void check_sent(const struct bench *bench, const struct flow *flow,
 		       const struct htbs_extent *request,
-		       const struct htbs_sent *sent)
+		       const struct htbs_sent *sent, u64 due)
 {
 	must(sent->at == bench->now);
 	must(sent->cost == request->cost);
 	must(!!(sent->flags & HTBS_SENT_WRITE) == request->write);
 	must(!htbs_before(sent->due, request->arrived + htbs_flow_latency(&flow->c)));
 	must(!(sent->flags & HTBS_SENT_CONFORMS) || !is_background(bench, flow));
+	must(!htbs_before(sent->due, due) || is_background(bench, flow));
 }
 
 static void dispatch(struct bench *bench, struct flow *flow, enum htbs_order order)
@@ -102,12 +104,13 @@ static void dispatch(struct bench *bench, struct flow *flow, enum htbs_order ord
 	int at = order == HTBS_ORDER_NEAREST ? nearest(flow) : 0;
 	const struct htbs_extent request = drop(flow, at);
 	struct htbs_sent *sent = &flow->sent[flow->in_flight++];
+	u64 due = htbs_flow_start(&flow->c) + htbs_flow_latency(&flow->c);
 	bool was = bench->policy.overload.now, began;
 
 	began = htbs_policy_dispatch(&bench->policy, &flow->c, bench->now,
 				     &request, sent);
 	must(began == (!was && bench->policy.overload.now));
-	check_sent(bench, flow, &request, sent);
+	check_sent(bench, flow, &request, sent, due);
 	if (order == HTBS_ORDER_NEAREST)
 		flow->sweep = request.pos + request.sectors;
 	must(flow->c.sweep == flow->sweep);

@@ -10,6 +10,7 @@ from tests.sim.loads import (
     OVERLOAD_RANDOM,
     PAIR,
     REST,
+    after_an_overload,
     apart,
     boundary,
     crowd,
@@ -65,6 +66,7 @@ def main() -> None:
     loads["scattered writes"] = [[scattered_writer()]], 120
     loads["and a reader"] = [[steady_reader(120), scattered_writer()]], 120
     loads["steady pair"] = [apart([steady(client, 120) for client in PAIR])], 120
+    loads["after an overload"] = [after_an_overload(120)], 120
     loads["and a random writer"] = [neighbour(120)], 120
     loads["seven sequential readers"] = [crowd(7)], 60, "nearline"
     loads["eight blocks each"] = [crowd(7, depth=8)], 60, "nearline"
