@@ -77,7 +77,7 @@ static struct htbs_flow *htbs_next_owed(struct htbs_policy *policy, u64 now)
 	if (!next || next == urgent)
 		return htbs_must_begin(policy, NULL, &policy->load, now, true) ?
 		       urgent : next;
-	load = htbs_policy_load_with(policy, next, 3);
+	load = htbs_policy_load_with(policy, next, 1 + HTBS_THERE_AND_BACK);
 	return htbs_must_begin(policy, next, &load, now, false) ? urgent : next;
 }
 

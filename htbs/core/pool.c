@@ -84,7 +84,7 @@ struct htbs_flow *htbs_pool_of_head(struct htbs_owed_head *head)
 void htbs_pool_note_arrival(struct htbs_pool *pool, const struct htbs_flow *flow,
 			    u64 now)
 {
-	/* One that is so long tells by itself that the pool does not ask for all. */
+	/* A pause that is so long tells by itself that the pool does not ask for all. */
 	u64 most = HTBS_HABIT * flow->time_alone, idle, pause;
 
 	if (!most)

@@ -92,8 +92,9 @@ static u64 htbs_next_start(const struct htbs_policy *policy, u64 now)
 static u64 htbs_latest_end(struct htbs_policy *policy, u64 now)
 {
 	const struct htbs_flow *flow = policy->active;
-	bool spares = !policy->in_flight && !htbs_flow_sequential(flow);
-	struct htbs_load load = htbs_policy_load_with(policy, flow, spares ? 3 : 1);
+	bool none = policy->in_flight || htbs_flow_sequential(flow);
+	u32 spare = none ? 0 : HTBS_THERE_AND_BACK;
+	struct htbs_load load = htbs_policy_load_with(policy, flow, 1 + spare);
 	bool in_batch;
 
 	if (policy->overload.now)

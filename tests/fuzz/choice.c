@@ -53,7 +53,7 @@ static bool others_can_wait(const struct bench *bench, const struct htbs_flow *f
 	u32 count = heads_of(bench, heads), i;
 	struct htbs_load load = {};
 
-	htbs_load_add(&load, &flow->service, 3, flow->head.cost);
+	htbs_load_add(&load, &flow->service, 1 + HTBS_THERE_AND_BACK, flow->head.cost);
 	for (i = 0; i < count; i++) {
 		if (heads[i] == &flow->pool->head)
 			continue;

@@ -7,6 +7,9 @@
 
 #include <linux/types.h>
 
+/* Positionings that a batch of owed heads has to spare, to go by position: to a head and back. */
+#define HTBS_THERE_AND_BACK	2
+
 struct htbs_flow;
 struct htbs_policy;
 

@@ -26,7 +26,7 @@
 /* What a flow was seen to do is forgotten after so long. */
 #define HTBS_MEMORY		(60 * HTBS_HORIZON)
 
-/* So many go by position before the oldest one: of a flow's requests, of heads that are owed. */
+/* So many requests of a flow go by position before its oldest, and the nearest of so many heads. */
 #define HTBS_SWEEP		16
 
 /*
