@@ -89,7 +89,8 @@ bench: setup
 
 test: setup
 	@scripts/setup deb
-	@$(PYTHON) -m pytest tests
+	@$(PYTHON) -m pytest -n auto --dist loadscope -m 'not guest and not packages' tests
+	@$(PYTHON) -m pytest -m 'guest and not packages' tests
 
 # What needs neither a kernel nor its headers. That the mistakes' tests exist needs the guests'.
 test-host:
