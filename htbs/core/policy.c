@@ -356,7 +356,8 @@ htbs_send(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 	htbs_charge_dispatch(policy, flow, arrived, sent, backlogged);
 	if (sent->flags & HTBS_SENT_WRITE)
 		htbs_quota_account(&policy->quota, htbs_quota_cost(policy, extent->cost, near),
-				   flow->background || htbs_before(now, start), now);
+				   flow->background || flow->pool->relaxed ||
+				   htbs_before(now, start), now);
 	return began;
 }
 

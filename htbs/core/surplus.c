@@ -4,7 +4,8 @@
  *
  * The writes of surplus have a quota: what a drive has in its buffer it owes to the
  * medium, and estimates show little of that before a read waits for it. On a device that does not
- * seek the reads of surplus have a window. Reserved work is limited by neither.
+ * seek the reads of surplus have a window. Reserved work is limited by neither, but for that of
+ * relaxed flows: what no device could keep is surplus.
  */
 #include <htbs/core/expect.h>
 #include <htbs/core/flow.h>
@@ -153,7 +154,8 @@ htbs_policy_limits_allow(struct htbs_policy *policy, const struct htbs_flow *flo
 			 u64 now)
 {
 	return !htbs_others_expected(policy, flow, now) ||
-	       htbs_flow_owed(flow, now) || htbs_within_limits(policy, flow, now);
+	       (htbs_flow_owed(flow, now) && !flow->pool->relaxed) ||
+	       htbs_within_limits(policy, flow, now);
 }
 
 /**
