@@ -114,7 +114,7 @@ static struct htbs_flow *htbs_next_flow(struct htbs_policy *policy, u64 now)
 }
 
 /*
- * What is next may not go: an entitled head, else any that may while a limit holds back
+ * What is next may not go: what is owed next, else any that may while a limit holds back
  * the other direction. On a device that does not seek, if one head of a direction may not
  * go as surplus, only the flow may of which alone conforming requests are expected. An
  * entitled head is no surplus, whatever it goes in place of.
@@ -122,7 +122,7 @@ static struct htbs_flow *htbs_next_flow(struct htbs_policy *policy, u64 now)
 static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
 						u64 now)
 {
-	struct htbs_flow *flow = htbs_next_entitled(policy, now), *only;
+	struct htbs_flow *flow = htbs_next_owed(policy, now), *only;
 	bool closed[2] = { };
 	struct htbs_fair_node *node;
 
