@@ -121,8 +121,7 @@ void htbs_policy_update_head(struct htbs_policy *policy, struct htbs_flow *flow)
 bool htbs_policy_owes(const struct htbs_policy *policy,
 		      const struct htbs_flow *flow, u64 now)
 {
-	return !list_empty(&flow->turn) && !flow->pool->relaxed &&
-	       htbs_flow_owed(flow, now);
+	return !list_empty(&flow->turn) && htbs_flow_owed(flow, now);
 }
 
 /* In an overload a pool has requests pending, and had none. */

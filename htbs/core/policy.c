@@ -356,8 +356,8 @@ htbs_send(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 	htbs_charge_dispatch(policy, flow, arrived, sent, backlogged);
 	if (sent->flags & HTBS_SENT_WRITE)
 		htbs_quota_account(&policy->quota, htbs_quota_cost(policy, extent->cost, near),
-				   flow->background || flow->pool->relaxed ||
-				   htbs_before(now, start), now);
+				   flow->background || !htbs_flow_owed_from(flow, start, now),
+				   now);
 	return began;
 }
 
@@ -406,8 +406,7 @@ htbs_policy_dispatch_arriving(struct htbs_policy *policy, struct htbs_flow *flow
 			      u64 now, struct htbs_sent *sent)
 {
 	htbs_note_arrival(policy, flow, now);
-	if (!htbs_flow_had_conforming(flow, now) && !flow->pool->relaxed &&
-	    htbs_flow_owed(flow, now))
+	if (!htbs_flow_had_conforming(flow, now) && htbs_flow_owed(flow, now))
 		htbs_policy_expect_more(policy, flow, now);
 	htbs_policy_begin_share(policy, flow);
 	if (!htbs_policy_choose_arriving(policy, flow, now)) {

@@ -154,7 +154,7 @@ htbs_policy_limits_allow(struct htbs_policy *policy, const struct htbs_flow *flo
 			 u64 now)
 {
 	return !htbs_others_expected(policy, flow, now) ||
-	       (htbs_flow_owed(flow, now) && !flow->pool->relaxed) ||
+	       htbs_flow_owed(flow, now) ||
 	       htbs_within_limits(policy, flow, now);
 }
 

@@ -161,15 +161,30 @@ static inline u64 htbs_flow_start(const struct htbs_flow *flow)
 }
 
 /**
- * htbs_flow_owed() - whether the head of a flow is entitled
- * @flow: the flow; it has requests pending
+ * htbs_flow_owed_from() - whether a request of a flow is owed
+ * @flow: the flow; not the background
+ * @start: when the request is entitled, real ns
  * @now: real time, ns
+ *
+ * Nothing is owed to a relaxed flow: what no device could keep is surplus.
  *
  * Return: true if it is.
  */
+static inline bool htbs_flow_owed_from(const struct htbs_flow *flow, u64 start, u64 now)
+{
+	return !flow->pool->relaxed && !htbs_before(now, start);
+}
+
+/**
+ * htbs_flow_owed() - whether the head of a flow is owed
+ * @flow: the flow; it has requests pending
+ * @now: real time, ns
+ *
+ * Return: true if it is entitled, and the reservation can be kept.
+ */
 static inline bool htbs_flow_owed(const struct htbs_flow *flow, u64 now)
 {
-	return !htbs_before(now, htbs_flow_start(flow));
+	return htbs_flow_owed_from(flow, htbs_flow_start(flow), now);
 }
 
 /**
