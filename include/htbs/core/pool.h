@@ -43,6 +43,7 @@ struct htbs_flow;
  * @idle_since: when one of their requests completed last, or the pool began, real ns
  * @judged: when its pace lowered the limits last, real ns
  * @raised: how often they had been raised when a conforming request completed last
+ * @narrowed: how often the margin had been narrowed then
  * @backlog: the backlogged ones, in the order of their turns
  * @members: all of them
  */
@@ -63,6 +64,7 @@ struct htbs_pool {
 	u64 idle_since;
 	u64 judged;
 	u32 raised;
+	u32 narrowed;
 	struct list_head backlog;
 	struct list_head members;
 };
