@@ -36,6 +36,7 @@
 #include <htbs/core/overload.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/pool.h>
+#include <htbs/core/quota.h>
 #include <htbs/core/run.h>
 #include <htbs/core/surplus.h>
 #include <htbs/core/wait.h>
@@ -254,6 +255,9 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 		return;
 	}
 	htbs_policy_settle(policy);
+	/* Until then a writer is passed over. */
+	if (htbs_quota_exhausted(&policy->quota))
+		htbs_quota_fill(&policy->quota, now);
 	choice->overload_ended = htbs_policy_end_overload(policy, now);
 	next = htbs_policy_expired(policy, now);
 	expired = next;

@@ -43,14 +43,24 @@ static u64 htbs_quota_bytes(const struct htbs_quota *quota, u64 ns)
 	return div64_u64(ns * quota->limit.value, HTBS_SECOND);
 }
 
-static void htbs_quota_fill(struct htbs_quota *quota, u64 now)
+/**
+ * htbs_quota_fill() - tokens for the time that has passed
+ * @quota: the quota
+ * @now: real time, ns
+ *
+ * Parts of a byte are carried: a fast device asks more often than the least quota has bytes.
+ */
+void htbs_quota_fill(struct htbs_quota *quota, u64 now)
 {
 	s64 most = htbs_quota_bytes(quota, HTBS_MOMENT);
-	u64 passed = now - quota->filled;
+	u64 passed = now - quota->filled, exact, bytes;
 
 	if (passed > HTBS_SECOND)
 		passed = HTBS_SECOND;
-	quota->tokens += htbs_quota_bytes(quota, passed);
+	exact = passed * quota->limit.value + quota->rest;
+	bytes = div64_u64(exact, HTBS_SECOND);
+	quota->rest = exact - bytes * HTBS_SECOND;
+	quota->tokens += bytes;
 	if (quota->tokens > most)
 		quota->tokens = most;
 	quota->filled = now;

@@ -24,6 +24,17 @@ def test_a_stream_keeps_its_locality_beside_a_scattered_writer():
     assert mean(outcome.clients[1].bytes for outcome in outcomes) > 2.5 * 60 * REST.bw
 
 
+@pytest.mark.parametrize(("size", "depth"), [(131_072, 32), (65_536, 4)])
+def test_a_writer_in_sequence_has_its_share_beside_a_stream(size, depth):
+    """The quota holds it back after each write, but not until the write is owed to it."""
+    both = {"sequential": True, "size": size, "depth": depth, "shares": True}
+    outcome = run([Client(REST, **both), Client(REST, **both, write=True)], seconds=60)
+    reader, writer = outcome.rates()
+    assert writer > 1.5 * REST.bw
+    assert reader > 40 * REST.bw
+    assert outcome.clients[1].wait_max < 3000 * MS
+
+
 @pytest.mark.parametrize("members", [1, 4])
 def test_a_pool_has_one_part_in_an_overload(members):
     """As each client with as much reserved, however many share it; and these share it equally."""

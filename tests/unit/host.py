@@ -96,7 +96,7 @@ class CLimit(Structure):
 class CQuota(Structure):
     """struct htbs_quota."""
 
-    _fields_ = [("limit", CLimit), ("tokens", c_int64), ("filled", c_uint64),
+    _fields_ = [("limit", CLimit), ("tokens", c_int64), ("rest", c_uint32), ("filled", c_uint64),
                 ("bytes", c_uint64), ("since", c_uint64), ("interval", c_uint64),
                 ("used", c_uint64)]
 

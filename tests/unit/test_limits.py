@@ -77,6 +77,17 @@ def test_no_quota_holds_surplus_back_for_ever(late, cost):
         lib.htbs_quota_account(byref(quota), cost, True, now)
 
 
+@pytest.mark.parametrize("every", [1_000, 10_000, MS, SECOND // 4])
+def test_a_quota_fills_however_often_it_is_asked(every):
+    """A fast device asks it once in some microseconds, in which the least has no whole byte."""
+    lib, quota = parts(), CQuota()
+    lib.htbs_quota_init(byref(quota), 4096, 0, 0)
+    lib.htbs_quota_account(byref(quota), 4096, True, 0)
+    for now in range(0, SECOND, every):
+        assert not lib.htbs_quota_allows(byref(quota), now)
+    assert lib.htbs_quota_allows(byref(quota), SECOND)
+
+
 def test_reserved_work_uses_up_no_quota():
     lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), 1 << 20, RUN, 0)

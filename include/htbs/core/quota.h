@@ -13,6 +13,7 @@
  * struct htbs_quota - limits the writes of surplus
  * @limit: bytes/s; a positioning counts as the bytes that could be transferred meanwhile
  * @tokens: bytes that may be dispatched now; below 0: that were too many
+ * @rest: and the part of a byte, in units of 1/HTBS_SECOND
  * @filled: when @tokens was brought up to date, ns
  * @bytes: dispatched since @since, reserved or not
  * @since: begin of the interval, ns
@@ -22,6 +23,7 @@
 struct htbs_quota {
 	struct htbs_limit limit;
 	s64 tokens;
+	u32 rest;
 	u64 filled;
 	u64 bytes;
 	u64 since;
@@ -30,6 +32,7 @@ struct htbs_quota {
 };
 
 void htbs_quota_init(struct htbs_quota *quota, u64 least, u64 run, u64 now);
+void htbs_quota_fill(struct htbs_quota *quota, u64 now);
 bool htbs_quota_allows(struct htbs_quota *quota, u64 now);
 void htbs_quota_account(struct htbs_quota *quota, u64 bytes, bool surplus, u64 now);
 void htbs_quota_judge(struct htbs_quota *quota, u32 late, u64 now);
