@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from results.census import __main__ as census
-from results.census import figure, guest, page, promises, raw, summary, workloads
+from results.census import again, figure, guest, page, promises, raw, summary, workloads
 from results.census.guest import Boot
 from results.experiments import bandwidth, schedulers
 from results.lab import figure as lab_figure
@@ -257,11 +257,37 @@ def test_what_is_late_after_the_first_seconds() -> None:
 def test_page_says_where_more_are_late() -> None:
     few = way(late=1) | {"early_late": 0, "early_of": 100}
     more = way(late=30) | {"early_late": 29, "early_of": 100}
-    text = page.late({"workloads": {"5.1": {"2": {"htbs": few}, "7": {"htbs": more}}}})
+    longer = way(late=9) | {"early_late": 7, "early_of": 200, "title": "HTBS"}
+    found = {"workloads": {"5.1": {"2": {"htbs": few}, "7": {"htbs": more}}}}
+    text = page.late(found | {"again": {"5.1": {"7": longer}}})
     assert "31 of 2,000 conforming requests." in text
     assert "2 of 1,800; more than 1 in 1000 are then late in 2 of 2 sets." in text
-    assert "| 5.1: a random and a sequential reader | 7 | 30 of 1,000 | 1 of 900 |" in text
+    row = "| 7 | 30 of 1,000 | 1 of 900 | HTBS | 7 of 200 | 2 of 800 |"
+    assert f"| 5.1: a random and a sequential reader {row}" in text
+    assert "After the time of the first run 2 of 800 are late, more than 1 in 1000 in 1" in text
     assert "| 2 |" not in text
+
+
+def test_what_was_late_too_often_runs_again_for_longer() -> None:
+    """Under HTBS alone; on flash with 1 in 1000 beside writes, too."""
+    drives = DRIVES[:3]
+    asked = [workloads.experiments(drive, 7) for drive in drives]
+    found = {
+        each.name: {
+            str(place): {"htbs": way(late=2 if each.name == "neighbour" else 1)}
+            for place, its in enumerate(asked)
+            if each.name in its
+        }
+        for each in workloads.WORKLOADS
+    }
+    boots = list(again.boots(7, drives, found))
+    assert [each.name for each in boots] == ["7-0-again", "7-1-again", "7-2-again"]
+    assert [each.way.title for each in boots] == ["HTBS"] * 2 + ["HTBS late_one_in_writes=1000"]
+    for boot, its in zip(boots, asked, strict=True):
+        [longer] = boot.experiments.values()
+        assert longer.seconds == 8 * its["neighbour"].seconds
+        assert longer.early == its["neighbour"].seconds
+        assert longer.jobs == its["neighbour"].jobs
 
 
 def way(kept: float = 1, late: int = 0, total: int = 100) -> dict:
@@ -308,7 +334,8 @@ def test_page_says_where_nothing_was_kept(found: dict) -> None:
     """The drive, the numbers, and who did better."""
     broken = {each.name: way(kept=0.25, late=5) for each in workloads.WAYS}
     broken["bfq"] = way()
-    text = page.text({**found, "workloads": {"5.1": {"4": broken}}})
+    longer = {"5.1": {"4": way() | {"title": "HTBS", "early_late": 0, "early_of": 9}}}
+    text = page.text({**found, "workloads": {"5.1": {"4": broken}}, "again": longer})
     assert "- drive 4: 0.25 kept, 5 of 1,000 late; kept with BFQ\n" in text
     assert "Of 1 sets of reservations each scheduler keeps: HTBS 0, " in text
     assert ", BFQ 1, " in text

@@ -1,0 +1,58 @@
+"""Where more than 1 in 1000 were late: HTBS again, for longer.
+
+The runs of the census are short: what a drive does once in some seconds, as cleaning, HTBS has
+just learned when they end. So its late requests are told apart once more, in a run that is LONGER
+times as long: those within the time of the first run, and those after it.
+
+On flash beside writes 1 in 100 is promised, unless `late_one_in_writes` says otherwise;
+there it says 1 in 1000.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from results.census import summary, workloads
+from results.census.guest import Boot
+from results.experiments import schedulers
+from results.lab.experiment import Experiment, Scheduler
+from tests.sim.drives import Disk, Flash
+
+LONGER = 8
+
+FLASH = schedulers.htbs("htbs-writes", late_one_in_writes=1000)
+
+
+def way(drive: Disk | Flash) -> Scheduler:
+    """What runs again on a drive."""
+    return FLASH if isinstance(drive, Flash) else schedulers.HTBS
+
+
+def boots(
+    seed: int, drives: list[Disk | Flash], found: Mapping[str, Mapping[str, Mapping]]
+) -> Iterator[Boot]:
+    """A guest for each drive on which more than 1 in 1000 were late; found: by workload, drive."""
+    for place, drive in enumerate(drives):
+        its = {
+            name: _longer(each)
+            for name, each in workloads.experiments(drive, seed).items()
+            if _many_late(found[name][str(place)])
+        }
+        if its:
+            yield Boot(f"{seed}-{place}-again", drive, way(drive), its)
+
+
+def _many_late(ways: Mapping[str, Mapping]) -> bool:
+    return summary.part_late(ways[schedulers.HTBS.name]) > summary.FEW
+
+
+def _longer(its: Experiment) -> Experiment:
+    return replace(its, seconds=LONGER * its.seconds, early=its.seconds)
+
+
+def reduced(each: Boot, experiments: Mapping[str, Mapping[str, dict]]) -> dict[str, dict]:
+    """The numbers of a guest, by workload; experiments: its raw data, by workload and job."""
+    return {
+        name: {"title": each.way.title}
+        | summary.reduced(its, {each.way.name: experiments[name]})[each.way.name]
+        for name, its in each.experiments.items()
+    }
