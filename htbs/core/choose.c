@@ -117,8 +117,8 @@ static struct htbs_flow *htbs_next_flow(struct htbs_policy *policy, u64 now)
 /*
  * What is next may not go: what is owed next, else any that may while a limit holds back
  * the other direction. On a device that does not seek, if one head of a direction may not
- * go as surplus, only the flow may of which alone conforming requests are expected. An
- * entitled head is no surplus, whatever it goes in place of.
+ * go as surplus, only those of the pool may of which alone conforming requests are expected.
+ * An entitled head is no surplus, whatever it goes in place of.
  */
 static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
 						u64 now)
@@ -137,7 +137,7 @@ static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
 	for (node = htbs_fair_first(&policy->shares); node;
 	     node = htbs_fair_next(node)) {
 		flow = htbs_flow_of_share(node);
-		if (closed[flow->head.write] && flow != only &&
+		if (closed[flow->head.write] && (!only || flow->pool != only->pool) &&
 		    !htbs_flow_owed(flow, now))
 			continue;
 		if (htbs_policy_can_dispatch(policy, flow, now))
@@ -255,8 +255,8 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 		return;
 	}
 	htbs_policy_settle(policy);
-	/* Until then a writer is passed over. */
-	if (htbs_quota_exhausted(&policy->quota))
+	/* A writer that is held back is passed over until it has filled. */
+	if (htbs_quota_holds(&policy->quota))
 		htbs_quota_fill(&policy->quota, now);
 	choice->overload_ended = htbs_policy_end_overload(policy, now);
 	next = htbs_policy_expired(policy, now);

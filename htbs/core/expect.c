@@ -37,15 +37,23 @@ static u64 htbs_expect_for(const struct htbs_flow *flow, u64 now)
  * @policy: the policy
  * @flow: its flow
  * @now: real time, ns
+ *
+ * Of the flows of a pool it is the one that had a conforming request last: what they are owed
+ * they are owed together.
  */
 void htbs_policy_expect_more(struct htbs_policy *policy, struct htbs_flow *flow,
 			     u64 now)
 {
+	struct htbs_pool *pool = flow->pool;
+
 	flow->expect_for = htbs_expect_for(flow, now);
 	flow->expected_until = now + flow->expect_for;
-	if (RB_EMPTY_NODE(&flow->expected))
-		rb_add_cached(&flow->expected, &policy->expected,
-			      htbs_less_latency);
+	if (pool->expects == flow)
+		return;
+	if (pool->expects)
+		htbs_policy_expect_none(policy, pool->expects);
+	pool->expects = flow;
+	rb_add_cached(&flow->expected, &policy->expected, htbs_less_latency);
 }
 
 /**
@@ -59,6 +67,7 @@ void htbs_policy_expect_none(struct htbs_policy *policy, struct htbs_flow *flow)
 		return;
 	rb_erase_cached(&flow->expected, &policy->expected);
 	RB_CLEAR_NODE(&flow->expected);
+	flow->pool->expects = NULL;
 }
 
 /*
@@ -75,7 +84,7 @@ static bool htbs_flow_expected(const struct htbs_flow *flow, u64 now)
 /**
  * htbs_policy_expected() - of which flow a conforming request is expected
  * @policy: the policy
- * @except: a flow that is left out, or NULL
+ * @except: a flow that is left out, with those of its pool, or NULL
  * @now: real time, ns
  *
  * Return: the flow with the shortest latency of these, or NULL.
@@ -88,7 +97,7 @@ struct htbs_flow *htbs_policy_expected(struct htbs_policy *policy,
 
 	while (rb) {
 		flow = rb_entry(rb, struct htbs_flow, expected);
-		if (htbs_flow_expected(flow, now) && flow != except)
+		if (htbs_flow_expected(flow, now) && (!except || flow->pool != except->pool))
 			return flow;
 		rb = rb_next(rb);
 		if (!htbs_flow_expected(flow, now))

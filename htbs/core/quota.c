@@ -63,6 +63,7 @@ void htbs_quota_fill(struct htbs_quota *quota, u64 now)
 	quota->tokens += bytes;
 	if (quota->tokens > most)
 		quota->tokens = most;
+	quota->holds = quota->holds && quota->tokens < 0;
 	quota->filled = now;
 }
 
@@ -78,10 +79,10 @@ void htbs_quota_fill(struct htbs_quota *quota, u64 now)
 bool htbs_quota_allows(struct htbs_quota *quota, u64 now)
 {
 	htbs_quota_fill(quota, now);
-	if (quota->tokens >= 0)
-		return true;
-	quota->limit.full = true;
-	return false;
+	quota->holds = quota->tokens < 0;
+	if (quota->holds)
+		quota->limit.full = true;
+	return !quota->holds;
 }
 
 /*

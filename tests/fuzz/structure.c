@@ -140,6 +140,9 @@ static void check_order(const struct bench *bench)
 					  rb_entry(rb, struct htbs_fair_node, rb)->tag));
 	}
 	for (rb = rb_first_cached(&bench->policy.expected); rb; rb = next) {
+		const struct htbs_flow *flow = rb_entry(rb, struct htbs_flow, expected);
+
+		must(flow->pool->expects == flow);
 		next = rb_next(rb);
 		if (next)
 			must(htbs_flow_latency(rb_entry(next, struct htbs_flow, expected)) >=

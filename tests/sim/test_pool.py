@@ -6,10 +6,11 @@ from statistics import mean
 import pytest
 
 from tests.model.reservation import Params
-from tests.sim.drives import draw_plain
+from tests.sim.drives import draw, draw_plain
 from tests.sim.loads import OVERLOAD_RANDOM, REST, poisson, queueing_disk
 from tests.sim.sim import MS, Client, run
 from tests.sim.times import times
+from tests.unit.strategies import part
 
 
 def test_a_stream_keeps_its_locality_beside_a_scattered_writer():
@@ -24,15 +25,51 @@ def test_a_stream_keeps_its_locality_beside_a_scattered_writer():
     assert mean(outcome.clients[1].bytes for outcome in outcomes) > 2.5 * 60 * REST.bw
 
 
-@pytest.mark.parametrize(("size", "depth"), [(131_072, 32), (65_536, 4)])
-def test_a_writer_in_sequence_has_its_share_beside_a_stream(size, depth):
-    """The quota holds it back after each write, but not until the write is owed to it."""
-    both = {"sequential": True, "size": size, "depth": depth, "shares": True}
-    outcome = run([Client(REST, **both), Client(REST, **both, write=True)], seconds=60)
+STREAMS = {"sequential": True, "size": 65_536, "depth": 4, "shares": True}
+
+
+def test_a_writer_in_sequence_has_its_share_beside_a_stream():
+    outcome = run([Client(REST, **STREAMS), Client(REST, **STREAMS, write=True)], seconds=60)
     reader, writer = outcome.rates()
     assert writer > 1.5 * REST.bw
     assert reader > 40 * REST.bw
-    assert outcome.clients[1].wait_max < 3000 * MS
+    assert outcome.clients[1].wait_max < 1000 * MS
+
+
+def test_a_writer_that_is_held_back_has_its_turn():
+    """A group reads two blocks a second, for which the quota holds the writer back."""
+    rare = Client(Params(40_000, 8192, 500 * MS), times=poisson(2, 60), region=30)
+    streams = [Client(REST, **STREAMS), Client(REST, **STREAMS, write=True)]
+    outcome = run([rare, *streams], seconds=60, drive="nearline")
+    assert outcome.clients[0].late == 0
+    assert outcome.rates()[2] > REST.bw / 3
+    assert outcome.clients[2].wait_max < 2000 * MS
+
+
+@pytest.mark.parametrize("depth", [4, 32])
+def test_what_clients_share_holds_none_of_them_back(depth):
+    """Else the one that had a conforming request last is not limited, and the others are."""
+    writers = [Client(REST, size=131_072, write=True, shares=True),
+               Client(REST, size=65_536, depth=depth, write=True, shares=True, region=3)]
+    outcome = run(writers, seconds=40)
+    assert outcome.clients[0].wait_max < 400 * MS
+    assert outcome.clients[1].wait_max < 1000 * MS
+
+
+@pytest.mark.parametrize("seed", range(part(40)))
+def test_without_reservations_no_request_waits_for_long(seed):
+    """Whatever they are: of these forty eight had a request that waited until it had expired."""
+    rng = random.Random(f"nothing reserved {seed}")
+    drive, clients = draw(rng), []
+    for place in range(rng.choice((2, 3))):
+        habits = {"sequential": rng.random() < 0.5, "write": rng.random() < 0.5,
+                  "size": rng.choice((4096, 65_536, 1 << 20)), "depth": rng.choice((1, 4, 16))}
+        clients.append(Client(REST, shares=True, region=2 * place, **habits))
+    try:
+        outcome = run(clients, seconds=40, drive=drive)
+    except OverflowError:  # it moves more in that time than the simulation has room for
+        return
+    assert max(client.wait_max for client in outcome.clients) < 3000 * MS
 
 
 @pytest.mark.parametrize("members", [1, 4])

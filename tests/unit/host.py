@@ -98,7 +98,7 @@ class CQuota(Structure):
 
     _fields_ = [("limit", CLimit), ("tokens", c_int64), ("rest", c_uint32), ("filled", c_uint64),
                 ("bytes", c_uint64), ("since", c_uint64), ("interval", c_uint64),
-                ("used", c_uint64)]
+                ("used", c_uint64), ("holds", c_bool)]
 
 
 class CShortfall(Structure):

@@ -88,6 +88,20 @@ def test_a_quota_fills_however_often_it_is_asked(every):
     assert lib.htbs_quota_allows(byref(quota), SECOND)
 
 
+def test_a_quota_holds_nothing_back_before_it_is_asked():
+    """What is written while it does not apply is charged; it is asked where it applies."""
+    lib, quota = parts(), CQuota()
+    lib.htbs_quota_init(byref(quota), 4096, 0, 0)
+    lib.htbs_quota_account(byref(quota), 4096, True, 0)
+    lib.htbs_quota_fill(byref(quota), SECOND // 2)
+    assert quota.tokens < 0
+    assert not quota.holds
+    assert not lib.htbs_quota_allows(byref(quota), SECOND // 2)
+    assert quota.holds
+    lib.htbs_quota_fill(byref(quota), SECOND)
+    assert not quota.holds
+
+
 def test_reserved_work_uses_up_no_quota():
     lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), 1 << 20, RUN, 0)

@@ -44,6 +44,7 @@ struct htbs_flow;
  * @judged: when its pace lowered the limits last, real ns
  * @raised: how often they had been raised when a conforming request completed last
  * @narrowed: how often the margin had been narrowed then
+ * @expects: the one of which conforming requests are expected, or NULL
  * @backlog: the backlogged ones, in the order of their turns
  * @members: all of them
  */
@@ -65,6 +66,7 @@ struct htbs_pool {
 	u64 judged;
 	u32 raised;
 	u32 narrowed;
+	struct htbs_flow *expects;
 	struct list_head backlog;
 	struct list_head members;
 };

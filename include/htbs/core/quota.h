@@ -19,6 +19,7 @@
  * @since: begin of the interval, ns
  * @interval: how long it is at least, ns
  * @used: bytes/s of the interval before, or of one before a pause; 0: not known
+ * @holds: a write was held back, and @tokens are below 0 since
  */
 struct htbs_quota {
 	struct htbs_limit limit;
@@ -29,6 +30,7 @@ struct htbs_quota {
 	u64 since;
 	u64 interval;
 	u64 used;
+	bool holds;
 };
 
 void htbs_quota_init(struct htbs_quota *quota, u64 least, u64 run, u64 now);
@@ -39,14 +41,16 @@ void htbs_quota_judge(struct htbs_quota *quota, u32 late, u64 now);
 u64 htbs_quota_wait(struct htbs_quota *quota, u64 now);
 
 /**
- * htbs_quota_exhausted() - whether the quota held back writes when it was asked last
+ * htbs_quota_holds() - whether the quota held back a write, and has no tokens since
  * @quota: the quota
  *
- * Return: true if it did.
+ * While it does not apply nothing is held back, though all that is written is charged.
+ *
+ * Return: true if it does.
  */
-static inline bool htbs_quota_exhausted(const struct htbs_quota *quota)
+static inline bool htbs_quota_holds(const struct htbs_quota *quota)
 {
-	return quota->tokens < 0;
+	return quota->holds;
 }
 
 #endif /* HTBS_CORE_QUOTA_H */
