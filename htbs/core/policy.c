@@ -260,7 +260,7 @@ htbs_policy_arrive(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 		policy->wait = HTBS_WAIT_NONE;
 	htbs_note_arrival(policy, flow, now);
 	htbs_become_pending(policy, flow, now);
-	if (!htbs_flow_had_conforming(flow, now) &&
+	if (!htbs_pool_had_conforming(flow->pool, now) &&
 	    htbs_policy_owes(policy, flow, now))
 		htbs_policy_expect_more(policy, flow, now);
 	arrival->wait_shortened = policy->wait != HTBS_WAIT_NONE &&
@@ -406,7 +406,7 @@ htbs_policy_dispatch_arriving(struct htbs_policy *policy, struct htbs_flow *flow
 			      u64 now, struct htbs_sent *sent)
 {
 	htbs_note_arrival(policy, flow, now);
-	if (!htbs_flow_had_conforming(flow, now) && htbs_flow_owed(flow, now))
+	if (!htbs_pool_had_conforming(flow->pool, now) && htbs_flow_owed(flow, now))
 		htbs_policy_expect_more(policy, flow, now);
 	htbs_policy_begin_share(policy, flow);
 	if (!htbs_policy_choose_arriving(policy, flow, now)) {

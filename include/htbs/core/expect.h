@@ -11,19 +11,20 @@
 #include <htbs/core/policy.h>
 
 /**
- * htbs_flow_had_conforming() - whether a conforming request has arrived a moment ago
- * @flow: the flow
+ * htbs_pool_had_conforming() - whether a conforming request has arrived a moment ago
+ * @pool: the pool of its flow
  * @now: real time, ns
  *
- * Then the flow is expected to have others for most of the time for which it is after one,
- * and whether another one conforms need not be known.
+ * Then others are expected for most of the time for which they are after one, and whether
+ * another one conforms need not be known.
  *
  * Return: true if it has.
  */
-static inline bool htbs_flow_had_conforming(const struct htbs_flow *flow, u64 now)
+static inline bool htbs_pool_had_conforming(const struct htbs_pool *pool, u64 now)
 {
-	return !RB_EMPTY_NODE(&flow->expected) &&
-	       htbs_before(now + flow->expect_for / 16 * 15, flow->expected_until);
+	const struct htbs_flow *last = pool->expects;
+
+	return last && htbs_before(now + last->expect_for / 16 * 15, last->expected_until);
 }
 
 void htbs_policy_expect_more(struct htbs_policy *policy, struct htbs_flow *flow,
