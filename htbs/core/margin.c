@@ -33,21 +33,16 @@ void htbs_policy_init_margin(struct htbs_policy *policy)
 /**
  * htbs_policy_judge_margin() - a conforming request has completed
  * @policy: the policy of a device that seeks
- * @pool: that of its flow
  * @late: it was due before; its reservation is not impossible
  *
  * In an overload deadlines are not kept. On a device that does not seek they are not put off
  * to the last moment, and there is no margin.
  */
-void htbs_policy_judge_margin(struct htbs_policy *policy, struct htbs_pool *pool, bool late)
+void htbs_policy_judge_margin(struct htbs_policy *policy, bool late)
 {
-	u32 steps = htbs_limit_steps(policy->narrowed, pool->narrowed);
-
 	if (policy->overload.now)
 		return;
 	policy->trust.full = true;
-	htbs_limit_judge(&policy->trust, late ? steps : 0, policy->trust.value);
-	policy->narrowed += !late;
-	pool->narrowed = policy->narrowed;
+	htbs_limit_judge(&policy->trust, late, policy->trust.value);
 	htbs_set_margin(policy);
 }

@@ -174,13 +174,25 @@ bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 	return htbs_policy_limits_allow(policy, flow, now);
 }
 
+/*
+ * By how many steps a slow request lowers the limits. Others raise them with each request in
+ * time, and one in so many of each flow may be slow: so by as many steps as they were raised
+ * since a conforming request of the flow completed.
+ */
+static u32 htbs_steps_down(const struct htbs_policy *policy, const struct htbs_flow *flow)
+{
+	u32 raised = policy->raised - flow->pool->raised;
+
+	return raised ?: 1;
+}
+
 /* Most requests tell nothing of the limits. */
 static noinline void htbs_judge_limits(struct htbs_policy *policy, struct htbs_flow *flow,
 				       u64 now, const struct htbs_sent *sent, bool slow)
 {
 	bool probes = htbs_limit_probes(&policy->quota.limit);
 	bool late = policy->rotational || probes ? slow : htbs_before(sent->due, now);
-	u32 steps = htbs_limit_steps(policy->raised, flow->pool->raised);
+	u32 steps = htbs_steps_down(policy, flow);
 	bool raises;
 
 	if (!late && htbs_falls_behind(policy, flow, now)) {

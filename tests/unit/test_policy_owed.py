@@ -126,19 +126,6 @@ def test_the_first_late_request_doubles_the_margin(desk):
     assert parts == pytest.approx([1 / 2, 3 / 4, 7 / 8], rel=0.01)
 
 
-@pytest.mark.parametrize("beside", [1, 3])
-def test_one_late_in_1000_of_each_flow_is_in_balance(desk, beside):
-    """One in 500 of a flow's are late: the margin widens, though others are all in time."""
-    flow, *others = flows = [desk.init_flow(RARE) for _ in range(1 + beside)]
-    margin = desk.device.view().margin
-    for i in range(10_000):
-        for each in flows:
-            desk.now += SECOND
-            desk.arrive(each)
-            desk.serve(200 * MS if each is flow and i % 500 == 0 else MS)
-    assert desk.device.view().margin > 4 * margin
-
-
 def test_the_margin_has_a_bound(desk):
     """However many are late: what is owed would have to begin before it is entitled."""
     flow, margin = desk.init_flow(RARE), desk.device.view().margin

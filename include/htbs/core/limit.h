@@ -37,20 +37,6 @@ static inline bool htbs_limit_probes(const struct htbs_limit *limit)
 	return limit->part == 1;
 }
 
-/**
- * htbs_limit_steps() - by how many steps a slow request of a flow lowers a limit
- * @raised: how often requests in time have raised it
- * @before: how often they had, when a conforming request of the flow completed last
- *
- * Others raise it with each request in time, and one in so many of each flow may be slow.
- *
- * Return: one, and as many as others raised it meanwhile.
- */
-static inline u32 htbs_limit_steps(u32 raised, u32 before)
-{
-	return raised - before + 1;
-}
-
 void htbs_limit_init(struct htbs_limit *limit, u64 first, u64 least, u64 most);
 void htbs_limit_double(struct htbs_limit *limit);
 void htbs_limit_judge(struct htbs_limit *limit, u32 slow, u64 used);

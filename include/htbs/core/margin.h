@@ -8,9 +8,8 @@
 #include <linux/types.h>
 
 struct htbs_policy;
-struct htbs_pool;
 
 void htbs_policy_init_margin(struct htbs_policy *policy);
-void htbs_policy_judge_margin(struct htbs_policy *policy, struct htbs_pool *pool, bool late);
+void htbs_policy_judge_margin(struct htbs_policy *policy, bool late);
 
 #endif /* HTBS_CORE_MARGIN_H */

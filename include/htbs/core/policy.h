@@ -153,7 +153,6 @@ struct htbs_deadline {
  * @raised: how often a conforming request raised the limits of surplus
  * @quota: limits the writes of surplus
  * @trust: how far deviations tell the worst; @margin is HTBS_MARGIN divided by it
- * @narrowed: how often a conforming request in time narrowed @margin
  * @margin: so many mean deviations are the worst, in units of 1/HTBS_MARGIN_ONE
  * @overload: all have
  * @expired_at: when an expired head was due to be chosen last, real ns
@@ -208,7 +207,6 @@ struct htbs_policy {
 	u32 raised;
 	struct htbs_quota quota;
 	struct htbs_limit trust;
-	u32 narrowed;
 	u32 margin;
 	struct htbs_overload overload;
 	u64 expired_at;

@@ -43,7 +43,6 @@ struct htbs_flow;
  * @idle_since: when one of their requests completed last, or the pool began, real ns
  * @judged: when its pace lowered the limits last, real ns
  * @raised: how often they had been raised when a conforming request completed last
- * @narrowed: how often the margin had been narrowed then
  * @expects: the one of which conforming requests are expected, or NULL
  * @backlog: the backlogged ones, in the order of their turns
  * @members: all of them
@@ -65,7 +64,6 @@ struct htbs_pool {
 	u64 idle_since;
 	u64 judged;
 	u32 raised;
-	u32 narrowed;
 	struct htbs_flow *expects;
 	struct list_head backlog;
 	struct list_head members;
