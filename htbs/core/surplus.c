@@ -15,7 +15,7 @@
 #include <htbs/core/surplus.h>
 #include <htbs/core/tree.h>
 
-/* Whether conforming requests of another flow are expected: most often there is none. */
+/* Whether conforming requests of another pool are expected: most often there is none. */
 static bool htbs_others_expected(struct htbs_policy *policy,
 				 const struct htbs_flow *flow, u64 now)
 {
@@ -144,7 +144,7 @@ static noinline bool htbs_within_limits(struct htbs_policy *policy,
  * @flow: the flow; not the background
  * @now: real time, ns
  *
- * Surplus is limited while conforming requests of other flows are expected. A device that
+ * Surplus is limited while conforming requests of other pools are expected. A device that
  * does not seek may have whatever the limits allow.
  *
  * Return: true if none is.

@@ -9,7 +9,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from results.census import again, figure, guest, page, raw, summary, workloads
@@ -53,8 +53,8 @@ def main() -> int:
         failed = work(boots, machine)
         if not failed:
             found = summarised(arguments.seed, drives, boots, machine)
-            longer = list(again.boots(arguments.seed, drives, found["workloads"]))
-            failed = work(longer, machine)
+            longer = again.boots(arguments.seed, drives, found["workloads"])
+            failed = work(longer.values(), machine)
     except SetupError as error:
         print(f"census: failed: {error}", file=sys.stderr)
         return 1
@@ -157,14 +157,13 @@ def summarised(
     }
 
 
-def summarised_again(boots: Iterable[Boot], machine: Machine) -> dict:
-    """What the page shows of the longer runs, from raw data."""
+def summarised_again(boots: Mapping[str, Boot], machine: Machine) -> dict:
+    """What the page shows of the longer runs, from raw data; boots: by the drive's place."""
     found: dict[str, dict] = {}
     inputs = {}
-    for each in boots:
+    for place, each in boots.items():
         data = raw.load(each, machine, RAW)
         inputs[each.name] = data["inputs"]
-        place = each.name.split("-")[1]
         for name, numbers in again.reduced(each, data["experiments"]).items():
             found.setdefault(name, {})[place] = numbers
     return {"again": found, "again_measured_with": inputs}

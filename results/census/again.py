@@ -8,7 +8,7 @@ On flash beside writes 1 in 100 is promised, unless `late_one_in_writes` says ot
 there it says 1 in 1000.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from results.census import summary, workloads
@@ -29,8 +29,12 @@ def way(drive: Disk | Flash) -> Scheduler:
 
 def boots(
     seed: int, drives: list[Disk | Flash], found: Mapping[str, Mapping[str, Mapping]]
-) -> Iterator[Boot]:
-    """A guest for each drive on which more than 1 in 1000 were late; found: by workload, drive."""
+) -> dict[str, Boot]:
+    """A guest for each drive, by its place, on which more than 1 in 1000 were late.
+
+    found: the numbers of the first runs, by workload, drive and scheduler.
+    """
+    every = {}
     for place, drive in enumerate(drives):
         its = {
             name: _longer(each)
@@ -38,7 +42,8 @@ def boots(
             if _many_late(found[name][str(place)])
         }
         if its:
-            yield Boot(f"{seed}-{place}-again", drive, way(drive), its)
+            every[str(place)] = Boot(f"{seed}-{place}-again", drive, way(drive), its)
+    return every
 
 
 def _many_late(ways: Mapping[str, Mapping]) -> bool:

@@ -58,17 +58,14 @@ def test_what_clients_share_holds_none_of_them_back(depth):
 
 @pytest.mark.parametrize("seed", range(part(40)))
 def test_without_reservations_no_request_waits_for_long(seed):
-    """Whatever they are: of these forty eight had a request that waited until it had expired."""
+    """Whatever they are. Eight of these 40 sets had a request that waited until it had expired."""
     rng = random.Random(f"nothing reserved {seed}")
     drive, clients = draw(rng), []
     for place in range(rng.choice((2, 3))):
         habits = {"sequential": rng.random() < 0.5, "write": rng.random() < 0.5,
                   "size": rng.choice((4096, 65_536, 1 << 20)), "depth": rng.choice((1, 4, 16))}
         clients.append(Client(REST, shares=True, region=2 * place, **habits))
-    try:
-        outcome = run(clients, seconds=40, drive=drive)
-    except OverflowError:  # it moves more in that time than the simulation has room for
-        return
+    outcome = run(clients, seconds=40, drive=drive)
     assert max(client.wait_max for client in outcome.clients) < 3000 * MS
 
 

@@ -280,7 +280,9 @@ def test_what_was_late_too_often_runs_again_for_longer() -> None:
         }
         for each in workloads.WORKLOADS
     }
-    boots = list(again.boots(7, drives, found))
+    every = again.boots(7, drives, found)
+    assert list(every) == ["0", "1", "2"]
+    boots = list(every.values())
     assert [each.name for each in boots] == ["7-0-again", "7-1-again", "7-2-again"]
     assert [each.way.title for each in boots] == ["HTBS"] * 2 + ["HTBS late_one_in_writes=1000"]
     for boot, its in zip(boots, asked, strict=True):
@@ -288,6 +290,22 @@ def test_what_was_late_too_often_runs_again_for_longer() -> None:
         assert longer.seconds == 8 * its["neighbour"].seconds
         assert longer.early == its["neighbour"].seconds
         assert longer.jobs == its["neighbour"].jobs
+
+
+def test_longer_runs_are_summed_up_by_workload_and_drive(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    its = replace(workloads.experiments(DRIVES[0], 1)["5.1"], jobs=(reader,))
+    job = {**numbers(stat="8:0 conforming=200 met=190 missed=10"),
+           "early": "8:0 conforming=50 met=42 missed=8"}
+    data = {"inputs": "a hash", "experiments": {"5.1": {"reader": job}}}
+    monkeypatch.setattr(raw, "load", lambda *_: data)
+    boot = Boot("1-4-again", DRIVES[0], schedulers.HTBS, {"5.1": its})
+    found = census.summarised_again({"4": boot}, MACHINE)
+    assert found["again_measured_with"] == {"1-4-again": "a hash"}
+    longer = found["again"]["5.1"]["4"]
+    assert longer["title"] == "HTBS"
+    assert summary.afterwards(longer) == (2, 150)
 
 
 def way(kept: float = 1, late: int = 0, total: int = 100) -> dict:
