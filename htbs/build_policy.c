@@ -7,6 +7,7 @@
  */
 #include "core/service.c"
 #include "core/depth.c"
+#include "core/stall.c"
 #include "core/owed.c"
 #include "core/pace.c"
 #include "core/fair.c"

@@ -11,6 +11,7 @@
 #include <htbs/core/expect.h>
 #include <htbs/core/params.h>
 #include <htbs/core/policy.h>
+#include <htbs/core/stall.h>
 #include <htbs/core/throttle.h>
 #include <htbs/device.h>
 #include <htbs/elevator.h>
@@ -86,6 +87,8 @@ static void htbs_show_load(struct seq_file *sf, struct htbs_policy *policy)
 	seq_printf(sf, "margin          %u.%02u mean deviations\n",
 		   policy->margin / HTBS_MARGIN_ONE,
 		   policy->margin % HTBS_MARGIN_ONE * 100 / HTBS_MARGIN_ONE);
+	seq_printf(sf, "stall           %llu us\n",
+		   htbs_stall_time(&policy->stall) / NSEC_PER_USEC);
 	seq_printf(sf, "in flight       %u reads, %u writes",
 		   htbs_policy_in_flight(policy, false),
 		   htbs_policy_in_flight(policy, true));

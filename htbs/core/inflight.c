@@ -14,6 +14,7 @@
 #include <htbs/core/flow.h>
 #include <htbs/core/inflight.h>
 #include <htbs/core/policy.h>
+#include <htbs/core/stall.h>
 
 /* What the device takes for the requests that it has and the head of a flow. */
 static struct htbs_load htbs_load_to_last(const struct htbs_policy *policy,
@@ -27,11 +28,20 @@ static struct htbs_load htbs_load_to_last(const struct htbs_policy *policy,
 	return load;
 }
 
+/* How long the device takes for a load at worst: it may stall meanwhile (stall.c). */
+static u64 htbs_longest(const struct htbs_policy *policy, const struct htbs_load *load)
+{
+	u64 margin = htbs_load_margin(load->variance, policy->margin);
+	u64 stall = htbs_stall_time(&policy->stall);
+
+	return load->mean + (margin > stall ? margin : stall);
+}
+
 static bool htbs_risks_deadline(const struct htbs_policy *policy,
 				const struct htbs_flow *flow, u64 now)
 {
 	struct htbs_load load = htbs_load_to_last(policy, flow);
-	u64 until = now + htbs_load_longest(&load, policy->margin), deadline;
+	u64 until = now + htbs_longest(policy, &load), deadline;
 	u32 i;
 
 	if (htbs_flow_owed(flow, now)) {
@@ -55,7 +65,7 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 			     const struct htbs_flow *flow, u64 now)
 {
 	struct htbs_load load = htbs_load_to_last(policy, flow);
-	u64 time = htbs_load_longest(&load, policy->margin);
+	u64 time = htbs_longest(policy, &load);
 	u64 start = htbs_flow_start(flow);
 	const struct htbs_flow *other;
 
@@ -68,7 +78,7 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 	if (!other)
 		return true;
 	htbs_load_add(&load, &other->service, 1, other->head.cost);
-	return htbs_flow_latency(other) >= htbs_load_longest(&load, policy->margin);
+	return htbs_flow_latency(other) >= htbs_longest(policy, &load);
 }
 
 /**

@@ -11,6 +11,7 @@
 #include <htbs/core/learn.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/service.h>
+#include <htbs/core/stall.h>
 
 /* No request is charged more, so that a share fits 64 bits: 69 seconds. */
 #define HTBS_TOOK_MAX		0x1000000000ULL		/* ns: 2^36 */
@@ -47,12 +48,13 @@ static void htbs_learn_service(struct htbs_policy *policy, u64 took,
  * take to position tells nothing of the device, and its reservation takes as long as a read's.
  */
 static noinline void htbs_learn_disk(struct htbs_policy *policy, struct htbs_flow *flow,
-				     u64 took, const struct htbs_sent *sent)
+				     u64 now, u64 took, const struct htbs_sent *sent)
 {
 	u64 transfer = sent->cost * policy->service.stream >> 10;
 	bool far = sent->flags & HTBS_SENT_FAR;
 	bool write = far && (sent->flags & HTBS_SENT_WRITE);
 
+	htbs_stall_learn(&policy->stall, now, took);
 	if (far && !write)
 		htbs_service_time_learn(&policy->reads, took > transfer ? took - transfer : 0,
 					0, true);
@@ -99,7 +101,7 @@ htbs_policy_learn(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 		took = HTBS_TOOK_MAX;
 	policy->busy_since = now;
 	if (policy->rotational)
-		htbs_learn_disk(policy, flow, took, sent);
+		htbs_learn_disk(policy, flow, now, took, sent);
 	else
 		htbs_learn_flash(policy, took, sent);
 	htbs_fastest_learn(&flow->fastest, now, now - sent->at);

@@ -425,14 +425,14 @@ def test_the_margin_is_a_root(variance, margin):
     assert found == margin * (isqrt(variance) << 10) // MARGIN_ONE
 
 
-@given(st.lists(st.tuples(st.integers(1, 3 * SECOND), st.integers(1, SECOND)), min_size=1))
-def test_the_fastest_of_the_last_seconds(steps):
-    """No slower than any request of the last 10 s, no faster than all of the last 20 s."""
+@given(st.lists(st.tuples(st.integers(1, 30 * SECOND), st.integers(1, SECOND)), min_size=1))
+def test_the_fastest_of_the_last_minute_or_two(steps):
+    """No slower than any request of the last minute, no faster than all of the last two."""
     lib, fastest, now, seen = parts(), CFastest(), SECOND, []
     for passed, took in steps:
         now += passed
         seen.append((now, took))
         lib.htbs_fastest_learn(byref(fastest), now, took)
         time = lib.htbs_fastest_time(byref(fastest))
-        assert time <= min(each for at, each in seen if now - at <= 10 * SECOND)
-        assert time >= min(each for at, each in seen if now - at <= 26 * SECOND)
+        assert time <= min(each for at, each in seen if now - at <= 60 * SECOND)
+        assert time >= min(each for at, each in seen if now - at <= 150 * SECOND)

@@ -177,6 +177,28 @@ def test_a_drive_positions_for_shorter_the_more_it_has_to_choose_from(desk):
         desk.serve()
 
 
+@pytest.mark.parametrize(("stalls", "room"), [(1, True), (2, False)])
+def test_a_request_in_flight_is_in_time_though_the_device_stalls(desk, stalls, room):
+    """Once says nothing: it may have had to spin up."""
+    flow, greedy = desk.init_flow(SPARE), desk.init_flow(SPARE)
+    for _ in range(stalls):
+        desk.arrive(flow, sync=False)
+        assert desk.serve(took=300 * MS) is flow
+    for _ in range(2000):
+        desk.arrive(flow, sync=False)
+        assert desk.serve(took=MS) is flow
+    assert desk.device.service.position < 2 * MS
+    # Nothing is expected of it, as it has a request in flight.
+    tight = desk.init_flow(SOON._replace(latency=250 * MS))
+    desk.arrive(tight, 1 << 20, sync=False)
+    first = desk.dispatch()
+    assert first[0] is tight
+    desk.arrive(greedy, 1 << 30)
+    assert bool(desk.dispatch()) is room
+    desk.device.complete(*first, desk.now)
+    assert room or desk.dispatch()
+
+
 def cached(desk, writer, count):
     """The drive completes writes at once, which it has to position for."""
     for pos in range(count):

@@ -20,6 +20,7 @@
 #include <htbs/core/pool.h>
 #include <htbs/core/quota.h>
 #include <htbs/core/service.h>
+#include <htbs/core/stall.h>
 
 /* No device takes more requests. */
 #define HTBS_WINDOW_MOST	(1024 * HTBS_LIMIT_ONE)
@@ -140,6 +141,7 @@ struct htbs_deadline {
  * @position: what one positioning is believed to take at most before any is known, ns
  * @service: what the device takes for a request, of any flow
  * @depth: to position, by how many requests the device has
+ * @stall: now and then, for a single request, if @rotational
  * @busy_since: when it completed a request last, or became busy, real ns
  * @reads: what it takes to position for a read, if @rotational
  * @unlearnt: what @service does not know yet, if not @rotational
@@ -196,6 +198,7 @@ struct htbs_policy {
 	struct htbs_service_time service;
 	struct htbs_service_time reads;
 	struct htbs_depth depth;
+	struct htbs_stall stall;
 	u64 busy_since;
 	struct htbs_unlearnt unlearnt;
 	struct htbs_deadline deadlines[HTBS_DEADLINES_MAX];

@@ -89,16 +89,4 @@ void htbs_load_add(struct htbs_load *load, const struct htbs_service_time *time,
 		   u32 times, u64 bytes);
 u64 htbs_load_margin(u64 variance, u32 margin);
 
-/**
- * htbs_load_longest() - how long the device takes at worst
- * @load: the requests
- * @margin: mean deviations, in units of 1/HTBS_MARGIN_ONE
- *
- * Return: ns.
- */
-static inline u64 htbs_load_longest(const struct htbs_load *load, u32 margin)
-{
-	return load->mean + htbs_load_margin(load->variance, margin);
-}
-
 #endif /* HTBS_CORE_SERVICE_H */

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Stalls: what a device takes now and then for a single request.
+ *
+ * A drive with shingled tracks cleans, one with a volatile cache puts it on its medium, a
+ * hypervisor runs another guest.  That takes many times as long as to position, once in so
+ * many requests that mean and deviation tell nothing of it.  So the longest time is kept
+ * that the device took for a single request, as BBR keeps the shortest round-trip time.  A
+ * time that was seen once says little: the drive may have had to spin up.
+ */
+#include <htbs/core/service.h>
+#include <htbs/core/stall.h>
+
+/**
+ * htbs_stall_learn() - a request has completed
+ * @stall: that of the device
+ * @now: real time, ns
+ * @took: how long the device took for it, ns
+ */
+void htbs_stall_learn(struct htbs_stall *stall, u64 now, u64 took)
+{
+	if (took > HTBS_HORIZON)
+		took = HTBS_HORIZON;
+	if (now - stall->since > HTBS_MEMORY)
+		*stall = (struct htbs_stall){ .before = stall->second, .since = now };
+	if (took > stall->longest) {
+		stall->second = stall->longest;
+		stall->longest = took;
+	} else if (took > stall->second) {
+		stall->second = took;
+	}
+}
+
+/**
+ * htbs_stall_time() - how long a stall takes
+ * @stall: that of the device
+ *
+ * Return: what a request took twice within the last one or two HTBS_MEMORY, ns.
+ */
+u64 htbs_stall_time(const struct htbs_stall *stall)
+{
+	return stall->second > stall->before ? stall->second : stall->before;
+}

@@ -1,0 +1,66 @@
+"""What a device takes now and then for a single request: stall.c."""
+
+from ctypes import POINTER, Structure, byref, c_uint64
+from functools import cache
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.model.reservation import SECOND
+from tests.unit import host
+
+MEMORY = 60 * SECOND
+MOST = SECOND  # HTBS_HORIZON
+
+times = st.integers(1, 3 * SECOND)
+
+
+class CStall(Structure):
+    """struct htbs_stall."""
+
+    _fields_ = [(name, c_uint64) for name in ("longest", "second", "before", "since")]
+
+
+@cache
+def parts():
+    """The core library, with the prototypes of stall.c."""
+    lib = host.build()
+    lib.htbs_stall_learn.argtypes = POINTER(CStall), c_uint64, c_uint64
+    lib.htbs_stall_learn.restype = None
+    lib.htbs_stall_time.argtypes = (POINTER(CStall),)
+    lib.htbs_stall_time.restype = c_uint64
+    return lib
+
+
+def learn(stall: CStall, now: int, took: int) -> int:
+    """A request has completed; how long a stall takes now."""
+    parts().htbs_stall_learn(byref(stall), now, took)
+    return parts().htbs_stall_time(byref(stall))
+
+
+@given(st.lists(st.tuples(st.integers(1, 20 * SECOND), times), min_size=1, max_size=40))
+def test_a_stall_was_seen_twice_of_late(steps):
+    """No more than the second longest time of two minutes, no less than that since a while."""
+    stall, now, seen, began = CStall(), MEMORY, [], 0
+    for passed, took in steps:
+        now += passed
+        time = learn(stall, now, took)
+        if stall.since != began:
+            began = stall.since
+        seen.append((now, min(took, MOST)))
+        of_late = sorted(some for at, some in seen if now - at <= 2 * MEMORY + 20 * SECOND)
+        assert time <= (of_late[-2] if len(of_late) > 1 else 0)
+        current = sorted(some for at, some in seen if at >= began)
+        assert time >= (current[-2] if len(current) > 1 else 0)
+
+
+@given(times, times)
+def test_a_stall_is_known_for_a_minute(one, other):
+    """And forgotten after two."""
+    stall, now = CStall(), 5 * MEMORY
+    assert learn(stall, now, one) == 0
+    known = min(one, other, MOST)
+    assert learn(stall, now + 1, other) == known
+    assert learn(stall, now + MEMORY, 0) == known
+    assert learn(stall, now + MEMORY + 2, 0) == known
+    assert learn(stall, now + 2 * MEMORY + 4, 0) == 0
