@@ -121,7 +121,8 @@ def measure(disks: int) -> dict[str, Row]:
     rows["a reader beside 32 reads"] = _reader_beside_a_deep_one()
     for name, clients in OVERLOAD_LOOPS.items():
         rows[f"overload, one at a time, {name}"] = _overload(clients)
-    rows[f"{random_sets} random sets"] = _random_sets(random_sets)
+    rows[f"{random_sets} random sets"] = _random_sets(random_sets, flash=False)
+    rows[f"{random_sets // 2} random sets on flash"] = _random_sets(random_sets // 2, flash=True)
     rng = random.Random(SEED)
     drawn = [draw(rng) for _ in range(disks)]
     flashes = [draw_flash(rng) for _ in range(flash_drives)]
@@ -163,7 +164,8 @@ def _beside_a_database(drive: str) -> Row:
     total, late, conforming, wait = 0.0, 0, 0, 0.0
     for weight in (1, 100):
         for others in (("stream", "deep"), ("reader", "stream", "deep"), ("deep", "bursts"),
-                       ("deep", "writer", "reader later"), ("deep", "writer", "deep later")):
+                       ("stream", "writer"), ("deep", "writer", "reader later"),
+                       ("deep", "writer", "deep later")):
             outcome = run(database_and(drive, weight, *others), seconds=40, drive=drive)
             database, *readers = (client for name, client in
                                   zip(("database", *others), outcome.clients, strict=True)
@@ -195,8 +197,8 @@ def _overload(clients: list[Client]) -> Row:
             min(parts) / max(parts), wait / SECOND]
 
 
-def _random_sets(sets: int) -> Row:
-    results = [tenants.measure(seed, False) for seed in range(SEED, SEED + sets)]
+def _random_sets(sets: int, flash: bool) -> Row:
+    results = [tenants.measure(seed, flash) for seed in range(SEED, SEED + sets)]
     groups = [group for got in results for group in got]
     kept = sum(not any(group.missed for group in got) for got in results) / sets
     return [1, sum(each.late for each in groups), sum(each.conforming for each in groups), kept, 0]

@@ -135,5 +135,6 @@ def test_debugfs_shows_the_live_state(result: Result) -> None:
     # Its values depend on when it is read.
     took = re.findall(r"^positioning +\d+ us, up to \d+ us; \d+ us for 1 MiB$", text, re.M)
     margin = re.findall(r"^margin +\d+\.\d\d mean deviations$", text, re.M)
-    assert len(took) == len(margin) == 4
+    stall = re.findall(r"^stall +\d+ us$", text, re.M)
+    assert len(took) == len(margin) == len(stall) == 4
     assert re.search(r"group \d+: \d+ pending", text)
