@@ -51,7 +51,7 @@ def always_choosing(tmp_path_factory) -> Path:
     return changed
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(16))
 def test_the_only_flow_is_served_as_if_there_were_a_choice(seed, always_choosing):
     """To the request, in all that a run tells: a reader in time beside others that come and go."""
     rng = random.Random(seed)
@@ -106,7 +106,7 @@ def test_random_writes_into_a_cache_make_few_late():
 
 
 def test_while_a_disk_is_unknown_random_writes_make_few_late():
-    """41 in the first ten seconds; if they count in bytes only, 95."""
+    """40 in the first ten seconds."""
     rng, load = random.Random(13), LOADS["neighbour"]
     drives = [draw(rng) for _ in range(30)]
     assert sum(load.late(run(load.clients, seconds=10, drive=drive), drive)[0]

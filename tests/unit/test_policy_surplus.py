@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.model.reservation import SECOND, Params
+from tests.model.reservation import COST_MIN, SECOND, Params
 from tests.unit.desk import MS, SOON, SPARE, Desk
 from tests.unit.host import CSent
 
@@ -237,6 +237,18 @@ def test_a_flow_does_not_limit_its_own_surplus(flash):
     for _ in range(16):
         assert flash.dispatch()
     assert not flash.device.view().held
+
+
+def test_a_write_at_random_costs_the_quota_what_a_disk_transfers_meanwhile(desk):
+    """While it positions: no disk does 256 random writes a second of 1 MiB/s."""
+    writer, costs = desk.init_flow(SPARE), []
+    for position in (0, 8, 1 << 30):
+        desk.arrive(writer, position, write=True, sync=False)
+        before = desk.device.quota.bytes
+        desk.dispatch()
+        costs.append(desk.device.quota.bytes - before)
+    assert costs[1] == COST_MIN
+    assert costs[2] > 100 * COST_MIN
 
 
 def test_a_stale_timer_does_not_release_a_held_request(flash):
