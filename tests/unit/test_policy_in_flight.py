@@ -179,26 +179,40 @@ def test_a_drive_positions_for_shorter_the_more_it_has_to_choose_from(desk):
         desk.serve()
 
 
+def stalled(desk, stalls):
+    """A flow without latency to lose, after so many stalls of 300 ms among requests of 1 ms."""
+    flow = desk.init_flow(SPARE._replace(latency=10 * SECOND))
+    for took in (*[300 * MS] * stalls, *[MS] * 2000):
+        desk.arrive(flow, sync=False)
+        assert desk.serve(took=took) is flow
+    assert desk.device.service.position < 2 * MS
+    return flow
+
+
 @pytest.mark.parametrize(("stalls", "room"), [(1, True), (2, False)])
 def test_a_request_in_flight_is_in_time_though_the_device_stalls(desk, stalls, room):
     """Once says nothing: it may have had to spin up."""
-    flow, greedy = desk.init_flow(SPARE), desk.init_flow(SPARE)
-    for _ in range(stalls):
-        desk.arrive(flow, sync=False)
-        assert desk.serve(took=300 * MS) is flow
-    for _ in range(2000):
-        desk.arrive(flow, sync=False)
-        assert desk.serve(took=MS) is flow
-    assert desk.device.service.position < 2 * MS
-    # Nothing is expected of it, as it has a request in flight.
+    greedy = stalled(desk, stalls)
     tight = desk.init_flow(SOON._replace(latency=250 * MS))
     desk.arrive(tight, 1 << 20, sync=False)
     first = desk.dispatch()
     assert first[0] is tight
-    desk.arrive(greedy, 1 << 30)
+    desk.arrive(greedy, 1 << 30, sync=False)
     assert bool(desk.dispatch()) is room
     desk.device.complete(*first, desk.now)
     assert room or desk.dispatch()
+
+
+@pytest.mark.parametrize(("stalls", "room"), [(1, True), (2, False)])
+def test_a_request_that_is_expected_is_in_time_though_the_device_stalls(desk, stalls, room):
+    """A device that has another request keeps room for it, and for a stall."""
+    greedy = stalled(desk, stalls)
+    desk.arrive(desk.init_flow(SOON._replace(latency=250 * MS)), 1 << 20, sync=False)
+    desk.serve()
+    for place in (1 << 30, 1 << 31):
+        desk.arrive(greedy, place, sync=False)
+    assert desk.dispatch()
+    assert bool(desk.dispatch()) is room
 
 
 def cached(desk, writer, count):
