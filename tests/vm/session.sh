@@ -16,6 +16,11 @@ else
 	if [ -n "$MODULES" ]; then
 		cp -r /run/result/. /run/host
 	else
+		# The host's disk takes time that no instruction counts. So the virtual clock skips
+		# to the next timer, and the task that writes may seem to hang. By now all that the
+		# script has seen hang has been reported.
+		hung=/proc/sys/kernel/hung_task_timeout_secs
+		[ ! -w $hung ] || echo 0 >$hung
 		modprobe virtio_mmio
 		modprobe virtio_blk
 		tar -c -f /dev/vda -C /run/result .
