@@ -142,6 +142,19 @@ static void htbs_insert_exempt(struct htbs_device *dev,
 	htbs_trace_pass(dev, res, rq, now);
 }
 
+/* Urgent requests go in the order in which they are due: most often the last one is due last. */
+static void htbs_add_urgent(struct htbs_device *dev, struct request *rq, u64 due)
+{
+	struct request *other;
+
+	htbs_rq_set_arrived(rq, due);
+	list_for_each_entry_reverse(other, &dev->urgent, queuelist)
+		if (!htbs_before(due, htbs_rq_arrived(other)))
+			break;
+	list_add(&rq->queuelist, &other->queuelist);
+	dev->first++;
+}
+
 /*
  * A request that other groups may wait for is urgent if one of them has a reservation.
  * It is charged to its own, and passes what is pending.
@@ -156,9 +169,7 @@ static bool htbs_insert_urgent(struct htbs_device *dev,
 	if (!htbs_policy_admit_urgent(&dev->policy, now, cost, &due))
 		return false;
 	htbs_queue_bypass(dev, res, cost, now);
-	htbs_rq_set_arrived(rq, due);
-	list_add_tail(&rq->queuelist, &dev->urgent);
-	dev->first++;
+	htbs_add_urgent(dev, rq, due);
 	htbs_trace_pass(dev, res, rq, now);
 	return true;
 }

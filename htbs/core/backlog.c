@@ -128,7 +128,7 @@ bool htbs_policy_owes(const struct htbs_policy *policy,
 static void htbs_proportion_insert(struct htbs_policy *policy, struct htbs_pool *pool)
 {
 	if (!policy->active || policy->active->pool != pool)
-		htbs_fair_busy(&policy->proportions, &pool->proportion);
+		htbs_fair_busy(&policy->proportions, &pool->proportion, 0);
 	htbs_fair_insert(&policy->proportions, &pool->proportion);
 }
 
@@ -176,19 +176,36 @@ void htbs_policy_advance_shares(struct htbs_policy *policy)
 }
 
 /**
+ * htbs_policy_release() - the device is granted to no flow
+ * @policy: the policy
+ *
+ * Virtual time goes on by what the active flow had: a flow that begins later has not lacked it.
+ */
+void htbs_policy_release(struct htbs_policy *policy)
+{
+	htbs_policy_advance_shares(policy);
+	policy->active = NULL;
+}
+
+/**
  * htbs_policy_begin_share() - a flow has a request to be served, and had none
  * @policy: the policy
  * @flow: the flow, not backlogged
  *
  * While the device is kept for it, it was not idle between two requests. A device that does
- * not seek is kept for none: there a flow begins anew only if it has none in flight either.
+ * not seek is kept for none: there a flow with requests in flight was not idle either. It keeps
+ * what it lacks, of HTBS_HORIZON at most: it may lack more as it asked for less.
  */
 void htbs_policy_begin_share(struct htbs_policy *policy, struct htbs_flow *flow)
 {
-	if (policy->active == flow || (flow->in_flight && !policy->rotational))
+	u64 keeps = 0;
+
+	if (policy->active == flow)
 		return;
+	if (flow->in_flight && !policy->rotational)
+		keeps = htbs_flow_share(flow, HTBS_HORIZON);
 	htbs_policy_advance_shares(policy);
-	htbs_fair_busy(&policy->shares, &flow->share);
+	htbs_fair_busy(&policy->shares, &flow->share, keeps);
 }
 
 /**

@@ -41,9 +41,6 @@
 #include <htbs/core/surplus.h>
 #include <htbs/core/wait.h>
 
-/* The inverse of the background's part of the device's time. */
-#define HTBS_BACKGROUND_PART	16
-
 static struct htbs_flow *htbs_next_entitled(const struct htbs_policy *policy,
 					    u64 now)
 {
@@ -116,7 +113,7 @@ static struct htbs_flow *htbs_next_flow(struct htbs_policy *policy, u64 now)
 
 /*
  * What is next may not go: what is owed next, else any that may while a limit holds back
- * the other direction. On a device that does not seek, if one head of a direction may not
+ * the other direction, or the background. On a device that does not seek, if one head of a direction may not
  * go as surplus, only those of the pool may of which alone conforming requests are expected.
  * An entitled head is no surplus, whatever it goes in place of.
  */
@@ -152,12 +149,15 @@ static bool htbs_grant(struct htbs_policy *policy, struct htbs_flow *flow, u64 n
 {
 	const struct htbs_flow *was = policy->active;
 
-	policy->active = flow->background ? NULL : flow;
+	if (flow->background)
+		htbs_policy_release(policy);
+	else
+		policy->active = flow;
 	policy->run = 0;
 	policy->run_since = now;
 	if (flow->background)
-		policy->background_due = now + HTBS_BACKGROUND_PART *
-			htbs_service_time_longest(&policy->service);
+		policy->background_due = now +
+			2 * HTBS_RUN * htbs_service_time_longest(&policy->service);
 	return was != policy->active;
 }
 
@@ -267,8 +267,7 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 		if (choice->wait_began)
 			return;
 		next = stays ? policy->active : htbs_next_flow(policy, now);
-		if (!next->background &&
-		    !htbs_policy_can_dispatch(policy, next, now)) {
+		if (!htbs_policy_can_dispatch(policy, next, now)) {
 			next = htbs_next_dispatchable(policy, now);
 			stays = false;
 		}

@@ -51,14 +51,14 @@ void htbs_fair_remove(struct htbs_fair *fair, struct htbs_fair_node *node)
 }
 
 /**
- * htbs_fair_busy() - a flow was idle
+ * htbs_fair_busy() - a flow has a request to be served, and had none
  * @fair: the backlogged flows
  * @node: the flow, not backlogged yet
+ * @keeps: how much of what it lacks it keeps, over its weight; 0 if it was idle
  */
-void htbs_fair_busy(const struct htbs_fair *fair, struct htbs_fair_node *node)
+void htbs_fair_busy(const struct htbs_fair *fair, struct htbs_fair_node *node, u64 keeps)
 {
-	if (htbs_before(node->tag, fair->clock))
-		node->tag = fair->clock;
+	node->tag = htbs_later(node->tag, fair->clock - keeps);
 }
 
 /**

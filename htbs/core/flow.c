@@ -15,7 +15,7 @@
 /* Share tags count device time in units that keep small shares exact. */
 #define HTBS_SHARE_SHIFT	20
 
-/* The share tag of a weight of 1 advances as that of a bandwidth of 16 KiB/s. */
+/* The unit of weights: one of 1 counts as a bandwidth of 16 KiB/s without a weight. */
 #define HTBS_WEIGHT_RATE	16384ULL	/* bytes/s */
 
 /**
@@ -31,7 +31,7 @@ bool htbs_flow_note_dispatch(struct htbs_flow *flow,
 	bool sequential = flow->known &&
 			  extent->pos - flow->next_pos <= HTBS_SEQ_GAP;
 
-	flow->history = flow->history << 1 | sequential;
+	flow->history = (flow->history << 1 | sequential) & ((1U << HTBS_HABIT) - 1);
 	flow->next_pos = extent->pos + extent->sectors;
 	flow->sync = extent->sync;
 	flow->known = true;
@@ -106,7 +106,7 @@ bool htbs_flow_sequential(const struct htbs_flow *flow)
 
 	for (; bits; bits &= bits - 1)
 		count++;
-	return count >= HTBS_SEQ_MIN;
+	return count > HTBS_HABIT / 2;
 }
 
 /**

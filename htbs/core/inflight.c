@@ -69,9 +69,9 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 	u64 start = htbs_flow_start(flow);
 	const struct htbs_flow *other;
 
-	/* Its own deadline is as near. */
+	/* Its own deadline is as near. The background has none before it expires. */
 	if (!policy->in_flight ||
-	    (!htbs_before(now, start) &&
+	    (!flow->background && !htbs_before(now, start) &&
 	     !htbs_before(now, htbs_flow_deadline_of(flow, flow->head.arrived, start) - time)))
 		return true;
 	other = htbs_policy_expected(policy, flow, now);
@@ -84,7 +84,7 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 /**
  * htbs_policy_has_room() - whether a device that seeks has room for the head of a flow
  * @policy: the policy
- * @flow: the flow; not the background
+ * @flow: the flow
  * @now: real time, ns
  *
  * Not inlined: a device that does not seek, and is fast, pays for no more than a test.

@@ -65,22 +65,20 @@ static noinline void htbs_learn_disk(struct htbs_policy *policy, struct htbs_flo
 }
 
 /*
- * A device that does not seek is learnt from by the mean of what it has served in a while. How
- * far shares may be apart follows from that, and how long the background, the next expired
- * head, or a request that is held back waits at most.
+ * A device that does not seek is learnt from by the mean of what it has served in a while,
+ * transfers included. How far shares may be apart follows from that, and how long the background,
+ * the next expired head, or a request that is held back waits at most.
  */
-static __always_inline void
-htbs_learn_flash(struct htbs_policy *policy, u64 took, const struct htbs_sent *sent)
+static __always_inline void htbs_learn_flash(struct htbs_policy *policy, u64 took)
 {
 	struct htbs_unlearnt *unlearnt = &policy->unlearnt;
 
 	unlearnt->took += took;
-	unlearnt->bytes += sent->cost;
 	unlearnt->count++;
 	if (unlearnt->took < HTBS_MOMENT)
 		return;
 	htbs_service_time_learn(&policy->service, div64_u64(unlearnt->took, unlearnt->count),
-				div64_u64(unlearnt->bytes, unlearnt->count), true);
+				0, true);
 	*unlearnt = (struct htbs_unlearnt){ };
 }
 
@@ -103,7 +101,7 @@ htbs_policy_learn(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 	if (policy->rotational)
 		htbs_learn_disk(policy, flow, now, took, sent);
 	else
-		htbs_learn_flash(policy, took, sent);
+		htbs_learn_flash(policy, took);
 	htbs_fastest_learn(&flow->fastest, now, now - sent->at);
 	htbs_fair_charge(&policy->shares, &flow->share,
 			 htbs_flow_share(flow, sent->flags & HTBS_SENT_WRITE ?

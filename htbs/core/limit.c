@@ -13,17 +13,21 @@
  * Nothing is known of a device at first. A limit that begins at its least grows by as much
  * with each request that is not slow, and doubles once in HTBS_LIMIT_INTERVAL at most. The
  * first slow one halves what is used; when that comes is a matter of chance, so the limit may
- * be far off. Each one after it lowers by half as great a part, down to HTBS_LIMIT_DOWN, and
+ * be far off. Each one after it lowers by half as great a part, down to 1/HTBS_FADE, and
  * the steps up are in proportion: first the limit is found, then it is kept. A slow request
  * at the least limit tells nothing of it.
+ *
+ * A slow request while the limit held nothing back lowers it, too, to what is used, as what is
+ * used may be too much now. But it says little of the limit that was found before. That becomes
+ * the threshold, lowered as the limit would have been: up to there the limit grows as fast as at
+ * first, as TCP's window does up to its own threshold, until a request is slow while the limit
+ * holds surplus back.
  *
  * If several flows judge a limit, a slow request of one that has few lowers it by as many
  * steps as the others raised it meanwhile: one in so many of each flow is in balance.
  */
 #include <htbs/core/limit.h>
-
-/* The least step down, as a part of the limit. */
-#define HTBS_LIMIT_DOWN		16
+#include <htbs/core/service.h>
 
 /**
  * htbs_limit_init() - nothing is known of the device
@@ -37,46 +41,59 @@
 void htbs_limit_init(struct htbs_limit *limit, u64 first, u64 least, u64 most)
 {
 	*limit = (struct htbs_limit){
-		.value	= first,
-		.least	= least,
-		.most	= most,
-		.rarity	= 1,
-		.part	= 1,
+		.value		= first,
+		.least		= least,
+		.most		= most,
+		.threshold	= most,
+		.rarity		= 1,
+		.part		= 1,
 	};
 }
 
 static void htbs_limit_lower(struct htbs_limit *limit, u32 steps, u64 used)
 {
+	u64 top = limit->value;
+
 	if (limit->value <= limit->least)
 		return;
-	if (limit->value > used)
-		limit->value = used;
-	if (limit->part < HTBS_LIMIT_DOWN)
+	if (limit->part < HTBS_FADE)
 		limit->part *= 2;
 	if (steps > limit->part / 2)
 		steps = limit->part / 2;
+	/* The first slow one tells that the limit was as high as any may be. */
+	if (limit->part > 2 && top < limit->threshold)
+		top = limit->threshold;
+	limit->threshold = limit->full ? 0 : top - top / limit->part * steps;
+	if (limit->value > used)
+		limit->value = used;
 	limit->value -= limit->value / limit->part * steps;
 	if (limit->value < limit->least)
 		limit->value = limit->least;
 }
 
+/* Fast growth ends at the threshold. */
+static void htbs_limit_grow(struct htbs_limit *limit, u64 by)
+{
+	u64 most = htbs_limit_probes(limit) ? limit->threshold : limit->most;
+
+	limit->value += by;
+	if (limit->value > most)
+		limit->value = most;
+}
+
 static void htbs_limit_raise(struct htbs_limit *limit)
 {
-	limit->value += htbs_limit_probes(limit) ? limit->least :
-			limit->value / (limit->part * limit->rarity) + 1;
-	if (limit->value > limit->most)
-		limit->value = limit->most;
+	htbs_limit_grow(limit, htbs_limit_probes(limit) ? limit->least :
+			limit->value / (limit->part * limit->rarity) + 1);
 }
 
 /**
  * htbs_limit_double() - what was used of the limit made no request slow
- * @limit: the limit
+ * @limit: the limit, while it grows fast
  */
 void htbs_limit_double(struct htbs_limit *limit)
 {
-	limit->value *= 2;
-	if (limit->value > limit->most)
-		limit->value = limit->most;
+	htbs_limit_grow(limit, limit->value);
 }
 
 /**

@@ -93,6 +93,8 @@ void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 	RB_CLEAR_NODE(&flow->cap.rb);
 	htbs_fair_node_init(&flow->share);
 	htbs_pool_init(&flow->own, HTBS_NEED_ONE, now);
+	/* Nothing is owed to the background: all that it has is surplus. */
+	flow->own.relaxed = flow->background;
 	htbs_pool_join(params ? &flow->own : &policy->pool, flow);
 	htbs_policy_configure(policy, flow, params, now);
 }
@@ -204,7 +206,7 @@ bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow)
 	 */
 	waited = policy->wait != HTBS_WAIT_NONE;
 	policy->wait = HTBS_WAIT_NONE;
-	policy->active = NULL;
+	htbs_policy_release(policy);
 	return waited;
 }
 
@@ -356,8 +358,7 @@ htbs_send(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 	htbs_charge_dispatch(policy, flow, arrived, sent, backlogged);
 	if (sent->flags & HTBS_SENT_WRITE)
 		htbs_quota_account(&policy->quota, htbs_quota_cost(policy, extent->cost, near),
-				   flow->background || !htbs_flow_owed_from(flow, start, now),
-				   now);
+				   !htbs_flow_owed_from(flow, start, now), now);
 	return began;
 }
 
@@ -519,6 +520,9 @@ void htbs_policy_redispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 void htbs_policy_charge_bypass(struct htbs_policy *policy,
 			       struct htbs_flow *flow, u64 now, u32 cost)
 {
+	/* As before any request: the time before it was idle, and is not owed. */
+	if (!htbs_pool_busy(flow->pool))
+		htbs_pool_becomes_busy(policy, flow->pool, flow, now);
 	if (!flow->background &&
 	    !htbs_before(now, htbs_pace_start(&flow->pool->pace, now, cost)))
 		htbs_pace_charge(&flow->pool->pace, now, cost);

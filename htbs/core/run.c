@@ -171,7 +171,7 @@ static u64 htbs_max_wait(const struct htbs_policy *policy,
 static bool htbs_worth_waiting(const struct htbs_policy *policy,
 			       const struct htbs_flow *flow)
 {
-	return flow->sync && policy->rotational &&
+	return flow->sync && policy->rotational && policy->t_wait &&
 	       HTBS_THINKS * flow->think < htbs_later(policy->service.position,
 						      policy->t_wait / 4);
 }

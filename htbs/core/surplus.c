@@ -141,7 +141,7 @@ static noinline bool htbs_within_limits(struct htbs_policy *policy,
 /**
  * htbs_policy_limits_allow() - whether no limit of surplus is in the way of a flow's head
  * @policy: the policy
- * @flow: the flow; not the background
+ * @flow: the flow
  * @now: real time, ns
  *
  * Surplus is limited while conforming requests of other pools are expected. A device that
@@ -161,7 +161,7 @@ htbs_policy_limits_allow(struct htbs_policy *policy, const struct htbs_flow *flo
 /**
  * htbs_policy_can_dispatch() - whether the device may have the head of a flow
  * @policy: the policy
- * @flow: the flow; not the background
+ * @flow: the flow
  * @now: real time, ns
  *
  * Return: true if it may.

@@ -7,7 +7,7 @@
  * own it would make others wait, each of whose requests is in time.
  *
  * So such a request inherits the shortest latency of the reservations of which
- * conforming requests are expected: by then it goes first. Before, it goes as soon as
+ * conforming requests are expected, HTBS_HORIZON at most: by then it goes first. Before, it goes as soon as
  * what is owed leaves time for it, whichever flow has the device. It is charged where
  * it belongs. None is urgent while no conforming request is expected.
  *
@@ -45,12 +45,13 @@ bool htbs_policy_admit_urgent(struct htbs_policy *policy, u64 now, u32 cost,
 	struct htbs_load load = htbs_urgent_load(policy, (struct htbs_load){ }, cost);
 	const struct htbs_flow *waits = htbs_policy_expected(policy, NULL, now);
 	u64 burst = HTBS_SHARED_PART * HTBS_RUN * policy->service.position;
-	u64 tag = htbs_later(policy->urgent_tag, now);
+	u64 tag = htbs_later(policy->urgent_tag, now), latency;
 
 	if (!waits || htbs_before(now + burst, tag))
 		return false;
 	policy->urgent_tag = tag + HTBS_SHARED_PART * load.mean;
-	*due = now + htbs_flow_latency(waits);
+	latency = htbs_flow_latency(waits);
+	*due = now + (latency < HTBS_HORIZON ? latency : HTBS_HORIZON);
 	return true;
 }
 

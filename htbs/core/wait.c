@@ -100,7 +100,7 @@ bool htbs_policy_cancel_wait(struct htbs_policy *policy)
 		return false;
 
 	policy->wait = HTBS_WAIT_NONE;
-	policy->active = NULL;
+	htbs_policy_release(policy);
 	return true;
 }
 

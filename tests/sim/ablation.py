@@ -47,6 +47,7 @@ from tests.sim.loads import (
     database_and,
     neighbour,
     overload_on_a_disk,
+    poisson,
     queueing_disk,
     scattered_writer,
     steady,
@@ -119,6 +120,7 @@ def measure(disks: int) -> dict[str, Row]:
     for drive in ("hd080hj", "nearline"):
         rows[f"beside a database, {drive}"] = _beside_a_database(drive)
     rows["a reader beside 32 reads"] = _reader_beside_a_deep_one()
+    rows["beside the idle class"] = _beside_the_background()
     for name, clients in OVERLOAD_LOOPS.items():
         rows[f"overload, one at a time, {name}"] = _overload(clients)
     rows[f"{random_sets} random sets"] = _random_sets(random_sets, flash=False)
@@ -175,6 +177,21 @@ def _beside_a_database(drive: str) -> Row:
             conforming += database.conforming
             wait = max(wait, *(client.wait_max / SECOND for client in readers))
     return [total / 10, late, conforming, -1, wait]
+
+
+def _beside_the_background() -> Row:
+    """A reader beside requests of the idle class, on a disk that queues and on flash."""
+    idle = Client(Params(4096, 4096, 10**6), idle=True)
+    far = replace(idle, region=10)
+    promise = Params(160 << 10, 4096, 60 * 10**6)
+    reader = Client(promise, times=poisson(20, 60))
+    runs = [run([reader, replace(far, **habits)], seconds=60, drive="nearline")
+            for habits in ({"depth": 32}, {"depth": 32, "write": True},
+                           {"depth": 8, "size": 1 << 20, "sequential": True})]
+    tight = Client(Params(8 << 20, 64 << 10, 2 * 10**6))
+    runs.append(run([tight, replace(idle, depth=64)], replace(HTBS, t_wait=0), 20, drive="tlc"))
+    return [sum(each.total for each in runs) / 1e6, sum(each.clients[0].late for each in runs),
+            sum(each.clients[0].conforming for each in runs), -1, 0]
 
 
 def _reader_beside_a_deep_one() -> Row:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
@@ -123,10 +124,11 @@ def test_random_readers_get_all_they_ask_for():
 
 
 def test_a_run_ends_with_time_to_spare():
-    """So a batch of a reader beside a random writer goes by position: else that has 4.2 MB/s."""
-    outcome = run([steady_reader(120), scattered_writer()], HTBS, 120)
-    assert outcome.rates()[1] >= 4.3e6
-    assert outcome.late() == 0
+    """So a batch of a reader beside a random writer goes by position: else that has 4.15 MB/s."""
+    outcomes = [run([steady_reader(120), scattered_writer()], HTBS, 120, seed)
+                for seed in range(1, 7)]
+    assert fmean(outcome.rates()[1] for outcome in outcomes) >= 4.27e6
+    assert not any(outcome.late() for outcome in outcomes)
 
 
 def test_a_batch_of_what_is_owed_goes_nearest_first():

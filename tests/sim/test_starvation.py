@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.model.reservation import SECOND, Params
+from tests.sim.loads import REST
 from tests.sim.sim import MS, Client, Knobs, Plain, Run, run
 from tests.unit.strategies import examples
 
@@ -87,15 +88,25 @@ def test_surplus_gets_its_reservation_beside_tight_readers():
         assert client.wait_max < SECOND
 
 
-def test_the_background_has_its_part_whatever_conforms():
+def test_the_background_has_its_part_of_surplus():
     """One request of the background is dispatched in each sixteenth of the time.
 
     With fewer, 192 pending requests would wait for longer than the hung task timeout.
     """
-    reader = Client(Params(100 << 20, 1 << 20, 15 * MS), depth=2, think=0)
+    reader = Client(REST, depth=8, think=0, shares=True)
     for depth, most in ((41, 9 * SECOND), (192, 36 * SECOND)):
         idle = Client(Params(4096, 4096, MS), depth=depth, write=True, idle=True)
         drive = Plain(1, 10 * MS, 10 * MS)
         busy, background = run([reader, idle], FLASH, 120, drive=drive).clients
         assert background.wait_max < most
         assert busy.ios > 0.9 * 120 * SECOND / drive.most
+
+
+def test_the_background_expires_as_any_request_whatever_conforms():
+    """Beside reservations that lowered the limits it has no part, but waits for no longer."""
+    reader = Client(Params(100 << 20, 1 << 20, 15 * MS), depth=2, think=0)
+    idle = Client(Params(4096, 4096, MS), depth=192, write=True, idle=True)
+    drive = Plain(1, 10 * MS, 10 * MS)
+    busy, background = run([reader, idle], FLASH, 120, drive=drive).clients
+    assert background.wait_max < 36 * SECOND
+    assert busy.ios > 0.9 * 120 * SECOND / drive.most

@@ -93,7 +93,7 @@ def parts():
         "htbs_pace_charge": (None, POINTER(CPace), c_uint64, c_uint32),
         "htbs_fair_init": (None, POINTER(CFair)),
         "htbs_fair_serve": (None, POINTER(CFair), POINTER(CFairNode), c_uint64),
-        "htbs_fair_busy": (None, POINTER(CFair), POINTER(CFairNode)),
+        "htbs_fair_busy": (None, POINTER(CFair), POINTER(CFairNode), c_uint64),
         "htbs_fair_insert": (None, POINTER(CFair), POINTER(CFairNode)),
         "htbs_fair_pass": (None, POINTER(CFair), POINTER(CFairNode)),
         "htbs_limit_init": (None, POINTER(CLimit), c_uint64, c_uint64, c_uint64),
@@ -352,10 +352,10 @@ def test_an_idle_flow_has_saved_no_share():
     lib.htbs_fair_init(byref(fair))
     other.tag = 1000
     lib.htbs_fair_serve(byref(fair), byref(other), 100)
-    lib.htbs_fair_busy(byref(fair), byref(node))
+    lib.htbs_fair_busy(byref(fair), byref(node), 0)
     assert node.tag == 900
     node.tag = 5000
-    lib.htbs_fair_busy(byref(fair), byref(node))
+    lib.htbs_fair_busy(byref(fair), byref(node), 0)
     assert node.tag == 5000
 
 
@@ -434,5 +434,5 @@ def test_the_fastest_of_the_last_minute_or_two(steps):
         seen.append((now, took))
         lib.htbs_fastest_learn(byref(fastest), now, took)
         time = lib.htbs_fastest_time(byref(fastest))
-        assert time <= min(each for at, each in seen if now - at <= 60 * SECOND)
+        assert time <= min(each for at, each in seen if now - at <= 64 * SECOND)
         assert time >= min(each for at, each in seen if now - at <= 150 * SECOND)

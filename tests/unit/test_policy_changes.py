@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.model.reservation import COST_MIN, Params
+from tests.model.reservation import COST_MIN, SECOND, Params
 from tests.unit.desk import MS, SOON, SPARE
 from tests.unit.host import Request
 
@@ -82,6 +82,14 @@ def test_a_request_past_the_policy_counts_as_in_flight(desk):
     assert not desk.device.complete(flow, request, desk.now + 5)
     assert flow.view().in_flight == 0
     assert desk.device.view().load == 0
+
+
+def test_a_request_that_bypasses_the_policy_ends_the_idle_time(desk):
+    """It was not owed anything meanwhile: later requests are not behind by that."""
+    flow = desk.init_flow(SOON)
+    desk.now += 10 * SECOND
+    desk.device.charge_bypass(flow, COST_MIN, desk.now)
+    assert flow.view().tag == desk.now + MS
 
 
 @pytest.mark.parametrize("reserved", [True, False])

@@ -171,6 +171,16 @@ def test_no_wait_without_t_wait(lib):
     assert never_waits(desk)
 
 
+def test_no_wait_for_a_completion_without_t_wait(lib):
+    """Nor is the device kept for the active flow while a request of it is in flight."""
+    desk = Desk(lib, t_wait=0)
+    reader, other = (desk.init_flow(SPARE) for _ in range(2))
+    place = desk.read(reader, 9)
+    desk.arrive(reader, place)
+    desk.arrive(other, 1 << 30)
+    assert {desk.dispatch()[0] for _ in range(2)} == {reader, other}
+
+
 def test_no_wait_for_random_readers(desk):
     """The next request needs a seek anyway."""
     reader = desk.init_flow(SPARE)

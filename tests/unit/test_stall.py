@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.model.reservation import SECOND
 from tests.unit import host
 
-MEMORY = 60 * SECOND
+MEMORY = 64 * SECOND
 MOST = SECOND  # HTBS_HORIZON
 
 times = st.integers(1, 3 * SECOND)

@@ -33,6 +33,12 @@ def test_the_shortest_latency_is_inherited(desk):
     assert desk.device.admit_urgent(COST_MIN, desk.now) == desk.now + SOON.latency
 
 
+def test_none_waits_for_more_than_a_second(desk):
+    """However long the group may wait that it is urgent for."""
+    conforms(desk, desk.init_flow(SOON._replace(latency=60 * SECOND)))
+    assert desk.device.admit_urgent(COST_MIN, desk.now) == desk.now + SECOND
+
+
 def test_urgent_requests_have_a_part_of_the_device(desk):
     """A quarter of its time, and a burst, however many there are."""
     flow = desk.init_flow(SOON._replace(bw=SOON.bw // 10))

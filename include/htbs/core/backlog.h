@@ -22,6 +22,7 @@ bool htbs_policy_owes(const struct htbs_policy *policy,
 		      const struct htbs_flow *flow, u64 now);
 struct htbs_flow *htbs_policy_least_served(const struct htbs_policy *policy);
 void htbs_policy_advance_shares(struct htbs_policy *policy);
+void htbs_policy_release(struct htbs_policy *policy);
 void htbs_policy_begin_share(struct htbs_policy *policy, struct htbs_flow *flow);
 struct htbs_load htbs_policy_load_with(const struct htbs_policy *policy,
 				       const struct htbs_flow *flow, u32 times);

@@ -37,7 +37,7 @@ void htbs_fair_charge(struct htbs_fair *fair, struct htbs_fair_node *node,
 		      u64 had);
 void htbs_fair_reset(struct htbs_fair *fair, struct htbs_fair_node *node);
 void htbs_fair_pass(struct htbs_fair *fair, const struct htbs_fair_node *to);
-void htbs_fair_busy(const struct htbs_fair *fair, struct htbs_fair_node *node);
+void htbs_fair_busy(const struct htbs_fair *fair, struct htbs_fair_node *node, u64 keeps);
 
 /**
  * htbs_fair_node_init() - a flow is not backlogged and had nothing

@@ -18,9 +18,6 @@
 /* A request that begins this far after the end of the last one is sequential. */
 #define HTBS_SEQ_GAP		128		/* sectors: 64 KiB */
 
-/* A flow is sequential if this many of its last 8 requests were. */
-#define HTBS_SEQ_MIN		5
-
 /**
  * struct htbs_extent - a request, as far as the policy needs it
  * @arrived: when it arrived, real ns
@@ -53,7 +50,7 @@ struct htbs_extent {
  * @head: its oldest pending request; it arrived when the flow was no longer throttled
  * @far: its requests in flight for which the device positions, if it seeks
  * @background: it is IOPRIO_CLASS_IDLE (constant)
- * @history: one bit for each of the last 8 dispatched requests, 1: sequential
+ * @history: one bit for each of the last HTBS_HABIT dispatched requests, 1: sequential
  * @sync: a task waits for the last request dispatched
  * @known: a request was dispatched, so @next_pos is valid
  * @expected: its place among the flows of which conforming requests are expected
@@ -84,7 +81,7 @@ struct htbs_flow {
 	struct htbs_extent head;
 	u32 far;
 	bool background;
-	u8 history;
+	u32 history;
 	bool sync;
 	bool known;
 	struct rb_node expected;
@@ -162,11 +159,12 @@ static inline u64 htbs_flow_start(const struct htbs_flow *flow)
 
 /**
  * htbs_flow_owed_from() - whether a request of a flow is owed
- * @flow: the flow; not the background
+ * @flow: the flow
  * @start: when the request is entitled, real ns
  * @now: real time, ns
  *
- * Nothing is owed to a relaxed flow: what no device could keep is surplus.
+ * Nothing is owed to a relaxed flow: what no device could keep is surplus. Nor is anything to
+ * the background.
  *
  * Return: true if it is.
  */

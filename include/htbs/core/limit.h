@@ -20,21 +20,23 @@
  * @most: no device takes more
  * @rarity: one request in so many may be slow
  * @part: the part by which it was last lowered, 1/@part; 1: no request was slow yet
+ * @threshold: up to there it grows fast; @most if no request was slow yet
  * @full: it held back a request since it was judged last
  */
 struct htbs_limit {
 	u64 value;
 	u64 least;
 	u64 most;
+	u64 threshold;
 	u32 rarity;
 	u32 part;
 	bool full;
 };
 
-/* Whether no request was slow yet. */
+/* Whether no request was slow yet, or none since the limit fell though it held nothing back. */
 static inline bool htbs_limit_probes(const struct htbs_limit *limit)
 {
-	return limit->part == 1;
+	return limit->value < limit->threshold;
 }
 
 void htbs_limit_init(struct htbs_limit *limit, u64 first, u64 least, u64 most);

@@ -25,7 +25,7 @@
 /* No device takes more requests. */
 #define HTBS_WINDOW_MOST	(1024 * HTBS_LIMIT_ONE)
 
-/* How many deadlines of requests in flight are kept: few drives queue more commands. */
+/* The room for deadlines of requests in flight: few drives queue more commands. */
 #define HTBS_DEADLINES_MAX	128
 
 /**
@@ -82,12 +82,10 @@ struct htbs_overload {
 /**
  * struct htbs_unlearnt - completed requests of which the estimates do not know yet
  * @took: the device time that they took, ns
- * @bytes: what they were charged
  * @count: their number
  */
 struct htbs_unlearnt {
 	u64 took;
-	u64 bytes;
 	u32 count;
 };
 

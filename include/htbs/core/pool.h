@@ -39,7 +39,7 @@ struct htbs_flow;
  * @paced: those of them that were charged to @pace, and what they were charged
  * @busy: how many of them have requests pending or in flight
  * @relaxed: they reserve and ask for more than the device has: they have no pace, and
- *	are owed a request in a second at most
+ *	are owed a request in a second at most; or they are the background
  * @idle_since: when one of their requests completed last, or the pool began, real ns
  * @judged: when its pace lowered the limits last, real ns
  * @raised: how often they had been raised when a conforming request completed last

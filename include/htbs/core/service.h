@@ -23,9 +23,6 @@
 /* How long a run lasts that nothing else ends, in the longest positionings. */
 #define HTBS_RUN		8
 
-/* What a flow was seen to do is forgotten after so long. */
-#define HTBS_MEMORY		(60 * HTBS_HORIZON)
-
 /* So many requests of a flow go by position before its oldest, and the nearest of so many heads. */
 #define HTBS_SWEEP		16
 
@@ -35,6 +32,9 @@
  */
 #define HTBS_FADE		64
 #define HTBS_HABIT		8
+
+/* What a flow was seen to do is forgotten after so long, as a mean forgets samples of a second. */
+#define HTBS_MEMORY		(HTBS_FADE * HTBS_HORIZON)
 
 /* How many mean deviations are the worst, if a device has no tail; the unit of a margin. */
 #define HTBS_MARGIN		5

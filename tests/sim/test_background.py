@@ -1,0 +1,42 @@
+"""The background: requests of the idle class have what others leave, and make none of them late."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.model.reservation import SECOND, Params
+from tests.sim.loads import ALL_OVER, LITTLE, REGIONS, poisson
+from tests.sim.sim import HTBS, MS, REGION, Client, run
+
+IDLE = Client(Params(4096, 4096, MS), idle=True)
+FAR = {"region": 10, "span": (REGIONS - 11) * REGION}
+
+
+@pytest.mark.parametrize("client", [
+    {"depth": 32}, {"depth": 32, "write": True}, {"depth": 8, "size": 1 << 20, "sequential": True}],
+    ids=["random", "writes", "stream"])
+def test_it_makes_no_request_late_on_a_disk_that_queues(client):
+    """A reader with a reservation; the drive would take as much as its queue has room for."""
+    reader = Client(Params(160 << 10, 4096, 60 * MS), times=poisson(20, 60))
+    got, idle = run([reader, replace(IDLE, **FAR, **client)], drive="nearline").clients
+    assert got.late <= got.conforming / 200
+    assert got.conforming > 700
+    assert idle.ios > 0
+
+
+def test_it_makes_no_request_late_on_flash():
+    """However many requests it has: a window limits them."""
+    reader = Client(Params(8 << 20, 64 << 10, 2 * MS))
+    got, idle = run([reader, replace(IDLE, depth=64)], replace(HTBS, t_wait=0), 20,
+                    drive="tlc").clients
+    assert got.late <= got.conforming / 1000
+    assert got.bytes > 0.98 * 20 * reader.promise.bw
+    assert idle.bytes > 20 * 100e6
+
+
+def test_a_reader_that_had_the_disk_beside_it_is_not_made_to_pay():
+    """No flow is active while it has the device: another that begins then has lacked nothing."""
+    reader = Client(LITTLE, think=5 * MS, **ALL_OVER)
+    later = Client(LITTLE, begin=100 * SECOND, depth=4, **ALL_OVER)
+    got, *_ = run([reader, later, replace(IDLE, **FAR, depth=4)], seconds=130).clients
+    assert got.wait_max < SECOND // 2
