@@ -6,11 +6,12 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-from htbsctl import control, disks
+from htbsctl import control, disks, keep
 from htbsctl.disks import Disk
 from htbsctl.failure import Exit
 from htbsctl.groups import Group
 from htbsctl.host import Host
+from htbsctl.store import Store
 
 SUMMARY = "print counters for Prometheus, or write them where node_exporter finds them"
 
@@ -80,9 +81,11 @@ def run(host: Host, args: argparse.Namespace) -> int:
 def _samples(host: Host) -> Iterator[_Sample]:
     found = disks.every(host)
     on_htbs = {disk.number: disk for disk in found if disks.scheduler(host, disk) == "htbs"}
+    wanted = {disk for word in Store(host).devices() for disk in keep.there(host, word)}
     for disk in found:
         labels = {"device": disk.name}
         yield "active", "gauge", "Whether the disk is on HTBS", labels, disk.number in on_htbs
+        yield "wanted", "gauge", "Whether htbs.conf keeps the disk on HTBS", labels, disk in wanted
     for disk in on_htbs.values():
         yield from _of_disk(host, disk)
     if not on_htbs:

@@ -1,0 +1,52 @@
+"""What htbsctl metrics tells of disks: which are on HTBS, and which are to be."""
+
+import re
+
+import pytest
+
+from htbsctl.__main__ import main
+from htbsctl.failure import Exit
+from htbsctl.store import FILE
+
+
+def told(capsys, metric):
+    """The value of a metric for each disk."""
+    text = capsys.readouterr().out
+    found = re.findall(rf'(?m)^htbs_{metric}{{device="(\w+)"}} (\d+)$', text)
+    return {name: int(value) for name, value in found}
+
+
+@pytest.mark.parametrize(
+    ("conf", "wanted"),
+    [
+        (None, {"sda": 0, "sdb": 0}),
+        ("device sdb\n", {"sda": 0, "sdb": 1}),
+        # Switched to mq-deadline, by whomever.
+        ("device sda nr_requests=128\ndevice sdb\n", {"sda": 1, "sdb": 1}),
+        # A reservation does not put a disk on HTBS.
+        ("reserve app sda bw=4M\n", {"sda": 0, "sdb": 0}),
+        # A disk that is away has no gauge.
+        ("device sdz\ndevice sdb\n", {"sda": 0, "sdb": 1}),
+    ],
+)
+def test_disks_that_are_to_be_on_htbs(host, capsys, conf, wanted):
+    if conf:
+        host.put(str(FILE), conf)
+    assert main(["metrics"], host) == Exit.DONE
+    assert told(capsys, "wanted") == wanted
+
+
+def test_a_disk_is_wanted_without_the_module(host, capsys):
+    host.put(str(FILE), "device sdb\n")
+    host.put("/sys/devices/sdb/queue/scheduler", "none [mq-deadline]\n")
+    assert main(["metrics"], host) == Exit.DONE
+    text = capsys.readouterr().out
+    assert 'htbs_active{device="sdb"} 0\n' in text
+    assert 'htbs_wanted{device="sdb"} 1\n' in text
+    assert "htbs_device_" not in text
+
+
+def test_a_bad_line_is_told(host, capsys):
+    host.put(str(FILE), "device sdb frobs=1\n")
+    assert main(["metrics"], host) == Exit.FAILED
+    assert f"{FILE}:1: cannot read 'device sdb frobs=1'" in capsys.readouterr().err
