@@ -186,9 +186,17 @@ def _kept(host: Host) -> Iterator[Finding]:
     count = f"{len(kept.devices())} devices and {len(kept.reservations())} reservations"
     for word in kept.devices():
         try:
-            disks.resolve(host, word)
+            found = disks.resolve(host, word)
         except Failure:
             yield Finding(str(FILE), f"{word} is not there", f"htbsctl disable, or mend {FILE}")
+            continue
+        for disk in found:
+            if (on := disks.scheduler(host, disk)) != "htbs":
+                yield Finding(
+                    disk.name,
+                    f"{FILE} keeps it on HTBS, but it is on {on}",
+                    "htbsctl apply puts it back, or says why it cannot",
+                )
     state = host.ask("systemctl", "show", "-P", "ActiveState", service.NAME)
     if (kept.devices() or kept.reservations()) and state != "active":
         yield Finding(
