@@ -10,6 +10,7 @@ import urllib.request
 import pytest
 
 from htbsctl.__main__ import main
+from htbsctl.commands import metrics as commands
 from tests.htbsctl.conftest import Fake, host  # noqa: F401
 from tests.vm.kernels import BUILD, REPO
 
@@ -80,6 +81,17 @@ def test_each_metric_of_alerts_and_dashboard_exists(metrics):
     named = set(re.findall(r"\bhtbs_\w+", text))
     assert named
     assert named <= there
+
+
+def test_each_metric_and_alert_is_documented(metrics):
+    page = (REPO / "docs/operating.md").read_text()
+    named = set(re.findall(r"`(htbs_\w+)`", page))
+    possible = {f"htbs_{name}" for name, *_ in commands._COUNTERS.values()}
+    possible |= {f"htbs_{name}" for name, *_ in commands._PROMISES.values()}
+    possible |= set(re.findall(r"(?m)^# TYPE (\w+)", metrics.read_text()))
+    assert named == possible
+    alerts = re.findall(r"- alert: (\w+)", (FILES / "htbs.rules.yml").read_text())
+    assert [name for name in alerts if f"| `{name}` |" not in page] == []
 
 
 def test_each_line_of_the_dashboard_names_its_host():
