@@ -57,3 +57,17 @@ def test_blocks_of_shell(path):
         assert not done.stderr, block.text
         for command in re.findall(r"\bhtbsctl ([a-z]+)", block.text):
             assert command in COMMANDS, f"htbsctl {command}"
+
+
+def test_messages_of_the_kernels_log():
+    """The page of the log has all of them, but for disks and numbers."""
+    page = " ".join((REPO / "sysfs/ABI/tracing-htbs").read_text().split())
+    sources = [path for top in ("htbs", "sysfs") for path in sorted(REPO.glob(f"{top}/**/*.c"))]
+    text = "\n".join(path.read_text() for path in sources)
+    calls = re.findall(r"\bpr_(?!fmt\b)\w+\(\s*(.*)", text)
+    assert calls
+    for call in calls:
+        message = re.fullmatch(r'"(.*)\\n",?.*', call)
+        assert message, f"a message in one line: {call}"
+        for part in re.split(r"%\w+", message[1]):
+            assert part.strip(": ") in page, message[1]
