@@ -26,7 +26,7 @@ def test_commands(result: Result, name: str) -> None:
 
 def test_what_they_print_is_what_the_document_says(result: Result) -> None:
     text = result.text("operating-01-give-a-cgroup-a-reservation.out")
-    assert text.splitlines()[-1] == "8:16 bw=819200 burst=65536 latency=100000"
+    assert text.splitlines()[-1] == "8:16 bw=819200 burst=65536 latency=500000"
     assert "8:16\n" in text
     proof = result.text("README-02-the-first-reservation.out")
     assert proof.startswith("8:16 ") and "missed=0" in proof
