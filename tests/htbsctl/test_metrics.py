@@ -50,3 +50,15 @@ def test_a_bad_line_is_told(host, capsys):
     host.put(str(FILE), "device sdb frobs=1\n")
     assert main(["metrics"], host) == Exit.FAILED
     assert f"{FILE}:1: cannot read 'device sdb frobs=1'" in capsys.readouterr().err
+
+
+def test_what_is_overdue_is_not_counted_until_it_completes(host, capsys):
+    """It is in missed while it is pending, and not while it is in flight."""
+    seen = []
+    for missed, overdue in ((7, 0), (9, 2), (7, 0), (9, 0)):
+        stat = f"8:16 conforming=20 met=11 missed={missed} overdue={overdue}\n"
+        host.put("/sys/fs/cgroup/app/io.htbs.stat", stat)
+        main(["metrics"], host)
+        text = capsys.readouterr().out
+        seen += re.findall(r'htbs_(?:missed_total|overdue){group="/app",device="sdb"} (\d+)', text)
+    assert seen == ["7", "0", "7", "2", "7", "0", "9", "0"]

@@ -28,7 +28,7 @@ _COUNTERS = {
         for letter, op in _OP.items()
     },
     "conforming": ("conforming_total", "counter", "Requests that conformed", {}, 1),
-    "missed": ("missed_total", "counter", "Conforming requests that were late", {}, 1),
+    "missed": ("missed_total", "counter", "Conforming requests that completed late", {}, 1),
     "overdue": ("overdue", "gauge", "Conforming requests pending past their deadline", {}, 1),
     "late_max_us": ("late_max_seconds", "gauge", "By how much one was late at most", {}, _US),
     "waits": ("waits_total", "counter", "Times the disk was idled for the group", {}, 1),
@@ -94,6 +94,8 @@ def _samples(host: Host) -> Iterator[_Sample]:
         for number, stat in control.statistics(host, group).items():
             if number in on_htbs:
                 labels = {"group": group.short(host), "device": on_htbs[number].name}
+                # Those pending count until they are dispatched: a counter that falls looks reset.
+                stat["missed"] = stat.get("missed", 0) - stat.get("overdue", 0)
                 for key, (name, kind, text, more, unit) in _COUNTERS.items():
                     yield name, kind, text, labels | more, stat.get(key, 0) / unit
     for group, disk, promised in control.own(host, list(on_htbs.values())):
