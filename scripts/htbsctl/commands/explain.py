@@ -101,7 +101,8 @@ def _look(host: Host, pays: Group, disk: Disk, seconds: float) -> _Seen:
         time.sleep(max(0, min(_PERIOD, began + seconds - now)))
     after = control.statistics(host, pays).get(disk.number, {})
     seen.seconds = time.monotonic() - began
-    seen.numbers = {key: value - before.get(key, 0) for key, value in after.items()}
+    # Those missed may be fewer after one that was pending was dispatched.
+    seen.numbers = {key: max(0, value - before.get(key, 0)) for key, value in after.items()}
     return seen
 
 
