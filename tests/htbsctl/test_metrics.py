@@ -62,3 +62,11 @@ def test_what_is_overdue_is_not_counted_until_it_completes(host, capsys):
         text = capsys.readouterr().out
         seen += re.findall(r'htbs_(?:missed_total|overdue){group="/app",device="sdb"} (\d+)', text)
     assert seen == ["7", "0", "7", "2", "7", "0", "9", "0"]
+
+
+@pytest.mark.parametrize(("rotational", "promised"), [("1", 1000), ("0", 100)])
+def test_how_many_may_be_late(host, capsys, rotational, promised):
+    """On a device that does not seek more may be, beside writes of others."""
+    host.put("/sys/devices/sdb/queue/rotational", f"{rotational}\n")
+    assert main(["metrics"], host) == Exit.DONE
+    assert told(capsys, "device_late_one_in") == {"sdb": promised}

@@ -109,6 +109,12 @@ def _of_disk(host: Host, disk: Disk) -> Iterator[_Sample]:
     for file, (name, text) in _DEVICES.items():
         value = disks.number(host, disk.queue / file)
         yield f"device_{name}", "gauge", text, {"device": disk.name}, value
+    # Beside writes more may be late on a device that does not seek: less is promised nowhere.
+    seeks = host.read(disk.queue / "rotational").strip() == "1"
+    file = "late_one_in" if seeks else "late_one_in_writes"
+    value = disks.number(host, disk.queue / "iosched" / file)
+    text = "One conforming request in so many may be late"
+    yield "device_late_one_in", "gauge", text, {"device": disk.name}, value
 
 
 def _text(samples: Iterator[_Sample]) -> str:
