@@ -206,12 +206,16 @@ static bool htbs_begin_wait(struct htbs_policy *policy, struct htbs_flow *flow,
  * @policy: the policy
  * @now: real time, ns
  *
+ * A write that the quota holds back ends no run.
+ *
  * Return: true if it does.
  */
 bool htbs_policy_background_due(const struct htbs_policy *policy, u64 now)
 {
-	return policy->background->pending &&
-	       !htbs_before(now, policy->background_due);
+	const struct htbs_flow *flow = policy->background;
+
+	return flow->pending && !htbs_before(now, policy->background_due) &&
+	       !(flow->head.write && htbs_quota_holds(&policy->quota));
 }
 
 /*

@@ -68,8 +68,8 @@ def by_total(case: Case, runs: Runs) -> list[tuple[str, float]]:
 
 
 def ms(us: float) -> str:
-    """A latency in milliseconds."""
-    return f"{us / 1000:,.1f} ms"
+    """A latency in milliseconds; so that one just beyond a bound does not read as the bound."""
+    return f"{us / 1000:,.{2 if us < 10_000 else 1}f} ms"
 
 
 def time(us: float) -> str:

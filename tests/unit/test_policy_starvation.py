@@ -45,6 +45,23 @@ def test_background_ends_the_run_of_another(desk):
     assert desk.device.view().active is None
 
 
+def test_a_write_of_the_background_that_is_held_back_ends_no_run(desk):
+    """It is due, but may not go: the active flow keeps the device."""
+    tight, flow, background = desk.init_flow(SOON), desk.init_flow(LATER), desk.device.background
+    desk.device.quota.limit.value = 1 << 16
+    desk.arrive(tight)
+    assert desk.serve(MS) is tight
+    for _ in range(2):
+        desk.arrive(background, size=1 << 20, write=True)
+    assert desk.serve(MS) in (background, None)
+    pos = 0
+    while desk.now < desk.device.view().background_due + 200 * MS:
+        desk.arrive(flow, pos)
+        pos += 8
+        assert desk.serve(MS) in (flow, background)
+    assert desk.device.view().run > 100
+
+
 @pytest.mark.parametrize(("early", "first"), [(1, "soon"), (0, "slow")])
 def test_an_expired_head_goes_first(desk, early, first):
     """However late it is due."""
