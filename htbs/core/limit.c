@@ -18,10 +18,9 @@
  * at the least limit tells nothing of it.
  *
  * A slow request while the limit held nothing back lowers it, too, to what is used, as what is
- * used may be too much now. But it says little of the limit that was found before. That becomes
- * the threshold, lowered as the limit would have been: up to there the limit grows as fast as at
- * first, as TCP's window does up to its own threshold, until a request is slow while the limit
- * holds surplus back.
+ * used may be too much now. But it says nothing of the limit that was found before. That becomes
+ * the threshold: up to there the limit grows as fast as at first, as TCP's window does up to its
+ * own threshold, until a request is slow while the limit holds surplus back.
  *
  * If several flows judge a limit, a slow request of one that has few lowers it by as many
  * steps as the others raised it meanwhile: one in so many of each flow is in balance.
@@ -63,7 +62,7 @@ static void htbs_limit_lower(struct htbs_limit *limit, u32 steps, u64 used)
 	/* The first slow one tells that the limit was as high as any may be. */
 	if (limit->part > 2 && top < limit->threshold)
 		top = limit->threshold;
-	limit->threshold = limit->full ? 0 : top - top / limit->part * steps;
+	limit->threshold = limit->full ? 0 : top;
 	if (limit->value > used)
 		limit->value = used;
 	limit->value -= limit->value / limit->part * steps;
