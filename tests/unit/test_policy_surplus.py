@@ -275,7 +275,7 @@ def test_a_slow_request_lowers_the_window_a_late_one_the_quota(flash):
         before = quota.limit.value, window.value
         flash.now += SECOND
         quota.since = flash.now  # something was written
-        quota.limit.full = window.full = True
+        quota.limit.full = window.full = grows
         flash.arrive(tight)
         flash.serve(took=MS * 4 // 5)
         assert quota.limit.value == before[0] // (2 if grows else 1)
