@@ -148,6 +148,7 @@ htbs_policy_inflight_add(struct htbs_policy *policy, struct htbs_flow *flow,
 	if (sent->flags & HTBS_SENT_PACED) {
 		htbs_paced_add(&flow->paced, sent->cost);
 		htbs_paced_add(&flow->pool->paced, sent->cost);
+		flow->conforming += !!(sent->flags & HTBS_SENT_CONFORMS);
 	}
 	if (!policy->in_flight++)
 		policy->busy_since = sent->at;
@@ -203,6 +204,7 @@ htbs_policy_inflight_remove(struct htbs_policy *policy, struct htbs_flow *flow,
 	if (sent->flags & HTBS_SENT_PACED) {
 		htbs_paced_sub(&flow->paced, sent->cost);
 		htbs_paced_sub(&flow->pool->paced, sent->cost);
+		flow->conforming -= !!(sent->flags & HTBS_SENT_CONFORMS);
 	}
 	policy->in_flight--;
 	policy->writes -= !!(sent->flags & HTBS_SENT_WRITE);

@@ -82,6 +82,16 @@ static __always_inline void htbs_learn_flash(struct htbs_policy *policy, u64 too
 	*unlearnt = (struct htbs_unlearnt){ };
 }
 
+/* A stall of the device is not the doing of the flow whose request completes after it. */
+static noinline u64 htbs_without_stall(const struct htbs_policy *policy, u64 took, u32 cost)
+{
+	u64 transfer = cost * policy->service.stream >> 10;
+
+	if (took <= transfer)
+		return took;
+	return transfer + htbs_service_time_believable(&policy->service, took - transfer);
+}
+
 /**
  * htbs_policy_learn() - learn from a completed request, and charge the device time
  * @policy: the policy, which still has it in flight
@@ -103,6 +113,8 @@ htbs_policy_learn(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 	else
 		htbs_learn_flash(policy, took);
 	htbs_fastest_learn(&flow->fastest, now, now - sent->at);
+	if (took > HTBS_MOMENT)
+		took = htbs_without_stall(policy, took, sent->cost);
 	htbs_fair_charge(&policy->shares, &flow->share,
 			 htbs_flow_share(flow, sent->flags & HTBS_SENT_WRITE ?
 					 HTBS_WRITE_CHARGE * took : took));

@@ -96,6 +96,17 @@ void htbs_limit_double(struct htbs_limit *limit)
 }
 
 /**
+ * htbs_limit_renew() - no request judges the limit, and it holds surplus back
+ * @limit: the limit, which doubles
+ */
+void htbs_limit_renew(struct htbs_limit *limit)
+{
+	limit->part = 1;
+	limit->threshold = limit->most;
+	htbs_limit_double(limit);
+}
+
+/**
  * htbs_limit_judge() - a conforming request has completed
  * @limit: the limit
  * @slow: 0 if it did not take too long, and its flow is not behind its pace; else by how

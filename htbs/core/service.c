@@ -71,8 +71,16 @@ u64 htbs_service_time_bytes(const struct htbs_service_time *time)
 	return div64_u64(time->position << 10, time->stream);
 }
 
-/* One time, however long, says little: the drive may have had to spin up. */
-static u64 htbs_believable(const struct htbs_service_time *time, u64 took)
+/**
+ * htbs_service_time_believable() - how much of a time is the request's own
+ * @time: the estimate
+ * @took: how long the device took to position for a request, ns
+ *
+ * One time, however long, says little: the drive may have had to spin up, or has stalled.
+ *
+ * Return: ns.
+ */
+u64 htbs_service_time_believable(const struct htbs_service_time *time, u64 took)
 {
 	u64 most = 2 * htbs_service_time_longest(time) + 1000000;
 
@@ -94,12 +102,12 @@ void htbs_service_time_learn(struct htbs_service_time *time, u64 took, u32 bytes
 	u64 transfer = bytes * time->stream >> 10, error;
 
 	if (!positioned) {
-		took = htbs_believable(time, took);
+		took = htbs_service_time_believable(time, took);
 		htbs_fade(&time->stream, div64_u64(took << 10, bytes),
 			  HTBS_FADE);
 		return;
 	}
-	took = htbs_believable(time, took > transfer ? took - transfer : 0);
+	took = htbs_service_time_believable(time, took > transfer ? took - transfer : 0);
 	error = took > time->position ? took - time->position :
 					time->position - took;
 	/* The first times count as in a mean: what is believed before is a guess. */

@@ -51,16 +51,24 @@ static u64 htbs_held_up(const struct htbs_flow *flow, u64 now)
 	return now - tag;
 }
 
-/* Whether no flow with a shorter latency is expected. */
-static bool htbs_is_tightest(struct htbs_policy *policy,
-			     const struct htbs_flow *flow, u64 now)
+/*
+ * Whether no flow with a shorter latency had a conforming request just now. One that has few
+ * would else keep the limits where they are, for as long as others of it are expected.
+ */
+static bool htbs_is_tightest(const struct htbs_policy *policy, const struct htbs_flow *flow,
+			     u64 now)
 {
-	const struct htbs_flow *first;
+	struct rb_node *rb = rb_first_cached(&policy->expected);
+	const struct htbs_flow *other;
 
-	if (htbs_tree_holds_only(&policy->expected.rb_root, &flow->expected))
-		return true;
-	first = htbs_policy_expected(policy, NULL, now);
-	return !first || htbs_flow_latency(first) >= htbs_flow_latency(flow);
+	for (; rb; rb = rb_next(rb)) {
+		other = rb_entry(rb, struct htbs_flow, expected);
+		if (htbs_flow_latency(other) >= htbs_flow_latency(flow))
+			break;
+		if (now - (other->expected_until - other->expect_for) < HTBS_LIMIT_INTERVAL)
+			return false;
+	}
+	return true;
 }
 
 /* How far a flow is behind its pace is asked once in a latency, or in an interval if less. */
@@ -90,7 +98,7 @@ static bool htbs_surplus_was_held(const struct htbs_policy *policy)
 }
 
 /* Whether a request in time raises the limits. */
-static bool htbs_may_raise(struct htbs_policy *policy, const struct htbs_flow *flow,
+static bool htbs_may_raise(const struct htbs_policy *policy, const struct htbs_flow *flow,
 			   u64 now, u32 cost)
 {
 	return htbs_held_up(flow, now) <= htbs_pace_step(&flow->pool->pace, cost) &&
@@ -126,6 +134,42 @@ static void htbs_judge_pace(struct htbs_policy *policy, struct htbs_flow *other,
 	htbs_quota_judge(&policy->quota, 1, now);
 }
 
+/* Whether a conforming request of another pool has arrived of late, or is in flight. */
+static bool htbs_others_conform(const struct htbs_policy *policy, const struct htbs_flow *flow,
+				u64 now)
+{
+	struct rb_node *rb = rb_first_cached(&policy->expected);
+	const struct htbs_flow *other;
+
+	for (; rb; rb = rb_next(rb)) {
+		other = rb_entry(rb, struct htbs_flow, expected);
+		if (other->pool != flow->pool &&
+		    (other->conforming || htbs_before(now, other->expected_until)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Groups that always ask for more than they reserved are expected while they have requests, but
+ * have none that conforms: so none judges the limits, and each holds the others back. A limit that
+ * holds surplus back for their sake alone is as little known as at first. It doubles with each
+ * HTBS_LIMIT_INTERVAL in which it does.
+ */
+static void htbs_grow_unjudged(struct htbs_policy *policy, const struct htbs_flow *flow,
+			       u64 now)
+{
+	struct htbs_limit *limit = flow->head.write ? &policy->quota.limit : &policy->window;
+
+	if (!limit->full)
+		policy->unjudged_since = now;
+	if (now - policy->unjudged_since < HTBS_LIMIT_INTERVAL ||
+	    htbs_others_conform(policy, flow, now))
+		return;
+	policy->unjudged_since = now;
+	htbs_limit_renew(limit);
+}
+
 /*
  * Whether the head of a flow may go as surplus. That is limited for others: what a flow
  * itself has reserved does not limit it.
@@ -133,6 +177,7 @@ static void htbs_judge_pace(struct htbs_policy *policy, struct htbs_flow *other,
 static noinline bool htbs_within_limits(struct htbs_policy *policy,
 					const struct htbs_flow *flow, u64 now)
 {
+	htbs_grow_unjudged(policy, flow, now);
 	htbs_judge_pace(policy, htbs_policy_expected(policy, flow, now), now);
 	return flow->head.write ? htbs_quota_allows(&policy->quota, now) :
 	       policy->rotational || htbs_window_open(policy);

@@ -120,7 +120,7 @@ struct htbs_reservation {
  * @dispatch: requests to dispatch first: inserted at the head, or requeued
  * @exempt: requests that are exempt from their caps; charged on insertion
  * @urgent: requests that groups with a reservation may wait for (core/urgent.c), in
- *	order of arrival; charged on insertion
+ *	the order in which they are due; charged on insertion
  * @first: the requests on these three lists
  * @exempt_turn: the last request dispatched was one of @exempt
  * @pool_tags: how many tags surplus leaves to the groups without a reservation

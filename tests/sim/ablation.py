@@ -54,7 +54,7 @@ from tests.sim.loads import (
     steady_reader,
     unlimited,
 )
-from tests.sim.sim import HTBS, Client, Knobs, run
+from tests.sim.sim import HTBS, Client, Knobs, Plain, run
 
 SEED, DISKS, OVERLOADED = 77, 30, 6
 TOTAL, LATE, KEPT, WAIT = 0.02, 0.1, 0.02, 0.5
@@ -121,6 +121,7 @@ def measure(disks: int) -> dict[str, Row]:
         rows[f"beside a database, {drive}"] = _beside_a_database(drive)
     rows["a reader beside 32 reads"] = _reader_beside_a_deep_one()
     rows["beside the idle class"] = _beside_the_background()
+    rows["two that ask for more"] = _two_that_ask_for_more()
     for name, clients in OVERLOAD_LOOPS.items():
         rows[f"overload, one at a time, {name}"] = _overload(clients)
     rows[f"{random_sets} random sets"] = _random_sets(random_sets, flash=False)
@@ -192,6 +193,14 @@ def _beside_the_background() -> Row:
     runs.append(run([tight, replace(idle, depth=64)], replace(HTBS, t_wait=0), 20, drive="tlc"))
     return [sum(each.total for each in runs) / 1e6, sum(each.clients[0].late for each in runs),
             sum(each.clients[0].conforming for each in runs), -1, 0]
+
+
+def _two_that_ask_for_more() -> Row:
+    """Two groups on a device that takes 32 requests at a time: far more than they reserved."""
+    clients = [Client(LITTLE, depth=100, think=0)] * 2
+    knobs = replace(HTBS, t_wait=0, seeks=False)
+    outcome = run(clients, knobs, 30, drive=Plain(32, 10**6, 1_200_000))
+    return [outcome.total / 1e6, 0, 0, -1, 0]
 
 
 def _reader_beside_a_deep_one() -> Row:

@@ -452,3 +452,30 @@ def test_a_device_that_does_not_seek_is_known_by_the_whole_time_of_its_requests(
         flash.arrive(flow, size=1 << 20)
         flash.serve(3 * MS)
     assert flash.device.service.position == pytest.approx(3 * MS, rel=0.1)
+
+
+def test_a_stall_is_charged_to_no_flow(flash):
+    """The one whose request completes first after it would lose its share for as long."""
+    flow = flash.init_flow(SPARE._replace(weight=100))
+    for _ in range(100):
+        flash.arrive(flow)
+        flash.serve(MS)
+    share = flow.view().share
+    flash.arrive(flow)
+    flash.serve(3 * SECOND)
+    assert flow.view().share - share < share / 20
+
+
+def test_limits_do_not_grow_while_a_conforming_request_is_in_flight(flash):
+    """However long it takes: it will tell. Without one, and none expected, they double."""
+    tight, other = flash.init_flow(SOON._replace(latency=100 * SECOND)), flash.init_flow(SPARE)
+    flash.device.window.value = 2 * ONE
+    flash.arrive(tight)
+    served = flash.dispatch()
+    assert served[0] is tight
+    for _ in range(8):
+        flash.arrive(other)
+    for _ in range(40):
+        flash.now += 100 * MS
+        flash.dispatch()
+        assert flash.device.window.value <= 2 * ONE

@@ -46,6 +46,7 @@ struct htbs_extent {
  * @pending: pending requests
  * @in_flight: requests dispatched and not completed
  * @paced: those of them that were charged to the pace, and what they were charged
+ * @conforming: those of these that conformed
  * @backlogged: its place among the backlogged flows, while it is one of them
  * @head: its oldest pending request; it arrived when the flow was no longer throttled
  * @far: its requests in flight for which the device positions, if it seeks
@@ -77,6 +78,7 @@ struct htbs_flow {
 	u32 pending;
 	u32 in_flight;
 	struct htbs_paced paced;
+	u32 conforming;
 	struct list_head backlogged;
 	struct htbs_extent head;
 	u32 far;

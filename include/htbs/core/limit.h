@@ -41,6 +41,7 @@ static inline bool htbs_limit_probes(const struct htbs_limit *limit)
 
 void htbs_limit_init(struct htbs_limit *limit, u64 first, u64 least, u64 most);
 void htbs_limit_double(struct htbs_limit *limit);
+void htbs_limit_renew(struct htbs_limit *limit);
 void htbs_limit_judge(struct htbs_limit *limit, u32 slow, u64 used);
 
 #endif /* HTBS_CORE_LIMIT_H */

@@ -150,6 +150,7 @@ struct htbs_deadline {
  * @window: limits the reads of surplus in flight, if not @rotational; in units of
  *	1/HTBS_LIMIT_ONE
  * @window_doubled: when @window doubled last, real ns
+ * @unjudged_since: since when a limit holds surplus back that no request has judged, real ns
  * @raised: how often a conforming request raised the limits of surplus
  * @quota: limits the writes of surplus
  * @trust: how far deviations tell the worst; @margin is HTBS_MARGIN divided by it
@@ -205,6 +206,7 @@ struct htbs_policy {
 	u64 later_at;
 	struct htbs_limit window;
 	u64 window_doubled;
+	u64 unjudged_since;
 	u32 raised;
 	struct htbs_quota quota;
 	struct htbs_limit trust;

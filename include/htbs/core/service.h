@@ -79,6 +79,7 @@ struct htbs_load {
 void htbs_service_time_init(struct htbs_service_time *time, u64 position);
 void htbs_service_time_learn(struct htbs_service_time *time, u64 took, u32 bytes,
 			     bool positioned);
+u64 htbs_service_time_believable(const struct htbs_service_time *time, u64 took);
 u64 htbs_service_time_longest(const struct htbs_service_time *time);
 u64 htbs_service_time_bytes(const struct htbs_service_time *time);
 

@@ -1,0 +1,42 @@
+"""Limits of surplus on flash: they protect reservations, and leave the rest of the drive to all."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.model.reservation import SECOND, Params
+from tests.sim.loads import LITTLE, REST
+from tests.sim.sim import HTBS, MS, Client, Plain, run
+
+FLASH = replace(HTBS, t_wait=0, seeks=False)
+PARALLEL = Plain(32, MS, 1_200_000)
+
+
+@pytest.mark.parametrize("write", [False, True], ids=["reads", "writes"])
+@pytest.mark.parametrize("promise", [LITTLE, Params(8 << 20, 64 << 10, 10 * MS)], ids=str)
+def test_groups_that_ask_for_more_than_they_reserved_have_all_of_the_drive(promise, write):
+    """No request of them conforms, so none tells how much of it they may have: they had a tenth."""
+    busy = Client(promise, depth=100, think=0, write=write)
+    free = run([replace(busy, promise=REST, shares=True)] * 2, FLASH, 30, drive=PARALLEL)
+    held = run([busy] * 2, FLASH, 30, drive=PARALLEL)
+    assert held.total > 0.9 * free.total
+
+
+def test_a_reader_with_one_request_at_a_time_is_not_held_back_for_a_deep_one():
+    """Between two requests others of it are not expected: so it alone was limited, to 16/s."""
+    deep = Client(LITTLE._replace(weight=1), depth=64, think=0)
+    one = Client(LITTLE._replace(weight=10_000), think=MS)
+    got = run([deep, one], FLASH, 30, drive=PARALLEL).clients[1]
+    assert got.ios > 400 * 30
+
+
+@pytest.mark.parametrize("every", [0, SECOND, 30 * SECOND])
+def test_a_flow_with_few_requests_and_a_short_latency_does_not_lower_the_quota(every):
+    """It seldom raises the quota, and others lowered it meanwhile: to 8 from 30 MB/s."""
+    steady = Client(Params(8 << 20, 64 << 10, 2 * MS))
+    writer = Client(REST, size=128 << 10, depth=64, write=True, think=2000, shares=True)
+    rare = Client(Params(1 << 20, 64 << 10, 1_500_000),
+                  times=list(range(SECOND, 60 * SECOND, every)) if every else [SECOND])
+    got = run([steady, rare, writer], replace(HTBS, t_wait=0), 60, drive="tlc")
+    assert got.rates()[2] > 25e6
+    assert got.clients[0].late < got.clients[0].conforming / 100
