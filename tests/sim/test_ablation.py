@@ -1,6 +1,7 @@
 """Each mechanism and constant is in the code, and what differs without it is told."""
 
 import re
+import subprocess
 
 import pytest
 
@@ -8,6 +9,7 @@ from tests.mutants.run import ROOT, Mutant
 from tests.sim import ablation, sensitivity
 from tests.sim.ablation import differences, entries
 from tests.sim.sensitivity import Trial, constants
+from tests.unit.host import FLAGS, TOOLS
 
 
 @pytest.mark.parametrize("mechanism", entries(), ids=lambda mechanism: mechanism.name)
@@ -15,6 +17,18 @@ def test_applies(mechanism: Mutant):
     """A change that the code has outgrown is seen at once."""
     path, changed = mechanism.find(ROOT)
     assert changed != path.read_text()
+
+
+@pytest.mark.parametrize("mechanism", entries(), ids=lambda mechanism: mechanism.name)
+def test_compiles(mechanism: Mutant, tmp_path):
+    """With warnings as errors, as the simulation is built."""
+    path, changed = mechanism.find(ROOT)
+    source = tmp_path / path.name
+    source.write_text(changed)
+    include = (ROOT / "tests/unit/include", TOOLS / "include", ROOT / "include")
+    flags = [flag for flag in FLAGS if flag != "-shared"]
+    subprocess.run(["gcc", *flags, "-x", "c", "-fsyntax-only", *(f"-I{each}" for each in include),
+                    str(source)], check=True)
 
 
 @pytest.mark.parametrize("name", constants())
