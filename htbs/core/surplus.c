@@ -53,22 +53,24 @@ static u64 htbs_held_up(const struct htbs_flow *flow, u64 now)
 
 /*
  * Whether no flow with a shorter latency had a conforming request just now. One that has few
- * would else keep the limits where they are, for as long as others of it are expected.
+ * would else keep the limits where they are, for as long as others of it are expected. Of more
+ * than HTBS_SWEEP flows one is taken to have had one.
  */
 static bool htbs_is_tightest(const struct htbs_policy *policy, const struct htbs_flow *flow,
 			     u64 now)
 {
 	struct rb_node *rb = rb_first_cached(&policy->expected);
 	const struct htbs_flow *other;
+	u32 looks;
 
-	for (; rb; rb = rb_next(rb)) {
+	for (looks = 0; rb && looks < HTBS_SWEEP; rb = rb_next(rb), looks++) {
 		other = rb_entry(rb, struct htbs_flow, expected);
 		if (htbs_flow_latency(other) >= htbs_flow_latency(flow))
-			break;
+			return true;
 		if (now - (other->expected_until - other->expect_for) < HTBS_LIMIT_INTERVAL)
 			return false;
 	}
-	return true;
+	return !rb;
 }
 
 /* How far a flow is behind its pace is asked once in a latency, or in an interval if less. */
@@ -163,11 +165,11 @@ static void htbs_grow_unjudged(struct htbs_policy *policy, const struct htbs_flo
 
 	if (!limit->full)
 		policy->unjudged_since = now;
-	if (now - policy->unjudged_since < HTBS_LIMIT_INTERVAL ||
-	    htbs_others_conform(policy, flow, now))
+	if (now - policy->unjudged_since < HTBS_LIMIT_INTERVAL)
 		return;
 	policy->unjudged_since = now;
-	htbs_limit_renew(limit);
+	if (!htbs_others_conform(policy, flow, now))
+		htbs_limit_renew(limit);
 }
 
 /*
