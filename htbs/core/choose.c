@@ -113,9 +113,10 @@ static struct htbs_flow *htbs_next_flow(struct htbs_policy *policy, u64 now)
 
 /*
  * What is next may not go: what is owed next, else any that may while a limit holds back
- * the other direction, or the background. On a device that does not seek, if one head of a direction may not
+ * the other direction. On a device that does not seek, if one head of a direction may not
  * go as surplus, only those of the pool may of which alone conforming requests are expected.
- * An entitled head is no surplus, whatever it goes in place of.
+ * An entitled head is no surplus, whatever it goes in place of. The background is in no tree:
+ * it goes when it is next again.
  */
 static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
 						u64 now)

@@ -7,9 +7,9 @@
  * own it would make others wait, each of whose requests is in time.
  *
  * So such a request inherits the shortest latency of the reservations of which
- * conforming requests are expected, HTBS_HORIZON at most: by then it goes first. Before, it goes as soon as
- * what is owed leaves time for it, whichever flow has the device. It is charged where
- * it belongs. None is urgent while no conforming request is expected.
+ * conforming requests are expected, HTBS_HORIZON at most: by then it goes first. Before, it
+ * goes as soon as what is owed leaves time for it, whichever flow has the device. It is charged
+ * where it belongs. None is urgent while no conforming request is expected.
  *
  * That must not become a privilege, as any group can make metadata. So urgent requests
  * have an arrival curve together, of the time that the device takes for them: no more
