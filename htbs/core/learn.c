@@ -82,7 +82,7 @@ static __always_inline void htbs_learn_flash(struct htbs_policy *policy, u64 too
 	*unlearnt = (struct htbs_unlearnt){ };
 }
 
-/* A stall of the device is not the doing of the flow whose request completes after it. */
+/* A stall of the device is not charged to the flow of the request that completes after it. */
 static noinline u64 htbs_without_stall(const struct htbs_policy *policy, u64 took, u32 cost)
 {
 	u64 transfer = cost * policy->service.stream >> 10;

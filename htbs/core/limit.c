@@ -59,7 +59,7 @@ static void htbs_limit_lower(struct htbs_limit *limit, u32 steps, u64 used)
 		limit->part *= 2;
 	if (steps > limit->part / 2)
 		steps = limit->part / 2;
-	/* The first slow one tells that the limit was as high as any may be. */
+	/* Before the first slow request the threshold is none that was found. */
 	if (limit->part > 2 && top < limit->threshold)
 		top = limit->threshold;
 	limit->threshold = limit->full ? 0 : top;

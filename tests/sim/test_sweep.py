@@ -29,12 +29,13 @@ def test_all_writes_are_reserved():
 
 
 def test_beside_a_reader():
-    """Reads due within 100 ms are not late, and the writer is 1.4 times as fast."""
+    """Reads due within 100 ms are not late, and the writer is 1.4 times as fast, at 4.3 MB/s."""
     by_age, swept = (run([READER, scattered_writer()], knobs) for knobs in (BY_AGE, Knobs()))
     assert swept.late() == by_age.late() == 0
     assert swept.clients[0].ios == by_age.clients[0].ios
     assert swept.clients[0].conforming > 0.9 * by_age.clients[0].conforming
     assert swept.rates()[1] > 1.4 * by_age.rates()[1]
+    assert swept.rates()[1] > 4.2e6
 
 
 def test_two_writers():

@@ -407,7 +407,7 @@ def test_the_background_leaves_room_on_a_device_that_seeks(desk):
 
 
 def test_a_flow_with_requests_in_flight_saves_up_a_second_at_most(flash):
-    """Else one that asked for less than its share takes the device for as long as it likes."""
+    """Else a flow that asked for less than its share has the device until it has caught up."""
     one, other = (flash.init_flow(None) for _ in range(2))
     flash.device.configure_pool(one, SPARE._replace(weight=100), flash.now)
     flash.arrive(one)
@@ -427,7 +427,7 @@ def test_a_flow_with_requests_in_flight_saves_up_a_second_at_most(flash):
 def test_a_flow_that_had_the_device_alone_is_not_made_to_pay_for_it(desk, idled):
     """Though no flow was active after each of its requests: a wait ended, or the background went.
 
-    One that begins later would have the device for as long.
+    A flow that begins later would have the device for as long.
     """
     one, other = (desk.init_flow(SPARE._replace(weight=100)) for _ in range(2))
     for place in range(200):
@@ -455,7 +455,7 @@ def test_a_device_that_does_not_seek_is_known_by_the_whole_time_of_its_requests(
 
 
 def test_a_stall_is_charged_to_no_flow(flash):
-    """The one whose request completes first after it would lose its share for as long."""
+    """The flow of the request that completes first would have no share for as long."""
     flow = flash.init_flow(SPARE._replace(weight=100))
     for _ in range(100):
         flash.arrive(flow)
@@ -467,7 +467,7 @@ def test_a_stall_is_charged_to_no_flow(flash):
 
 
 def test_limits_do_not_grow_while_a_conforming_request_is_in_flight(flash):
-    """However long it takes: it will tell. Without one, and none expected, they double."""
+    """However long that takes: its completion judges them."""
     tight, other = flash.init_flow(SOON._replace(latency=100 * SECOND)), flash.init_flow(SPARE)
     flash.device.window.value = 2 * ONE
     flash.arrive(tight)
