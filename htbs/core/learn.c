@@ -83,13 +83,15 @@ static __always_inline void htbs_learn_flash(struct htbs_policy *policy, u64 too
 }
 
 /* A stall of the device is not charged to the flow of the request that completes after it. */
-static noinline u64 htbs_without_stall(const struct htbs_policy *policy, u64 took, u32 cost)
+static noinline u64 htbs_without_stall(struct htbs_policy *policy, u64 now, u64 took, u32 cost)
 {
-	u64 transfer = cost * policy->service.stream >> 10;
+	u64 transfer = cost * policy->service.stream >> 10, own;
 
 	if (took <= transfer)
 		return took;
-	return transfer + htbs_service_time_believable(&policy->service, took - transfer);
+	own = transfer + htbs_service_time_believable(&policy->service, took - transfer);
+	htbs_stall_note(&policy->stall, now, took, own);
+	return own;
 }
 
 /**
@@ -114,7 +116,7 @@ htbs_policy_learn(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 		htbs_learn_flash(policy, took);
 	htbs_fastest_learn(&flow->fastest, now, now - sent->at);
 	if (took > HTBS_MOMENT)
-		took = htbs_without_stall(policy, took, sent->cost);
+		took = htbs_without_stall(policy, now, took, sent->cost);
 	htbs_fair_charge(&policy->shares, &flow->share,
 			 htbs_flow_share(flow, sent->flags & HTBS_SENT_WRITE ?
 					 HTBS_WRITE_CHARGE * took : took));

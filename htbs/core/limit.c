@@ -18,9 +18,10 @@
  * at the least limit tells nothing of it.
  *
  * A slow request while the limit held nothing back lowers it, too, to what is used, as what is
- * used may be too much now. But it says nothing of the limit that was found before. That becomes
- * the threshold: up to there the limit grows as fast as at first, as TCP's window does up to its
- * own threshold, until a request is slow while the limit holds surplus back.
+ * used may be too much now. But the limit that was found before falls by its part only, as by any
+ * slow request. That becomes the threshold: up to there the limit grows as fast as at first, as
+ * TCP's window does up to its own threshold, until a request is slow while the limit holds surplus
+ * back.
  *
  * If several flows judge a limit, a slow request of one that has few lowers it by as many
  * steps as the others raised it meanwhile: one in so many of each flow is in balance.
@@ -62,7 +63,7 @@ static void htbs_limit_lower(struct htbs_limit *limit, u32 steps, u64 used)
 	/* Before the first slow request the threshold is none that was found. */
 	if (limit->part > 2 && top < limit->threshold)
 		top = limit->threshold;
-	limit->threshold = limit->full ? 0 : top;
+	limit->threshold = limit->full ? 0 : top - top / limit->part * steps;
 	if (limit->value > used)
 		limit->value = used;
 	limit->value -= limit->value / limit->part * steps;

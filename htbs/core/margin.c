@@ -10,6 +10,7 @@
  */
 #include <linux/math64.h>
 
+#include <htbs/core/flow.h>
 #include <htbs/core/margin.h>
 #include <htbs/core/policy.h>
 
@@ -33,16 +34,21 @@ void htbs_policy_init_margin(struct htbs_policy *policy)
 /**
  * htbs_policy_judge_margin() - a conforming request has completed
  * @policy: the policy of a device that seeks
- * @late: it was due before; its reservation is not impossible
+ * @flow: its flow, whose reservation is not impossible
+ * @now: real time, ns
+ * @due: until when it was to be completed, real ns
  *
- * In an overload deadlines are not kept. On a device that does not seek they are not put off
- * to the last moment, and there is no margin.
+ * In an overload deadlines are not kept, nor are those of requests that wait as the device has
+ * stalled. On a device that does not seek they are not put off to the last moment, and there is no
+ * margin.
  */
-void htbs_policy_judge_margin(struct htbs_policy *policy, bool late)
+void htbs_policy_judge_margin(struct htbs_policy *policy, const struct htbs_flow *flow,
+			      u64 now, u64 due)
 {
-	if (policy->overload.now)
+	if (policy->overload.now ||
+	    htbs_stall_delays(&policy->stall, due - htbs_flow_latency(flow)))
 		return;
 	policy->trust.full = true;
-	htbs_limit_judge(&policy->trust, late, policy->trust.value);
+	htbs_limit_judge(&policy->trust, htbs_before(due, now), policy->trust.value);
 	htbs_set_margin(policy);
 }

@@ -456,9 +456,9 @@ htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 
 	if (conforms && htbs_before(sent->at, sent->due))
 		htbs_policy_judge_limits(policy, flow, now, sent);
-	if (conforms && policy->rotational && !was)
-		htbs_policy_judge_margin(policy, htbs_before(sent->due, now));
 	htbs_policy_learn(policy, flow, now, sent);
+	if (conforms && policy->rotational && !was)
+		htbs_policy_judge_margin(policy, flow, now, sent->due);
 	htbs_policy_inflight_remove(policy, flow, sent);
 	flow->idle_since = now;
 	flow->pool->idle_since = now;

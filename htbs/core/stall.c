@@ -6,8 +6,10 @@
  * hypervisor runs another guest.  That takes many times as long as to position, once in so
  * many requests that mean and deviation tell nothing of it.  So the longest time is kept
  * that the device took for a single request, as BBR keeps the shortest round-trip time.  A
- * time that was seen once says little: the drive may have had to spin up.
+ * time that was seen once says little: the drive may have had to spin up.  What is late because of
+ * it says nothing of how long the device takes else.
  */
+#include <htbs/core/params.h>
 #include <htbs/core/service.h>
 #include <htbs/core/stall.h>
 
@@ -22,7 +24,8 @@ void htbs_stall_learn(struct htbs_stall *stall, u64 now, u64 took)
 	if (took > HTBS_HORIZON)
 		took = HTBS_HORIZON;
 	if (now - stall->since > HTBS_MEMORY)
-		*stall = (struct htbs_stall){ .before = stall->second, .since = now };
+		*stall = (struct htbs_stall){ .before = stall->second, .since = now,
+					      .over = stall->over };
 	if (took > stall->longest) {
 		stall->second = stall->longest;
 		stall->longest = took;
@@ -40,4 +43,34 @@ void htbs_stall_learn(struct htbs_stall *stall, u64 now, u64 took)
 u64 htbs_stall_time(const struct htbs_stall *stall)
 {
 	return stall->second > stall->before ? stall->second : stall->before;
+}
+
+/**
+ * htbs_stall_note() - the device has stalled
+ * @stall: that of the device, which has learned from the request
+ * @now: real time, ns
+ * @took: how long the device took for a request, ns
+ * @own: how much of that is believed to be the request's own, ns
+ *
+ * For what was seen twice room is left: what is late by that is late by too small an estimate.
+ */
+void htbs_stall_note(struct htbs_stall *stall, u64 now, u64 took, u64 own)
+{
+	if (took > own && took > htbs_stall_time(stall))
+		stall->over = now + (took - own);
+}
+
+/**
+ * htbs_stall_delays() - whether a request waits as the device has stalled
+ * @stall: that of the device
+ * @arrived: when the request arrived, ns
+ *
+ * What arrives meanwhile is served afterwards. With half of the device reserved that takes as long
+ * again.
+ *
+ * Return: true if it may.
+ */
+bool htbs_stall_delays(const struct htbs_stall *stall, u64 arrived)
+{
+	return htbs_before(arrived, stall->over);
 }

@@ -73,13 +73,17 @@ static bool htbs_is_tightest(const struct htbs_policy *policy, const struct htbs
 	return !rb;
 }
 
-/* How far a flow is behind its pace is asked once in a latency, or in an interval if less. */
+/*
+ * How far a flow is behind its pace is asked once in a latency, or in an interval if less. While
+ * the device completes nothing, as it stalls, that tells no more than it did.
+ */
 static bool htbs_pace_is_due(const struct htbs_policy *policy, const struct htbs_flow *flow,
 			     u64 now)
 {
 	u64 latency = htbs_flow_latency(flow);
 
-	return !policy->rotational && now - flow->pool->judged >=
+	return !policy->rotational && htbs_before(flow->pool->judged, policy->busy_since) &&
+	       now - flow->pool->judged >=
 	       (latency < HTBS_LIMIT_INTERVAL ? latency : HTBS_LIMIT_INTERVAL);
 }
 

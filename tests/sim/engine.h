@@ -25,6 +25,9 @@ struct sim_setup {
 	u32 late;		/* one conforming request in so many may be late */
 	u32 late_writes;	/* the same, beside writes on a drive that does not seek */
 	struct sim_plain plain;
+	u64 stall_at;		/* the drive completes nothing from then on, ns */
+	u64 stall;		/* for so long, ns */
+	u64 stall_bytes;	/* and again each time that so much was written; 0: once */
 };
 
 /* What a policy may want to know of a request. */

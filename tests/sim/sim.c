@@ -68,6 +68,8 @@ static struct sim_flow flows[SIM_CLIENTS];
 static struct sim_outcome *out;
 static u64 overload_began;
 static u64 seed;
+static u64 stall_at, stall;	/* ns */
+static u64 stall_bytes, written;
 
 /* Commands in flight. */
 static struct {
@@ -215,6 +217,11 @@ static void serve(struct sim_flow *of, u64 now,
 {
 	u32 nr = 0;
 
+	written += request->what.write ? request->what.size : 0;
+	if (stall_bytes && written >= stall_bytes) {
+		stall_at = now;
+		written = 0;
+	}
 	while (service[nr].of)
 		nr++;
 	service[nr].of = of;
@@ -284,6 +291,12 @@ static bool dispatch(u64 now)
 	return true;
 }
 
+/* A drive that stalls completes nothing meanwhile. */
+static u64 stalled(u64 done)
+{
+	return done - stall_at < stall ? stall_at + stall : done;
+}
+
 /* When the drive has its next event, and with which command, if it is a completion. */
 static u64 drive_event(u64 now, u32 *nr)
 {
@@ -291,7 +304,7 @@ static u64 drive_event(u64 now, u32 *nr)
 	u32 i, seen;
 
 	while (sim_drive_decide(now, &i, &done))
-		service[i].done = done;
+		service[i].done = stalled(done);
 	for (i = 0, seen = 0; seen < serving; i++) {
 		if (!service[i].of)
 			continue;
@@ -315,6 +328,10 @@ static void set_up(const struct sim_setup *setup, struct sim_client *clients,
 	u32 i, slot;
 
 	seed = setup->seed;
+	stall_at = setup->stall_at;
+	stall = setup->stall;
+	stall_bytes = setup->stall_bytes;
+	written = 0;
 	sim_drive_reset(setup->drive, &setup->plain);
 	depth = sim_drive_depth();
 	serving = 0;

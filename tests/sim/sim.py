@@ -66,7 +66,8 @@ class CSetup(Structure):
                 ("seek", c_uint64), ("seconds", c_uint64), ("seed", c_uint64), ("seeks", c_bool),
                 ("window", c_uint32), ("quota", c_uint64), ("late", c_uint32),
                 ("late_writes", c_uint32),
-                ("plain", CPlain)]
+                ("plain", CPlain), ("stall_at", c_uint64), ("stall", c_uint64),
+                ("stall_bytes", c_uint64)]
 
 
 class COutcome(Structure):
@@ -130,6 +131,19 @@ class Plain:
     depth: int
     least: int
     most: int
+
+
+@dataclass(frozen=True)
+class Stalls:
+    """A drive that completes nothing from `at` on, for as long as it `lasts`, ns.
+
+    With `written` it stalls again each time that so many bytes were written.
+    """
+
+    drive: str | Plain | Disk | Flash
+    at: int
+    lasts: int
+    written: int = 0
 
 
 PAPER = Knobs(20)
@@ -205,10 +219,12 @@ def worst_read() -> int:
 
 
 def run(clients: Sequence[Client], knobs: Knobs = HTBS, seconds: int = 60, seed: int = 1,
-        drive: str | Plain | Disk | Flash = "hd080hj") -> Run:
+        drive: str | Plain | Disk | Flash | Stalls = "hd080hj") -> Run:
     """Run some clients on a drive for some seconds."""
     lib = library(paper=bool(knobs.b_max), changed=knobs.changed)
-    plain = CPlain()
+    plain, stall = CPlain(), (0, 0, 0)
+    if isinstance(drive, Stalls):
+        stall, drive = (drive.at, drive.lasts, drive.written), drive.drive
     if isinstance(drive, Plain):
         plain, drive = CPlain(drive.depth, drive.least, drive.most), "plain"
     elif isinstance(drive, Disk | Flash):
@@ -216,7 +232,8 @@ def run(clients: Sequence[Client], knobs: Knobs = HTBS, seconds: int = 60, seed:
         drive = "drawn" if isinstance(drive, Disk) else "drawn flash"
     inside = (CClient * len(clients))(*(c_client(client, i) for i, client in enumerate(clients)))
     setup = CSetup(DRIVES.index(drive), knobs.b_max, knobs.t_wait, knobs.seek, seconds, seed,
-                   knobs.seeks, knobs.window, knobs.quota, knobs.late, knobs.late_writes, plain)
+                   knobs.seeks, knobs.window, knobs.quota, knobs.late, knobs.late_writes, plain,
+                   *stall)
     outcome = COutcome()
     if lib.sim_run(byref(setup), inside, len(clients), byref(outcome)):
         raise OverflowError("more requests are under way than the simulation has room for: "

@@ -1,4 +1,4 @@
-"""Limits of surplus on flash: they protect reservations, and leave the rest of the drive to all."""
+"""Limits of surplus: they protect reservations, and leave the rest of the drive to all."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.model.reservation import SECOND, Params
 from tests.sim.loads import LITTLE, REST
-from tests.sim.sim import HTBS, MS, Client, Plain, run
+from tests.sim.sim import HTBS, MS, Client, Plain, Stalls, run
 
 FLASH = replace(HTBS, t_wait=0, seeks=False)
 PARALLEL = Plain(32, MS, 1_200_000)
@@ -40,3 +40,42 @@ def test_a_flow_with_few_requests_and_a_short_latency_does_not_lower_the_quota(e
     got = run([steady, rare, writer], replace(HTBS, t_wait=0), 60, drive="tlc")
     assert got.rates()[2] > 25e6
     assert got.clients[0].late < got.clients[0].conforming / 100
+
+
+def steady(rate, latency, seconds):
+    """A client that reads so many blocks a second, and has reserved a quarter more."""
+    return Client(Params(rate * 5120, 64 << 10, latency),
+                  times=range(0, seconds * SECOND, SECOND // rate))
+
+
+WRITER = Client(REST, size=128 << 10, depth=64, write=True, think=2000, shares=True)
+
+
+def later(client, clients, knobs, first, last, **of):
+    """What a client has, and how many of its conforming requests are late, from `first` s on."""
+    before, after = (run(clients, knobs, each, **of).clients[client] for each in (first, last))
+    return (after.bytes - before.bytes, after.late - before.late,
+            after.conforming - before.conforming)
+
+
+@pytest.mark.parametrize(("drive", "clients", "knobs"), [
+    ("tlc", [steady(50, 2 * MS, 40), WRITER], FLASH),
+    ("tlc", [Client(Params(2 << 20, 64 << 10, 2 * MS), depth=8, rate=2 << 20), WRITER], FLASH),
+    ("nearline", [steady(24, 60 * MS, 40), replace(WRITER, size=64 << 10, sequential=True)], HTBS),
+    ("nearline", [steady(24, 60 * MS, 40), replace(WRITER, size=4096, depth=16)], HTBS),
+], ids=["flash", "flash, deep", "disk, sequential", "disk, random"])
+@pytest.mark.parametrize("stall", [SECOND * 3 // 10, SECOND * 9 // 10])
+def test_a_stall_of_the_device_is_soon_forgotten(drive, clients, knobs, stall):
+    """A writer had 1 instead of 30 MB/s after it, and 7 instead of 160, for a minute and longer."""
+    as_before, *_ = later(1, clients, knobs, 15, 20, drive=drive)
+    after, *_ = later(1, clients, knobs, 35, 40, drive=Stalls(drive, 20 * SECOND, stall))
+    assert after > as_before / 2
+
+
+@pytest.mark.parametrize(("after", "stall"), [(64 << 20, 100 * MS), (200 << 20, 500 * MS)], ids=str)
+@pytest.mark.parametrize("rate", [50, 500])
+def test_a_drive_that_stalls_as_others_write_keeps_what_is_promised(rate, after, stall):
+    """Each late request counts, in a pause of the writer too: up to one in eight was late."""
+    _, late, conforming = later(0, [steady(rate, 10 * MS, 240), WRITER], FLASH, 120, 240,
+                                drive=Stalls("tlc", SECOND, stall, after))
+    assert 0 < late <= conforming * 0.015

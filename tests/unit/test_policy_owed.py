@@ -105,7 +105,7 @@ def test_late_requests_widen_the_margin(desk, flash):
         for _ in range(4):
             device.now += SECOND
             device.arrive(flow)
-            device.serve(200 * MS)
+            device.serve(120 * MS)
         assert (device.device.view().margin > 1.2 * margin) is seeks
         for _ in range(20_000):
             device.now += SECOND
@@ -116,14 +116,27 @@ def test_late_requests_widen_the_margin(desk, flash):
 
 def test_the_first_late_request_doubles_the_margin(desk):
     """Each one after it widens it by a smaller part, as with any limit."""
-    flow, margins = desk.init_flow(RARE), [desk.device.view().margin]
+    flow, margins = desk.init_flow(RARE._replace(latency=30 * MS)), [desk.device.view().margin]
     for _ in range(3):
         desk.now += SECOND
         desk.arrive(flow)
-        desk.serve(200 * MS)
+        desk.serve(40 * MS)
         margins.append(desk.device.view().margin)
     parts = [one / other for one, other in pairwise(margins)]
     assert parts == pytest.approx([1 / 2, 3 / 4, 7 / 8], rel=0.01)
+
+
+@pytest.mark.parametrize(("stalls", "wider"), [(1, 1), (2, 2)])
+def test_what_is_late_as_the_device_stalls_for_once_leaves_the_margin(desk, stalls, wider):
+    """Room is left for a stall once it was seen twice."""
+    flow, margin = desk.init_flow(RARE), desk.device.view().margin
+    for _ in range(stalls):
+        desk.now += 2 * SECOND
+        for place in range(3):
+            desk.arrive(flow, place << 30)
+        for took in (300 * MS, MS, MS):
+            desk.serve(took)
+    assert (desk.device.view().margin > margin) == (wider > 1)
 
 
 def test_the_margin_has_a_bound(desk):

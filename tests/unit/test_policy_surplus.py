@@ -173,14 +173,29 @@ def test_limits_hold_while_a_request_is_in_flight(flash, after):
 def test_a_request_that_does_not_complete_lowers_the_window(flash, latency, every, steps, surplus):
     """Once in a latency if its flow is behind by one: it may tell nothing for seconds."""
     stuck(flash, latency, surplus)
+    assert steps_down(flash, every, stalls=False) == steps
+
+
+def test_a_device_that_stalls_lowers_the_window_once_at_most(flash):
+    """A flow falls behind meanwhile, whatever the limits are."""
+    stuck(flash, 10 * MS)
+    assert steps_down(flash, 10 * MS, stalls=True) <= 1
+
+
+def steps_down(flash, every, stalls):
+    """How often the window falls in six times `every`, for a flow that may be behind its pace."""
     window, lowered = flash.device.window, 0
+    sent = [flash.dispatch() for _ in range(10)]
     for _ in range(6):
-        flash.now += every
+        flash.now += every // 2
+        if not stalls:
+            flash.device.complete(*sent.pop(), flash.now)
+        flash.now += every // 2
         window.value = 64 * ONE
         flash.dispatch()  # may be owed
         flash.dispatch()
         lowered += window.value < 64 * ONE
-    assert lowered == steps
+    return lowered
 
 
 def test_an_idle_flow_lowers_no_limit(flash):

@@ -1,6 +1,6 @@
 """What a device takes now and then for a single request: stall.c."""
 
-from ctypes import POINTER, Structure, byref, c_uint64
+from ctypes import POINTER, Structure, byref, c_bool, c_uint64
 from functools import cache
 
 from hypothesis import given
@@ -18,7 +18,7 @@ times = st.integers(1, 3 * SECOND)
 class CStall(Structure):
     """struct htbs_stall."""
 
-    _fields_ = [(name, c_uint64) for name in ("longest", "second", "before", "since")]
+    _fields_ = [(name, c_uint64) for name in ("longest", "second", "before", "since", "over")]
 
 
 @cache
@@ -29,6 +29,10 @@ def parts():
     lib.htbs_stall_learn.restype = None
     lib.htbs_stall_time.argtypes = (POINTER(CStall),)
     lib.htbs_stall_time.restype = c_uint64
+    lib.htbs_stall_note.argtypes = POINTER(CStall), c_uint64, c_uint64, c_uint64
+    lib.htbs_stall_note.restype = None
+    lib.htbs_stall_delays.argtypes = POINTER(CStall), c_uint64
+    lib.htbs_stall_delays.restype = c_bool
     return lib
 
 
@@ -64,3 +68,32 @@ def test_a_stall_is_known_for_a_minute(one, other):
     assert learn(stall, now + MEMORY, 0) == known
     assert learn(stall, now + MEMORY + 2, 0) == known
     assert learn(stall, now + 2 * MEMORY + 4, 0) == 0
+
+
+def stalled(stall: CStall, now: int, took: int, own: int) -> None:
+    """The device took so long for a request, of which so much is believed."""
+    learn(stall, now, took)
+    parts().htbs_stall_note(byref(stall), now, took, own)
+
+
+@given(times, st.integers(1, SECOND))
+def test_a_stall_delays_what_arrives_for_as_long_again(took, own):
+    """And nothing later, nor anything if the device did not stall."""
+    stall, now = CStall(), 5 * MEMORY
+    stalled(stall, now, took, own)
+    delays, lasted = parts().htbs_stall_delays, max(0, took - own)
+    assert not delays(byref(stall), now + lasted)
+    assert delays(byref(stall), now + lasted - 1) == (lasted > 0)
+    assert delays(byref(stall), now - SECOND) == (lasted > 0)
+    learn(stall, now + 2 * MEMORY, 1)
+    assert delays(byref(stall), now - SECOND) == (lasted > 0)
+
+
+def test_a_stall_that_was_seen_before_is_no_surprise():
+    """Room is left for it. A longer one is one."""
+    stall, now = CStall(), 5 * MEMORY
+    stalled(stall, now, SECOND // 10, 1)
+    stalled(stall, now + SECOND, SECOND // 10, 1)
+    assert stall.over == now + SECOND // 10 - 1
+    stalled(stall, now + 2 * SECOND, SECOND // 5, 1)
+    assert stall.over == now + 2 * SECOND + SECOND // 5 - 1

@@ -7,9 +7,11 @@
 
 #include <linux/types.h>
 
+struct htbs_flow;
 struct htbs_policy;
 
 void htbs_policy_init_margin(struct htbs_policy *policy);
-void htbs_policy_judge_margin(struct htbs_policy *policy, bool late);
+void htbs_policy_judge_margin(struct htbs_policy *policy, const struct htbs_flow *flow,
+			      u64 now, u64 due);
 
 #endif /* HTBS_CORE_MARGIN_H */
