@@ -18,14 +18,22 @@ static struct jitter jitter;
 static struct flash *flash;
 static struct drive_cmd commands[SIM_COMMANDS];
 static struct sim_plain plain;
-static u64 plain_seed;
+static u64 plain_seed, plain_free;
 static u32 plain_new[SIM_COMMANDS], plain_count;
 
 /* The plain drive knows at once when a command will be done. */
-static void plain_submit(u32 nr, u64 now)
+static void plain_submit(u32 nr, u64 now, u32 sectors)
 {
+	u64 takes = sectors * plain.kib / 2, begin = now;
+
+	takes = takes > plain.each ? takes : plain.each;
+	if (plain_free + plain.burst < now)
+		plain_free = now - plain.burst;
+	plain_free += takes;
+	if (begin < plain_free)
+		begin = plain_free;
 	plain_seed = plain_seed * 6364136223846793005ULL + 1442695040888963407ULL;
-	commands[nr].done = now + plain.least +
+	commands[nr].done = begin + plain.least +
 			    (plain_seed >> 33) % (plain.most - plain.least + 1);
 	plain_new[plain_count++] = nr;
 }
@@ -57,6 +65,7 @@ void sim_drive_reset(enum sim_drive kind, const struct sim_plain *of)
 	drive = kind;
 	plain = *of;
 	plain_seed = 1;
+	plain_free = 0;
 	plain_count = 0;
 	if (kind == SIM_HD080HJ)
 		disk_init(&disk, &disk_hd080hj, false);
@@ -138,7 +147,7 @@ void sim_drive_submit(u32 nr, u64 now, bool write, u64 sector, u32 sectors)
 	cmd->nr = sectors;
 	cmd->op = write ? DRIVE_WRITE : DRIVE_READ;
 	if (drive == SIM_PLAIN)
-		plain_submit(nr, now);
+		plain_submit(nr, now, sectors);
 	else if (is_flash())
 		flash_submit(flash, cmd);
 	else

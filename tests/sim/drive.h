@@ -25,11 +25,17 @@ enum sim_drive {
  * @depth: commands it takes at a time
  * @least: the shortest time, ns
  * @most: the longest time, ns
+ * @each: at most one command in so long, ns, as of a volume that is sold by operations a second
+ * @kib: and KiB at most one in so long, ns
+ * @burst: for so long it may have saved up commands, ns
  */
 struct sim_plain {
 	u32 depth;
 	u64 least;
 	u64 most;
+	u64 each;
+	u64 kib;
+	u64 burst;
 };
 
 /**

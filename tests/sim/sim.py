@@ -56,7 +56,8 @@ class CClient(Structure):
 class CPlain(Structure):
     """struct sim_plain."""
 
-    _fields_ = [("depth", c_uint32), ("least", c_uint64), ("most", c_uint64)]
+    _fields_ = [("depth", c_uint32), ("least", c_uint64), ("most", c_uint64),
+                ("each", c_uint64), ("kib", c_uint64), ("burst", c_uint64)]
 
 
 class CSetup(Structure):
@@ -126,11 +127,18 @@ class Knobs:
 
 @dataclass(frozen=True)
 class Plain:
-    """A plain drive: `depth` commands at a time, each takes a random time, ns."""
+    """A plain drive: `depth` commands at a time, each takes a random time, ns.
+
+    A volume of a cloud has no more than one in `each` ns, and KiB one in `kib` ns, but for what it
+    saved up in up to `burst` ns.
+    """
 
     depth: int
     least: int
     most: int
+    each: int = 0
+    kib: int = 0
+    burst: int = 0
 
 
 @dataclass(frozen=True)
@@ -226,7 +234,7 @@ def run(clients: Sequence[Client], knobs: Knobs = HTBS, seconds: int = 60, seed:
     if isinstance(drive, Stalls):
         stall, drive = (drive.at, drive.lasts, drive.written), drive.drive
     if isinstance(drive, Plain):
-        plain, drive = CPlain(drive.depth, drive.least, drive.most), "plain"
+        plain, drive = CPlain(*(getattr(drive, name) for name, _ in CPlain._fields_)), "plain"
     elif isinstance(drive, Disk | Flash):
         install(lib, drive)
         drive = "drawn" if isinstance(drive, Disk) else "drawn flash"
