@@ -52,7 +52,8 @@ static void htbs_set_head(struct htbs_policy *policy, struct htbs_pool *pool)
 			htbs_owed_remove(&policy->owed, head);
 		return;
 	}
-	pool->relaxed = htbs_pool_greedy(pool, first);
+	if (policy->rotational)
+		pool->relaxed = htbs_pool_greedy(pool, first);
 	head->start = htbs_flow_start(first);
 	head->deadline = htbs_flow_deadline_of(first, first->head.arrived, head->start);
 	if (pool->relaxed || htbs_waits_for_deadline(policy, first))

@@ -73,12 +73,14 @@ void htbs_policy_expect_none(struct htbs_policy *policy, struct htbs_flow *flow)
 /*
  * Whether a conforming request of a flow is expected. A flow with a reservation of its own may
  * wait for a request to complete before it sends another, and that may take long. A relaxed
- * one always has requests, but none that conforms.
+ * one always has requests, but none that conforms. On a device that does not seek it is no less
+ * entitled to surplus than others, and without limits those have it who have most in flight.
  */
-static bool htbs_flow_expected(const struct htbs_flow *flow, u64 now)
+static bool htbs_flow_expected(const struct htbs_policy *policy, const struct htbs_flow *flow,
+			       u64 now)
 {
 	return htbs_before(now, flow->expected_until) ||
-	       (htbs_pool_busy(&flow->own) && !flow->own.relaxed);
+	       (htbs_pool_busy(&flow->own) && !(policy->rotational && flow->own.relaxed));
 }
 
 /**
@@ -97,10 +99,11 @@ struct htbs_flow *htbs_policy_expected(struct htbs_policy *policy,
 
 	while (rb) {
 		flow = rb_entry(rb, struct htbs_flow, expected);
-		if (htbs_flow_expected(flow, now) && (!except || flow->pool != except->pool))
+		if (htbs_flow_expected(policy, flow, now) &&
+		    (!except || flow->pool != except->pool))
 			return flow;
 		rb = rb_next(rb);
-		if (!htbs_flow_expected(flow, now))
+		if (!htbs_flow_expected(policy, flow, now))
 			htbs_policy_expect_none(policy, flow);
 	}
 	return NULL;

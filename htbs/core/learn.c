@@ -12,6 +12,7 @@
 #include <htbs/core/policy.h>
 #include <htbs/core/service.h>
 #include <htbs/core/stall.h>
+#include <htbs/core/surplus.h>
 
 /* No request is charged more, so that a share fits 64 bits: 69 seconds. */
 #define HTBS_TOOK_MAX		0x1000000000ULL		/* ns: 2^36 */
@@ -69,17 +70,26 @@ static noinline void htbs_learn_disk(struct htbs_policy *policy, struct htbs_flo
  * transfers included. How far shares may be apart follows from that, and how long the background,
  * the next expired head, or a request that is held back waits at most.
  */
-static __always_inline void htbs_learn_flash(struct htbs_policy *policy, u64 took)
+static noinline void
+htbs_learn_mean(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
+{
+	struct htbs_unlearnt *unlearnt = &policy->unlearnt;
+
+	htbs_service_time_learn(&policy->service, div64_u64(unlearnt->took, unlearnt->count),
+				0, true);
+	*unlearnt = (struct htbs_unlearnt){ };
+	htbs_policy_relax(policy, flow, now);
+}
+
+static __always_inline void htbs_learn_flash(struct htbs_policy *policy, struct htbs_flow *flow,
+					     u64 now, u64 took)
 {
 	struct htbs_unlearnt *unlearnt = &policy->unlearnt;
 
 	unlearnt->took += took;
 	unlearnt->count++;
-	if (unlearnt->took < HTBS_MOMENT)
-		return;
-	htbs_service_time_learn(&policy->service, div64_u64(unlearnt->took, unlearnt->count),
-				0, true);
-	*unlearnt = (struct htbs_unlearnt){ };
+	if (unlearnt->took >= HTBS_MOMENT)
+		htbs_learn_mean(policy, flow, now);
 }
 
 /* A stall of the device is not charged to the flow of the request that completes after it. */
@@ -113,7 +123,7 @@ htbs_policy_learn(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 	if (policy->rotational)
 		htbs_learn_disk(policy, flow, now, took, sent);
 	else
-		htbs_learn_flash(policy, took);
+		htbs_learn_flash(policy, flow, now, took);
 	htbs_fastest_learn(&flow->fastest, now, now - sent->at);
 	if (took > HTBS_MOMENT)
 		took = htbs_without_stall(policy, now, took, sent->cost);

@@ -217,8 +217,10 @@ htbs_become_busy(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
 	policy->busy++;
 	if (policy->rotational)
 		htbs_flow_note_arrival(flow, now, policy->t_wait);
-	if (!flow->pool->busy++)
+	if (!flow->pool->busy++) {
+		flow->pool->on_pace = now;
 		htbs_pool_becomes_busy(policy, flow->pool, flow, now);
+	}
 }
 
 /* What an arriving request tells of its flow. */

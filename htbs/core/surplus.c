@@ -7,6 +7,7 @@
  * seek the reads of surplus have a window. Reserved work is limited by neither, but for that of
  * relaxed flows: what no device could keep is surplus.
  */
+#include <htbs/core/backlog.h>
 #include <htbs/core/expect.h>
 #include <htbs/core/flow.h>
 #include <htbs/core/inflight.h>
@@ -87,11 +88,11 @@ static bool htbs_pace_is_due(const struct htbs_policy *policy, const struct htbs
 	       (latency < HTBS_LIMIT_INTERVAL ? latency : HTBS_LIMIT_INTERVAL);
 }
 
-/* Whether a flow is behind its pace by more than a latency. */
+/* Whether a flow is behind its pace by more than a latency. Of a relaxed one that is known. */
 static bool htbs_falls_behind(const struct htbs_policy *policy, struct htbs_flow *flow,
 			      u64 now)
 {
-	if (!htbs_pace_is_due(policy, flow, now))
+	if (flow->pool->relaxed || !htbs_pace_is_due(policy, flow, now))
 		return false;
 	flow->pool->judged = now;
 	return htbs_held_up(flow, now) > htbs_flow_latency(flow);
@@ -226,6 +227,48 @@ bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 }
 
 /*
+ * Whether a flow has more in flight than others, and is behind its pace though nothing is left to
+ * be taken from surplus.
+ */
+static bool htbs_has_too_much(const struct htbs_policy *policy, const struct htbs_flow *flow,
+			      u64 now)
+{
+	return policy->window.value <= policy->window.least &&
+	       policy->quota.limit.value <= policy->quota.limit.least &&
+	       flow->pool->in_flight * policy->busy > policy->in_flight &&
+	       htbs_held_up(flow, now) > htbs_flow_latency(flow);
+}
+
+/**
+ * htbs_policy_relax() - a device that does not seek may have too much to keep for a flow
+ * @policy: the policy
+ * @flow: the flow, of which a request has completed
+ * @now: real time, ns
+ *
+ * What such a device takes for a request says little of how many it serves. So it is not known
+ * whether it could keep a reservation, but seen that it does not, beside those of others, for
+ * HTBS_HORIZON. Then the flow is relaxed: what it has is surplus, until it has caught up.
+ */
+void htbs_policy_relax(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
+{
+	struct htbs_pool *pool = flow->pool;
+	bool behind, relaxed;
+
+	if (flow->background)
+		return;
+	behind = pool->relaxed ? htbs_before(htbs_pace_tag(&pool->pace) + htbs_flow_latency(flow),
+					     now) :
+				 htbs_has_too_much(policy, flow, now);
+	if (!behind)
+		pool->on_pace = now;
+	relaxed = now - pool->on_pace > HTBS_HORIZON;
+	if (relaxed == pool->relaxed)
+		return;
+	pool->relaxed = relaxed;
+	htbs_policy_update_head(policy, flow);
+}
+
+/*
  * By how many steps a slow request lowers the limits. Others raise them with each request in
  * time, and one in so many of each flow may be slow: so by as many steps as they were raised
  * since a conforming request of the flow completed.
@@ -242,7 +285,8 @@ static noinline void htbs_judge_limits(struct htbs_policy *policy, struct htbs_f
 				       u64 now, const struct htbs_sent *sent, bool slow)
 {
 	bool probes = htbs_limit_probes(&policy->quota.limit);
-	bool late = policy->rotational || probes ? slow : htbs_before(sent->due, now);
+	bool late = policy->rotational || probes || flow->pool->relaxed ?
+		    slow : htbs_before(sent->due, now);
 	u32 steps = htbs_steps_down(policy, flow);
 	bool raises;
 
@@ -277,7 +321,8 @@ static noinline void htbs_judge_limits(struct htbs_policy *policy, struct htbs_f
 void htbs_policy_judge_limits(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 			      const struct htbs_sent *sent)
 {
-	bool slow = 4 * (now - sent->at) > 3 * (sent->due - sent->at);
+	bool slow = !flow->pool->relaxed &&
+		    4 * (now - sent->at) > 3 * (sent->due - sent->at);
 
 	if (slow || htbs_surplus_was_held(policy) || htbs_pace_is_due(policy, flow, now))
 		htbs_judge_limits(policy, flow, now, sent, slow);

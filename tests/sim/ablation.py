@@ -122,6 +122,7 @@ def measure(disks: int) -> dict[str, Row]:
     rows["a reader beside 32 reads"] = _reader_beside_a_deep_one()
     rows["beside the idle class"] = _beside_the_background()
     rows["two that ask for more"] = _two_that_ask_for_more()
+    rows["more than a flash drive has"] = _more_than_a_flash_drive_has()
     for name, clients in OVERLOAD_LOOPS.items():
         rows[f"overload, one at a time, {name}"] = _overload(clients)
     rows[f"{random_sets} random sets"] = _random_sets(random_sets, flash=False)
@@ -201,6 +202,15 @@ def _two_that_ask_for_more() -> Row:
     knobs = replace(HTBS, t_wait=0, seeks=False)
     outcome = run(clients, knobs, 30, drive=Plain(32, 10**6, 1_200_000))
     return [outcome.total / 1e6, 0, 0, -1, 0]
+
+
+def _more_than_a_flash_drive_has() -> Row:
+    """A reader beside one that reserves twice what a flash drive reads; what the first one has."""
+    reader = Client(Params(500 * 5120, 64 << 10, SECOND // 500),
+                    times=range(0, 30 * SECOND, SECOND // 500))
+    greedy = Client(Params(1 << 30, 1 << 20, SECOND // 200), size=64 << 10, depth=64, think=2000)
+    outcome = run([reader, greedy], replace(HTBS, t_wait=0, seeks=False), 30, drive="tlc")
+    return [outcome.total / 1e6, outcome.clients[0].late, outcome.clients[0].conforming, -1, 0]
 
 
 def _reader_beside_a_deep_one() -> Row:

@@ -40,6 +40,8 @@ struct htbs_flow;
  * @busy: how many of them have requests pending or in flight
  * @relaxed: they reserve and ask for more than the device has: they have no pace, and
  *	are owed a request in a second at most; or they are the background
+ * @on_pace: on a device that does not seek, when the device was last seen to keep their
+ *	reservation, or they became busy, real ns
  * @idle_since: when one of their requests completed last, or the pool began, real ns
  * @judged: when its pace lowered the limits last, real ns
  * @raised: how often they had been raised when a conforming request completed last
@@ -61,6 +63,7 @@ struct htbs_pool {
 	struct htbs_paced paced;
 	u32 busy;
 	bool relaxed;
+	u64 on_pace;
 	u64 idle_since;
 	u64 judged;
 	u32 raised;

@@ -1,0 +1,58 @@
+"""More is reserved than a device that does not seek has: no long queue makes others late."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.model.reservation import SECOND, Params
+from tests.sim.loads import REST
+from tests.sim.sim import MS, Client, run
+from tests.sim.test_volume import FEW, KNOBS, beside
+
+# More than twice what the drive of the lab reads.
+ALL = Client(Params(1 << 30, 1 << 20, 5 * MS), size=64 << 10, depth=64, think=2000)
+
+
+def steady(rate, latency, seconds=60):
+    """A client that reads so many blocks a second, and has reserved a quarter more."""
+    return Client(Params(rate * 5120, 64 << 10, latency),
+                  times=range(0, seconds * SECOND, SECOND // rate))
+
+
+@pytest.mark.parametrize("others", [
+    [ALL], [ALL] * 2, [replace(ALL, promise=ALL.promise._replace(latency=100 * MS))],
+    [ALL, beside(REST, size=64 << 10)],
+], ids=["one", "two", "with a long latency", "beside others"])
+def test_a_reservation_of_more_than_the_drive_makes_no_other_late(others):
+    """Nine of ten requests of the other group were; the drive is used as before."""
+    both = run([steady(500, 2 * MS), *others], KNOBS, 60, drive="tlc")
+    assert both.clients[0].late < 600  # within the first second or so
+    assert both.total > 400e6
+
+
+@pytest.mark.parametrize("depth", [1, 4])
+def test_what_a_volume_has_beyond_one_reservation_another_one_gets(depth):
+    """The reader had 5 % of what it reserved beside one with many requests at a time."""
+    few, many = (Client(Params(rate * 4096, 64 << 10, 30 * MS), depth=at_a_time, think=2000)
+                 for rate, at_a_time in ((100, depth), (400, 64)))
+    both = run([few, many], KNOBS, 60, drive=replace(FEW, burst=0))
+    assert both.clients[0].ios > 0.95 * 100 * 60
+    assert both.clients[1].ios > 0.95 * 200 * 60
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_what_all_share_makes_no_other_late_for_ever(write):
+    """The default reservation and another one are more than the volume has, by a fiftieth."""
+    reader = steady(50, 30 * MS, 240)
+    both = run([reader, beside(REST, write=write)], KNOBS, 240, drive=FEW)
+    assert both.clients[0].late < 0.3 * both.clients[0].conforming
+    assert both.clients[0].ios > 0.98 * 50 * 240
+
+
+def test_a_reservation_is_kept_again_once_others_have_ended():
+    """It is relaxed no longer than it is behind."""
+    half = Client(Params(250 << 20, 1 << 20, 10 * MS), size=64 << 10, depth=64, think=2000)
+    other = replace(half, end=20 * SECOND)
+    after = beside(REST, size=64 << 10, begin=20 * SECOND)
+    before, both = (run([half, other, after], KNOBS, each, drive="tlc") for each in (25, 60))
+    assert both.clients[0].bytes - before.clients[0].bytes > 0.98 * (250 << 20) * 35

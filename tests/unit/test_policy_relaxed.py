@@ -1,0 +1,114 @@
+"""Reservations that a device that does not seek cannot keep beside others: htbs_policy_relax()."""
+
+import pytest
+
+from tests.model.reservation import SECOND, Params
+from tests.unit.desk import MS, SPARE
+
+MUCH = Params(4000 * 4096, 64 << 10, 10 * MS)
+LITTLE = Params(100 * 4096, 16 << 10, 100 * MS)
+
+
+class Beside:
+    """A flow with many requests in flight, beside one with a few, for some seconds.
+
+    The device takes longer than for the first request alone.
+    """
+
+    def __init__(self, flash, seconds, much=MUCH, depth=16):
+        self.flash, self.sent, self.place = flash, [], 0
+        self.greedy, self.other = flash.init_flow(much), flash.init_flow(LITTLE)
+        flash.arrive(self.greedy)
+        flash.serve(MS // 10)
+        for _ in range(depth):
+            flash.arrive(self.greedy)
+        self.serve(seconds)
+
+    def serve(self, seconds, took=4 * MS):
+        """A request completes each so often; one flow has so many, the other what it reserved."""
+        flash, end = self.flash, self.flash.now + seconds * SECOND
+        while flash.now < end:
+            self.place += 1
+            if self.place % (50 * MS // took) == 0:
+                flash.arrive(self.other, self.place << 20)
+            while served := flash.dispatch():
+                self.sent.append(served)
+            flash.now += took
+            if not self.sent:
+                continue
+            flash.device.complete(*self.sent[0], flash.now)
+            if self.sent.pop(0)[0] is self.greedy:
+                flash.arrive(self.greedy, self.place << 20)
+
+
+@pytest.mark.parametrize(("seconds", "much", "relaxed"), [
+    (0.9, MUCH, False), (1.2, MUCH, True), (3, LITTLE, False),
+], ids=["not yet", "a second", "kept"])
+def test_a_flow_that_a_device_falls_behind_for_is_relaxed(flash, seconds, much, relaxed):
+    """Once it is seen for a second that the device does not keep its reservation."""
+    both = Beside(flash, seconds, much)
+    assert both.greedy.view().relaxed == relaxed
+    assert not both.other.view().relaxed
+
+
+def test_no_flow_is_relaxed_while_surplus_can_be_limited(flash):
+    """What others have as surplus is why it is behind."""
+    flash.device.window.least, flash.device.window.value = 1, 1 << 40
+    assert not Beside(flash, 1.2).greedy.view().relaxed
+
+
+def test_a_flow_is_relaxed_until_it_has_caught_up(flash):
+    """It asks for less, or the device is faster."""
+    both = Beside(flash, 1.2)
+    both.serve(2)
+    assert both.greedy.view().relaxed
+    both.serve(0.5, took=MS // 10)
+    assert not both.greedy.view().relaxed
+
+
+def test_a_flow_that_was_idle_is_behind_for_no_longer_than_it_is_busy(flash):
+    """However long ago it was seen on its pace."""
+    both = Beside(flash, 0.5)
+    while both.sent:
+        flash.device.complete(*both.sent.pop(), flash.now)
+        both.sent.extend(iter(flash.dispatch, None))
+    flash.now += 3 * SECOND
+    flash.arrive(both.other)
+    for _ in range(16):
+        flash.arrive(both.greedy)
+    sent = list(iter(flash.dispatch, None))
+    flash.now += 50 * MS
+    flash.device.complete(*sent[0], flash.now)
+    assert not both.greedy.view().relaxed
+
+
+def test_no_late_request_of_a_relaxed_flow_lowers_a_limit(flash):
+    """Nothing is owed to it; all others would be held back for ever."""
+    both = Beside(flash, 1.2)
+    flash.device.window.value, flash.device.window.part = 64 << 32, 16
+    for _ in range(8):
+        flash.now += SECOND // 2
+        sent = both.sent.pop(0)
+        assert sent[0] is both.greedy
+        flash.device.complete(*sent, flash.now)
+    assert flash.device.window.value >= 64 << 32
+
+
+def test_surplus_is_limited_for_a_relaxed_flow(flash):
+    """Beside one that asks for more than it reserved it would have next to nothing."""
+    both = Beside(flash, 1.2)
+    for place in range(40):
+        flash.arrive(both.other, place << 30)
+    flash.device.window.value = 2 << 32
+    while flash.dispatch():
+        pass
+    assert both.other.view().in_flight < 10
+
+
+def test_a_disk_judges_reservations_by_its_times(desk):
+    """There what a request takes tells whether a reservation can be kept."""
+    flow = desk.init_flow(SPARE)
+    for place in range(200):
+        desk.arrive(flow, place << 30)
+        desk.serve(10 * MS)
+    assert not flow.view().relaxed
