@@ -45,8 +45,9 @@ void htbs_policy_init_margin(struct htbs_policy *policy)
 void htbs_policy_judge_margin(struct htbs_policy *policy, const struct htbs_flow *flow,
 			      u64 now, u64 due)
 {
-	if (policy->overload.now ||
-	    htbs_stall_delays(&policy->stall, due - htbs_flow_latency(flow)))
+	u64 latency = htbs_flow_latency(flow);
+
+	if (policy->overload.now || htbs_stall_delays(&policy->stall, due - latency, latency))
 		return;
 	policy->trust.full = true;
 	htbs_limit_judge(&policy->trust, htbs_before(due, now), policy->trust.value);

@@ -25,7 +25,7 @@ void htbs_stall_learn(struct htbs_stall *stall, u64 now, u64 took)
 		took = HTBS_HORIZON;
 	if (now - stall->since > HTBS_MEMORY)
 		*stall = (struct htbs_stall){ .before = stall->second, .since = now,
-					      .over = stall->over };
+					      .over = stall->over, .lasted = stall->lasted };
 	if (took > stall->longest) {
 		stall->second = stall->longest;
 		stall->longest = took;
@@ -56,21 +56,24 @@ u64 htbs_stall_time(const struct htbs_stall *stall)
  */
 void htbs_stall_note(struct htbs_stall *stall, u64 now, u64 took, u64 own)
 {
-	if (took > own && took > htbs_stall_time(stall))
-		stall->over = now + (took - own);
+	if (took <= own || took <= htbs_stall_time(stall))
+		return;
+	stall->lasted = took - own;
+	stall->over = now + stall->lasted;
 }
 
 /**
- * htbs_stall_delays() - whether a request waits as the device has stalled
+ * htbs_stall_delays() - whether a request is late as the device has stalled
  * @stall: that of the device
  * @arrived: when the request arrived, ns
+ * @latency: within which it is to be completed, ns
  *
  * What arrives meanwhile is served afterwards. With half of the device reserved that takes as long
- * again.
+ * again. A stall that is shorter than the latency is one that a margin could allow for.
  *
  * Return: true if it may.
  */
-bool htbs_stall_delays(const struct htbs_stall *stall, u64 arrived)
+bool htbs_stall_delays(const struct htbs_stall *stall, u64 arrived, u64 latency)
 {
-	return htbs_before(arrived, stall->over);
+	return stall->lasted >= latency && htbs_before(arrived, stall->over);
 }

@@ -18,7 +18,8 @@ times = st.integers(1, 3 * SECOND)
 class CStall(Structure):
     """struct htbs_stall."""
 
-    _fields_ = [(name, c_uint64) for name in ("longest", "second", "before", "since", "over")]
+    _fields_ = [(name, c_uint64) for name in ("longest", "second", "before", "since", "over",
+                                               "lasted")]
 
 
 @cache
@@ -31,7 +32,7 @@ def parts():
     lib.htbs_stall_time.restype = c_uint64
     lib.htbs_stall_note.argtypes = POINTER(CStall), c_uint64, c_uint64, c_uint64
     lib.htbs_stall_note.restype = None
-    lib.htbs_stall_delays.argtypes = POINTER(CStall), c_uint64
+    lib.htbs_stall_delays.argtypes = POINTER(CStall), c_uint64, c_uint64
     lib.htbs_stall_delays.restype = c_bool
     return lib
 
@@ -78,15 +79,21 @@ def stalled(stall: CStall, now: int, took: int, own: int) -> None:
 
 @given(times, st.integers(1, SECOND))
 def test_a_stall_delays_what_arrives_for_as_long_again(took, own):
-    """And nothing later, nor anything if the device did not stall."""
+    """Nothing later, nothing that has a longer latency, and nothing if the device did not stall."""
     stall, now = CStall(), 5 * MEMORY
     stalled(stall, now, took, own)
-    delays, lasted = parts().htbs_stall_delays, max(0, took - own)
-    assert not delays(byref(stall), now + lasted)
-    assert delays(byref(stall), now + lasted - 1) == (lasted > 0)
-    assert delays(byref(stall), now - SECOND) == (lasted > 0)
+    lasted = max(0, took - own)
+
+    def delays(arrived, latency=1):
+        return parts().htbs_stall_delays(byref(stall), arrived, latency)
+
+    assert not delays(now + lasted)
+    assert delays(now + lasted - 1) == (lasted > 0)
+    assert delays(now - SECOND) == (lasted > 0)
+    assert delays(now, lasted) == (lasted > 0)
+    assert not delays(now, lasted + 1)
     learn(stall, now + 2 * MEMORY, 1)
-    assert delays(byref(stall), now - SECOND) == (lasted > 0)
+    assert delays(now - SECOND) == (lasted > 0)
 
 
 def test_a_stall_that_was_seen_before_is_no_surprise():

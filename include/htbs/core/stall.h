@@ -14,6 +14,7 @@
  * @before: the same of the interval before, ns
  * @since: begin of the interval, ns
  * @over: what arrives before is delayed by the last one that was longer than those, ns
+ * @lasted: how long that one took, ns
  */
 struct htbs_stall {
 	u64 longest;
@@ -21,11 +22,12 @@ struct htbs_stall {
 	u64 before;
 	u64 since;
 	u64 over;
+	u64 lasted;
 };
 
 void htbs_stall_learn(struct htbs_stall *stall, u64 now, u64 took);
 u64 htbs_stall_time(const struct htbs_stall *stall);
 void htbs_stall_note(struct htbs_stall *stall, u64 now, u64 took, u64 own);
-bool htbs_stall_delays(const struct htbs_stall *stall, u64 arrived);
+bool htbs_stall_delays(const struct htbs_stall *stall, u64 arrived, u64 latency);
 
 #endif /* HTBS_CORE_STALL_H */
