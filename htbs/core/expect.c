@@ -73,8 +73,8 @@ void htbs_policy_expect_none(struct htbs_policy *policy, struct htbs_flow *flow)
 /*
  * Whether a conforming request of a flow is expected. A flow with a reservation of its own may
  * wait for a request to complete before it sends another, and that may take long. A relaxed
- * one always has requests, but none that conforms. On a device that does not seek it is no less
- * entitled to surplus than others, and without limits those have it who have most in flight.
+ * one always has requests, but none that conforms. On a device that does not seek a relaxed flow
+ * counts: without limits surplus goes to the flow with the most requests in flight.
  */
 static bool htbs_flow_expected(const struct htbs_policy *policy, const struct htbs_flow *flow,
 			       u64 now)

@@ -34,7 +34,7 @@ void htbs_policy_init_margin(struct htbs_policy *policy)
 /**
  * htbs_policy_judge_margin() - a conforming request has completed
  * @policy: the policy of a device that seeks
- * @flow: its flow, whose reservation is not impossible
+ * @flow: its flow; the reservation is not impossible
  * @now: real time, ns
  * @due: until when it was to be completed, real ns
  *

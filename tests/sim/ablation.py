@@ -45,6 +45,7 @@ from tests.sim.loads import (
     boundary,
     crowd,
     database_and,
+    in_steps,
     neighbour,
     overload_on_a_disk,
     poisson,
@@ -206,8 +207,7 @@ def _two_that_ask_for_more() -> Row:
 
 def _more_than_a_flash_drive_has() -> Row:
     """A reader beside one that reserves twice what a flash drive reads; what the first one has."""
-    reader = Client(Params(500 * 5120, 64 << 10, SECOND // 500),
-                    times=range(0, 30 * SECOND, SECOND // 500))
+    reader = in_steps(500, SECOND // 500, 30)
     greedy = Client(Params(1 << 30, 1 << 20, SECOND // 200), size=64 << 10, depth=64, think=2000)
     outcome = run([reader, greedy], replace(HTBS, t_wait=0, seeks=False), 30, drive="tlc")
     return [outcome.total / 1e6, outcome.clients[0].late, outcome.clients[0].conforming, -1, 0]

@@ -83,6 +83,12 @@ def steady(client: Client, seconds: int) -> Client:
     return replace(client, times=range(0, seconds * SECOND, gap))
 
 
+def in_steps(rate: int, latency: int, seconds: int, burst: int = 64 << 10) -> Client:
+    """A client that reads so many blocks a second, and has reserved a quarter more."""
+    return Client(Params(rate * 5 * COST_MIN // 4, burst, latency),
+                  times=range(0, seconds * SECOND, SECOND // rate))
+
+
 def after_an_overload(seconds: int) -> list[Client]:
     """Those of the pair, steady and far apart, have most of the disk; for 6 s a third wants it."""
     third = Client(Params(400 << 10, 64 << 10, 50 * MS), depth=8, begin=20 * SECOND,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.model.reservation import SECOND, Params
-from tests.sim.loads import LITTLE, REST
+from tests.sim.loads import LITTLE, REST, in_steps
 from tests.sim.sim import HTBS, MS, Client, Plain, Stalls, run
 
 FLASH = replace(HTBS, t_wait=0, seeks=False)
@@ -42,12 +42,6 @@ def test_a_flow_with_few_requests_and_a_short_latency_does_not_lower_the_quota(e
     assert got.clients[0].late < got.clients[0].conforming / 100
 
 
-def steady(rate, latency, seconds):
-    """A client that reads so many blocks a second, and has reserved a quarter more."""
-    return Client(Params(rate * 5120, 64 << 10, latency),
-                  times=range(0, seconds * SECOND, SECOND // rate))
-
-
 WRITER = Client(REST, size=128 << 10, depth=64, write=True, think=2000, shares=True)
 
 
@@ -59,10 +53,10 @@ def later(client, clients, knobs, first, last, **of):
 
 
 @pytest.mark.parametrize(("drive", "clients", "knobs"), [
-    ("tlc", [steady(50, 2 * MS, 40), WRITER], FLASH),
+    ("tlc", [in_steps(50, 2 * MS, 40), WRITER], FLASH),
     ("tlc", [Client(Params(2 << 20, 64 << 10, 2 * MS), depth=8, rate=2 << 20), WRITER], FLASH),
-    ("nearline", [steady(24, 60 * MS, 40), replace(WRITER, size=64 << 10, sequential=True)], HTBS),
-    ("nearline", [steady(24, 60 * MS, 40), replace(WRITER, size=4096, depth=16)], HTBS),
+    ("nearline", [in_steps(24, 60 * MS, 40), replace(WRITER, size=65536, sequential=True)], HTBS),
+    ("nearline", [in_steps(24, 60 * MS, 40), replace(WRITER, size=4096, depth=16)], HTBS),
 ], ids=["flash", "flash, deep", "disk, sequential", "disk, random"])
 @pytest.mark.parametrize("stall", [SECOND * 3 // 10, SECOND * 9 // 10])
 def test_a_stall_of_the_device_is_soon_forgotten(drive, clients, knobs, stall):
@@ -75,7 +69,7 @@ def test_a_stall_of_the_device_is_soon_forgotten(drive, clients, knobs, stall):
 @pytest.mark.parametrize(("after", "stall"), [(64 << 20, 100 * MS), (200 << 20, 500 * MS)], ids=str)
 @pytest.mark.parametrize("rate", [50, 500])
 def test_a_drive_that_stalls_as_others_write_keeps_what_is_promised(rate, after, stall):
-    """Each late request counts, in a pause of the writer too: up to one in eight was late."""
-    _, late, conforming = later(0, [steady(rate, 10 * MS, 240), WRITER], FLASH, 120, 240,
+    """Each late request counts, in a pause of the writer too: up to one in ten was late."""
+    _, late, conforming = later(0, [in_steps(rate, 10 * MS, 240), WRITER], FLASH, 120, 240,
                                 drive=Stalls("tlc", SECOND, stall, after))
     assert 0 < late <= conforming * 0.015

@@ -5,18 +5,12 @@ from dataclasses import replace
 import pytest
 
 from tests.model.reservation import SECOND, Params
-from tests.sim.loads import REST
+from tests.sim.loads import REST, in_steps
 from tests.sim.sim import MS, Client, run
 from tests.sim.test_volume import FEW, KNOBS, beside
 
 # More than twice what the drive of the lab reads.
 ALL = Client(Params(1 << 30, 1 << 20, 5 * MS), size=64 << 10, depth=64, think=2000)
-
-
-def steady(rate, latency, seconds=60):
-    """A client that reads so many blocks a second, and has reserved a quarter more."""
-    return Client(Params(rate * 5120, 64 << 10, latency),
-                  times=range(0, seconds * SECOND, SECOND // rate))
 
 
 @pytest.mark.parametrize("others", [
@@ -25,7 +19,7 @@ def steady(rate, latency, seconds=60):
 ], ids=["one", "two", "with a long latency", "beside others"])
 def test_a_reservation_of_more_than_the_drive_makes_no_other_late(others):
     """Nine of ten requests of the other group were; the drive is used as before."""
-    both = run([steady(500, 2 * MS), *others], KNOBS, 60, drive="tlc")
+    both = run([in_steps(500, 2 * MS, 60), *others], KNOBS, 60, drive="tlc")
     assert both.clients[0].late < 600  # within the first second or so
     assert both.total > 400e6
 
@@ -43,7 +37,7 @@ def test_what_a_volume_has_beyond_one_reservation_another_one_gets(depth):
 @pytest.mark.parametrize("write", [False, True])
 def test_what_all_share_makes_no_other_late_for_ever(write):
     """The default reservation and another one are more than the volume has, by a fiftieth."""
-    reader = steady(50, 30 * MS, 240)
+    reader = in_steps(50, 30 * MS, 240)
     both = run([reader, beside(REST, write=write)], KNOBS, 240, drive=FEW)
     assert both.clients[0].late < 0.3 * both.clients[0].conforming
     assert both.clients[0].ios > 0.98 * 50 * 240

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.model.reservation import SECOND, Params
-from tests.sim.loads import REST
+from tests.model.reservation import SECOND
+from tests.sim.loads import REST, in_steps
 from tests.sim.sim import HTBS, MS, Client, Plain, run
 
 KNOBS = replace(HTBS, t_wait=0, seeks=False)
@@ -40,8 +40,7 @@ def test_a_reservation_is_kept_and_the_volume_used(volume, shared, part, which, 
     Once the credit is used up, too: one volume has that for a minute.
     """
     rate, seconds = SECOND // volume.each // 6, 240
-    reader = Client(Params(rate * 5120, 16384, latency),
-                    times=range(0, seconds * SECOND, SECOND // rate))
+    reader = in_steps(rate, latency, seconds, burst=16384)
     others = loads(shared)[which]
     alone = run(others, KNOBS, 60, drive=volume)
     both = run([reader, *others], KNOBS, seconds, drive=volume)
