@@ -6,8 +6,8 @@
  * a reservation from its first request on, until it was idle for so long that a new one
  * would be served alike.  What was promised and the statistics stay with the group.
  *
- * A request cannot wait for memory.  If there is none it is charged to the root, as those
- * of all groups without a reservation, until there is some.
+ * A request cannot wait for memory.  If there is none, the request is charged to the root's
+ * reservation.
  */
 #include <linux/ktime.h>
 #include <linux/rcupdate.h>

@@ -4,8 +4,8 @@
  *
  * A flow with requests pending is backlogged: in the tree of shares and among the
  * backlogged flows of its pool; or it is throttled, and in the tree of throttled flows.
- * The head of the first backlogged flow of a pool is in the tree of what is owed, unless
- * the pool has given up its deadlines. The background is backlogged and in no tree.
+ * The head of the first backlogged flow of each pool is in the tree of what is owed; that of a
+ * relaxed pool is never entitled there. The background is backlogged and in no tree.
  */
 #include <linux/string.h>
 
@@ -156,9 +156,9 @@ struct htbs_flow *htbs_policy_least_served(const struct htbs_policy *policy)
  * htbs_policy_advance_shares() - virtual time goes on
  * @policy: the policy
  *
- * To be called before a flow begins there. It follows the flow that had the least, of the
- * active one and those with requests pending: what a reservation gives a flow beyond its
- * share does not move it. Nor do writes that the quota holds back, which begin anew.
+ * To be called before a flow begins at virtual time. Virtual time follows the smallest share of the
+ * active flow and the flows with requests pending. A flow whose reservation gives it more than its
+ * share does not move it. Nor does a write that the quota holds back: its flow begins anew.
  */
 void htbs_policy_advance_shares(struct htbs_policy *policy)
 {

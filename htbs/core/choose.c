@@ -112,11 +112,11 @@ static struct htbs_flow *htbs_next_flow(struct htbs_policy *policy, u64 now)
 }
 
 /*
- * What is next may not go: what is owed next, else any that may while a limit holds back
- * the other direction. On a device that does not seek, if one head of a direction may not
- * go as surplus, only those of the pool may of which alone conforming requests are expected.
- * An entitled head is no surplus, whatever it goes in place of. The background is in no tree:
- * it goes when it is next again.
+ * The head that is next is held back. Try the next owed head, which is no surplus; else any other
+ * head that may go, on a device that seeks only while the quota holds back writes. On a device that
+ * does not seek, once a head of a direction may not go as surplus, no other head of that direction
+ * may, unless it is owed, or of the only pool of which conforming requests are expected. The
+ * background is in no tree: it goes when it is next again.
  */
 static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
 						u64 now)

@@ -38,8 +38,8 @@ static u64 htbs_expect_for(const struct htbs_flow *flow, u64 now)
  * @flow: its flow
  * @now: real time, ns
  *
- * Of the flows of a pool it is the one that had a conforming request last: what they are owed
- * they are owed together.
+ * Of the flows of a pool only the one that had a conforming request last is expected to have more,
+ * as the reservation is owed to the pool as a whole.
  */
 void htbs_policy_expect_more(struct htbs_policy *policy, struct htbs_flow *flow,
 			     u64 now)

@@ -62,11 +62,11 @@ void htbs_fair_busy(const struct htbs_fair *fair, struct htbs_fair_node *node, u
 }
 
 /**
- * htbs_fair_pass() - flows are passed that may not be served
+ * htbs_fair_pass() - pass over flows that may not be served
  * @fair: the backlogged flows
  * @to: the first one that may be; NULL: none may
  *
- * They save up no more than idle ones do. Their order stays.
+ * Flows that are passed over save up no more than idle flows do. Their order does not change.
  */
 void htbs_fair_pass(struct htbs_fair *fair, const struct htbs_fair_node *to)
 {

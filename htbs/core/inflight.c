@@ -108,8 +108,8 @@ static void htbs_update_load(struct htbs_policy *policy, struct htbs_flow *flow)
 }
 
 /*
- * Of more deadlines than there is room for the earliest ones are kept. Of the others it is
- * known how many they are and that none is before a moment: once that is near the device is
+ * If there is no room for all deadlines, the earliest ones are kept. Of the other requests their
+ * number is kept, and a time before which none is due: once that time is near, the device is
  * drained of them.
  */
 static void htbs_note_deadline(struct htbs_policy *policy, u64 at, u64 due)

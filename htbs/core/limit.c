@@ -88,7 +88,7 @@ static void htbs_limit_raise(struct htbs_limit *limit)
 }
 
 /**
- * htbs_limit_double() - what was used of the limit made no request slow
+ * htbs_limit_double() - double a limit that made no request slow
  * @limit: the limit, while it grows fast
  */
 void htbs_limit_double(struct htbs_limit *limit)
@@ -97,7 +97,7 @@ void htbs_limit_double(struct htbs_limit *limit)
 }
 
 /**
- * htbs_limit_renew() - no request judges the limit, and it holds surplus back
+ * htbs_limit_renew() - double a limit that holds back surplus, but that no request judges
  * @limit: the limit, which doubles
  */
 void htbs_limit_renew(struct htbs_limit *limit)

@@ -2,11 +2,12 @@
 /*
  * More is reserved than the device can do.
  *
- * If more than a quarter of the turns are late, reservations have no deadlines: the flow is
- * next that had the smallest part of its reservation, until all could be in time for HTBS_LEAD:
- * at a moment at which some flows have no request pending the others can be. In time in the mean:
- * flows that take most of the device seldom have time to spare for the worst. A turn is late that
- * begins after the latency of its first request. On a device that seeks it is late, too, if its
+ * If more than a quarter of the turns are late, reservations have no deadlines: the next flow is
+ * the one that had the smallest part of its reservation. That ends when all heads could have been
+ * in time, in the mean, for HTBS_LEAD. A single moment does not tell: some flows may have no
+ * request pending then. Nor does the worst case: flows that take most of the device are seldom in
+ * time at worst. A turn is late if it begins after the latency of its first request.
+ * On a device that seeks it is late, too, if its
  * flow is a whole latency behind its pace: flows with one request at a time, each of which is in
  * time, but which cannot have their bandwidths, are an overload, too. What no device could keep
  * and is asked for does not count, as its pool is relaxed (pool.c).
@@ -40,7 +41,7 @@ static void htbs_set_overload(struct htbs_policy *policy, bool overload)
 }
 
 /**
- * htbs_policy_end_overload() - no flow gives up its deadlines once all can be in time
+ * htbs_policy_end_overload() - end an overload once all heads can be in time
  * @policy: the policy
  * @now: real time, ns
  *

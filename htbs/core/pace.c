@@ -11,17 +11,18 @@
  *
  * and is due the latency later.  That is the arrival curve sigma + bandwidth * t.
  *
- * Time that a flow waits for the device does not move the tag.  A flow that is
- * behind its tag, as a reader with one request at a time is that was answered late,
- * has as much less time for its next request, down to none.  So what it lost it gets
- * back, up to a latency: one request in time puts it behind by no more.
+ * Time that a flow waits for the device does not move the tag.  A flow may be behind its tag, for
+ * instance a reader with one request at a time after a late completion.  The deadline of its next
+ * request is earlier by that time, though not before its arrival.  So the flow catches up by up to
+ * a latency: a request in time puts it behind by no more.
  *
  * A flow that was idle does not save up: when it becomes busy again the tag is raised
  * to now.  But one that reads with one request at a time is idle between any two
  * requests.  If the tag were raised each time, the time that the device took would be
- * lost.  It is raised only if the flow would have fallen behind by itself: if it was
- * idle, and its own service takes, for as long as the tag was moved on while it was
- * busy, and was ahead when that began.  So a request that is dispatched as surplus, and
+ * lost.  It is raised only if the flow would have fallen behind by itself: if its idle time and its
+ * own service time are no shorter than the time by which the tag was moved on while the flow was
+ * busy, plus the time by which it was ahead when the flow became busy.
+ * So a request that is dispatched as surplus, and
  * completes after the tag, costs its flow no time either.
  *
  * A reservation may promise operations, beside bytes or instead of them.  They have a

@@ -76,10 +76,10 @@ struct htbs_flow *htbs_pool_of_head(struct htbs_owed_head *head)
  * @flow: the flow of it that the request belongs to
  * @now: real time, ns
  *
- * How long a request waits is the scheduler's doing, so a pool does not ask for all of the
- * device's time because it has requests pending all the time.  Were each served at once,
- * the pool would have had none since a service after the last one arrived, or, if it waits
- * for one to complete before it sends another, since the last one completed.
+ * The scheduler decides how long a request waits, so a pool that has requests pending all the time
+ * need not ask for all of the device's time.  If each request were served at once, the pool would
+ * have been idle since one service time after the last arrival, or, if it sends one request at a
+ * time, since the last completion.
  */
 void htbs_pool_note_arrival(struct htbs_pool *pool, const struct htbs_flow *flow,
 			    u64 now)

@@ -52,7 +52,8 @@ u64 htbs_stall_time(const struct htbs_stall *stall)
  * @took: how long the device took for a request, ns
  * @own: how much of that is believed to be the request's own, ns
  *
- * For what was seen twice room is left: what is late by that is late by too small an estimate.
+ * HTBS leaves room for a stall that was seen twice: a request that such a stall makes late shows
+ * that an estimate is too small.
  */
 void htbs_stall_note(struct htbs_stall *stall, u64 now, u64 took, u64 own)
 {
@@ -68,8 +69,9 @@ void htbs_stall_note(struct htbs_stall *stall, u64 now, u64 took, u64 own)
  * @arrived: when the request arrived, ns
  * @latency: within which it is to be completed, ns
  *
- * What arrives meanwhile is served afterwards. With half of the device reserved that takes as long
- * again. A stall that is shorter than the latency is one that a margin could allow for.
+ * Requests that arrive during a stall are served after it. With half of the device reserved that
+ * takes as long as the stall. A margin could allow for a stall that is shorter than the latency, so
+ * such a stall does not count.
  *
  * Return: true if it may.
  */

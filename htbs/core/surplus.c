@@ -36,9 +36,9 @@ static bool htbs_window_open(struct htbs_policy *policy)
 }
 
 /*
- * How far surplus keeps a flow behind its pace, ns. What it was owed and has in flight it
- * has not had yet. Not at all if it asks for too few requests at a time to reach its
- * bandwidth on an idle device, or for none.
+ * How far surplus keeps a flow behind its pace, ns. Requests in flight that were charged to the
+ * pace count as not served yet. 0 if the pool has no request in flight, or the flow too few to
+ * reach its bandwidth on an idle device.
  */
 static u64 htbs_held_up(const struct htbs_flow *flow, u64 now)
 {
@@ -191,7 +191,7 @@ static noinline bool htbs_within_limits(struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_limits_allow() - whether no limit of surplus is in the way of a flow's head
+ * htbs_policy_limits_allow() - whether the limits of surplus allow the head of a flow
  * @policy: the policy
  * @flow: the flow
  * @now: real time, ns
@@ -199,7 +199,7 @@ static noinline bool htbs_within_limits(struct htbs_policy *policy,
  * Surplus is limited while conforming requests of other pools are expected. A device that
  * does not seek may have whatever the limits allow.
  *
- * Return: true if none is.
+ * Return: true if they do.
  */
 __always_inline bool
 htbs_policy_limits_allow(struct htbs_policy *policy, const struct htbs_flow *flow,
@@ -240,14 +240,15 @@ static bool htbs_has_too_much(const struct htbs_policy *policy, const struct htb
 }
 
 /**
- * htbs_policy_relax() - a device that does not seek may have too much to keep for a flow
+ * htbs_policy_relax() - decide whether a flow is relaxed, on a device that does not seek
  * @policy: the policy
  * @flow: the flow, of which a request has completed
  * @now: real time, ns
  *
- * What such a device takes for a request says little of how many it serves. So it is not known
- * whether it could keep a reservation, but seen that it does not, beside those of others, for
- * HTBS_HORIZON. Then the flow is relaxed: what it has is surplus, until it has caught up.
+ * The service time of a request says little about how many requests such a device serves. So HTBS
+ * cannot know in advance whether the device can keep a reservation. If the device does not keep it,
+ * beside those of others, for HTBS_HORIZON, the flow is relaxed: all its requests are surplus until
+ * it has caught up.
  */
 void htbs_policy_relax(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
 {

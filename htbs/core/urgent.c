@@ -3,8 +3,8 @@
  * Urgent requests: those that groups with a reservation may wait for.
  *
  * A write that is synced is done when the file system's journal is on the device, too.
- * That is written for all groups at once, and belongs to none. Behind a deadline of its
- * own it would make others wait, each of whose requests is in time.
+ * The journal is written for all groups at once, and belongs to none. With a deadline of its own, a
+ * journal write would delay groups whose own requests are all in time.
  *
  * So such a request inherits the shortest latency of the reservations of which
  * conforming requests are expected, HTBS_HORIZON at most: by then it goes first. Before, it

@@ -45,8 +45,8 @@ u64 htbs_policy_hold_most(const struct htbs_policy *policy)
  * @policy: the policy
  * @now: real time, ns
  *
- * Until a request completes or a flow has another head, or until the quota has filled, and no
- * longer than until what is owed has to begin.
+ * The hold ends when a request completes, a flow has another head or the quota has filled. It lasts
+ * no longer than until the device has to begin with owed heads.
  */
 void htbs_policy_hold(struct htbs_policy *policy, u64 now)
 {

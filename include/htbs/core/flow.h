@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A flow: the policy's view of a reservation on a device.
+ * A flow: the policy's view of a cgroup that requests are charged to, on one device.
  */
 #ifndef HTBS_CORE_FLOW_H
 #define HTBS_CORE_FLOW_H
@@ -37,7 +37,7 @@ struct htbs_extent {
 };
 
 /**
- * struct htbs_flow - the policy's view of a reservation on a device
+ * struct htbs_flow - the policy's view of a cgroup that requests are charged to
  * @pool: the flows with which it shares a reservation
  * @own: the pool in which it is alone if it has a reservation of its own
  * @member: its place in @pool
@@ -67,7 +67,7 @@ struct htbs_extent {
  * @sweep: sector from which the next request by position is looked for
  * @idle_since: when its last request completed, or the flow began, real ns
  * @passed: so many of its requests in a row went before the oldest
- * @think: mean time from there to its next request, ns
+ * @think: mean time from a completion to its next request, ns
  */
 struct htbs_flow {
 	struct htbs_pool *pool;
@@ -165,8 +165,8 @@ static inline u64 htbs_flow_start(const struct htbs_flow *flow)
  * @start: when the request is entitled, real ns
  * @now: real time, ns
  *
- * Nothing is owed to a relaxed flow: what no device could keep is surplus. Nor is anything to
- * the background.
+ * Requests of a relaxed flow are surplus, though its head has a deadline. So are those of the
+ * background.
  *
  * Return: true if it is.
  */

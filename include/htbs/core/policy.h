@@ -31,8 +31,8 @@
 /**
  * enum htbs_wait - what the device is idled for while requests may be pending
  * @HTBS_WAIT_NONE: nothing, the device is not idled
- * @HTBS_WAIT_SERVICE: the completion of the active flow's last request, after
- *	which its next one is expected
+ * @HTBS_WAIT_SERVICE: the next completion of a request of the active flow, after which the flow's
+ *	next request is expected
  * @HTBS_WAIT_ARRIVAL: the arrival of the active flow's next request
  */
 enum htbs_wait {
@@ -106,8 +106,8 @@ struct htbs_deadline {
  * @late_one_in: one conforming request in so many may be late
  * @late_one_in_writes: the same, beside writes on a device that does not seek
  * @backlogged: flows with requests pending that are not throttled
- * @background: the flow of IOPRIO_CLASS_IDLE, dispatched after all others
- *	(constant)
+ * @background: the flow of IOPRIO_CLASS_IDLE, dispatched when @background_due has come, or after
+ *	all others (constant)
  * @background_due: when its next request goes before others, real ns
  * @pool: the flows without a reservation of their own
  * @changed: the pool with a stale head in @owed, or NULL
@@ -155,7 +155,7 @@ struct htbs_deadline {
  * @quota: limits the writes of surplus
  * @trust: how far deviations tell the worst; @margin is HTBS_MARGIN divided by it
  * @margin: so many mean deviations are the worst, in units of 1/HTBS_MARGIN_ONE
- * @overload: all have
+ * @overload: whether more is reserved than the device can do
  * @expired_at: when an expired head was due to be chosen last, real ns
  * @throttled: flows with requests pending that are throttled by their caps
  * @capped: flows with a cap

@@ -9,14 +9,15 @@
 #include <linux/types.h>
 
 /*
- * No choice looks further ahead, no wait is longer, no positioning is believed to take
- * longer, and a flow that had a conforming request may have another one for so long.
+ * No choice looks further ahead, a wait for a completion counts on no longer latency, no
+ * positioning is believed to take longer, and a flow that had a conforming request is expected to
+ * have another one for so long at least.
  */
 #define HTBS_HORIZON		1000000000ULL	/* ns: 1 s */
 
 /*
- * What is shorter is not told apart: so long a hold may last, for so long tokens of a quota
- * are saved up, and a device that does not seek is learnt from once in so long.
+ * The shortest time that matters: a hold may last so long on any device, a quota saves up tokens
+ * for so long, and the estimates of a device that does not seek are updated once in so long.
  */
 #define HTBS_MOMENT		1000000ULL	/* ns: 1 ms */
 
