@@ -10,6 +10,7 @@
 #include "core/stall.c"
 #include "core/owed.c"
 #include "core/pace.c"
+#include "core/reach.c"
 #include "core/fair.c"
 #include "core/limit.c"
 #include "core/quota.c"

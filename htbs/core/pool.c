@@ -21,7 +21,7 @@
  * @need_most: from which part of the device's time on its reservation is impossible
  * @now: real time, ns
  *
- * htbs_pool_configure() has to be called before it is used.
+ * The pool has to be configured before it is used.
  */
 void htbs_pool_init(struct htbs_pool *pool, u64 need_most, u64 now)
 {
@@ -45,6 +45,7 @@ void htbs_pool_configure(struct htbs_pool *pool, const struct htbs_params *param
 {
 	htbs_pace_init(&pool->pace, params, now);
 	pool->need = 0;
+	pool->reach = (struct htbs_reach){ .since = now };
 }
 
 /**

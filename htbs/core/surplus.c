@@ -88,14 +88,40 @@ static bool htbs_pace_is_due(const struct htbs_policy *policy, const struct htbs
 	       (latency < HTBS_LIMIT_INTERVAL ? latency : HTBS_LIMIT_INTERVAL);
 }
 
-/* Whether a flow is behind its pace by more than a latency. Of a relaxed one that is known. */
-static bool htbs_falls_behind(const struct htbs_policy *policy, struct htbs_flow *flow,
-			      u64 now)
+/*
+ * Whether a flow that is behind would be so without surplus, too (reach.c). If no request of it
+ * completes for a latency that is not known.
+ */
+static bool htbs_asks_for_less(const struct htbs_flow *flow, u64 now)
+{
+	const struct htbs_reach *reach = &flow->pool->reach;
+
+	return reach->out && now - reach->since <= htbs_flow_latency(flow);
+}
+
+/* A request of a flow that conforms was slow, or the flow is behind its pace. */
+static void htbs_note_slow(struct htbs_slow *slow, const struct htbs_flow *flow, u64 now)
+{
+	if (slow->pool != flow->pool) {
+		slow->pool = flow->pool;
+		slow->before = slow->at;
+	}
+	slow->at = now;
+}
+
+/*
+ * Whether a flow is behind its pace by more than a latency, and surplus may be the reason. Of a
+ * relaxed flow it is known that it is behind.
+ */
+static bool htbs_falls_behind(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
 {
 	if (flow->pool->relaxed || !htbs_pace_is_due(policy, flow, now))
 		return false;
 	flow->pool->judged = now;
-	return htbs_held_up(flow, now) > htbs_flow_latency(flow);
+	if (htbs_held_up(flow, now) <= htbs_flow_latency(flow))
+		return false;
+	htbs_note_slow(&policy->slow, flow, now);
+	return !htbs_asks_for_less(flow, now);
 }
 
 /* Whether a limit was in the way of surplus, since this was asked last. */
@@ -108,7 +134,8 @@ static bool htbs_surplus_was_held(const struct htbs_policy *policy)
 static bool htbs_may_raise(const struct htbs_policy *policy, const struct htbs_flow *flow,
 			   u64 now, u32 cost)
 {
-	return htbs_held_up(flow, now) <= htbs_pace_step(&flow->pool->pace, cost) &&
+	return (htbs_asks_for_less(flow, now) ||
+		htbs_held_up(flow, now) <= htbs_pace_step(&flow->pool->pace, cost)) &&
 	       htbs_is_tightest(policy, flow, now);
 }
 
@@ -226,9 +253,18 @@ bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 	return htbs_policy_limits_allow(policy, flow, now);
 }
 
+/* Whether a conforming request of another pool was slow of late, or the pool behind. */
+static bool htbs_others_are_slow(const struct htbs_policy *policy, const struct htbs_flow *flow,
+				 u64 now)
+{
+	const struct htbs_slow *slow = &policy->slow;
+
+	return now - (slow->pool == flow->pool ? slow->before : slow->at) < HTBS_HORIZON;
+}
+
 /*
- * Whether a flow has more in flight than others, and is behind its pace though nothing is left to
- * be taken from surplus.
+ * Whether a flow has more in flight than others, which are slow, and is behind its pace though
+ * nothing is left to be taken from surplus.
  */
 static bool htbs_has_too_much(const struct htbs_policy *policy, const struct htbs_flow *flow,
 			      u64 now)
@@ -236,6 +272,7 @@ static bool htbs_has_too_much(const struct htbs_policy *policy, const struct htb
 	return policy->window.value <= policy->window.least &&
 	       policy->quota.limit.value <= policy->quota.limit.least &&
 	       flow->pool->in_flight * policy->busy > policy->in_flight &&
+	       htbs_others_are_slow(policy, flow, now) &&
 	       htbs_held_up(flow, now) > htbs_flow_latency(flow);
 }
 
@@ -291,6 +328,8 @@ static noinline void htbs_judge_limits(struct htbs_policy *policy, struct htbs_f
 	u32 steps = htbs_steps_down(policy, flow);
 	bool raises;
 
+	if (slow)
+		htbs_note_slow(&policy->slow, flow, now);
 	if (!late && htbs_falls_behind(policy, flow, now)) {
 		slow = true;
 		late = true;

@@ -55,7 +55,7 @@ from tests.sim.loads import (
     steady_reader,
     unlimited,
 )
-from tests.sim.sim import HTBS, Client, Knobs, Plain, run
+from tests.sim.sim import HTBS, MS, Client, Knobs, Plain, run
 
 SEED, DISKS, OVERLOADED = 77, 30, 6
 TOTAL, LATE, KEPT, WAIT = 0.02, 0.1, 0.02, 0.5
@@ -124,6 +124,7 @@ def measure(disks: int) -> dict[str, Row]:
     rows["beside the idle class"] = _beside_the_background()
     rows["two that ask for more"] = _two_that_ask_for_more()
     rows["more than a flash drive has"] = _more_than_a_flash_drive_has()
+    rows["a reader without a pause"] = _reader_without_a_pause()
     for name, clients in OVERLOAD_LOOPS.items():
         rows[f"overload, one at a time, {name}"] = _overload(clients)
     rows[f"{random_sets} random sets"] = _random_sets(random_sets, flash=False)
@@ -210,6 +211,15 @@ def _more_than_a_flash_drive_has() -> Row:
     reader = in_steps(500, SECOND // 500, 30)
     greedy = Client(Params(1 << 30, 1 << 20, SECOND // 200), size=64 << 10, depth=64, think=2000)
     outcome = run([reader, greedy], replace(HTBS, t_wait=0, seeks=False), 30, drive="tlc")
+    return [outcome.total / 1e6, outcome.clients[0].late, outcome.clients[0].conforming, -1, 0]
+
+
+def _reader_without_a_pause() -> Row:
+    """Reads that take longer than until the next one, of less than is reserved, beside others."""
+    drive = Plain(128, 2 * MS, 5 * MS, SECOND // 5000)
+    reader = in_steps(833, 30 * MS, 20)
+    others = Client(REST, depth=64, think=2000, shares=True)
+    outcome = run([reader, others], replace(HTBS, t_wait=0, seeks=False), 20, drive=drive)
     return [outcome.total / 1e6, outcome.clients[0].late, outcome.clients[0].conforming, -1, 0]
 
 

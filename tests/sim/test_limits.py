@@ -42,6 +42,35 @@ def test_a_flow_with_few_requests_and_a_short_latency_does_not_lower_the_quota(e
     assert got.clients[0].late < got.clients[0].conforming / 100
 
 
+# A disk of a cloud, of 5000 operations and 200 MB a second; and a fast drive without a queue.
+SLOW = Plain(128, 2 * MS, 5 * MS, SECOND // 5000, 1024 * SECOND // (200 << 20))
+FAST = Plain(64, 60_000, 150_000, SECOND // 400_000)
+
+
+@pytest.mark.parametrize(("drive", "rate", "latency"), [
+    (SLOW, 500, 30 * MS), (SLOW, 833, 30 * MS), (FAST, 20_000, 2 * MS),
+], ids=["slow", "faster", "fast"])
+@pytest.mark.parametrize("size", [4096, 128 << 10])
+def test_a_reader_that_always_has_requests_in_flight_leaves_others_the_drive(
+    drive, rate, latency, size,
+):
+    """It is behind its pace, as it reserved a quarter more: others had 1 of 20 or 1555 MB/s."""
+    others = Client(REST, size=size, depth=64, think=2000, shares=True)
+    alone = run([others], FLASH, 10, drive=drive)
+    both = run([in_steps(rate, latency, 20), others], FLASH, 20, drive=drive)
+    assert both.clients[0].late < 50  # in the first seconds
+    assert both.clients[0].ios > 0.99 * 20 * rate
+    assert both.rates()[1] > 0.1 * alone.total
+
+
+@pytest.mark.parametrize("depth", [4, 8])
+def test_a_closed_loop_that_could_have_its_bandwidth_keeps_it(depth):
+    """It is as much behind its pace, but since others have requests in flight."""
+    loop = Client(Params(depth * 250 * 4096, 64 << 10, 30 * MS), depth=depth, think=2000)
+    others = Client(REST, depth=64, think=2000, shares=True)
+    assert run([loop, others], FLASH, 20, drive=SLOW).clients[0].ios > 0.95 * depth * 250 * 20
+
+
 WRITER = Client(REST, size=128 << 10, depth=64, write=True, think=2000, shares=True)
 
 

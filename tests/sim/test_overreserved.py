@@ -6,7 +6,7 @@ import pytest
 
 from tests.model.reservation import SECOND, Params
 from tests.sim.loads import REST, in_steps
-from tests.sim.sim import MS, Client, run
+from tests.sim.sim import MS, Client, Plain, run
 from tests.sim.test_volume import FEW, KNOBS, beside
 
 # More than twice what the drive of the lab reads.
@@ -41,6 +41,14 @@ def test_what_all_share_makes_no_other_late_for_ever(write):
     both = run([reader, beside(REST, write=write)], KNOBS, 240, drive=FEW)
     assert both.clients[0].late < 0.3 * both.clients[0].conforming
     assert both.clients[0].ios > 0.98 * 50 * 240
+
+
+def test_a_reader_that_asks_for_less_than_it_reserved_is_not_relaxed():
+    """It is behind its pace as it always has requests in flight, and makes no other slow."""
+    drive = Plain(128, 2 * MS, 5 * MS, SECOND // 5000)
+    reader = Client(Params(875 * 4096, 64 << 10, 30 * MS),
+                    times=range(0, 60 * SECOND, SECOND // 833))
+    assert run([reader, beside(REST)], KNOBS, 60, drive=drive).clients[0].late < 20
 
 
 def test_a_reservation_is_kept_again_once_others_have_ended():

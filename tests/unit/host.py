@@ -133,8 +133,8 @@ class FlowView(Structure):
     """struct host_flow_view."""
 
     _fields_ = [(name, c_uint64) for name in (
-        "pending", "in_flight", "think", "sweep", "share", "relaxed", "start", "deadline", "tag",
-        "cap_end", "throttled", "backlogged", "sequential")]
+        "pending", "in_flight", "think", "sweep", "share", "relaxed", "reach_out", "start",
+        "deadline", "tag", "cap_end", "throttled", "backlogged", "sequential")]
 
 
 MIRRORS = {"params": CParams, "arrival": CArrival, "choice": CChoice, "extent": CExtent,

@@ -100,6 +100,18 @@ struct htbs_deadline {
 };
 
 /**
+ * struct htbs_slow - when a conforming request was slow last, or its pool behind
+ * @pool: its pool, which may be gone
+ * @at: when, real ns
+ * @before: the same of any other pool than @pool, real ns
+ */
+struct htbs_slow {
+	const struct htbs_pool *pool;
+	u64 at;
+	u64 before;
+};
+
+/**
  * struct htbs_policy - the policy's state for one device
  * @rotational: the device seeks, and reorders requests by position (constant)
  * @t_wait: longest wait, ns; 0: never wait
@@ -152,6 +164,7 @@ struct htbs_deadline {
  * @window_doubled: when @window doubled last, real ns
  * @unjudged_since: since when a limit holds surplus back that no request has judged, real ns
  * @raised: how often a conforming request raised the limits of surplus
+ * @slow: of which pools a request was slow last
  * @quota: limits the writes of surplus
  * @trust: how far deviations tell the worst; @margin is HTBS_MARGIN divided by it
  * @margin: so many mean deviations are the worst, in units of 1/HTBS_MARGIN_ONE
@@ -208,6 +221,7 @@ struct htbs_policy {
 	u64 window_doubled;
 	u64 unjudged_since;
 	u32 raised;
+	struct htbs_slow slow;
 	struct htbs_quota quota;
 	struct htbs_limit trust;
 	u32 margin;

@@ -12,6 +12,7 @@
 #include <htbs/core/owed.h>
 #include <htbs/core/pace.h>
 #include <htbs/core/params.h>
+#include <htbs/core/reach.h>
 
 struct htbs_flow;
 
@@ -37,6 +38,7 @@ struct htbs_flow;
  * @pending: pending requests of all of them
  * @in_flight: requests of all of them, dispatched and not completed
  * @paced: those of them that were charged to @pace, and what they were charged
+ * @reach: whether they could have what they reserved
  * @busy: how many of them have requests pending or in flight
  * @relaxed: they reserve and ask for more than the device has: they have no pace, and
  *	are owed a request in a second at most; or they are the background
@@ -61,6 +63,7 @@ struct htbs_pool {
 	u32 pending;
 	u32 in_flight;
 	struct htbs_paced paced;
+	struct htbs_reach reach;
 	u32 busy;
 	bool relaxed;
 	u64 on_pace;
