@@ -41,6 +41,7 @@ htbs_leave_device(struct htbs_device *dev, struct htbs_reservation *res,
 	bool waits;
 
 	htbs_unpack_sent(done->sent, done->due, now, &sent);
+	dev->polled -= htbs_packed_polled(done->sent);
 	waits = htbs_policy_complete(&dev->policy, &res->flow, now, &sent);
 	if (!htbs_pool_busy(res->flow.pool))
 		htbs_tags_account_idle(dev, res);
@@ -130,7 +131,8 @@ static void htbs_describe_completion(struct request *rq, u64 at,
 
 /*
  * Account for all completions now, and for one more. What was held back may go then, by any
- * hardware queue: to run the one of this CPU is cheaper than to look for it.
+ * hardware queue: to run the one of this CPU is cheaper than to look for it. But one with requests
+ * that found no tag does not ask for more.
  */
 static void htbs_account_now(struct htbs_device *dev, struct blk_mq_hw_ctx *hctx,
 			     const struct htbs_completion *own, u64 at)
@@ -145,7 +147,7 @@ static void htbs_account_now(struct htbs_device *dev, struct blk_mq_hw_ctx *hctx
 	if (!READ_ONCE(dev->has_work))
 		return;
 	if (cpumask_test_cpu(raw_smp_processor_id(), hctx->cpumask) &&
-	    !test_bit(BLK_MQ_S_STOPPED, &hctx->state))
+	    !test_bit(BLK_MQ_S_STOPPED, &hctx->state) && list_empty_careful(&hctx->dispatch))
 		blk_mq_run_hw_queue(hctx, true);
 	else
 		blk_mq_run_hw_queues(dev->queue, true);
@@ -210,6 +212,7 @@ static void htbs_give_back(struct htbs_device *dev, struct request *rq)
 	now = htbs_device_lock(dev, &flags, ktime_get_ns());
 	htbs_rq_clear_flag(rq, HTBS_RQ_IN_FLIGHT);
 	htbs_rq_sent(rq, now, &sent);
+	dev->polled -= htbs_packed_polled(htbs_rq_packed(rq));
 	cancelled = htbs_policy_requeue(&dev->policy, &res->flow, &sent);
 	htbs_tags_account(dev, res);
 	if (cancelled)

@@ -41,6 +41,7 @@ htbs_start_request(struct htbs_device *dev, struct htbs_reservation *res,
 	enum htbs_op op;
 
 	htbs_rq_set_flag(rq, HTBS_RQ_IN_FLIGHT | HTBS_RQ_COUNTED);
+	dev->polled += htbs_packed_polled(htbs_rq_packed(rq));
 	if (counted)
 		return;
 
@@ -197,12 +198,14 @@ static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
 	return rq;
 }
 
-/* The number of requests that the driver has tags for. */
-static u32 htbs_in_flight_max(const struct htbs_device *dev,
-			      const struct blk_mq_hw_ctx *hctx)
+/*
+ * Whether the driver has a tag for a request. Polled requests have tags of their own, and keep
+ * them for as long as their task does not poll.
+ */
+static bool htbs_has_tag(const struct htbs_device *dev, const struct blk_mq_hw_ctx *hctx)
 {
-	return hctx->flags & BLK_MQ_F_TAG_QUEUE_SHARED ?
-	       htbs_driver_tags(hctx) : dev->driver_tags;
+	return dev->policy.in_flight - dev->polled <
+	       htbs_tags_now(hctx, dev->hctx_tags) * dev->tag_sets;
 }
 
 /* Whether a hardware queue runs, and the driver has not refused requests of late. */
@@ -230,8 +233,7 @@ __always_inline u32 htbs_dispatch_room(const struct htbs_device *dev,
 
 	if (!dev->dispatches_ahead || dev->first || !htbs_passes_on(hctx))
 		return 0;
-	most = hctx->flags & BLK_MQ_F_TAG_QUEUE_SHARED ? htbs_hctx_tags(hctx) :
-							 dev->hctx_tags;
+	most = htbs_tags_now(hctx, dev->hctx_tags);
 	if (most <= in_flight)
 		return 0;
 	return min(most - in_flight, htbs_ahead_room(&dev->ahead));
@@ -266,7 +268,7 @@ static noinline struct request *htbs_dispatch_locked(struct htbs_device *dev,
 	now = htbs_device_lock(dev, &flags, ktime_get_ns());
 	overload = dev->policy.overload.now;
 	rq = htbs_dispatch_first(dev, now);
-	if (!rq && dev->policy.in_flight < htbs_in_flight_max(dev, hctx))
+	if (!rq && htbs_has_tag(dev, hctx))
 		rq = htbs_dispatch_chosen(dev, now);
 	else if (!rq)
 		htbs_policy_hold_for_tag(&dev->policy);
@@ -291,12 +293,17 @@ static noinline struct request *htbs_dispatch_locked(struct htbs_device *dev,
  * blk-mq takes a request before it knows of a driver tag for it, and one without a tag
  * stays ahead of all that comes later.  So while the driver has no tag, no request is
  * chosen: the next completion runs the queue.  A driver with a budget is asked before.
+ * It also stops asking then.  A polled request may find no tag of its own hardware queue, which
+ * says nothing of this one: so that is run again.
  *
  * Return: the request, or NULL if none is to be dispatched now.
  */
 struct request *htbs_dispatch_request(struct blk_mq_hw_ctx *hctx)
 {
 	struct htbs_device *dev = htbs_device_of(hctx->queue);
+	struct request *rq = htbs_ahead_take(&dev->ahead) ?: htbs_dispatch_locked(dev, hctx);
 
-	return htbs_ahead_take(&dev->ahead) ?: htbs_dispatch_locked(dev, hctx);
+	if (rq && unlikely(rq->cmd_flags & REQ_POLLED) && hctx->type != HCTX_TYPE_POLL)
+		blk_mq_run_hw_queue(hctx, true);
+	return rq;
 }

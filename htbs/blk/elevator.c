@@ -106,9 +106,13 @@ static int htbs_attach(struct request_queue *q, struct elevator_queue *eq)
 		return -ENOMEM;
 
 	queue_for_each_hw_ctx(q, hctx, i) {
-		dev->driver_tags = htbs_driver_tags(hctx);
+		if (!htbs_hctx_serves(hctx))
+			continue;
 		dev->hctx_tags = htbs_hctx_tags(hctx);
+		dev->tag_sets++;
 	}
+	if (htbs_hctxs_share_tags(q))
+		dev->tag_sets = 1;
 	eq->elevator_data = dev;
 	htbs_set_elevator(q, eq);
 	htbs_trace_tunables(dev, true);

@@ -33,44 +33,51 @@ static inline bool htbs_hctxs_share_tags(const struct request_queue *q)
 }
 
 /**
- * htbs_hctx_tags() - the number of tags that the driver has for a hardware queue's requests
+ * htbs_hctx_serves() - whether a hardware queue has tags that requests wait for
  * @hctx: the hardware queue
  *
- * Queues that share a set of tags have equal parts of it, as in hctx_may_queue().
+ * A hardware queue that no CPU is mapped to has no tags. The tags of one that is polled serve none
+ * but polled requests.
+ *
+ * Return: true if it has.
+ */
+static inline bool htbs_hctx_serves(const struct blk_mq_hw_ctx *hctx)
+{
+	return hctx->tags && hctx->type != HCTX_TYPE_POLL;
+}
+
+/**
+ * htbs_hctx_tags() - the number of tags that the driver has for a hardware queue's requests
+ * @hctx: the hardware queue, which has tags
+ *
+ * Another queue may share them: htbs_tags_now().
  *
  * Return: tags.
  */
 static inline unsigned int htbs_hctx_tags(const struct blk_mq_hw_ctx *hctx)
 {
-	const struct blk_mq_tag_set *set = hctx->queue->tag_set;
-	unsigned int tags = set->queue_depth - set->reserved_tags, users;
-
-	if (hctx->flags & BLK_MQ_F_TAG_QUEUE_SHARED) {
-		/* Older kernels count in an atomic_t. */
-		users = READ_ONCE(*(const unsigned int *)&hctx->tags->active_queues);
-		if (users > 1)
-			tags = max(DIV_ROUND_UP(tags, users), 4U);
-	}
-	return tags;
+	return hctx->tags->bitmap_tags.sb.depth;
 }
 
 /**
- * htbs_driver_tags() - the number of tags that the driver has for a queue's requests
- * @hctx: a hardware queue of it
+ * htbs_tags_now() - how many tags of the driver a hardware queue may use now
+ * @hctx: the hardware queue
+ * @tags: all that it has
  *
- * The tags of hardware queues that are polled serve none but polled requests.
+ * Queues that share a set of tags have equal parts of it, as in hctx_may_queue(), while they
+ * have requests.
  *
- * Return: the tags of all hardware queues that are not polled.
+ * Return: tags.
  */
-static inline unsigned int htbs_driver_tags(const struct blk_mq_hw_ctx *hctx)
+static inline unsigned int htbs_tags_now(const struct blk_mq_hw_ctx *hctx, unsigned int tags)
 {
-	const struct blk_mq_tag_set *set = hctx->queue->tag_set;
-	unsigned int queues = set->map[HCTX_TYPE_DEFAULT].nr_queues +
-			      set->map[HCTX_TYPE_READ].nr_queues;
+	unsigned int users;
 
-	if (htbs_hctxs_share_tags(hctx->queue))
-		queues = 1;
-	return htbs_hctx_tags(hctx) * max(queues, 1U);
+	if (!(hctx->flags & BLK_MQ_F_TAG_QUEUE_SHARED) || !hctx->tags || tags == 1)
+		return tags;
+	/* Older kernels count in an atomic_t. */
+	users = READ_ONCE(*(const unsigned int *)&hctx->tags->active_queues);
+	return users > 1 ? min(max(DIV_ROUND_UP(tags, users), 4U), tags) : tags;
 }
 
 /*

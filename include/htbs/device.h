@@ -126,6 +126,7 @@ struct htbs_reservation {
  * @pool_tags: how many tags surplus leaves to the groups without a reservation
  * @reserved_tags: how many tags surplus leaves to reservations; read without
  *	the lock
+ * @polled: requests in flight that are polled
  * @ending: reservations that have requests though their group was removed
  * @reservations: those of groups but the root, in no order
  * @reservation_count: their number
@@ -137,9 +138,8 @@ struct htbs_reservation {
  * @queue: the queue (constant)
  * @devt: its disk's number, for the traces (constant): a group may outlive the
  *	disk
- * @driver_tags: the tags that the driver has for the queue, if it shares them with
- *	no other (constant)
- * @hctx_tags: those of one hardware queue (constant)
+ * @hctx_tags: the tags that the driver has for a hardware queue that is not polled (constant)
+ * @tag_sets: how many times it has these (constant)
  * @tags: what is known of the tags of each hardware queue (tag_depth.c; constant)
  * @shared: the root's reservation, which groups without one share (constant)
  * @root: the group of the root cgroup; freed by RCU
@@ -170,6 +170,7 @@ struct htbs_device {
 	bool exempt_turn;
 	u16 pool_tags;
 	u32 reserved_tags;
+	u32 polled;
 	u32 ending;
 	u32 reservation_count;
 	struct list_head reservations;
@@ -178,8 +179,8 @@ struct htbs_device {
 	u64 waiters_woken;
 	struct request_queue *queue ____cacheline_aligned_in_smp;
 	dev_t devt;
-	u32 driver_tags;
 	u32 hctx_tags;
+	u32 tag_sets;
 	struct htbs_tags *tags;
 	struct htbs_reservation *shared;
 	struct htbs_group *root;

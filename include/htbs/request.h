@@ -111,13 +111,24 @@ static inline u64 htbs_rq_due(struct request *rq)
 
 /*
  * The parts of elv.icq, from the lowest bit on: 24 bits for what it was charged, in
- * sectors; the flags of struct htbs_sent; 32 bits of the time of its dispatch, in units
- * of 1024 ns: it completes within 73 minutes.
+ * sectors; the flags of struct htbs_sent, and HTBS_RQ_POLLED; 32 bits of the time of its
+ * dispatch, in units of 1024 ns: it completes within 73 minutes.
  */
 #define HTBS_RQ_COST_MAX	((1U << 24) - 1)
 #define HTBS_RQ_SENT_SHIFT	24
 #define HTBS_RQ_AT_SHIFT	32
 #define HTBS_RQ_AT_UNIT_SHIFT	10
+
+/*
+ * A flag beside those of struct htbs_sent: the request is polled, and has a tag that serves no
+ * other.
+ */
+#define HTBS_RQ_POLLED		0x10
+
+static inline u8 htbs_rq_polled(const struct request *rq)
+{
+	return rq->cmd_flags & REQ_POLLED && !htbs_hctxs_share_tags(rq->q) ? HTBS_RQ_POLLED : 0;
+}
 
 /**
  * htbs_rq_set_sent() - keep what the policy will have to know at the completion
@@ -129,7 +140,7 @@ static inline void htbs_rq_set_sent(struct request *rq,
 {
 	u64 at = sent->at >> HTBS_RQ_AT_UNIT_SHIFT;
 	u64 packed = at << HTBS_RQ_AT_SHIFT |
-		     (u32)sent->flags << HTBS_RQ_SENT_SHIFT |
+		     (u32)(sent->flags | htbs_rq_polled(rq)) << HTBS_RQ_SENT_SHIFT |
 		     sent->cost >> SECTOR_SHIFT;
 
 	rq->elv.priv[1] = (void *)(unsigned long)sent->due;
@@ -148,6 +159,12 @@ static inline bool htbs_packed_conforms(u64 packed)
 	return packed >> HTBS_RQ_SENT_SHIFT & HTBS_SENT_CONFORMS;
 }
 
+/* Whether a dispatched request is polled. */
+static inline bool htbs_packed_polled(u64 packed)
+{
+	return packed >> HTBS_RQ_SENT_SHIFT & HTBS_RQ_POLLED;
+}
+
 /**
  * htbs_unpack_sent() - what was kept by htbs_rq_set_sent()
  * @packed: from htbs_rq_packed()
@@ -164,7 +181,7 @@ static inline void htbs_unpack_sent(u64 packed, u64 due, u64 now,
 		.at	= now - ((u64)for_units << HTBS_RQ_AT_UNIT_SHIFT),
 		.due	= due,
 		.cost	= (packed & HTBS_RQ_COST_MAX) << SECTOR_SHIFT,
-		.flags	= packed >> HTBS_RQ_SENT_SHIFT,
+		.flags	= (packed >> HTBS_RQ_SENT_SHIFT) & ~HTBS_RQ_POLLED,
 	};
 }
 

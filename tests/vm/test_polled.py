@@ -1,0 +1,15 @@
+"""Requests that are polled hold tags that serve no others, for as long as nothing polls."""
+
+import pytest
+
+from tests.vm import Result
+from tests.vm.functional import Boot
+
+pytestmark = pytest.mark.guest
+
+GUEST = Boot("polled")
+
+
+def test_reads_do_not_wait_for_polled_requests(result: Result) -> None:
+    """The task that polls was stopped while all of its requests were in flight."""
+    assert "reads do not wait for polled requests" in result.stdout
