@@ -157,8 +157,8 @@ struct htbs_flow *htbs_policy_least_served(const struct htbs_policy *policy)
  * @policy: the policy
  *
  * To be called before a flow begins at virtual time. Virtual time follows the smallest share of the
- * active flow and the flows with requests pending. A flow whose reservation gives it more than its
- * share does not move it. Nor does a write that the quota holds back: its flow begins anew.
+ * active flow and the flows with requests pending. What a reservation gives a flow beyond its share
+ * does not move it. Nor does a write that the quota holds back: its flow begins anew.
  */
 void htbs_policy_advance_shares(struct htbs_policy *policy)
 {

@@ -20,7 +20,6 @@
  */
 #include <linux/math64.h>
 
-#include <htbs/core/params.h>
 #include <htbs/core/reach.h>
 
 /**
@@ -34,8 +33,6 @@ void htbs_reach_judge(struct htbs_reach *reach, const struct htbs_pace *pace,
 {
 	u64 mean = div64_u64(reach->took, reach->had.ops), before, alone, part;
 
-	if (mean > HTBS_MEMORY)
-		mean = HTBS_MEMORY;
 	before = htbs_fastest_time(&reach->times);
 	htbs_fastest_learn(&reach->times, reach->since, mean);
 	alone = htbs_fastest_time(&reach->times);

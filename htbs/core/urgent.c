@@ -4,7 +4,7 @@
  *
  * A write that is synced is done when the file system's journal is on the device, too.
  * The journal is written for all groups at once, and belongs to none. With a deadline of its own, a
- * journal write would delay groups whose own requests are all in time.
+ * journal write would delay groups that have all of their own requests in time.
  *
  * So such a request inherits the shortest latency of the reservations of which
  * conforming requests are expected, HTBS_HORIZON at most: by then it goes first. Before, it

@@ -53,7 +53,7 @@ def test_a_flow_that_a_device_falls_behind_for_is_relaxed(flash, seconds, much, 
 
 
 def test_no_flow_is_relaxed_that_makes_no_other_slow(flash):
-    """It asks for less than it reserved, or for more than the device has, at nobody's expense."""
+    """It asks for less than it reserved, or for more than the device has, and delays none."""
     patient = LITTLE._replace(latency=500 * MS)
     assert not Beside(flash, 3, little=patient).greedy.view().relaxed
 
