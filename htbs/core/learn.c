@@ -125,10 +125,9 @@ htbs_policy_learn(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 	else
 		htbs_learn_flash(policy, flow, now, took);
 	htbs_fastest_learn(&flow->fastest, now, now - sent->at);
-	if (sent->flags & HTBS_SENT_PACED)
-		htbs_reach_learn(&flow->pool->reach, &flow->pool->pace,
-				 htbs_fastest_time(&flow->fastest), now, now - sent->at,
-				 sent->cost);
+	if (!policy->rotational && sent->flags & HTBS_SENT_PACED &&
+	    htbs_reach_learn(&flow->pool->reach, now, now - sent->at, sent->cost))
+		htbs_policy_judge_reach(policy, flow->pool);
 	if (took > HTBS_MOMENT)
 		took = htbs_without_stall(policy, now, took, sent->cost);
 	htbs_fair_charge(&policy->shares, &flow->share,

@@ -30,12 +30,6 @@
 /* Deviations are squared in units of 1024 ns. */
 #define HTBS_VARIANCE_SHIFT	10
 
-/* Move an estimate towards a new value, by one part of the difference. */
-static void htbs_fade(u64 *estimate, u64 value, u32 part)
-{
-	*estimate += ((s64)value - (s64)*estimate) / (s64)part;
-}
-
 /**
  * htbs_service_time_init() - nothing is known of the device yet
  * @time: the estimate

@@ -36,18 +36,16 @@ static bool htbs_window_open(struct htbs_policy *policy)
 }
 
 /*
- * How far surplus keeps a flow behind its pace, ns. Requests in flight that were charged to the
- * pace count as not served yet. 0 if the pool has no request in flight, or the flow too few to
- * reach its bandwidth on an idle device.
+ * How far a flow is behind its pace, ns. Requests in flight that were charged to the pace count as
+ * not served yet. 0 if the pool has no request in flight.
  */
-static u64 htbs_held_up(const struct htbs_flow *flow, u64 now)
+static u64 htbs_behind_by(const struct htbs_flow *flow, u64 now)
 {
 	const struct htbs_pool *pool = flow->pool;
 	u64 ahead = htbs_pace_span(&pool->pace, &pool->paced);
 	u64 tag = htbs_pace_tag(&pool->pace) - ahead;
 
-	if (!htbs_before(tag, now) || !pool->in_flight ||
-	    (ahead && htbs_fastest_time(&flow->fastest) >= ahead))
+	if (!htbs_before(tag, now) || !pool->in_flight)
 		return 0;
 	return now - tag;
 }
@@ -88,15 +86,31 @@ static bool htbs_pace_is_due(const struct htbs_policy *policy, const struct htbs
 	       (latency < HTBS_LIMIT_INTERVAL ? latency : HTBS_LIMIT_INTERVAL);
 }
 
-/*
- * Whether a flow that is behind would be so without surplus, too (reach.c). If no request of it
- * completes for a latency that is not known.
- */
-static bool htbs_asks_for_less(const struct htbs_flow *flow, u64 now)
+/* If no request of a flow completes for a latency it is not known what it asks for. */
+static bool htbs_reach_is_known(const struct htbs_flow *flow, u64 now)
 {
-	const struct htbs_reach *reach = &flow->pool->reach;
+	return now - flow->pool->reach.since <= htbs_flow_latency(flow);
+}
 
-	return reach->out && now - reach->since <= htbs_flow_latency(flow);
+/* Whether a flow that is behind would be so without surplus, too (reach.c). */
+static bool htbs_is_unhindered(const struct htbs_flow *flow, u64 now)
+{
+	return flow->pool->reach.unhindered && htbs_reach_is_known(flow, now);
+}
+
+/*
+ * The limits of surplus fall, for the pace of a pool or as a request was slow (@pool is NULL then).
+ * Until it is known what a pool asks for its pace may lower them in vain.
+ */
+static void htbs_note_lowered(struct htbs_policy *policy, const struct htbs_pool *pool)
+{
+	bool first = policy->window.part == 1 && policy->quota.limit.part == 1;
+
+	if (!pool || pool->reach.gap.count == HTBS_REACH_MEANS ||
+	    (policy->hasty != pool && !first))
+		policy->hasty = NULL;
+	else
+		policy->hasty = pool;
 }
 
 /* A request of a flow that conforms was slow, or the flow is behind its pace. */
@@ -118,10 +132,16 @@ static bool htbs_falls_behind(struct htbs_policy *policy, struct htbs_flow *flow
 	if (flow->pool->relaxed || !htbs_pace_is_due(policy, flow, now))
 		return false;
 	flow->pool->judged = now;
-	if (htbs_held_up(flow, now) <= htbs_flow_latency(flow))
+	if (htbs_behind_by(flow, now) <= htbs_flow_latency(flow))
 		return false;
-	htbs_note_slow(&policy->slow, flow, now);
-	return !htbs_asks_for_less(flow, now);
+	if (htbs_is_unhindered(flow, now) ||
+	    (flow->pool->reach.keeps_pace && htbs_reach_is_known(flow, now)))
+		return false;
+	/* What is not known is believed for the limits, which may rise again, and no further. */
+	if (flow->pool->reach.gap.count >= HTBS_REACH_MEANS / 2)
+		htbs_note_slow(&policy->slow, flow, now);
+	htbs_note_lowered(policy, flow->pool);
+	return true;
 }
 
 /* Whether a limit was in the way of surplus, since this was asked last. */
@@ -130,12 +150,18 @@ static bool htbs_surplus_was_held(const struct htbs_policy *policy)
 	return policy->window.full || policy->quota.limit.full;
 }
 
-/* Whether a request in time raises the limits. */
+/*
+ * Whether a request in time raises the limits. Of a flow that is unhindered it does while no more
+ * are in flight than in the mean: else they are delayed.
+ */
 static bool htbs_may_raise(const struct htbs_policy *policy, const struct htbs_flow *flow,
 			   u64 now, u32 cost)
 {
-	return (htbs_asks_for_less(flow, now) ||
-		htbs_held_up(flow, now) <= htbs_pace_step(&flow->pool->pace, cost)) &&
+	const struct htbs_pool *pool = flow->pool;
+	u64 others = (u64)(pool->in_flight - 1) << 10;
+
+	return ((htbs_is_unhindered(flow, now) && others <= pool->reach.number.mean) ||
+		htbs_behind_by(flow, now) <= htbs_pace_step(&pool->pace, cost)) &&
 	       htbs_is_tightest(policy, flow, now);
 }
 
@@ -253,6 +279,33 @@ bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 	return htbs_policy_limits_allow(policy, flow, now);
 }
 
+/* Whether nothing is left to be taken from surplus. */
+static bool htbs_limits_are_least(const struct htbs_policy *policy)
+{
+	return policy->window.value <= policy->window.least &&
+	       policy->quota.limit.value <= policy->quota.limit.least;
+}
+
+/**
+ * htbs_policy_judge_reach() - a pool had so many requests that it is known what it asks for
+ * @policy: the policy of a device that does not seek
+ * @pool: the pool
+ *
+ * If the limits fell for its pace before that was known, and in vain, they are as little known as
+ * at first.
+ */
+noinline void htbs_policy_judge_reach(struct htbs_policy *policy, struct htbs_pool *pool)
+{
+	bool was = pool->reach.unhindered;
+
+	htbs_reach_judge(&pool->reach, &pool->pace, htbs_limits_are_least(policy));
+	if (was || !pool->reach.unhindered || policy->hasty != pool)
+		return;
+	policy->hasty = NULL;
+	htbs_limit_renew(&policy->window);
+	htbs_limit_renew(&policy->quota.limit);
+}
+
 /* Whether a conforming request of another pool was slow of late, or the pool behind. */
 static bool htbs_others_are_slow(const struct htbs_policy *policy, const struct htbs_flow *flow,
 				 u64 now)
@@ -269,11 +322,10 @@ static bool htbs_others_are_slow(const struct htbs_policy *policy, const struct 
 static bool htbs_has_too_much(const struct htbs_policy *policy, const struct htbs_flow *flow,
 			      u64 now)
 {
-	return policy->window.value <= policy->window.least &&
-	       policy->quota.limit.value <= policy->quota.limit.least &&
+	return htbs_limits_are_least(policy) &&
 	       flow->pool->in_flight * policy->busy > policy->in_flight &&
 	       htbs_others_are_slow(policy, flow, now) &&
-	       htbs_held_up(flow, now) > htbs_flow_latency(flow);
+	       htbs_behind_by(flow, now) > htbs_flow_latency(flow);
 }
 
 /**
@@ -328,8 +380,10 @@ static noinline void htbs_judge_limits(struct htbs_policy *policy, struct htbs_f
 	u32 steps = htbs_steps_down(policy, flow);
 	bool raises;
 
-	if (slow)
+	if (slow) {
 		htbs_note_slow(&policy->slow, flow, now);
+		htbs_note_lowered(policy, NULL);
+	}
 	if (!late && htbs_falls_behind(policy, flow, now)) {
 		slow = true;
 		late = true;

@@ -1,5 +1,6 @@
 """Limits of surplus: they protect reservations, and leave the rest of the drive to all."""
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -61,6 +62,49 @@ def test_a_reader_that_always_has_requests_in_flight_leaves_others_the_drive(
     assert both.clients[0].late < 50  # in the first seconds
     assert both.clients[0].ios > 0.99 * 20 * rate
     assert both.rates()[1] > 0.1 * alone.total
+
+
+def times(rate, seconds, habit):
+    """When requests arrive, at a rate of their own."""
+    rng, now = random.Random(5), 0
+    while now < seconds * SECOND:
+        yield now
+        now += int(SECOND / rate if habit == "steady" else rng.expovariate(rate / SECOND))
+
+
+@pytest.mark.parametrize("size", [4096, 128 << 10])
+@pytest.mark.parametrize("habit", ["steady", "random"])
+@pytest.mark.parametrize("part", [0.8, 0.94, 0.98, 1])
+@pytest.mark.parametrize("of", [(SLOW, 1000, 20 * MS), (FAST, 20_000, 5 * MS)],
+                         ids=["slow", "fast"])
+def test_a_reader_that_asks_for_most_of_its_reservation_leaves_others_the_drive(
+    of, part, habit, size,
+):
+    """It always has requests in flight; others had 1 of 20, of 200, or of 1,600 MB/s."""
+    drive, rate, latency = of
+    others = Client(REST, size=size, write=size > 4096, depth=32, think=2000, shares=True)
+    alone = run([others], FLASH, 10, drive=drive)
+    reader = Client(Params(rate * 4096, 65536, latency),
+                    times=list(times(part * rate, 20, habit)))
+    both = run([reader, others], FLASH, 20, drive=drive)
+    assert both.clients[0].late <= both.clients[0].conforming / (100 if others.write else 1000)
+    assert both.clients[0].ios > 0.98 * 20 * part * rate
+    assert both.rates()[1] > 0.2 * alone.total
+
+
+@pytest.mark.parametrize("part", [0.7, 0.8, 0.9])
+@pytest.mark.parametrize(("drive", "took", "depth"), [(SLOW, 3.5 * MS, 4), (FAST, 0.105 * MS, 2)],
+                         ids=["slow", "fast"])
+@pytest.mark.parametrize("size", [4096, 128 << 10])
+def test_a_closed_loop_has_what_it_reserved_of_what_it_could_have(drive, took, depth, part, size):
+    """Also if others loaded the drive from the beginning on, and are served as much as is left."""
+    rate = int(part * depth * SECOND / took)
+    others = Client(REST, size=size, write=size > 4096, depth=32, think=2000, shares=True)
+    alone = run([others], FLASH, 10, drive=drive)
+    loop = Client(Params(rate * 4096, 65536, 20 * MS), depth=depth, think=0)
+    both = run([loop, others], FLASH, 20, drive=drive)
+    assert both.clients[0].ios > 0.98 * 20 * rate
+    assert both.rates()[1] > 0.15 * alone.total
 
 
 @pytest.mark.parametrize("depth", [4, 8])

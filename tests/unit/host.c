@@ -52,7 +52,7 @@ struct host_flow_view {
 	u64 sweep;
 	u64 share;
 	u64 relaxed;
-	u64 reach_out;
+	u64 reach_unhindered;
 	u64 start;
 	u64 deadline;
 	u64 tag;
@@ -95,7 +95,7 @@ void host_flow_view(const struct htbs_flow *flow, struct host_flow_view *view)
 		.sweep		= flow->sweep,
 		.share		= flow->share.tag,
 		.relaxed	= flow->pool->relaxed,
-		.reach_out	= flow->pool->reach.out,
+		.reach_unhindered	= flow->pool->reach.unhindered,
 		.start		= htbs_flow_start(flow),
 		.deadline	= htbs_flow_deadline(flow),
 		.tag		= htbs_pace_tag(&flow->pool->pace),

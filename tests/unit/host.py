@@ -133,7 +133,7 @@ class FlowView(Structure):
     """struct host_flow_view."""
 
     _fields_ = [(name, c_uint64) for name in (
-        "pending", "in_flight", "think", "sweep", "share", "relaxed", "reach_out", "start",
+        "pending", "in_flight", "think", "sweep", "share", "relaxed", "reach_unhindered", "start",
         "deadline", "tag", "cap_end", "throttled", "backlogged", "sequential")]
 
 

@@ -141,9 +141,13 @@ def test_only_a_completion_releases_what_waits_for_a_tag(flash):
     assert not flash.device.view().held
 
 
-def stuck(flash, latency, surplus=False):
-    """A reader's request that the device does not complete, and a flood."""
+def stuck(flash, latency, surplus=False, served=1):
+    """A reader's request that the device does not complete, after some that it did, and a flood."""
     reader, greedy = flash.init_flow(Params(4 << 20, 4096, latency)), flash.init_flow(SPARE)
+    for _ in range(served - 1):
+        flash.arrive(reader)
+        flash.serve(took=MS // 10)
+        flash.now += MS
     flash.arrive(reader)
     flash.serve(took=MS // 10)
     flash.now += 0 if surplus else MS
@@ -166,13 +170,19 @@ def test_limits_hold_while_a_request_is_in_flight(flash, after):
     assert flash.device.view().in_flight == 64
 
 
-@pytest.mark.parametrize("surplus", [False, True])
+@pytest.mark.parametrize("before", [(False, 1), (True, 1), (False, 80)],
+                         ids=["conforms", "surplus", "kept before"])
 @pytest.mark.parametrize(("latency", "every", "steps"), [
     (10 * MS, 10 * MS, 5), (20 * MS, 10 * MS, 2), (SECOND, 10 * MS, 0), (SECOND, 500 * MS, 4),
 ])
-def test_a_request_that_does_not_complete_lowers_the_window(flash, latency, every, steps, surplus):
-    """Once in a latency if its flow is behind by one: it may tell nothing for seconds."""
-    stuck(flash, latency, surplus)
+def test_a_request_that_does_not_complete_lowers_the_window(
+    flash, latency, every, steps, before,
+):
+    """Once in a latency if its flow is behind by one: it may tell nothing for seconds.
+
+    Also if the flow had its bandwidth before.
+    """
+    stuck(flash, latency, *before)
     assert steps_down(flash, every, stalls=False) == steps
 
 

@@ -1,7 +1,7 @@
-"""Whether a pool could have the bandwidth that it reserved: htbs/core/reach.c."""
+"""Whether surplus is what a pool is behind its pace for: htbs/core/reach.c."""
 
 import random
-from ctypes import POINTER, Structure, byref, c_bool, c_uint32, c_uint64
+from ctypes import POINTER, Structure, byref, c_bool, c_uint8, c_uint32, c_uint64
 from functools import cache
 
 import pytest
@@ -22,19 +22,28 @@ class CPaced(Structure):
     _fields_ = [("units", c_uint32), ("ops", c_uint32)]
 
 
+class CSpread(Structure):
+    """struct htbs_spread."""
+
+    _fields_ = [("mean", c_uint64), ("deviation", c_uint64), ("count", c_uint32)]
+
+
 class CReach(Structure):
     """struct htbs_reach."""
 
     _fields_ = [("since", c_uint64), ("busy", c_uint64), ("took", c_uint64), ("had", CPaced),
-                ("times", CFastest), ("out", c_bool)]
+                ("times", CFastest), ("gap", CSpread), ("number", CSpread), ("least", c_uint8),
+                ("keeps_pace", c_bool), ("unhindered", c_bool)]
 
 
 @cache
 def library():
-    """The core library, with the prototype of htbs_reach_judge()."""
+    """The core library, with the prototypes of reach.c."""
     lib = host.build()
     lib.htbs_reach_judge.restype = None
-    lib.htbs_reach_judge.argtypes = POINTER(CReach), POINTER(CPace), c_uint64
+    lib.htbs_reach_judge.argtypes = POINTER(CReach), POINTER(CPace), c_bool
+    lib.htbs_reach_own_rate.restype = c_bool
+    lib.htbs_reach_own_rate.argtypes = [POINTER(CReach)]
     return lib
 
 
@@ -42,98 +51,144 @@ class Pool:
     """A pool that reserved so many small requests a second, of which some are in flight."""
 
     def __init__(self, rate):
-        self.reach, self.pace, self.now, self.shortest = CReach(), CPace(), SECOND, None
+        self.reach, self.pace, self.now, self.least = CReach(), CPace(), SECOND, True
         params = CParams(*Params(rate * 4096, 65536, 30 * MS))
         parts().htbs_pace_init(byref(self.pace), byref(params), self.now)
 
     def had(self, took, busy, count=FADE):
         """So many requests have completed, in their mean time, within a time of `busy`."""
-        self.now += busy
-        self.shortest = min(took, self.shortest or took)
-        self.reach = CReach(self.now, busy, count * took, CPaced(count * 8, count),
-                            self.reach.times, self.reach.out)
-        library().htbs_reach_judge(byref(self.reach), byref(self.pace), self.shortest)
-        return self.reach.out
+        self.now += int(busy)
+        self.reach.since, self.reach.busy = self.now, int(busy)
+        self.reach.took, self.reach.had = int(count * took), CPaced(count * 8, count)
+        library().htbs_reach_judge(byref(self.reach), byref(self.pace), self.least)
+        return self.reach.unhindered
+
+    @property
+    def own_rate(self):
+        """Whether its requests arrive at a rate of their own."""
+        return library().htbs_reach_own_rate(byref(self.reach))
 
 
-def steps(pool, took, rate, times=2):
+# What a mean is longer or shorter by than the one before, as others delay requests more or less.
+VARY = [1, 1.15, 1.3, 1.05, 1.2, 1.1, 1, 1.25] * 3
+
+
+def arrive(pool, took, rate, vary=VARY):
     """Requests arrive at a rate of their own, each takes so long."""
-    return [pool.had(took, FADE * SECOND // rate) for _ in range(times)][-1]
+    return [pool.had(took * by, FADE * SECOND / rate) for by in vary][-1]
 
 
-def loop(pool, took, depth, times=2):
+def loop(pool, took, depth, vary=VARY):
     """A request arrives as another one completes."""
-    return [pool.had(took, FADE * took // depth) for _ in range(times)][-1]
+    return [pool.had(took * by, FADE * took * by / depth) for by in vary][-1]
 
 
-@pytest.mark.parametrize("part", [0.3, 0.5, 0.8, 0.9])
-def test_a_pool_that_asks_for_less_is_not_held_up(part):
+@pytest.mark.parametrize("part", [0.3, 0.5, 0.8, 0.9, 0.98])
+def test_a_pool_that_asks_for_less_is_unhindered(part):
     """It always has requests in flight, and falls behind its pace whatever others do."""
-    assert steps(Pool(1000), 3 * MS, int(1000 * part))
-
-
-@pytest.mark.parametrize("part", [0.5, 0.8])
-def test_it_may_be_held_up_once_its_requests_take_as_much_longer_as_it_asks_for_less(part):
-    """By then it would be behind with as few requests in flight as it had on an idle device."""
     pool = Pool(1000)
-    steps(pool, 3 * MS, int(1000 * part))
-    assert steps(pool, int(0.9 * 3 * MS / part), int(1000 * part))
-    assert not steps(pool, int(1.1 * 3 * MS / part), int(1000 * part))
+    assert arrive(pool, 3 * MS, int(1000 * part))
+    assert arrive(pool, 12 * MS, int(1000 * part))
+    assert pool.own_rate
 
 
-@pytest.mark.parametrize("took", [3 * MS, 4 * MS, 12 * MS])
+@pytest.mark.parametrize("part", [0.5, 0.9])
+def test_random_arrivals_on_a_steady_device_are_at_a_rate_of_their_own(part):
+    """The rate of 64 of them varies by an eighth, and the number in flight as much."""
+    pool, rng = Pool(1000), random.Random(1)
+    pool.had(2 * MS, FADE * MS / part)
+    unhindered = [pool.had(2 * MS * rng.uniform(1, 1.02),
+                           FADE * MS / part * max(0.5, rng.gauss(1, 1 / 8)))
+                  for _ in range(400)]
+    assert pool.own_rate
+    assert sum(unhindered[16:]) > 300 * (1 if part < 0.9 else 0.7)
+
+
+@pytest.mark.parametrize("took", [4 * MS, 12 * MS])
 def test_a_closed_loop_that_could_have_its_bandwidth_is_held_up(took):
     """With four at a time, of 3 ms each, it has 1333 a second on an idle device."""
     pool = Pool(1250)
-    loop(pool, 3 * MS, 4)
+    loop(pool, 3 * MS, 4, [1] * 12)
     assert not loop(pool, took, 4)
+    assert not pool.own_rate
 
 
-@pytest.mark.parametrize("took", [3 * MS, 4 * MS, 12 * MS])
-def test_a_closed_loop_with_too_few_requests_is_not(took):
-    """Not even an idle device gives it 2000 a second."""
+@pytest.mark.parametrize(("took", "unhindered"), [(3 * MS, True), (4 * MS, True), (5 * MS, False)])
+def test_a_closed_loop_with_too_few_requests_is_delayed_by_as_much(took, unhindered):
+    """An idle device gives it two thirds of 2000 a second: each takes half as long again."""
     pool = Pool(2000)
-    loop(pool, 3 * MS, 4)
-    assert loop(pool, took, 4)
+    loop(pool, 3 * MS, 4, [1] * 12)
+    assert loop(pool, took, 4, [1, 1]) is unhindered
+
+
+def test_the_shortest_mean_is_known_once_the_limits_are_at_their_least():
+    """Others may have loaded the device all the time; a shorter one tells that they did."""
+    pool = Pool(2000)
+    pool.least = False
+    assert not loop(pool, 3 * MS, 4, [1] * 40)
+    pool.least = True
+    assert not loop(pool, 3 * MS, 4, [1] * 7)
+    assert loop(pool, 3 * MS, 4, [1])
+    assert not loop(pool, 2 * MS, 4, [1] * 8)
+    pool = Pool(2500)
+    loop(pool, 3 * MS, 4, [1] * 12)
+    assert not loop(pool, 2 * MS, 4, [1] * 8)
+    assert loop(pool, 2 * MS, 4, [1])
 
 
 def test_the_first_mean_judges_nothing():
     """It may be that of a loaded device; nor does a shorter one than all before."""
-    pool = Pool(1500)
-    assert not loop(pool, 12 * MS, 4, times=1)
-    assert not loop(pool, 3 * MS, 4, times=1)
-    assert loop(pool, 3 * MS, 4, times=1)
+    pool = Pool(1000)
+    assert not arrive(pool, 12 * MS, 900, [1])
+    assert arrive(pool, 12 * MS, 900)
+    assert not arrive(pool, 3 * MS, 900, [1])
+    assert arrive(pool, 3 * MS, 900, [1])
 
 
-def test_of_a_device_that_was_always_loaded_the_shortest_request_tells():
-    """The mean is taken for twice as long at most."""
-    pool = Pool(1250)
-    pool.shortest = MS
-    assert not loop(pool, 12 * MS, 4)
+def test_what_a_few_means_tell_is_not_believed():
+    """The first one after a pause has more in flight than others."""
+    pool = Pool(1000)
+    assert [arrive(pool, 3 * MS, 900, [by]) for by in VARY[:8]] == [False] * 7 + [True]
+
+
+def test_a_rate_that_has_just_fallen_is_held_up():
+    """A reader has come to its most requests at a time, or asks for less: which is known later."""
+    pool = Pool(1000)
+    assert arrive(pool, 3 * MS, 950)
+    assert not arrive(pool, 12 * MS, 500, [1])
+    assert arrive(pool, 12 * MS, 500, [1, 1.1] * 12)
+
+
+def test_a_pool_that_has_its_bandwidth_falls_behind_no_further():
+    """Surplus may have delayed it before: it is not unhindered."""
+    pool = Pool(1000)
+    assert not arrive(pool, 3 * MS, 1001)
+    assert pool.reach.keeps_pace
+    arrive(pool, 3 * MS, 990)
+    assert not pool.reach.keeps_pace
 
 
 def test_a_slower_device_is_known_after_two_minutes():
     """What was measured before is forgotten."""
-    pool = Pool(1000)
-    steps(pool, 3 * MS, 800)
-    pool.shortest = 5 * MS
-    assert not steps(pool, 6 * MS, 800)
-    assert steps(pool, 6 * MS, 800, times=2 * 64 * 800 // FADE)
+    pool = Pool(2000)
+    loop(pool, 3 * MS, 4, [1] * 12)
+    assert not loop(pool, 6 * MS, 4)
+    assert loop(pool, 6 * MS, 4, [1] * (2 * 64 * 4000 // 6 // FADE + 2))
 
 
 def test_a_long_time_fits():
-    """64 requests of a day each; half of what a slow reservation gives, all of a fast one, none."""
+    """64 requests of a day each, or of a thousand; hardly any of a fast reservation."""
     slow, fast = Pool(1), Pool(1 << 20)
-    assert [slow.had(DAY, 2 * FADE * SECOND) for _ in range(2)] == [False, True]
-    assert [slow.had(3 * DAY, 2 * FADE * SECOND), slow.had(DAY, DAY)] == [False, True]
+    assert [slow.had(DAY, 2 * FADE * SECOND) for _ in range(12)][-1]
+    assert slow.had(1000 * DAY, 2 * FADE * SECOND)
     assert not any(fast.had(took, took) for took in (DAY, 1, 0, DAY))
-    assert fast.had(DAY, 1000 * DAY)
+    assert not fast.had(DAY, 1000 * DAY)
 
 
-@pytest.mark.parametrize(("depth", "rate", "out"), [
+@pytest.mark.parametrize(("depth", "rate", "unhindered"), [
     (None, 1250, True), (4, 1100, False), (4, 2000, True),
 ], ids=["at a rate of its own", "a loop", "a loop with too few"])
-def test_each_completed_request_tells(flash, depth, rate, out):
+def test_each_completed_request_tells(flash, depth, rate, unhindered):
     """Of a device that takes 2 to 5 ms for a request, for 1000 of them in a second."""
     flow, rng = flash.init_flow(Params(rate * 4096, 65536, 30 * MS)), random.Random(1)
     sent = []
@@ -145,7 +200,7 @@ def test_each_completed_request_tells(flash, depth, rate, out):
         for place in range(depth - len(sent) if depth else step % 4 == 0):
             flash.arrive(flow, (step * 8 + place) << 20)
             sent.append((flash.now + rng.randrange(2 * MS, 5 * MS), flash.dispatch()[1]))
-    assert flow.view().reach_out == out
+    assert flow.view().reach_unhindered == unhindered
 
 
 def test_the_time_without_a_request_does_not_count(flash):
@@ -155,4 +210,4 @@ def test_the_time_without_a_request_does_not_count(flash):
         flash.now += SECOND // 100
         flash.arrive(flow, place << 30)
         flash.serve(4 * MS - 1000)
-    assert not flow.view().reach_out
+    assert not flow.view().reach_unhindered

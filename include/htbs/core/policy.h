@@ -165,6 +165,8 @@ struct htbs_slow {
  * @unjudged_since: since when a limit holds surplus back that no request has judged, real ns
  * @raised: how often a conforming request raised the limits of surplus
  * @slow: of which pools a request was slow last
+ * @hasty: the pool for whose pace alone the limits of surplus fell, before it was known what it
+ *	asks for; or NULL. It may be gone
  * @quota: limits the writes of surplus
  * @trust: how far deviations tell the worst; @margin is HTBS_MARGIN divided by it
  * @margin: so many mean deviations are the worst, in units of 1/HTBS_MARGIN_ONE
@@ -222,6 +224,7 @@ struct htbs_policy {
 	u64 unjudged_since;
 	u32 raised;
 	struct htbs_slow slow;
+	const struct htbs_pool *hasty;
 	struct htbs_quota quota;
 	struct htbs_limit trust;
 	u32 margin;

@@ -38,7 +38,7 @@ struct htbs_flow;
  * @pending: pending requests of all of them
  * @in_flight: requests of all of them, dispatched and not completed
  * @paced: those of them that were charged to @pace, and what they were charged
- * @reach: whether they could have what they reserved
+ * @reach: whether surplus is why they are behind their pace
  * @busy: how many of them have requests pending or in flight
  * @relaxed: they reserve and ask for more than the device has: they have no pace, and
  *	are owed a request in a second at most; or they are the background

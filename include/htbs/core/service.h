@@ -77,6 +77,17 @@ struct htbs_load {
 	u64 variance;
 };
 
+/**
+ * htbs_fade() - move an estimate towards a new value
+ * @estimate: the estimate
+ * @value: the value
+ * @part: by one part in so many of the difference
+ */
+static inline void htbs_fade(u64 *estimate, u64 value, u32 part)
+{
+	*estimate += ((s64)value - (s64)*estimate) / (s64)part;
+}
+
 void htbs_service_time_init(struct htbs_service_time *time, u64 position);
 void htbs_service_time_learn(struct htbs_service_time *time, u64 took, u32 bytes,
 			     bool positioned);
