@@ -125,7 +125,7 @@ htbs_policy_learn(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 	else
 		htbs_learn_flash(policy, flow, now, took);
 	htbs_fastest_learn(&flow->fastest, now, now - sent->at);
-	if (!policy->rotational && sent->flags & HTBS_SENT_PACED &&
+	if (sent->flags & HTBS_SENT_PACED &&
 	    htbs_reach_learn(&flow->pool->reach, now, now - sent->at, sent->cost))
 		htbs_policy_judge_reach(policy, flow->pool);
 	if (took > HTBS_MOMENT)

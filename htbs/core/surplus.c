@@ -288,7 +288,7 @@ static bool htbs_limits_are_least(const struct htbs_policy *policy)
 
 /**
  * htbs_policy_judge_reach() - a pool had so many requests that it is known what it asks for
- * @policy: the policy of a device that does not seek
+ * @policy: the policy
  * @pool: the pool
  *
  * If the limits fell for its pace before that was known, and in vain, they are as little known as
