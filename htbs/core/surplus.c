@@ -36,8 +36,9 @@ static bool htbs_window_open(struct htbs_policy *policy)
 }
 
 /*
- * How far a flow is behind its pace, ns. Requests in flight that were charged to the pace count as
- * not served yet. 0 if the pool has no request in flight.
+ * How far surplus keeps a flow behind its pace, ns. Requests in flight that were charged to the
+ * pace count as not served yet. 0 if the pool has no request in flight, or too few to have its
+ * bandwidth on an idle device, though others may have made the shortest request take twice as long.
  */
 static u64 htbs_behind_by(const struct htbs_flow *flow, u64 now)
 {
@@ -45,7 +46,8 @@ static u64 htbs_behind_by(const struct htbs_flow *flow, u64 now)
 	u64 ahead = htbs_pace_span(&pool->pace, &pool->paced);
 	u64 tag = htbs_pace_tag(&pool->pace) - ahead;
 
-	if (!htbs_before(tag, now) || !pool->in_flight)
+	if (!htbs_before(tag, now) || !pool->in_flight ||
+	    (ahead && htbs_fastest_time(&flow->fastest) >= 2 * ahead))
 		return 0;
 	return now - tag;
 }

@@ -91,11 +91,10 @@ def test_surplus_gets_its_reservation_beside_tight_readers():
 def test_the_background_has_its_part_of_surplus():
     """One request of the background is dispatched in each sixteenth of the time.
 
-    With fewer, 192 pending requests would wait for longer than the hung task timeout. In the first
-    seconds it has fewer, until it is known that the reader cannot have its bandwidth.
+    With fewer, 192 pending requests would wait for longer than the hung task timeout.
     """
     reader = Client(REST, depth=8, think=0, shares=True)
-    for depth, most in ((41, 13 * SECOND), (192, 36 * SECOND)):
+    for depth, most in ((41, 9 * SECOND), (192, 36 * SECOND)):
         idle = Client(Params(4096, 4096, MS), depth=depth, write=True, idle=True)
         drive = Plain(1, 10 * MS, 10 * MS)
         busy, background = run([reader, idle], FLASH, 120, drive=drive).clients
