@@ -16,9 +16,8 @@
  *
  * A pool of which the number stays has p of its bandwidth, and would have p * T / T_0 if each
  * request took T_0, the shortest mean. If that is less than all of it, the pool asks for too few at
- * a time. Surplus may delay its requests by as much as they are too few. T_0 is known once the
- * limits are at their least and no mean is shorter any more: before, others may have loaded the
- * device all the time.
+ * a time. T_0 is known once the limits are at their least and no mean is shorter any more: before,
+ * others may have loaded the device all the time.
  */
 #include <linux/math64.h>
 
@@ -71,16 +70,13 @@ static void htbs_reach_learn_shortest(struct htbs_reach *reach, u64 mean, bool l
 		reach->least++;
 }
 
-/*
- * Whether a pool that had such a part of its bandwidth, of 1024, has too few requests at a time by
- * more than they were delayed: T / T_0 is less than T_0 / (p * T).
- */
+/* Whether a pool that had such a part of its bandwidth, of 1024, has too few requests at a time. */
 static bool htbs_reach_too_few(const struct htbs_reach *reach, u64 mean, u64 part)
 {
-	u64 delay = div64_u64(mean << 10, htbs_fastest_time(&reach->times) + 1);
+	u64 alone = htbs_fastest_time(&reach->times);
 
-	return reach->least == HTBS_REACH_MEANS / 2 && delay < 1 << 20 &&
-	       delay * delay * part < 15 << 26;
+	return reach->least == HTBS_REACH_MEANS / 2 &&
+	       mean * part < (alone - alone / 16) << 10;
 }
 
 /**

@@ -113,12 +113,13 @@ def test_a_closed_loop_that_could_have_its_bandwidth_is_held_up(took):
     assert not pool.own_rate
 
 
-@pytest.mark.parametrize(("took", "unhindered"), [(3 * MS, True), (4 * MS, True), (5 * MS, False)])
-def test_a_closed_loop_with_too_few_requests_is_delayed_by_as_much(took, unhindered):
-    """An idle device gives it two thirds of 2000 a second: each takes half as long again."""
+@pytest.mark.parametrize("took", [3 * MS, 4 * MS, 12 * MS])
+def test_a_closed_loop_with_too_few_requests_is_unhindered(took):
+    """Not even an idle device gives it 2000 a second."""
     pool = Pool(2000)
     loop(pool, 3 * MS, 4, [1] * 12)
-    assert loop(pool, took, 4, [1, 1]) is unhindered
+    assert loop(pool, took, 4)
+    assert not pool.own_rate
 
 
 def test_the_shortest_mean_is_known_once_the_limits_are_at_their_least():
@@ -170,7 +171,7 @@ def test_a_pool_that_has_its_bandwidth_falls_behind_no_further():
 
 def test_a_slower_device_is_known_after_two_minutes():
     """What was measured before is forgotten."""
-    pool = Pool(2000)
+    pool = Pool(1000)
     loop(pool, 3 * MS, 4, [1] * 12)
     assert not loop(pool, 6 * MS, 4)
     assert loop(pool, 6 * MS, 4, [1] * (2 * 64 * 4000 // 6 // FADE + 2))
