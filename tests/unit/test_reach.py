@@ -113,12 +113,15 @@ def test_a_closed_loop_that_could_have_its_bandwidth_is_held_up(took):
     assert not pool.own_rate
 
 
-@pytest.mark.parametrize("took", [3 * MS, 4 * MS, 12 * MS])
-def test_a_closed_loop_with_too_few_requests_is_unhindered(took):
-    """Not even an idle device gives it 2000 a second."""
-    pool = Pool(2000)
+@pytest.mark.parametrize(("took", "rate", "unhindered"), [
+    (3 * MS, 2000, True), (5 * MS, 2000, True), (7 * MS, 2000, False), (12 * MS, 2000, False),
+    (3 * MS, 1600, True), (5 * MS, 1600, False), (12 * MS, 8000, True),
+])
+def test_a_closed_loop_with_too_few_requests_is_unhindered(took, rate, unhindered):
+    """An idle device gives it 1333 a second: the fewer of its bandwidth, the more it may be delayed."""
+    pool = Pool(rate)
     loop(pool, 3 * MS, 4, [1] * 12)
-    assert loop(pool, took, 4)
+    assert loop(pool, took, 4, [1, 1]) is unhindered
     assert not pool.own_rate
 
 
