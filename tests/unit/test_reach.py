@@ -118,7 +118,7 @@ def test_a_closed_loop_that_could_have_its_bandwidth_is_held_up(took):
     (3 * MS, 1600, True), (5 * MS, 1600, False), (12 * MS, 8000, True),
 ])
 def test_a_closed_loop_with_too_few_requests_is_unhindered(took, rate, unhindered):
-    """An idle device gives it 1333 a second: the fewer of its bandwidth, the more it may be delayed."""
+    """An idle device gives it 1333 a second: what lacks little keeps most of that."""
     pool = Pool(rate)
     loop(pool, 3 * MS, 4, [1] * 12)
     assert loop(pool, took, 4, [1, 1]) is unhindered
