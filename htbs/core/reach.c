@@ -79,8 +79,9 @@ static bool htbs_reach_too_few(const struct htbs_reach *reach, u64 mean, u64 par
 	u64 delay = div64_u64(mean << 10, htbs_fastest_time(&reach->times) + 1);
 	u64 alone = delay * part >> 10;
 
+	/* A part that is less by a sixteenth may be so by chance: by an eighth, squared. */
 	return reach->least == HTBS_REACH_MEANS / 2 && delay < 1 << 20 &&
-	       alone * alone * delay < 15 << 26;
+	       alone * alone * delay < 14 << 26;
 }
 
 /**

@@ -38,7 +38,7 @@ static bool htbs_window_open(struct htbs_policy *policy)
 /*
  * How far surplus keeps a flow behind its pace, ns. Requests in flight that were charged to the
  * pace count as not served yet. 0 if the pool has no request in flight, or too few to have its
- * bandwidth on an idle device, though others may have made the shortest request take twice as long.
+ * bandwidth on an idle device, though others may have delayed the shortest request by half.
  */
 static u64 htbs_behind_by(const struct htbs_flow *flow, u64 now)
 {
@@ -47,7 +47,7 @@ static u64 htbs_behind_by(const struct htbs_flow *flow, u64 now)
 	u64 tag = htbs_pace_tag(&pool->pace) - ahead;
 
 	if (!htbs_before(tag, now) || !pool->in_flight ||
-	    (ahead && htbs_fastest_time(&flow->fastest) >= 2 * ahead))
+	    (ahead && 2 * htbs_fastest_time(&flow->fastest) >= 3 * ahead))
 		return 0;
 	return now - tag;
 }
