@@ -58,10 +58,8 @@ bool htbs_reach_own_rate(const struct htbs_reach *reach)
 }
 
 /* Whether the device is known to take no less for a request, with the limits at their least. */
-static void htbs_reach_learn_shortest(struct htbs_reach *reach, u64 mean, bool least)
+static void htbs_reach_learn_shortest(struct htbs_reach *reach, u64 mean, u64 before, bool least)
 {
-	u64 before = htbs_fastest_time(&reach->times);
-
 	htbs_fastest_learn(&reach->times, reach->since, mean);
 	/* Of two means the longer one is so by a sixteenth by chance. */
 	if (mean < before - before / 16)
@@ -103,7 +101,7 @@ void htbs_reach_judge(struct htbs_reach *reach, const struct htbs_pace *pace, bo
 
 	htbs_spread_learn(&reach->gap, gap);
 	htbs_spread_learn(&reach->number, div64_u64(reach->took << 10, reach->busy + 1));
-	htbs_reach_learn_shortest(reach, mean, least);
+	htbs_reach_learn_shortest(reach, mean, before, least);
 	reach->keeps_pace = part >= 1024;
 	if (reach->keeps_pace || !before || mean < before)
 		reach->unhindered = false;

@@ -28,11 +28,11 @@ def test_a_reader_is_on_time_on_a_disk_that_stalls():
 
 
 def test_random_groups_get_what_they_reserved_on_flash():
-    """Of these sixty sets five do not: the drive's own work, the default one, or a new load delays.
+    """Of these sixty sets four do not, where the drive's own work or the default one delays.
 
     Others' reads and writes kept a writer from 97 % of its bandwidth, and four more sets.
     """
-    assert len(tenants.missed(list(tenants.measure_all(list(range(1, 61)), flash=True)))) <= 5
+    assert len(tenants.missed(list(tenants.measure_all(list(range(1, 61)), flash=True)))) <= 4
 
 
 @pytest.mark.parametrize(("got", "missed"), [

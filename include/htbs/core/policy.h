@@ -165,8 +165,8 @@ struct htbs_slow {
  * @unjudged_since: since when a limit holds surplus back that no request has judged, real ns
  * @raised: how often a conforming request raised the limits of surplus
  * @slow: of which pools a request was slow last
- * @hasty: the pool for whose pace alone the limits of surplus fell, before it was known what it
- *	asks for; or NULL. It may be gone
+ * @hasty: the only pool that lowered the limits of surplus, by its pace, before it was known what
+ *	it asks for; or NULL. It may be gone
  * @quota: limits the writes of surplus
  * @trust: how far deviations tell the worst; @margin is HTBS_MARGIN divided by it
  * @margin: so many mean deviations are the worst, in units of 1/HTBS_MARGIN_ONE
