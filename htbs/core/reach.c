@@ -70,16 +70,16 @@ static void htbs_reach_learn_shortest(struct htbs_reach *reach, u64 mean, u64 be
 
 /*
  * Whether a pool that had such a part of its bandwidth, of 1024, has too few requests at a time.
- * One that would have a part q of it alone may be delayed by 1 / q^2: what lacks little keeps most.
+ * One that would have a part q of it alone may be delayed by 1 / q^4: what lacks little keeps most.
  */
 static bool htbs_reach_too_few(const struct htbs_reach *reach, u64 mean, u64 part)
 {
 	u64 delay = div64_u64(mean << 10, htbs_fastest_time(&reach->times) + 1);
 	u64 alone = delay * part >> 10;
 
-	/* A part that is less by a sixteenth may be so by chance: by an eighth, squared. */
-	return reach->least == HTBS_REACH_MEANS / 2 && delay < 1 << 20 &&
-	       alone * alone * delay < 14 << 26;
+	/* A part that is less by a sixteenth may be so by chance: its fourth power by a quarter. */
+	return reach->least == HTBS_REACH_MEANS / 2 && delay < 1 << 20 && alone < 1024 &&
+	       alone * alone * alone * alone * delay < 3ULL << 48;
 }
 
 /**

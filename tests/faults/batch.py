@@ -16,8 +16,8 @@ _LOAD = 2
 # A driver reports the faults that are injected, and a function warns if there is no memory for the
 # files of a cgroup policy.
 _INJECTED = (r"Call Trace:", r"cut here", r"WARNING: .* blkcg_policy_register\b")
-_ROW_SECONDS = 180
-_MANY_SECONDS = 900
+_ROW_SECONDS = 600
+_MANY_SECONDS = 1800
 # A mistake of QEMU before 8.1, not of the kernel, if CPUs run side by side: see tests/vm/boot.py.
 # If the row fails so again, something else is wrong.
 _QEMU_FAULT = "Oops: int3"

@@ -138,6 +138,20 @@ def test_absurd_latency(refused, text):
     refused(["reserve", "app", "sdb", "--bw=4M", f"--latency={text}"], codes=(1, 2))
 
 
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        (["--bw=400Mb"], "may be bits per second"),
+        (["--bw=lots"], "'lots' is not a rate"),
+        (["--bw=1"], "bw '1' is 1 B/s: it has to be 4 KiB/s to 1 TiB/s"),
+        (["--bw=4M", "--latency=10"], "write it with its unit"),
+        ([], "no reservation is given"),
+    ],
+)
+def test_wrong_reservation_says_what_is_right(refused, keys, says):
+    assert says in refused(["reserve", "app", "sdb", *keys], codes=(2,))
+
+
 @pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "1e999", "soon", ""])
 @pytest.mark.parametrize("name", ["fit", "explain", "trace", "calibrate", "top"])
 def test_absurd_time(host, capsys, name, text):

@@ -78,7 +78,7 @@ def test_times() -> None:
     """A guest's fio measures what the model's own test expects, and the host's 20 us or so."""
     kernel = kernels.newest("6.12")
     guest = Guest(kernel, clock="virtual", files=modules.build(kernel), name="simdisk-times",
-                  timeout=400)
+                  timeout=1200)
     result = guest.run(TIMES)
 
     def rates(name: str) -> list[float]:

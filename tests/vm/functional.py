@@ -39,7 +39,7 @@ class Boot:
     files: tuple[tuple[str, str], ...] = ()
     sources: str | None = None
     htbsctl: bool = False
-    timeout: float = 300
+    timeout: float = 900
 
     def runs_on(self, kernel: kernels.Kernel) -> bool:
         """Whether a kernel has what the script wants.

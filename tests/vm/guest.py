@@ -71,7 +71,7 @@ class Guest:
     files: Mapping[str, Path | bytes] = field(default_factory=dict)
     name: str = "guest"
     memory: str = "1G"
-    timeout: float = 180
+    timeout: float = 600
     allow: Iterable[str] = ()
     cpus: int = 2
     parallel: bool = False

@@ -15,7 +15,6 @@ GUEST = Boot(
     "documents",
     clock="real",
     files=tuple((f"{script.name}.sh", script.text) for script in SCRIPTS),
-    timeout=300,
 )
 
 

@@ -9,7 +9,7 @@ from tests.vm.functional import Boot
 
 pytestmark = pytest.mark.guest
 
-GUEST = Boot("htbsctl", clock="real", htbsctl=True, timeout=600)
+GUEST = Boot("htbsctl", clock="real", htbsctl=True, timeout=1200)
 RESERVED = "bw=4194304 burst=65536 latency=50000"
 
 
@@ -104,7 +104,7 @@ def test_top(result: Result) -> None:
     rows = {row["group"]: row for row in json.loads(said(result, "top-json"))}
     reader, greedy = rows["/db"], rows["/greedy"]
     assert reader["reserved_bw"] == 4 << 20
-    assert 0 < reader["bw"] < 2 * (1 << 19), "what fio asks for, and what it has to catch up"
+    assert 0 < reader["bw"] < 2 * (1 << 17), "what fio asks for, and what it has to catch up"
     assert greedy["bw"] > reader["bw"]
     for row in (reader, greedy):
         assert 0 < row["p50_us"] <= row["p99_us"] <= row["max_us"] < 30e6
@@ -124,7 +124,7 @@ def test_a_top_that_was_killed_is_tidied_up_after(result: Result) -> None:
 
 
 def test_a_top_that_is_ended_leaves_no_trace(result: Result) -> None:
-    assert result.text("ended.rc").split() == ["143"] * 5
+    assert result.text("ended.rc").split() == ["143"] * 3
     assert result.text("ended") == ""
     assert "htbsctl" not in result.text("ended-synthetic")
 
@@ -147,11 +147,11 @@ def test_trace(result: Result) -> None:
     rows = {row["group"]: row for row in answer["groups"]}
     reader, greedy = rows["/db"], rows["/greedy"]
     assert 0 < reader["read_bw"] < greedy["read_bw"]
-    assert reader["requests"] > 100
+    assert reader["requests"] > 10
     for row in (reader, greedy):
         assert 0 < row["queued_p50_us"] <= row["queued_max_us"] < 30e6
-        # Its delay is 4 ms.
-        assert 4000 <= row["served_p50_us"] <= row["served_max_us"] < 30e6
+        # Its delay is 16 ms.
+        assert 16000 <= row["served_p50_us"] <= row["served_max_us"] < 30e6
     assert any(path.stat().st_size for path in result.out.glob("kept.blktrace.*"))
     assert result.text("blk_cgroup").strip() == "0"
 
@@ -161,10 +161,10 @@ def test_trace_of_a_disk_that_is_traced_is_refused(result: Result) -> None:
 
 
 def test_fit(result: Result) -> None:
-    """The reader asks for 512 KiB/s, one request of 4 KiB at a time."""
+    """The reader asks for 128 KiB/s, one request of 4 KiB at a time."""
     assert "htbsctl reserve db " in said(result, "fit")
     answer = json.loads(said(result, "fit-json"))
-    assert 0 < answer["mean_bw"] < 2 * (1 << 19)
+    assert 0 < answer["mean_bw"] < 2 * (1 << 17)
     assert answer["bw"] >= answer["mean_bw"] * 0.99
     bursts = [each["burst"] for each in answer["curves"]]
     assert bursts == sorted(bursts, reverse=True)
@@ -215,11 +215,6 @@ def test_what_is_kept_is_applied_to_disks_and_groups_that_come(result: Result) -
         ("bad-device", 1, "sdz: no such device or mount point"),
         ("bad-mount", 1, "/proc is on proc, which has no disk"),
         ("bad-target", 1, "nogroup: no such cgroup, unit, container or virtual machine"),
-        ("bad-bits", 2, "may be bits per second"),
-        ("bad-time", 2, "write it with its unit"),
-        ("bad-number", 2, "'lots' is not a rate"),
-        ("bad-nothing", 2, "no reservation is given"),
-        ("bad-range", 2, "bw '1' is 1 B/s: it has to be 4 KiB/s to 1 TiB/s"),
         ("bad-scheduler", 1, "fast is not on HTBS: htbsctl enable fast"),
         ("full", 1, "ENOSPC"),
         ("bad-conf", 1, "htbs.conf:"),
