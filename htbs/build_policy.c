@@ -11,6 +11,7 @@
 #include "core/owed.c"
 #include "core/pace.c"
 #include "core/reach.c"
+#include "core/claim.c"
 #include "core/fair.c"
 #include "core/limit.c"
 #include "core/quota.c"

@@ -255,6 +255,13 @@ static ssize_t htbs_promised_requests_show(struct elevator_queue *eq,
 			  htbs_admission_set_nr_requests(&dev->admitted));
 }
 
+static ssize_t htbs_seeks_show(struct elevator_queue *eq, char *page)
+{
+	struct htbs_device *dev = eq->elevator_data;
+
+	return sysfs_emit(page, "%d\n", READ_ONCE(dev->policy.seeks));
+}
+
 /* blk-mq serialises stores of one queue, so read and write back are safe. */
 #define HTBS_ATTR(name) \
 	__ATTR(name, 0644, htbs_##name##_show, htbs_##name##_store)
@@ -270,5 +277,6 @@ struct elv_fs_entry htbs_iosched_attrs[] = {
 	HTBS_ATTR(capacity_request),
 	__ATTR(promised_bw, 0444, htbs_promised_bw_show, NULL),
 	__ATTR(promised_requests, 0444, htbs_promised_requests_show, NULL),
+	__ATTR(seeks, 0444, htbs_seeks_show, NULL),
 	__ATTR_NULL
 };

@@ -39,7 +39,7 @@ bool htbs_policy_throttles(const struct htbs_policy *policy,
 static bool htbs_waits_for_deadline(const struct htbs_policy *policy,
 				    const struct htbs_flow *flow)
 {
-	return policy->rotational && htbs_flow_sequential(flow);
+	return policy->seeks && htbs_flow_sequential(flow);
 }
 
 static void htbs_set_head(struct htbs_policy *policy, struct htbs_pool *pool)
@@ -52,7 +52,7 @@ static void htbs_set_head(struct htbs_policy *policy, struct htbs_pool *pool)
 			htbs_owed_remove(&policy->owed, head);
 		return;
 	}
-	if (policy->rotational)
+	if (policy->seeks)
 		pool->relaxed = htbs_pool_greedy(pool, first);
 	head->start = htbs_flow_start(first);
 	head->deadline = htbs_flow_deadline_of(first, first->head.arrived, head->start);
@@ -107,7 +107,7 @@ void htbs_policy_update_head(struct htbs_policy *policy, struct htbs_flow *flow)
 	if (policy->changed != flow->pool)
 		htbs_settle_head(policy);
 	policy->changed = flow->pool;
-	if (policy->rotational)
+	if (policy->seeks)
 		htbs_settle_head(policy);
 }
 
@@ -203,7 +203,7 @@ void htbs_policy_begin_share(struct htbs_policy *policy, struct htbs_flow *flow)
 
 	if (policy->active == flow)
 		return;
-	if (flow->in_flight && !policy->rotational)
+	if (flow->in_flight && !policy->seeks)
 		keeps = htbs_flow_share(flow, HTBS_HORIZON);
 	htbs_policy_advance_shares(policy);
 	htbs_fair_busy(&policy->shares, &flow->share, keeps);
@@ -229,7 +229,7 @@ void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow)
 	list_add_tail(&flow->turn, &flow->pool->backlog);
 	htbs_policy_update_head(policy, flow);
 	htbs_insert_lone(policy);
-	if (!policy->rotational && list_is_singular(&policy->backlogged))
+	if (!policy->seeks && list_is_singular(&policy->backlogged))
 		policy->lone = flow;
 	else
 		htbs_fair_insert(&policy->shares, &flow->share);

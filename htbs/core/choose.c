@@ -44,7 +44,7 @@
 static struct htbs_flow *htbs_next_entitled(const struct htbs_policy *policy,
 					    u64 now)
 {
-	return htbs_pool_of_head(policy->rotational ?
+	return htbs_pool_of_head(policy->seeks ?
 		htbs_owed_nearest(&policy->owed, policy->next_pos, now) :
 		htbs_owed_entitled(&policy->owed, now));
 }
@@ -54,7 +54,7 @@ static bool htbs_must_begin(struct htbs_policy *policy,
 			    const struct htbs_flow *except,
 			    const struct htbs_load *before, u64 now, bool at_worst)
 {
-	return policy->rotational &&
+	return policy->seeks &&
 	       !htbs_before(now, htbs_policy_latest(policy, except, before, now,
 						    at_worst));
 }
@@ -129,7 +129,7 @@ static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
 		policy->surplus = false;
 		return flow;
 	}
-	if (policy->rotational && !htbs_quota_wait(&policy->quota, now))
+	if (policy->seeks && !htbs_quota_wait(&policy->quota, now))
 		return NULL;
 	only = htbs_policy_expected(policy, NULL, now);
 	for (node = htbs_fair_first(&policy->shares); node;
@@ -140,7 +140,7 @@ static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
 			continue;
 		if (htbs_policy_can_dispatch(policy, flow, now))
 			return flow;
-		closed[flow->head.write] = !policy->rotational;
+		closed[flow->head.write] = !policy->seeks;
 	}
 	return NULL;
 }
@@ -179,7 +179,7 @@ htbs_policy_choose_only(struct htbs_policy *policy, u64 now)
 	struct htbs_flow *flow = list_first_entry(&policy->backlogged,
 						  struct htbs_flow, backlogged);
 
-	if (policy->rotational || htbs_policy_waits(policy) || policy->overload.now ||
+	if (policy->seeks || htbs_policy_waits(policy) || policy->overload.now ||
 	    !list_is_singular(&policy->backlogged) || flow->background ||
 	    !htbs_before(now, flow->head.arrived + HTBS_EXPIRE) ||
 	    !htbs_policy_limits_allow(policy, flow, now))
@@ -203,7 +203,7 @@ __always_inline bool
 htbs_policy_has_no_choice(const struct htbs_policy *policy,
 			  const struct htbs_flow *flow)
 {
-	return !policy->pending && !policy->rotational && !htbs_policy_waits(policy) &&
+	return !policy->pending && !policy->seeks && !htbs_policy_waits(policy) &&
 	       !policy->overload.now && !flow->background && !flow->cap.max;
 }
 

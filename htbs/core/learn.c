@@ -88,6 +88,7 @@ static __always_inline void htbs_learn_flash(struct htbs_policy *policy, struct 
 
 	unlearnt->took += took;
 	unlearnt->count++;
+	flow->pool->need = 0;
 	if (unlearnt->took >= HTBS_MOMENT)
 		htbs_learn_mean(policy, flow, now);
 }
@@ -121,6 +122,8 @@ htbs_policy_learn(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 		took = HTBS_TOOK_MAX;
 	policy->busy_since = now;
 	if (policy->rotational)
+		htbs_policy_learn_claim(policy, now, sent);
+	if (policy->seeks)
 		htbs_learn_disk(policy, flow, now, took, sent);
 	else
 		htbs_learn_flash(policy, flow, now, took);

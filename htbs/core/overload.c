@@ -87,7 +87,7 @@ htbs_policy_account_turn(struct htbs_policy *policy,
 
 	if (flow->pool->relaxed)
 		return false;
-	if (policy->rotational && htbs_flow_latency(flow) > 2 * position)
+	if (policy->seeks && htbs_flow_latency(flow) > 2 * position)
 		now += position;
 	if (!htbs_too_late(&policy->overload, htbs_before(due, now)) ||
 	    policy->overload.now)

@@ -32,8 +32,42 @@
  */
 static u64 htbs_quota_cost(const struct htbs_policy *policy, u32 cost, bool near)
 {
-	return policy->rotational && !near ?
+	return policy->seeks && !near ?
 	       cost + htbs_service_time_bytes(&policy->service) : cost;
+}
+
+static void htbs_init_limits(struct htbs_policy *policy, u64 now)
+{
+	htbs_limit_init(&policy->window, HTBS_LIMIT_ONE, HTBS_LIMIT_ONE,
+			HTBS_WINDOW_MOST);
+	htbs_quota_init(&policy->quota, htbs_quota_cost(policy, HTBS_COST_MIN, false),
+			policy->seeks ? HTBS_RUN * policy->service.position : 0, now);
+}
+
+/*
+ * The device is another one than it was taken for: what was learned of it says nothing. Of pools
+ * that have no requests pending it is forgotten as their next ones complete.
+ */
+static noinline void htbs_change_seeks(struct htbs_policy *policy, u64 now)
+{
+	struct htbs_flow *flow;
+
+	htbs_policy_settle(policy);
+	policy->seeks = !policy->seeks;
+	htbs_service_time_init(&policy->service, policy->position);
+	htbs_depth_init(&policy->depth, policy->position);
+	htbs_init_limits(policy, now);
+	htbs_policy_set_late(policy, policy->late_one_in, policy->late_one_in_writes);
+	policy->unlearnt = (struct htbs_unlearnt){ };
+	policy->hasty = NULL;
+	policy->held = false;
+	list_for_each_entry(flow, &policy->backlogged, backlogged) {
+		if (flow->background)
+			continue;
+		flow->pool->need = 0;
+		flow->pool->relaxed = false;
+		htbs_policy_update_head(policy, flow);
+	}
 }
 
 /**
@@ -50,6 +84,7 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 {
 	memset(policy, 0, sizeof(*policy));
 	policy->rotational = rotational;
+	policy->seeks = rotational;
 	policy->t_wait = t_wait;
 	policy->background = background;
 	INIT_LIST_HEAD(&policy->backlogged);
@@ -63,10 +98,8 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	htbs_service_time_init(&policy->service, position);
 	htbs_service_time_init(&policy->reads, 0);
 	htbs_depth_init(&policy->depth, position);
-	htbs_limit_init(&policy->window, HTBS_LIMIT_ONE, HTBS_LIMIT_ONE,
-			HTBS_WINDOW_MOST);
-	htbs_quota_init(&policy->quota, htbs_quota_cost(policy, HTBS_COST_MIN, false),
-			rotational ? HTBS_RUN * policy->service.position : 0, 0);
+	htbs_claim_init(&policy->claim);
+	htbs_init_limits(policy, 0);
 	htbs_policy_init_margin(policy);
 	htbs_policy_set_late(policy, HTBS_LATE_ONE_IN, HTBS_LATE_WRITES);
 	policy->expired_at = -HTBS_EXPIRE;
@@ -103,7 +136,7 @@ void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 static u64 htbs_own_service(const struct htbs_policy *policy,
 			    const struct htbs_flow *flow)
 {
-	return policy->rotational ? flow->service.position :
+	return policy->seeks ? flow->service.position :
 				    htbs_fastest_time(&flow->fastest);
 }
 
@@ -297,8 +330,10 @@ htbs_describe(const struct htbs_policy *policy, const struct htbs_flow *flow, u6
 {
 	if (extent->write)
 		sent->flags |= HTBS_SENT_WRITE;
-	if (!near || policy->active != flow || !policy->run)
+	if (!near || (policy->seeks && (policy->active != flow || !policy->run)))
 		sent->flags |= HTBS_SENT_FAR;
+	if (policy->rotational && htbs_policy_is_beside(policy))
+		sent->flags |= HTBS_SENT_BESIDE;
 	if (flow->background) {
 		sent->due = arrived + HTBS_EXPIRE;
 		return sent->due;
@@ -310,7 +345,7 @@ htbs_describe(const struct htbs_policy *policy, const struct htbs_flow *flow, u6
 	if (start == arrived)
 		sent->flags |= HTBS_SENT_CONFORMS;
 	sent->due = start + htbs_flow_latency(flow);
-	return policy->rotational ? htbs_flow_deadline_of(flow, arrived, start) : sent->due;
+	return policy->seeks ? htbs_flow_deadline_of(flow, arrived, start) : sent->due;
 }
 
 /* Charge what a pool is owed. In an overload all that it has counts as owed. */
@@ -453,18 +488,20 @@ __always_inline bool
 htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 		     u64 now, const struct htbs_sent *sent)
 {
-	bool was = policy->rotational && htbs_pool_impossible(flow->pool);
+	bool was = policy->seeks && htbs_pool_impossible(flow->pool);
 	bool conforms = sent->flags & HTBS_SENT_CONFORMS;
 
 	if (conforms && htbs_before(sent->at, sent->due))
 		htbs_policy_judge_limits(policy, flow, now, sent);
 	htbs_policy_learn(policy, flow, now, sent);
-	if (conforms && policy->rotational && !was)
+	if (conforms && policy->seeks && !was)
 		htbs_policy_judge_margin(policy, flow, now, sent->due);
 	htbs_policy_inflight_remove(policy, flow, sent);
 	flow->idle_since = now;
 	flow->pool->idle_since = now;
-	if (policy->rotational && htbs_pool_impossible(flow->pool) != was)
+	if (policy->rotational && htbs_policy_judge_claim(policy))
+		htbs_change_seeks(policy, now);
+	if (policy->seeks && htbs_pool_impossible(flow->pool) != was)
 		htbs_policy_update_head(policy, flow);
 	if (policy->active != flow || policy->wait != HTBS_WAIT_SERVICE)
 		return false;

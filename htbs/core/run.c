@@ -32,7 +32,7 @@ static bool htbs_sweeps(const struct htbs_policy *policy)
 {
 	const struct htbs_flow *flow = policy->active;
 
-	return policy->rotational && !policy->in_flight && flow->pending > 1 &&
+	return policy->seeks && !policy->in_flight && flow->pending > 1 &&
 	       flow->passed + 1 < HTBS_SWEEP;
 }
 
@@ -43,7 +43,7 @@ static bool htbs_sweeps(const struct htbs_policy *policy)
  */
 static bool htbs_oldest_yields(const struct htbs_policy *policy, const struct htbs_flow *flow)
 {
-	return policy->rotational && !flow->background && flow->pending > 1 &&
+	return policy->seeks && !flow->background && flow->pending > 1 &&
 	       !flow->head.sync && htbs_flow_start(flow) != flow->head.arrived &&
 	       flow->passed + 1 < HTBS_SWEEP;
 }
@@ -171,7 +171,7 @@ static u64 htbs_max_wait(const struct htbs_policy *policy,
 static bool htbs_worth_waiting(const struct htbs_policy *policy,
 			       const struct htbs_flow *flow)
 {
-	return flow->sync && policy->rotational && policy->t_wait &&
+	return flow->sync && policy->seeks && policy->t_wait &&
 	       HTBS_THINKS * flow->think < htbs_later(policy->service.position,
 						      policy->t_wait / 4);
 }
@@ -240,7 +240,7 @@ static bool htbs_lacks_share(const struct htbs_policy *policy, const struct htbs
 /* Whether a device that seeks saves positioning if it stays with a flow, or owes it its share. */
 static bool htbs_stays(const struct htbs_policy *policy, const struct htbs_flow *flow, u64 now)
 {
-	if (!policy->rotational)
+	if (!policy->seeks)
 		return false;
 	/* What a pool lacks is had by any flow of it that has requests pending. */
 	return htbs_flow_sequential(flow) ||

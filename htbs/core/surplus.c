@@ -83,7 +83,7 @@ static bool htbs_pace_is_due(const struct htbs_policy *policy, const struct htbs
 {
 	u64 latency = htbs_flow_latency(flow);
 
-	return !policy->rotational && htbs_before(flow->pool->judged, policy->busy_since) &&
+	return !policy->seeks && htbs_before(flow->pool->judged, policy->busy_since) &&
 	       now - flow->pool->judged >=
 	       (latency < HTBS_LIMIT_INTERVAL ? latency : HTBS_LIMIT_INTERVAL);
 }
@@ -242,7 +242,7 @@ static noinline bool htbs_within_limits(struct htbs_policy *policy,
 	htbs_grow_unjudged(policy, flow, now);
 	htbs_judge_pace(policy, htbs_policy_expected(policy, flow, now), now);
 	return flow->head.write ? htbs_quota_allows(&policy->quota, now) :
-	       policy->rotational || htbs_window_open(policy);
+	       policy->seeks || htbs_window_open(policy);
 }
 
 /**
@@ -276,7 +276,9 @@ htbs_policy_limits_allow(struct htbs_policy *policy, const struct htbs_flow *flo
 bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 			      struct htbs_flow *flow, u64 now)
 {
-	if (policy->rotational && !htbs_policy_has_room(policy, flow, now))
+	if (policy->seeks && (htbs_policy_tries_alone(policy) ||
+			      (!htbs_policy_has_room(policy, flow, now) &&
+			       !htbs_policy_tries_beside(policy, flow, now))))
 		return false;
 	return htbs_policy_limits_allow(policy, flow, now);
 }
@@ -377,7 +379,7 @@ static noinline void htbs_judge_limits(struct htbs_policy *policy, struct htbs_f
 				       u64 now, const struct htbs_sent *sent, bool slow)
 {
 	bool probes = htbs_limit_probes(&policy->quota.limit);
-	bool late = policy->rotational || probes || flow->pool->relaxed ?
+	bool late = policy->seeks || probes || flow->pool->relaxed ?
 		    slow : htbs_before(sent->due, now);
 	u32 steps = htbs_steps_down(policy, flow);
 	bool raises;

@@ -69,7 +69,7 @@ bool htbs_policy_urgent_goes(struct htbs_policy *policy, u64 now, u32 cost,
 {
 	struct htbs_load load = htbs_urgent_load(policy, policy->load, cost);
 
-	if (!policy->rotational || !htbs_before(now, due))
+	if (!policy->seeks || !htbs_before(now, due))
 		return true;
 	return htbs_before(now, htbs_policy_latest(policy, NULL, &load, now, true));
 }

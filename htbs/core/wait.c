@@ -54,13 +54,13 @@ void htbs_policy_hold(struct htbs_policy *policy, u64 now)
 	u64 most = htbs_policy_hold_most(policy), latest;
 
 	htbs_hold(policy, false);
-	if (!wait && policy->rotational)
+	if (!wait && policy->seeks)
 		return;
 	/* On a device that does not seek it is a read if the quota has tokens. */
 	if (!wait || wait > most)
 		wait = most;
 	policy->held_until = now + wait;
-	if (!policy->rotational || policy->in_flight)
+	if (!policy->seeks || policy->in_flight)
 		return;
 	latest = htbs_policy_latest(policy, NULL, &policy->load, now, true);
 	if (htbs_before(now, latest) && htbs_before(latest, policy->held_until))

@@ -123,7 +123,7 @@ static inline u64 htbs_rq_due(struct request *rq)
  * A flag beside those of struct htbs_sent: the request is polled, and has a tag that serves no
  * other.
  */
-#define HTBS_RQ_POLLED		0x10
+#define HTBS_RQ_POLLED		0x20
 
 static inline u8 htbs_rq_polled(const struct request *rq)
 {

@@ -156,6 +156,11 @@ static u64 engine_seek(void)
 	return htbs_service_time_longest(&policy.service);
 }
 
+static bool engine_seeks(void)
+{
+	return policy.seeks;
+}
+
 static u64 engine_sweep(const struct engine_flow *flow)
 {
 	return flow->flow.sweep;

@@ -46,6 +46,7 @@ struct sim_outcome {
 	u64 switches, waits, hits;
 	u64 seek;		/* last estimate, ns */
 	u64 seek_most;		/* largest estimate, ns */
+	u64 seeks;		/* taken for a drive that does, in the end */
 };
 
 struct sim_request {
@@ -433,5 +434,6 @@ u32 sim_run(const struct sim_setup *setup, struct sim_client *clients,
 	if (engine_overloaded())
 		outcome->overload_ns += end - overload_began;
 	outcome->seek = engine_seek();
+	outcome->seeks = engine_seeks();
 	return 0;
 }

@@ -75,7 +75,8 @@ class COutcome(Structure):
     """struct sim_outcome."""
 
     _fields_ = [(name, c_uint64) for name in ("overloads", "overload_ns", "overload_end",
-                                              "switches", "waits", "hits", "seek", "seek_most")]
+                                              "switches", "waits", "hits", "seek", "seek_most",
+                                              "seeks")]
 
 
 @dataclass(frozen=True)

@@ -44,8 +44,8 @@ from tests.unit.strategies import part
 @pytest.fixture(scope="module")
 def always_choosing(tmp_path_factory) -> Path:
     """choose.c without its shortcut for the only flow with requests pending."""
-    shortcut = Mutant("", "", "", "htbs_policy_choose_only", "if (policy->rotational ||",
-                      "if (policy || policy->rotational ||")
+    shortcut = Mutant("", "", "", "htbs_policy_choose_only", "if (policy->seeks ||",
+                      "if (policy || policy->seeks ||")
     path, text = shortcut.find(ROOT)
     changed = tmp_path_factory.mktemp("core") / path.name
     changed.write_text(text)

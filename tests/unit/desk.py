@@ -18,8 +18,11 @@ SPARE = Params(4096, 4096, SECOND)
 class Desk:
     """A device, and shorthands for what the elevator does with it."""
 
-    def __init__(self, lib, position=10 * MS, t_wait=T_WAIT, rotational=True):
+    def __init__(self, lib, position=10 * MS, t_wait=T_WAIT, rotational=True, claims=False):
+        """claims: that it is rotational, which has to be seen."""
         self.device = Device(lib, rotational, position, t_wait)
+        if not claims:
+            lib.host_policy_believe_claim(self.device.policy)
         self.now = SECOND
 
     def init_flow(self, promise):

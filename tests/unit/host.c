@@ -43,6 +43,7 @@ struct host_policy_view {
 	u64 background_due;
 	u64 bound;
 	u64 margin;
+	u64 seeks;
 };
 
 struct host_flow_view {
@@ -61,6 +62,12 @@ struct host_flow_view {
 	u64 backlogged;
 	u64 sequential;
 };
+
+/* The device is what it claims to be. */
+void host_policy_believe_claim(struct htbs_policy *policy)
+{
+	policy->claim = (struct htbs_claim){ };
+}
 
 void host_policy_view(const struct htbs_policy *policy,
 		      struct host_policy_view *view)
@@ -83,6 +90,7 @@ void host_policy_view(const struct htbs_policy *policy,
 		.background_due	= policy->background_due,
 		.bound		= htbs_policy_bound(policy),
 		.margin		= policy->margin,
+		.seeks		= policy->seeks,
 	};
 }
 

@@ -76,7 +76,7 @@ class CSent(Structure):
 
     _fields_ = [("at", c_uint64), ("due", c_uint64), ("cost", c_uint32), ("flags", c_uint8)]
 
-    CONFORMS, WRITE, FAR, PACED = 1, 2, 4, 8  # HTBS_SENT_*
+    CONFORMS, WRITE, FAR, PACED, BESIDE = 1, 2, 4, 8, 16  # HTBS_SENT_*
 
 
 class CServiceTime(Structure):
@@ -126,7 +126,7 @@ class PolicyView(Structure):
     _fields_ = [("active", c_void_p), *((name, c_uint64) for name in (
         "run", "wait", "wait_until", "held", "held_until", "has_work", "pending", "in_flight",
         "busy", "overload", "surplus", "load", "deadline_count", "background_due",
-        "bound", "margin"))]
+        "bound", "margin", "seeks"))]
 
 
 class FlowView(Structure):
@@ -184,6 +184,7 @@ PROTOTYPES = {
     "host_policy_service": (POINTER(CServiceTime), c_void_p),
     "host_policy_quota": (POINTER(CQuota), c_void_p),
     "host_policy_window": (POINTER(CLimit), c_void_p),
+    "host_policy_believe_claim": (None, c_void_p),
     "host_policy_set_t_wait": (None, c_void_p, c_uint64),
     "htbs_policy_set_late": (None, c_void_p, c_uint32, c_uint32),
     "host_flow_set_weight": (None, c_void_p, c_uint32),

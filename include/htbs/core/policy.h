@@ -11,6 +11,7 @@
 #include <linux/rbtree.h>
 #include <linux/types.h>
 
+#include <htbs/core/claim.h>
 #include <htbs/core/depth.h>
 #include <htbs/core/fair.h>
 #include <htbs/core/flow.h>
@@ -80,16 +81,6 @@ struct htbs_overload {
 };
 
 /**
- * struct htbs_unlearnt - completed requests of which the estimates do not know yet
- * @took: the device time that they took, ns
- * @count: their number
- */
-struct htbs_unlearnt {
-	u64 took;
-	u32 count;
-};
-
-/**
  * struct htbs_deadline - the deadline of a request in flight
  * @at: until when the device has to complete it, real ns
  * @due: when it is due by its latency, by which it is found again, real ns
@@ -113,7 +104,8 @@ struct htbs_slow {
 
 /**
  * struct htbs_policy - the policy's state for one device
- * @rotational: the device seeks, and reorders requests by position (constant)
+ * @rotational: the device claims to seek (constant)
+ * @seeks: it is taken for one that does, and reorders requests by position
  * @t_wait: longest wait, ns; 0: never wait
  * @late_one_in: one conforming request in so many may be late
  * @late_one_in_writes: the same, beside writes on a device that does not seek
@@ -135,7 +127,7 @@ struct htbs_slow {
  * @active: the flow that the device is granted to, or NULL
  * @run: requests of @active dispatched since it became active
  * @run_since: when @active became active, real ns
- * @surplus: it became active without being owed anything, if @rotational
+ * @surplus: it became active without being owed anything, if @seeks
  * @order: which request of its flow was chosen last
  * @wait: what the device is idled for
  * @wait_until: when the wait ends at the latest, real ns
@@ -151,15 +143,16 @@ struct htbs_slow {
  * @position: what one positioning is believed to take at most before any is known, ns
  * @service: what the device takes for a request, of any flow
  * @depth: to position, by how many requests the device has
- * @stall: now and then, for a single request, if @rotational
+ * @stall: now and then, for a single request, if @seeks
+ * @claim: what tells whether it seeks, if @rotational
  * @busy_since: when it completed a request last, or became busy, real ns
- * @reads: what it takes to position for a read, if @rotational
- * @unlearnt: what @service does not know yet, if not @rotational
+ * @reads: what it takes to position for a read, if @seeks
+ * @unlearnt: what @service does not know yet, if not @seeks
  * @deadlines: the earliest ones of requests in flight, if @rotational; unordered
  * @deadline_count: number of entries of @deadlines
  * @later: how many requests in flight have a deadline that is not among these
  * @later_at: none of their deadlines is earlier, real ns
- * @window: limits the reads of surplus in flight, if not @rotational; in units of
+ * @window: limits the reads of surplus in flight, if not @seeks; in units of
  *	1/HTBS_LIMIT_ONE
  * @window_doubled: when @window doubled last, real ns
  * @unjudged_since: since when a limit holds surplus back that no request has judged, real ns
@@ -178,6 +171,7 @@ struct htbs_slow {
  */
 struct htbs_policy {
 	bool rotational;
+	bool seeks;
 	u64 t_wait;
 	u32 late_one_in;
 	u32 late_one_in_writes;
@@ -213,6 +207,7 @@ struct htbs_policy {
 	struct htbs_service_time reads;
 	struct htbs_depth depth;
 	struct htbs_stall stall;
+	struct htbs_claim claim;
 	u64 busy_since;
 	struct htbs_unlearnt unlearnt;
 	struct htbs_deadline deadlines[HTBS_DEADLINES_MAX];
@@ -289,6 +284,8 @@ struct htbs_sent {
 #define HTBS_SENT_FAR		0x04
 /* It was charged to the pace of its pool. */
 #define HTBS_SENT_PACED		0x08
+/* The device had three reads before. */
+#define HTBS_SENT_BESIDE	0x10
 
 void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 		      bool rotational, u64 position, u64 t_wait);

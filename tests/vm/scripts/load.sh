@@ -49,7 +49,7 @@ dmesg | grep -q 'io scheduler htbs registered' || fail "no message"
 
 # Its files, which are there while it is the disk's scheduler.
 cd /sys/block/nullb0/queue/iosched
-expect "capacity_bw capacity_request default_burst default_bw default_latency_us late_one_in late_one_in_writes promised_bw promised_requests t_wait_us" "$(echo *)"
+expect "capacity_bw capacity_request default_burst default_bw default_latency_us late_one_in late_one_in_writes promised_bw promised_requests seeks t_wait_us" "$(echo *)"
 cd "$OUT"
 [ -r $CG/io.htbs ] && [ -r $CG/io.htbs.stat ] || fail "no io.htbs in the root"
 cat /sys/kernel/debug/block/nullb0/sched/*

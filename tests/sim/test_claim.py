@@ -1,0 +1,45 @@
+"""Devices that claim to seek, and do or do not: claim.c."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from tests.model.reservation import SECOND, Params
+from tests.sim.drives import draw
+from tests.sim.loads import REST, poisson
+from tests.sim.sim import HTBS, MS, Client, Plain, run
+
+FLASH = replace(HTBS, t_wait=0, seeks=False)
+# What a virtual disk may be behind queue/rotational: a cloud volume, an SSD.
+VOLUMES = {
+    "volume": (Plain(64, 800_000, 1_500_000, SECOND // 3000), 900, 10 * MS),
+    "ssd": (Plain(32, 80_000, 120_000, SECOND // 400_000), 20_000, 5 * MS),
+}
+READERS = Client(REST, size=4096, depth=32, think=2000, shares=True, region=2)
+SECONDS = 10
+
+
+@pytest.mark.parametrize("part", [0.5, 0.9])
+@pytest.mark.parametrize("name", VOLUMES)
+def test_a_virtual_disk_is_found_not_to_seek(name, part):
+    """A reader beside readers: they have what they have if it does not claim to, by chance half."""
+    drive, rate, latency = VOLUMES[name]
+    reader = Client(Params(rate * 4096, 65536, latency), times=poisson(part * rate, SECONDS))
+    claims, known = (run([reader, READERS], knobs, SECONDS, drive=drive)
+                     for knobs in (HTBS, FLASH))
+    assert not claims.whole.seeks
+    assert claims.rates()[0] > 0.98 * known.rates()[0]
+    assert claims.rates()[1] > 0.4 * known.rates()[1]
+    # Most of them before it is known.
+    assert claims.clients[0].late < known.clients[0].late + claims.clients[0].conforming / 25
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_drawn_disk_is_found_to_seek(seed):
+    """A deep reader, and one with a request at a time in another place; it orders up to 256."""
+    rng = random.Random(f"claim {seed}")
+    drive = draw(rng, rng.choice((8, 32, 256)))
+    deep = Client(REST, size=4096, depth=rng.choice((4, 16, 64)), shares=True, region=0)
+    other = Client(Params(20 * 4096, 4096, 500 * MS), size=4096, region=3)
+    assert run([deep, other], HTBS, 30, drive=drive).whole.seeks
