@@ -150,12 +150,12 @@ htbs_policy_inflight_add(struct htbs_policy *policy, struct htbs_flow *flow,
 		htbs_paced_add(&flow->pool->paced, sent->cost);
 		flow->conforming += !!(sent->flags & HTBS_SENT_CONFORMS);
 	}
-	policy->claim.lone = !policy->in_flight && htbs_claim_counts(sent);
 	if (!policy->in_flight++)
 		policy->busy_since = sent->at;
 	policy->writes += !!(sent->flags & HTBS_SENT_WRITE);
 	if (!policy->rotational)
 		return;
+	policy->claim.lone = policy->in_flight == 1 && htbs_claim_counts(sent);
 	flow->far += !!(sent->flags & HTBS_SENT_FAR);
 	flow->bytes += sent->cost;
 	htbs_update_load(policy, flow);
