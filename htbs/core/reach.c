@@ -71,6 +71,7 @@ static void htbs_reach_learn_shortest(struct htbs_reach *reach, u64 mean, u64 be
 /*
  * Whether a pool that had such a part of its bandwidth, of 1024, has too few requests at a time.
  * One that would have a part q of it alone may be delayed by 1 / q^4: what lacks little keeps most.
+ * What lacks a quarter may be delayed by any time.
  */
 static bool htbs_reach_too_few(const struct htbs_reach *reach, u64 mean, u64 part)
 {
@@ -79,7 +80,7 @@ static bool htbs_reach_too_few(const struct htbs_reach *reach, u64 mean, u64 par
 
 	/* A part that is less by a sixteenth may be so by chance: its fourth power by a quarter. */
 	return reach->least == HTBS_REACH_MEANS / 2 && delay < 1 << 20 && alone < 1024 &&
-	       alone * alone * alone * alone * delay < 3ULL << 48;
+	       (alone < 768 || alone * alone * alone * alone * delay < 3ULL << 48);
 }
 
 /**
