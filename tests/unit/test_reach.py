@@ -114,8 +114,8 @@ def test_a_closed_loop_that_could_have_its_bandwidth_is_held_up(took):
 
 
 @pytest.mark.parametrize(("took", "rate", "unhindered"), [
-    (3 * MS, 2000, True), (5 * MS, 2000, True), (30 * MS, 2000, True), (3 * MS, 1600, True), (4 * MS, 1600, True),
-    (5 * MS, 1600, False), (5 * MS, 1770, True), (9 * MS, 1770, False),
+    (3 * MS, 2000, True), (5 * MS, 2000, True), (30 * MS, 2000, True), (3 * MS, 1600, True),
+    (4 * MS, 1600, True), (5 * MS, 1600, False), (5 * MS, 1770, True), (9 * MS, 1770, False),
 ])
 def test_a_closed_loop_with_too_few_requests_is_unhindered(took, rate, unhindered):
     """An idle device gives it 1333 a second: what lacks little keeps most of that."""
