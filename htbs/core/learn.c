@@ -88,6 +88,7 @@ static __always_inline void htbs_learn_flash(struct htbs_policy *policy, struct 
 
 	unlearnt->took += took;
 	unlearnt->count++;
+	/* It is of when the device seemed to seek. */
 	flow->pool->need = 0;
 	if (unlearnt->took >= HTBS_MOMENT)
 		htbs_learn_mean(policy, flow, now);

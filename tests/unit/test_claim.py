@@ -84,7 +84,7 @@ def test_four_at_a_time_are_side_by_side(lib, side, seeks):
 def test_writes_tell_nothing(lib):
     """A cache completes them at once, also beside three reads."""
     drive = Drive(lib, side=1)
-    for _ in range(160):
+    for _ in range(800):
         drive.burst(1)
         for write in (False, False, False, True):
             drive.desk.arrive(drive.flow, drive.place(), write=write)
