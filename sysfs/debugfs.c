@@ -98,7 +98,7 @@ static void htbs_show_load(struct seq_file *sf, struct htbs_policy *policy)
 	seq_puts(sf, "surplus         ");
 	if (!policy->rotational)
 		seq_printf(sf, "%u reads in flight, ", htbs_policy_window(policy));
-	seq_printf(sf, "%llu bytes/s of writes, %s\n", policy->quota.limit.value,
+	seq_printf(sf, "%llu bytes/s of writes, %s\n", policy->limits.quota.limit.value,
 		   htbs_policy_expected(policy, NULL, ktime_get_ns()) ?
 		   "in force" : "not in force");
 }

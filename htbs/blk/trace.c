@@ -111,7 +111,7 @@ void __htbs_trace_choice(struct htbs_device *dev,
 				htbs_policy_in_flight(&dev->policy, false),
 				htbs_policy_in_flight(&dev->policy, true),
 				htbs_policy_window(&dev->policy),
-				dev->policy.quota.limit.value,
+				dev->policy.limits.quota.limit.value,
 				dev->policy.held_until);
 	if (choice->wait_began) {
 		trace_htbs_wait_begin(dev->devt,

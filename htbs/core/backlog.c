@@ -146,7 +146,7 @@ struct htbs_flow *htbs_policy_least_served(const struct htbs_policy *policy)
 {
 	struct htbs_fair_node *node = htbs_fair_first(&policy->shares);
 
-	while (node && htbs_quota_holds(&policy->quota) &&
+	while (node && htbs_quota_holds(&policy->limits.quota) &&
 	       htbs_flow_of_share(node)->head.write)
 		node = htbs_fair_next(node);
 	return htbs_flow_of_share(node);

@@ -129,7 +129,7 @@ static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
 		policy->surplus = false;
 		return flow;
 	}
-	if (policy->seeks && !htbs_quota_wait(&policy->quota, now))
+	if (policy->seeks && !htbs_quota_wait(&policy->limits.quota, now))
 		return NULL;
 	only = htbs_policy_expected(policy, NULL, now);
 	for (node = htbs_fair_first(&policy->shares); node;
@@ -257,8 +257,8 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 	}
 	htbs_policy_settle(policy);
 	/* A writer that is held back is passed over until it has filled. */
-	if (htbs_quota_holds(&policy->quota))
-		htbs_quota_fill(&policy->quota, now);
+	if (htbs_quota_holds(&policy->limits.quota))
+		htbs_quota_fill(&policy->limits.quota, now);
 	choice->overload_ended = htbs_policy_end_overload(policy, now);
 	next = htbs_policy_expired(policy, now);
 	expired = next;

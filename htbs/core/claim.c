@@ -19,6 +19,7 @@
 #include <linux/math64.h>
 
 #include <htbs/core/claim.h>
+#include <htbs/core/deadlines.h>
 #include <htbs/core/flow.h>
 #include <htbs/core/policy.h>
 
@@ -34,12 +35,6 @@ void htbs_claim_init(struct htbs_claim *claim)
 static bool htbs_is_known(const struct htbs_unlearnt *mean)
 {
 	return mean->count >= 2 * HTBS_FADE;
-}
-
-/* Whether a request that is due at that time would be late, though it is not yet. */
-static bool htbs_would_be_late(u64 at, u64 now, u64 until)
-{
-	return htbs_before(now, at) && htbs_before(at, until);
 }
 
 /**
@@ -95,16 +90,14 @@ bool htbs_policy_tries_beside(const struct htbs_policy *policy, const struct htb
 {
 	u64 until = now + 5 * policy->service.position;
 	const struct htbs_owed_head *head;
-	u32 i;
 
 	if (flow->head.write || policy->in_flight >= 4 || !htbs_is_tried(policy) ||
-	    htbs_turn_is_alone(&policy->claim))
+	    htbs_turn_is_alone(&policy->claim) ||
+	    htbs_deadlines_between(&policy->deadlines, now, until))
 		return false;
-	for (i = 0; i < policy->deadline_count; i++)
-		if (htbs_would_be_late(policy->deadlines[i].at, now, until))
-			return false;
 	head = htbs_owed_first(&policy->owed);
-	return !head || !htbs_would_be_late(head->deadline, now, until);
+	return !head || !htbs_before(now, head->deadline) ||
+	       !htbs_before(head->deadline, until);
 }
 
 /**

@@ -9,6 +9,7 @@
  * had one of late would be late, if it arrived now.
  */
 #include <htbs/core/backlog.h>
+#include <htbs/core/deadlines.h>
 #include <htbs/core/depth.h>
 #include <htbs/core/expect.h>
 #include <htbs/core/flow.h>
@@ -42,7 +43,6 @@ static bool htbs_risks_deadline(const struct htbs_policy *policy,
 {
 	struct htbs_load load = htbs_load_to_last(policy, flow);
 	u64 until = now + htbs_longest(policy, &load), deadline;
-	u32 i;
 
 	if (htbs_flow_owed(flow, now)) {
 		if (policy->overload.now)
@@ -51,10 +51,7 @@ static bool htbs_risks_deadline(const struct htbs_policy *policy,
 		deadline = htbs_flow_deadline(flow);
 		until = htbs_before(deadline, until) ? deadline : until;
 	}
-	for (i = 0; i < policy->deadline_count; i++)
-		if (htbs_before(policy->deadlines[i].at, until))
-			return true;
-	return policy->later && htbs_before(policy->later_at, until);
+	return htbs_deadlines_before(&policy->deadlines, until);
 }
 
 /*
@@ -107,31 +104,6 @@ static void htbs_update_load(struct htbs_policy *policy, struct htbs_flow *flow)
 	policy->load.variance += flow->load.variance;
 }
 
-/*
- * If there is no room for all deadlines, the earliest ones are kept. Of the other requests their
- * number is kept, and a time before which none is due: once that time is near, the device is
- * drained of them.
- */
-static void htbs_note_deadline(struct htbs_policy *policy, u64 at, u64 due)
-{
-	struct htbs_deadline deadline = { at, due }, *of = policy->deadlines, *latest = of;
-	u32 i;
-
-	if (policy->deadline_count < HTBS_DEADLINES_MAX) {
-		of[policy->deadline_count++] = deadline;
-		return;
-	}
-	for (i = 1; i < HTBS_DEADLINES_MAX; i++)
-		if (htbs_before(latest->at, of[i].at))
-			latest = &of[i];
-	if (htbs_before(at, latest->at)) {
-		deadline = *latest;
-		*latest = (struct htbs_deadline){ at, due };
-	}
-	if (!policy->later++ || htbs_before(deadline.at, policy->later_at))
-		policy->later_at = deadline.at;
-}
-
 /**
  * htbs_policy_inflight_add() - the device gets a request
  * @policy: the policy
@@ -159,19 +131,7 @@ htbs_policy_inflight_add(struct htbs_policy *policy, struct htbs_flow *flow,
 	flow->far += !!(sent->flags & HTBS_SENT_FAR);
 	flow->bytes += sent->cost;
 	htbs_update_load(policy, flow);
-	htbs_note_deadline(policy, deadline, sent->due);
-}
-
-static void htbs_forget_deadline(struct htbs_policy *policy, u64 due)
-{
-	u32 i;
-
-	for (i = 0; i < policy->deadline_count; i++)
-		if (policy->deadlines[i].due == due) {
-			policy->deadlines[i] = policy->deadlines[--policy->deadline_count];
-			return;
-		}
-	policy->later--;
+	htbs_deadlines_add(&policy->deadlines, deadline, sent->due);
 }
 
 /**
@@ -215,5 +175,5 @@ htbs_policy_inflight_remove(struct htbs_policy *policy, struct htbs_flow *flow,
 	flow->far -= !!(sent->flags & HTBS_SENT_FAR);
 	flow->bytes -= sent->cost;
 	htbs_update_load(policy, flow);
-	htbs_forget_deadline(policy, sent->due);
+	htbs_deadlines_remove(&policy->deadlines, sent->due);
 }

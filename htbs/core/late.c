@@ -37,6 +37,6 @@ void htbs_policy_set_late(struct htbs_policy *policy, u32 one_in, u32 one_in_wri
 	policy->late_one_in = one_in;
 	policy->late_one_in_writes = one_in_writes;
 	policy->trust.rarity = one_in;
-	policy->window.rarity = slow;
-	policy->quota.limit.rarity = policy->seeks ? slow : one_in_writes;
+	policy->limits.window.rarity = slow;
+	policy->limits.quota.limit.rarity = policy->seeks ? slow : one_in_writes;
 }

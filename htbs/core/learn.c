@@ -8,11 +8,12 @@
 #include <htbs/core/depth.h>
 #include <htbs/core/fair.h>
 #include <htbs/core/flow.h>
+#include <htbs/core/judge.h>
 #include <htbs/core/learn.h>
 #include <htbs/core/policy.h>
+#include <htbs/core/relax.h>
 #include <htbs/core/service.h>
 #include <htbs/core/stall.h>
-#include <htbs/core/surplus.h>
 
 /* No request is charged more, so that a share fits 64 bits: 69 seconds. */
 #define HTBS_TOOK_MAX		0x1000000000ULL		/* ns: 2^36 */

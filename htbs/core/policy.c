@@ -16,13 +16,13 @@
 #include <htbs/core/expire.h>
 #include <htbs/core/flow.h>
 #include <htbs/core/inflight.h>
+#include <htbs/core/judge.h>
 #include <htbs/core/late.h>
 #include <htbs/core/learn.h>
 #include <htbs/core/margin.h>
 #include <htbs/core/overload.h>
 #include <htbs/core/policy.h>
 #include <htbs/core/run.h>
-#include <htbs/core/surplus.h>
 #include <htbs/core/throttle.h>
 #include <htbs/core/wait.h>
 
@@ -38,9 +38,9 @@ static u64 htbs_quota_cost(const struct htbs_policy *policy, u32 cost, bool near
 
 static void htbs_init_limits(struct htbs_policy *policy, u64 now)
 {
-	htbs_limit_init(&policy->window, HTBS_LIMIT_ONE, HTBS_LIMIT_ONE,
+	htbs_limit_init(&policy->limits.window, HTBS_LIMIT_ONE, HTBS_LIMIT_ONE,
 			HTBS_WINDOW_MOST);
-	htbs_quota_init(&policy->quota, htbs_quota_cost(policy, HTBS_COST_MIN, false),
+	htbs_quota_init(&policy->limits.quota, htbs_quota_cost(policy, HTBS_COST_MIN, false),
 			policy->seeks ? HTBS_RUN * policy->service.position : 0, now);
 }
 
@@ -59,7 +59,7 @@ static noinline void htbs_change_seeks(struct htbs_policy *policy, u64 now)
 	htbs_init_limits(policy, now);
 	htbs_policy_set_late(policy, policy->late_one_in, policy->late_one_in_writes);
 	policy->unlearnt = (struct htbs_unlearnt){ };
-	policy->hasty = NULL;
+	policy->limits.hasty = NULL;
 	policy->held = false;
 	list_for_each_entry(flow, &policy->backlogged, backlogged) {
 		if (flow->background)
@@ -394,7 +394,8 @@ htbs_send(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 
 	htbs_charge_dispatch(policy, flow, arrived, sent, backlogged);
 	if (sent->flags & HTBS_SENT_WRITE)
-		htbs_quota_account(&policy->quota, htbs_quota_cost(policy, extent->cost, near),
+		htbs_quota_account(&policy->limits.quota,
+				   htbs_quota_cost(policy, extent->cost, near),
 				   !htbs_flow_owed_from(flow, start, now), now);
 	return began;
 }

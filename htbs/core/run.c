@@ -215,7 +215,7 @@ bool htbs_policy_background_due(const struct htbs_policy *policy, u64 now)
 	const struct htbs_flow *flow = policy->background;
 
 	return flow->pending && !htbs_before(now, policy->background_due) &&
-	       !(flow->head.write && htbs_quota_holds(&policy->quota));
+	       !(flow->head.write && htbs_quota_holds(&policy->limits.quota));
 }
 
 /*

@@ -50,7 +50,7 @@ u64 htbs_policy_hold_most(const struct htbs_policy *policy)
  */
 void htbs_policy_hold(struct htbs_policy *policy, u64 now)
 {
-	u64 wait = htbs_quota_wait(&policy->quota, now);
+	u64 wait = htbs_quota_wait(&policy->limits.quota, now);
 	u64 most = htbs_policy_hold_most(policy), latest;
 
 	htbs_hold(policy, false);

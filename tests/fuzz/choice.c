@@ -130,7 +130,7 @@ void check_wait(const struct bench *bench)
 static void check_hold_end(const struct bench *bench)
 {
 	const struct htbs_policy *policy = &bench->policy;
-	struct htbs_quota quota = policy->quota;
+	struct htbs_quota quota = policy->limits.quota;
 	bool limited = htbs_quota_wait(&quota, bench->now);
 
 	if (!policy->rotational || policy->in_flight)

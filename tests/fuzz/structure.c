@@ -119,7 +119,7 @@ static void check_load(const struct bench *bench)
 	must(bench->policy.busy == busy);
 	must(in_flight || !load.mean);
 	if (bench->policy.rotational)
-		must(bench->policy.deadline_count + bench->policy.later == in_flight);
+		must(bench->policy.deadlines.count + bench->policy.deadlines.later == in_flight);
 }
 
 /* Trees are in order, whatever was charged. */

@@ -31,9 +31,9 @@ static u64 fixed_quota;
 static void engine_fix_limits(void)
 {
 	if (fixed_window)
-		policy.window.value = fixed_window * HTBS_LIMIT_ONE;
+		policy.limits.window.value = fixed_window * HTBS_LIMIT_ONE;
 	if (fixed_quota)
-		policy.quota.limit.value = fixed_quota;
+		policy.limits.quota.limit.value = fixed_quota;
 }
 
 static struct engine_flow unused;

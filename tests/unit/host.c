@@ -86,7 +86,7 @@ void host_policy_view(const struct htbs_policy *policy,
 		.overload	= policy->overload.now,
 		.surplus	= policy->surplus,
 		.load		= policy->load.mean,
-		.deadline_count	= policy->deadline_count,
+		.deadline_count	= policy->deadlines.count,
 		.background_due	= policy->background_due,
 		.bound		= htbs_policy_bound(policy),
 		.margin		= policy->margin,
@@ -152,12 +152,12 @@ struct htbs_service_time *host_policy_service(struct htbs_policy *policy)
 
 struct htbs_quota *host_policy_quota(struct htbs_policy *policy)
 {
-	return &policy->quota;
+	return &policy->limits.quota;
 }
 
 struct htbs_limit *host_policy_window(struct htbs_policy *policy)
 {
-	return &policy->window;
+	return &policy->limits.window;
 }
 
 void host_policy_set_t_wait(struct htbs_policy *policy, u64 t_wait)

@@ -12,6 +12,7 @@
 #include <linux/types.h>
 
 #include <htbs/core/claim.h>
+#include <htbs/core/deadlines.h>
 #include <htbs/core/depth.h>
 #include <htbs/core/fair.h>
 #include <htbs/core/flow.h>
@@ -25,9 +26,6 @@
 
 /* No device takes more requests. */
 #define HTBS_WINDOW_MOST	(1024 * HTBS_LIMIT_ONE)
-
-/* The room for deadlines of requests in flight: few drives queue more commands. */
-#define HTBS_DEADLINES_MAX	128
 
 /**
  * enum htbs_wait - what the device is idled for while requests may be pending
@@ -81,16 +79,6 @@ struct htbs_overload {
 };
 
 /**
- * struct htbs_deadline - the deadline of a request in flight
- * @at: until when the device has to complete it, real ns
- * @due: when it is due by its latency, by which it is found again, real ns
- */
-struct htbs_deadline {
-	u64 at;
-	u64 due;
-};
-
-/**
  * struct htbs_slow - when a conforming request was slow last, or its pool behind
  * @pool: its pool, which may be gone
  * @at: when, real ns
@@ -100,6 +88,28 @@ struct htbs_slow {
 	const struct htbs_pool *pool;
 	u64 at;
 	u64 before;
+};
+
+/**
+ * struct htbs_limits - how much surplus the device may have
+ * @window: limits the reads in flight, if the device does not seek; in units of
+ *	1/HTBS_LIMIT_ONE
+ * @window_doubled: when @window doubled last, real ns
+ * @quota: limits the writes
+ * @unjudged_since: since when a limit holds surplus back that no request has judged, real ns
+ * @raised: how often a conforming request raised the limits
+ * @slow: of which pools a request was slow last
+ * @hasty: the only pool that lowered the limits, by its pace, before it was known what it asks
+ *	for; or NULL. It may be gone
+ */
+struct htbs_limits {
+	struct htbs_limit window;
+	u64 window_doubled;
+	struct htbs_quota quota;
+	u64 unjudged_since;
+	u32 raised;
+	struct htbs_slow slow;
+	const struct htbs_pool *hasty;
 };
 
 /**
@@ -148,19 +158,8 @@ struct htbs_slow {
  * @busy_since: when it completed a request last, or became busy, real ns
  * @reads: what it takes to position for a read, if @seeks
  * @unlearnt: what @service does not know yet, if not @seeks
- * @deadlines: the earliest ones of requests in flight, if @rotational; unordered
- * @deadline_count: number of entries of @deadlines
- * @later: how many requests in flight have a deadline that is not among these
- * @later_at: none of their deadlines is earlier, real ns
- * @window: limits the reads of surplus in flight, if not @seeks; in units of
- *	1/HTBS_LIMIT_ONE
- * @window_doubled: when @window doubled last, real ns
- * @unjudged_since: since when a limit holds surplus back that no request has judged, real ns
- * @raised: how often a conforming request raised the limits of surplus
- * @slow: of which pools a request was slow last
- * @hasty: the only pool that lowered the limits of surplus, by its pace, before it was known what
- *	it asks for; or NULL. It may be gone
- * @quota: limits the writes of surplus
+ * @deadlines: those of requests in flight, if @rotational
+ * @limits: how much surplus it may have
  * @trust: how far deviations tell the worst; @margin is HTBS_MARGIN divided by it
  * @margin: so many mean deviations are the worst, in units of 1/HTBS_MARGIN_ONE
  * @overload: whether more is reserved than the device can do
@@ -210,17 +209,8 @@ struct htbs_policy {
 	struct htbs_claim claim;
 	u64 busy_since;
 	struct htbs_unlearnt unlearnt;
-	struct htbs_deadline deadlines[HTBS_DEADLINES_MAX];
-	u32 deadline_count;
-	u32 later;
-	u64 later_at;
-	struct htbs_limit window;
-	u64 window_doubled;
-	u64 unjudged_since;
-	u32 raised;
-	struct htbs_slow slow;
-	const struct htbs_pool *hasty;
-	struct htbs_quota quota;
+	struct htbs_deadlines deadlines;
+	struct htbs_limits limits;
 	struct htbs_limit trust;
 	u32 margin;
 	struct htbs_overload overload;
@@ -338,7 +328,7 @@ static inline u32 htbs_policy_in_flight(const struct htbs_policy *policy,
  */
 static inline u32 htbs_policy_window(const struct htbs_policy *policy)
 {
-	return policy->window.value / HTBS_LIMIT_ONE;
+	return policy->limits.window.value / HTBS_LIMIT_ONE;
 }
 
 /**

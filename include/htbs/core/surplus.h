@@ -14,9 +14,5 @@ bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 			      struct htbs_flow *flow, u64 now);
 bool htbs_policy_limits_allow(struct htbs_policy *policy,
 			      const struct htbs_flow *flow, u64 now);
-void htbs_policy_judge_reach(struct htbs_policy *policy, struct htbs_pool *pool);
-void htbs_policy_relax(struct htbs_policy *policy, struct htbs_flow *flow, u64 now);
-void htbs_policy_judge_limits(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
-			      const struct htbs_sent *sent);
 
 #endif /* HTBS_CORE_SURPLUS_H */
