@@ -145,6 +145,13 @@ def number(host: Host, path: Path) -> int:
     return int(host.read(path).split()[0])
 
 
+def seeks(host: Host, disk: Disk) -> bool:
+    """Whether HTBS takes a disk for one that seeks; on another scheduler, what the disk claims."""
+    on_htbs = scheduler(host, disk) == "htbs"
+    file = disk.iosched / "seeks" if on_htbs else disk.queue / "rotational"
+    return number(host, file) == 1
+
+
 def _rank(name: str) -> tuple[bool, str]:
     """A name with the disk's model reads better than its wwn."""
     return name.startswith(("wwn-", "nvme-eui", "nvme-uuid")), name

@@ -63,6 +63,7 @@ class Fake(Host):
                 "default_latency_us": "1000000",
                 "late_one_in": "1000",
                 "late_one_in_writes": "100",
+                "seeks": "1",
             }.items():
                 self.put(f"/sys/devices/{name}/queue/iosched/{file}", f"{text}\n")
         for link in (f"/sys/block/{name}", f"/sys/class/block/{name}", f"/sys/dev/block/{number}"):

@@ -39,6 +39,17 @@ def test_a_volume_means_the_disks_below_it(host):
         disks.one(host, "dm-0")
 
 
+@pytest.mark.parametrize("on_htbs", [True, False])
+@pytest.mark.parametrize("claims", [True, False])
+@pytest.mark.parametrize("found", [True, False])
+def test_whether_a_disk_seeks_is_what_htbs_found_out(host, on_htbs, claims, found):
+    scheduler = "none mq-deadline [htbs]" if on_htbs else "[none] mq-deadline htbs"
+    host.disk("sdz", "65:144", scheduler)
+    host.put("/sys/devices/sdz/queue/rotational", f"{claims:d}\n")
+    host.put("/sys/devices/sdz/queue/iosched/seeks", f"{found:d}\n")
+    assert disks.seeks(host, disks.one(host, "sdz")) == (found if on_htbs else claims)
+
+
 def test_a_disk_without_a_scheduler(host):
     volume(host, "dm-1", "253:1")
     with pytest.raises(Failure, match="no I/O scheduler: name the disks below it"):

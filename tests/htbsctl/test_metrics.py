@@ -64,9 +64,15 @@ def test_what_is_overdue_is_not_counted_until_it_completes(host, capsys):
     assert seen == ["7", "0", "7", "2", "7", "0", "9", "0"]
 
 
-@pytest.mark.parametrize(("rotational", "promised"), [("1", 1000), ("0", 100)])
-def test_how_many_may_be_late(host, capsys, rotational, promised):
-    """On a device that does not seek more may be, beside writes of others."""
-    host.put("/sys/devices/sdb/queue/rotational", f"{rotational}\n")
+@pytest.mark.parametrize(("seeks", "promised"), [("1", 1000), ("0", 100)])
+def test_how_many_may_be_late(host, capsys, seeks, promised):
+    """On a device that does not seek more may be, beside writes of others, whatever it claims."""
+    host.put("/sys/devices/sdb/queue/iosched/seeks", f"{seeks}\n")
     assert main(["metrics"], host) == Exit.DONE
     assert told(capsys, "device_late_one_in") == {"sdb": promised}
+
+
+def test_whether_a_disk_seeks(host, capsys):
+    host.put("/sys/devices/sdb/queue/iosched/seeks", "0\n")
+    assert main(["metrics"], host) == Exit.DONE
+    assert told(capsys, "device_seeks") == {"sdb": 0}

@@ -41,10 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("device", help="a disk, a link below /dev, a mount point")
     parser.add_argument(
-        "--seconds", type=quantity.seconds, help="how long (300 on a rotational disk, else 60)"
+        "--seconds", type=quantity.seconds, help="how long (300 on a disk that seeks, else 60)"
     )
     parser.add_argument(
-        "--depth", type=quantity.count, help="requests at once (1 if rotational, else 32)"
+        "--depth", type=quantity.count, help="requests at once (1 if it seeks, else 32)"
     )
     parser.add_argument("--size", default="4K", help="of a request (4K)")
     parser.add_argument(
@@ -56,9 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(host: Host, args: argparse.Namespace) -> int:
     """Print what was measured and the command that sets it; Exit.FOUND if it is implausible."""
     disk = disks.one(host, args.device)
-    rotational = host.read(disk.queue / "rotational").strip() == "1"
-    seconds = args.seconds or _SECONDS[rotational]
-    depth = args.depth or _DEPTH[rotational]
+    seeks = disks.seeks(host, disk)
+    seconds = args.seconds or _SECONDS[seeks]
+    depth = args.depth or _DEPTH[seeks]
     size = quantity.size(args.size)
     before = _served(host, disk)
     with _claimed(host, disk, args) if args.write_and_destroy_data else nullcontext():
@@ -66,7 +66,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
     others = max(0, _served(host, disk) - before - measured.requests) / max(1, measured.requests)
     # As admission counts: a request takes as long as it did at worst, with so many at once.
     capacity = round(depth * size * 1_000_000 / measured.longest)
-    doubts = list(_doubts(measured, rotational, others))
+    doubts = list(_doubts(measured, seeks, others))
     answer = {
         "device": disk.name,
         "requests": measured.requests,
@@ -151,12 +151,13 @@ def _claimed(host: Host, disk: Disk, args: argparse.Namespace) -> Iterator[None]
         os.close(handle)
 
 
-def _doubts(measured: Measured, rotational: bool, others: float) -> Iterator[str]:
-    least, most = _PLAUSIBLE[rotational]
-    kind = "a rotational disk" if rotational else "flash"
+def _doubts(measured: Measured, seeks: bool, others: float) -> Iterator[str]:
+    least, most = _PLAUSIBLE[seeks]
+    kind = "a disk that seeks" if seeks else "flash"
     if measured.mean < least:
         mean = quantity.time_text(measured.mean)
-        yield f"{mean} on average is too fast for {kind}: a cache answered"
+        claims = ", or it only claims to seek" if seeks else ""
+        yield f"{mean} on average is too fast for {kind}: a cache answered{claims}"
     if measured.longest > most:
         longest = quantity.time_text(measured.longest)
         yield f"{longest} is too slow for {kind}: look for errors in the kernel's log"

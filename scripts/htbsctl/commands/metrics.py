@@ -110,9 +110,11 @@ def _of_disk(host: Host, disk: Disk) -> Iterator[_Sample]:
         value = disks.number(host, disk.queue / file)
         yield f"device_{name}", "gauge", text, {"device": disk.name}, value
     # Beside writes more may be late on a device that does not seek: less is promised nowhere.
-    seeks = host.read(disk.queue / "rotational").strip() == "1"
+    seeks = disks.seeks(host, disk)
+    text = "Whether HTBS takes it for one that seeks"
+    yield "device_seeks", "gauge", text, {"device": disk.name}, seeks
     file = "late_one_in" if seeks else "late_one_in_writes"
-    value = disks.number(host, disk.queue / "iosched" / file)
+    value = disks.number(host, disk.iosched / file)
     text = "One conforming request in so many may be late"
     yield "device_late_one_in", "gauge", text, {"device": disk.name}, value
 
