@@ -5,16 +5,16 @@
 # flight, HTBS takes it for one that does not seek. One that does stays what it is. test_claim.py
 # judges.
 
-# readers DISK RUN: two groups with a reservation, and one without, for two seconds.
+# readers DISK RUN: two groups with a reservation, and one without, for a second.
 readers()
 {
 	disk=$1 run=$2
 	export JOB="--filename=/dev/$disk --size=60m --time_based --ioengine=libaio --rw=randread"
 	reserve one "$disk" bw=800K burst=8K latency=20000
 	reserve other "$disk" bw=400K burst=8K latency=50000
-	job one 2 --iodepth=1 &
-	job other 2 --iodepth=4 &
-	job rest 2 --iodepth=16 &
+	job one 1 --iodepth=1 &
+	job other 1 --iodepth=4 &
+	job rest 1 --iodepth=16 &
 	wait
 	stats one other rest
 	cat "/sys/block/$disk/queue/iosched/seeks" >"$run-seeks"
