@@ -209,6 +209,7 @@ def words_of(study: Study, runs: Runs) -> str:
     found = {each.name: _own(runs, CASE, each) for each in ways.ALL}
     own = found[ways.HTBS.name]
     fewest = min(ways.ALL, key=lambda each: found[each.name]["wal_syncs"])
+    best = min(ways.PEERS, key=lambda each: found[each.name]["sync_p999_us"])
     tails = {each.title: ms(_own(runs, ALONE, each)["sync_p999_us"]) for each in ways.ALL}
     return f"""\
 A conforming request is one that came when its group had asked for no more than it reserved. With
@@ -219,7 +220,9 @@ cgroup, so they share one arrival curve: a sync that comes behind a checkpoint's
 too. A client waits for its transaction, so a scheduler that stalls the database has few syncs to be
 late with: {fewest.title} has {found[fewest.name]["wal_syncs"]:,.0f}, HTBS
 {own["wal_syncs"]:,.0f}. Without neighbours the p99.9 of the syncs is by itself, behind the
-checkpoint's pages: {ways.beside(tails)}.
+checkpoint's pages: {ways.beside(tails)}. So the shortest tail beside neighbours, that of
+{best.title}, is no longer than what the best has with the disk alone, since no checkpoint's pages
+are in its way: a transaction waits there for {found[best.name]["tx_max_us"] / 1e6:,.0f} s at most.
 
 The neighbours have no reservation, so with HTBS they share the default one, each with a flow of
 its own, and what is left of the device's time, in which a write counts three times. So the
