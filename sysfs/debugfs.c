@@ -92,11 +92,11 @@ static void htbs_show_load(struct seq_file *sf, struct htbs_policy *policy)
 	seq_printf(sf, "in flight       %u reads, %u writes",
 		   htbs_policy_in_flight(policy, false),
 		   htbs_policy_in_flight(policy, true));
-	if (policy->rotational)
+	if (policy->seeks)
 		seq_printf(sf, "; %llu us", policy->load.mean / NSEC_PER_USEC);
 	seq_printf(sf, "%s\n", policy->held ? "; a request is held back" : "");
 	seq_puts(sf, "surplus         ");
-	if (!policy->rotational)
+	if (!policy->seeks)
 		seq_printf(sf, "%u reads in flight, ", htbs_policy_window(policy));
 	seq_printf(sf, "%llu bytes/s of writes, %s\n", policy->limits.quota.limit.value,
 		   htbs_policy_expected(policy, NULL, ktime_get_ns()) ?

@@ -101,6 +101,8 @@ static void htbs_redispatch(struct htbs_device *dev,
 	sent.at = now;
 	sent.cost = htbs_rq_cost(rq);
 	sent.flags |= HTBS_SENT_FAR;
+	/* The device may have others by now. */
+	sent.flags &= ~(HTBS_SENT_BESIDE | HTBS_SENT_ALONE);
 	htbs_rq_set_sent(rq, &sent);
 	htbs_policy_redispatch(&dev->policy, &res->flow, &sent);
 	htbs_start_request(dev, res, rq);

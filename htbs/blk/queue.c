@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The pending requests of a reservation: in order of arrival; by position, for
- * sweeps and merges at the front, on a device that seeks; and in the block layer's
+ * sweeps and merges at the front, on a device that claims to seek; and in the block layer's
  * hash, for merges at the back.
  */
 #include <linux/blk-mq.h>

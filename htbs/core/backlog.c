@@ -61,7 +61,8 @@ static void htbs_set_head(struct htbs_policy *policy, struct htbs_pool *pool)
 	head->pos = first->head.pos;
 	if (policy->rotational) {
 		head->load = (struct htbs_load){ };
-		htbs_load_add(&head->load, &first->service, 1, first->head.cost);
+		if (policy->seeks)
+			htbs_load_add(&head->load, &first->service, 1, first->head.cost);
 	}
 	htbs_owed_update(&policy->owed, head);
 }

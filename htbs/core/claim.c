@@ -10,11 +10,11 @@
  * at once, nor do reads that are next to the last one.
  *
  * While HTBS takes the device for one that seeks it has few requests in flight, for the sake of
- * their deadlines. So a device of which a read alone takes less than half a turn of the fastest
- * disk is tried: by turns it has one read alone, and four, if there is time for them in the mean,
- * though not at worst. What is found holds as long as the scheduler is attached. But a device that
- * seemed not to seek, as it was served from a cache, is tried anew once reads take much longer
- * beside others.
+ * their deadlines. So a device is tried of which a read alone takes less than half a turn of the
+ * fastest disk, or on which a reservation would be impossible: by turns it has one read alone, and
+ * four, if there is time for them in the mean, though not at worst. What is found holds as long as
+ * the scheduler is attached. But a device that seemed not to seek, as it was served from a cache,
+ * is tried anew once reads take much longer beside others.
  */
 #include <linux/math64.h>
 
@@ -37,24 +37,16 @@ static bool htbs_is_known(const struct htbs_unlearnt *mean)
 	return mean->count >= 2 * HTBS_FADE;
 }
 
-/**
- * htbs_claim_counts() - whether a request tells what the device takes for a read
- * @sent: the request
- *
- * Return: true if it does.
+/*
+ * Whether there may be more to be had than of a disk: no disk turns so fast, as half a turn takes
+ * 2 ms at 15000 rpm; or what is reserved would be impossible.
  */
-bool htbs_claim_counts(const struct htbs_sent *sent)
-{
-	return (sent->flags & (HTBS_SENT_FAR | HTBS_SENT_WRITE)) == HTBS_SENT_FAR;
-}
-
-/* Whether no disk turns so fast: at 15000 rpm half a turn takes 2 ms. */
 static bool htbs_is_tried(const struct htbs_policy *policy)
 {
-	const struct htbs_unlearnt *alone = &policy->claim.alone;
+	const struct htbs_claim *claim = &policy->claim;
 
-	return policy->claim.tries && alone->count >= HTBS_HABIT &&
-	       alone->took < alone->count * 2 * HTBS_MOMENT &&
+	return claim->tries && claim->alone.count >= HTBS_HABIT &&
+	       (claim->doubted || claim->alone.took < claim->alone.count * 2 * HTBS_MOMENT) &&
 	       policy->in_flight + policy->pending >= 4;
 }
 
@@ -65,15 +57,19 @@ static bool htbs_turn_is_alone(const struct htbs_claim *claim)
 }
 
 /**
- * htbs_policy_tries_alone() - whether a request is held back to learn what another takes alone
+ * htbs_policy_tries_fewer() - whether a request is held back to learn what those in flight take
  * @policy: the policy of a device that is taken for one that seeks
  *
- * Return: true if it is.
+ * Return: true if it is: the device has one read alone, or four, of which one tells something.
  */
-bool htbs_policy_tries_alone(const struct htbs_policy *policy)
+bool htbs_policy_tries_fewer(const struct htbs_policy *policy)
 {
-	return policy->in_flight && policy->claim.lone && htbs_is_tried(policy) &&
-	       htbs_turn_is_alone(&policy->claim);
+	const struct htbs_claim *claim = &policy->claim;
+
+	if (!policy->in_flight || !htbs_is_tried(policy))
+		return false;
+	return htbs_turn_is_alone(claim) ? claim->lone :
+					   claim->besides && policy->in_flight >= 4;
 }
 
 /**
@@ -89,50 +85,82 @@ bool htbs_policy_tries_beside(const struct htbs_policy *policy, const struct htb
 			      u64 now)
 {
 	u64 until = now + 5 * policy->service.position;
-	const struct htbs_owed_head *head;
+	const struct htbs_owed_head *head = htbs_owed_first(&policy->owed);
 
-	if (flow->head.write || policy->in_flight >= 4 || !htbs_is_tried(policy) ||
-	    htbs_turn_is_alone(&policy->claim) ||
+	if (flow->head.write || policy->writes || policy->in_flight >= 4 ||
+	    !htbs_is_tried(policy) || htbs_turn_is_alone(&policy->claim) ||
 	    htbs_deadlines_between(&policy->deadlines, now, until))
 		return false;
-	head = htbs_owed_first(&policy->owed);
+	/* If the first one is late already it goes next, and needs no room. */
 	return !head || !htbs_before(now, head->deadline) ||
 	       !htbs_before(head->deadline, until);
 }
 
 /**
- * htbs_policy_is_beside() - whether a request is dispatched beside three reads
- * @policy: the policy of a device that claims to seek
+ * htbs_policy_claim_flags() - whether a request will tell whether the device seeks
+ * @policy: the policy of a device that claims to seek, which does not have the request yet
+ * @write: it moves data to the device
+ * @near: it is next to the last one of its flow
  *
- * Return: true if it is.
+ * Return: HTBS_SENT_ALONE or HTBS_SENT_BESIDE; 0: it does not.
  */
-bool htbs_policy_is_beside(const struct htbs_policy *policy)
+u8 htbs_policy_claim_flags(const struct htbs_policy *policy, bool write, bool near)
 {
-	return policy->in_flight - policy->writes == 3;
+	if (write || near || policy->writes)
+		return 0;
+	if (!policy->in_flight)
+		return HTBS_SENT_ALONE;
+	return policy->in_flight == 3 ? HTBS_SENT_BESIDE : 0;
+}
+
+/**
+ * htbs_claim_add() - a device that claims to seek gets a request
+ * @claim: what tells whether it does
+ * @sent: the request
+ * @crowds: it is one too many for others to tell something
+ */
+void htbs_claim_add(struct htbs_claim *claim, const struct htbs_sent *sent, bool crowds)
+{
+	claim->lone = sent->flags & HTBS_SENT_ALONE;
+	claim->besides += !!(sent->flags & HTBS_SENT_BESIDE);
+	if (crowds)
+		claim->crowded = sent->at;
+}
+
+/* One time, however long, says little: the device may have stalled. */
+static u64 htbs_claim_believable(const struct htbs_unlearnt *other, u64 took)
+{
+	u64 most = other->count ? 4 * div64_u64(other->took, other->count) : took;
+
+	return took < most ? took : most;
 }
 
 /**
  * htbs_policy_learn_claim() - a request of a device that claims to seek has completed
  * @policy: the policy, which still has it in flight
+ * @flow: its flow
  * @now: real time, ns
  * @sent: the request
  */
-void htbs_policy_learn_claim(struct htbs_policy *policy, u64 now, const struct htbs_sent *sent)
+void htbs_policy_learn_claim(struct htbs_policy *policy, const struct htbs_flow *flow, u64 now,
+			     const struct htbs_sent *sent)
 {
 	bool beside = sent->flags & HTBS_SENT_BESIDE;
 	struct htbs_claim *claim = &policy->claim;
 	struct htbs_unlearnt *mean = beside ? &claim->beside : &claim->alone;
 	const struct htbs_unlearnt *other = beside ? &claim->alone : &claim->beside;
 
-	if (!htbs_claim_counts(sent) || !(beside || claim->lone) ||
+	if (policy->seeks && flow->pool == &flow->own && htbs_pool_impossible(flow->pool))
+		claim->doubted = true;
+	if (!(beside ? htbs_before(claim->crowded, sent->at) : claim->lone) ||
 	    (policy->seeks && !claim->tries))
 		return;
-	mean->took += now - sent->at;
+	mean->took += htbs_claim_believable(other, now - sent->at);
 	if (++mean->count <= other->count + 2 * HTBS_HABIT)
 		return;
 	/* What is compared has to be of the same time: a cache may be full since. */
-	mean->took /= 2;
-	mean->count /= 2;
+	mean->took -= div64_u64(mean->took, mean->count);
+	mean->count--;
 }
 
 /**
@@ -157,6 +185,9 @@ bool htbs_policy_judge_claim(struct htbs_policy *policy)
 	seeks = 4 * beside >= (was && known ? 5 : 7) * alone;
 	if (!known && !(was && seeks))
 		return false;
-	*claim = (struct htbs_claim){ .tries = !was && seeks };
+	claim->alone = (struct htbs_unlearnt){ };
+	claim->beside = (struct htbs_unlearnt){ };
+	claim->tries = !was && seeks;
+	claim->doubted = false;
 	return seeks != was;
 }

@@ -127,7 +127,7 @@ htbs_policy_inflight_add(struct htbs_policy *policy, struct htbs_flow *flow,
 	policy->writes += !!(sent->flags & HTBS_SENT_WRITE);
 	if (!policy->rotational)
 		return;
-	policy->claim.lone = policy->in_flight == 1 && htbs_claim_counts(sent);
+	htbs_claim_add(&policy->claim, sent, policy->writes || policy->in_flight > 4);
 	flow->far += !!(sent->flags & HTBS_SENT_FAR);
 	flow->bytes += sent->cost;
 	htbs_update_load(policy, flow);
@@ -172,6 +172,7 @@ htbs_policy_inflight_remove(struct htbs_policy *policy, struct htbs_flow *flow,
 	htbs_policy_note_idle(policy, flow);
 	if (!policy->rotational)
 		return;
+	policy->claim.besides -= !!(sent->flags & HTBS_SENT_BESIDE);
 	flow->far -= !!(sent->flags & HTBS_SENT_FAR);
 	flow->bytes -= sent->cost;
 	htbs_update_load(policy, flow);

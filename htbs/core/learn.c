@@ -5,6 +5,7 @@
  */
 #include <linux/math64.h>
 
+#include <htbs/core/backlog.h>
 #include <htbs/core/depth.h>
 #include <htbs/core/fair.h>
 #include <htbs/core/flow.h>
@@ -82,6 +83,26 @@ htbs_learn_mean(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
 	htbs_policy_relax(policy, flow, now);
 }
 
+/**
+ * htbs_policy_forget() - what was learned of a flow says nothing
+ * @policy: the policy of a device that is another one than it was taken for
+ * @flow: the flow
+ * @now: real time, ns
+ */
+noinline void htbs_policy_forget(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
+{
+	struct htbs_pool *pool = flow->pool;
+
+	htbs_service_time_init(&flow->service, policy->position);
+	/* Nothing is owed to the background, whatever the device is. */
+	if (flow->background)
+		return;
+	pool->need = 0;
+	pool->relaxed = false;
+	pool->on_pace = now;
+	htbs_policy_update_head(policy, flow);
+}
+
 static __always_inline void htbs_learn_flash(struct htbs_policy *policy, struct htbs_flow *flow,
 					     u64 now, u64 took)
 {
@@ -89,8 +110,9 @@ static __always_inline void htbs_learn_flash(struct htbs_policy *policy, struct 
 
 	unlearnt->took += took;
 	unlearnt->count++;
-	/* It is of when the device seemed to seek. */
-	flow->pool->need = 0;
+	/* Its estimates are of when the device seemed to seek. */
+	if (policy->rotational && (flow->service.part || flow->pool->need))
+		htbs_policy_forget(policy, flow, now);
 	if (unlearnt->took >= HTBS_MOMENT)
 		htbs_learn_mean(policy, flow, now);
 }
@@ -124,7 +146,7 @@ htbs_policy_learn(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 		took = HTBS_TOOK_MAX;
 	policy->busy_since = now;
 	if (policy->rotational)
-		htbs_policy_learn_claim(policy, now, sent);
+		htbs_policy_learn_claim(policy, flow, now, sent);
 	if (policy->seeks)
 		htbs_learn_disk(policy, flow, now, took, sent);
 	else

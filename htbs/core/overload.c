@@ -49,9 +49,11 @@ static void htbs_set_overload(struct htbs_policy *policy, bool overload)
  */
 bool htbs_policy_end_overload(struct htbs_policy *policy, u64 now)
 {
+	struct htbs_load load = policy->seeks ? policy->load : (struct htbs_load){ };
+
 	if (!policy->overload.now)
 		return false;
-	if (!htbs_before(now, htbs_policy_latest(policy, NULL, &policy->load, now, false)))
+	if (!htbs_before(now, htbs_policy_latest(policy, NULL, &load, now, false)))
 		policy->overload.lacked = now;
 	if (htbs_before(now, policy->overload.lacked + HTBS_LEAD))
 		return false;

@@ -45,7 +45,7 @@ static void htbs_init_limits(struct htbs_policy *policy, u64 now)
 }
 
 /*
- * The device is another one than it was taken for: what was learned of it says nothing. Of pools
+ * The device is another one than it was taken for: what was learned of it says nothing. Of flows
  * that have no requests pending it is forgotten as their next ones complete.
  */
 static noinline void htbs_change_seeks(struct htbs_policy *policy, u64 now)
@@ -55,19 +55,18 @@ static noinline void htbs_change_seeks(struct htbs_policy *policy, u64 now)
 	htbs_policy_settle(policy);
 	policy->seeks = !policy->seeks;
 	htbs_service_time_init(&policy->service, policy->position);
+	htbs_service_time_init(&policy->reads, 0);
 	htbs_depth_init(&policy->depth, policy->position);
+	policy->stall = (struct htbs_stall){ .since = now };
 	htbs_init_limits(policy, now);
 	htbs_policy_set_late(policy, policy->late_one_in, policy->late_one_in_writes);
 	policy->unlearnt = (struct htbs_unlearnt){ };
 	policy->limits.hasty = NULL;
+	policy->limits.slow = (struct htbs_slow){ };
+	policy->overload.late = 0;
 	policy->held = false;
-	list_for_each_entry(flow, &policy->backlogged, backlogged) {
-		if (flow->background)
-			continue;
-		flow->pool->need = 0;
-		flow->pool->relaxed = false;
-		htbs_policy_update_head(policy, flow);
-	}
+	list_for_each_entry(flow, &policy->backlogged, backlogged)
+		htbs_policy_forget(policy, flow, now);
 }
 
 /**
@@ -75,7 +74,7 @@ static noinline void htbs_change_seeks(struct htbs_policy *policy, u64 now)
  * @policy: the policy
  * @background: the flow of IOPRIO_CLASS_IDLE; the caller initialises it next,
  *	like any flow, and configures the pool
- * @rotational: the device seeks
+ * @rotational: the device claims to seek
  * @position: what one positioning is believed to take at most, ns
  * @t_wait: longest wait, ns; 0: never wait
  */
@@ -332,8 +331,8 @@ htbs_describe(const struct htbs_policy *policy, const struct htbs_flow *flow, u6
 		sent->flags |= HTBS_SENT_WRITE;
 	if (!near || (policy->seeks && (policy->active != flow || !policy->run)))
 		sent->flags |= HTBS_SENT_FAR;
-	if (policy->rotational && htbs_policy_is_beside(policy))
-		sent->flags |= HTBS_SENT_BESIDE;
+	if (policy->rotational)
+		sent->flags |= htbs_policy_claim_flags(policy, extent->write, near);
 	if (flow->background) {
 		sent->due = arrived + HTBS_EXPIRE;
 		return sent->due;

@@ -116,7 +116,7 @@ htbs_policy_limits_allow(struct htbs_policy *policy, const struct htbs_flow *flo
 bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 			      struct htbs_flow *flow, u64 now)
 {
-	if (policy->seeks && (htbs_policy_tries_alone(policy) ||
+	if (policy->seeks && (htbs_policy_tries_fewer(policy) ||
 			      (!htbs_policy_has_room(policy, flow, now) &&
 			       !htbs_policy_tries_beside(policy, flow, now))))
 		return false;

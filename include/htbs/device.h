@@ -82,8 +82,8 @@ struct htbs_stats {
  * charged to it
  * @flow: the policy's view of it
  * @fifo: its pending requests in order of arrival
- * @by_pos: the same requests by position, for merges and sweeps, if the device seeks: those
- *	that are not synchronous, and those that are
+ * @by_pos: the same requests by position, for merges and sweeps, if the device claims to
+ *	seek: those that are not synchronous, and those that are
  * @stats: its statistics
  * @unmerged: requests queued since one was merged, modulo 2^16
  * @reserved_tags: how many tags surplus leaves to it

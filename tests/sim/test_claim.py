@@ -14,6 +14,7 @@ FLASH = replace(HTBS, t_wait=0, seeks=False)
 # What a virtual disk may be behind queue/rotational: a cloud volume, an SSD.
 VOLUMES = {
     "volume": (Plain(64, 800_000, 1_500_000, SECOND // 3000), 900, 10 * MS),
+    "slow volume": (Plain(64, 2_000_000, 5_000_000, SECOND // 3000), 900, 50 * MS),
     "ssd": (Plain(32, 80_000, 120_000, SECOND // 400_000), 20_000, 5 * MS),
 }
 READERS = Client(REST, size=4096, depth=32, think=2000, shares=True, region=2)

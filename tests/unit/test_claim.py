@@ -1,13 +1,17 @@
 """Whether a device that claims to seek does: claim.c."""
 
+import heapq
 import random
+from itertools import count
 
 import pytest
 
-from tests.model.reservation import Params
+from tests.model.reservation import SECOND, Params
 from tests.unit.desk import MS, PAGE, Desk
 
 READER = Params(40 << 20, 1 << 20, 100 * MS)
+# No more than a disk does.
+MODEST = Params(100 << 12, 1 << 20, SECOND)
 
 
 class Drive:
@@ -92,6 +96,84 @@ def test_writes_tell_nothing(lib):
     assert drive.seeks
 
 
+def test_writes_alone_tell_nothing(lib):
+    drive = Drive(lib, side=32)
+    for _ in range(200):
+        drive.rounds(1)
+        drive.burst(1, write=True)
+    assert not drive.seeks
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_reads_beside_writes_tell_nothing(lib, first):
+    """A write goes before four reads, or while they are in flight: the last one takes long."""
+    drive = Drive(lib, side=32, promise=Params(40 << 20, 1 << 20, SECOND))
+    assert not drive.rounds(140)
+    desk = drive.desk
+    for _ in range(300):
+        drive.burst(1)
+        for write in [True] * first + [False] * 4:
+            desk.arrive(drive.flow, drive.place(), write=write)
+        flight = list(iter(desk.dispatch, None))
+        assert len(flight) == 4 + first
+        desk.now += MS
+        for served in flight[:2]:
+            desk.device.complete(*served, desk.now)
+        desk.arrive(drive.flow, drive.place(), write=True)
+        flight = [*flight[2:], desk.dispatch()]
+        desk.now += 5 * MS
+        for served in flight:
+            desk.device.complete(*served, desk.now)
+    assert not drive.seeks
+
+
+class NewestFirst(Drive):
+    """A device that serves four at a time, and the newest of many."""
+
+    def _send(self, served):
+        if len(self.flight) >= 4:
+            self.flight = [(done + self.took, *rest) for done, *rest in self.flight]
+        self.flight.append((self.desk.now + self.took, *served))
+
+
+def test_reads_in_a_crowd_tell_nothing(lib):
+    """It is too slow to be tried."""
+    drive = NewestFirst(lib, side=4, took=3 * MS, promise=MODEST)
+    assert drive.rounds(300, together=16)
+    assert not drive.rounds(200)
+
+
+def test_four_are_tried_where_there_is_room_for_more(lib):
+    drive = NewestFirst(lib, side=4, promise=Params(40 << 20, 1 << 20, SECOND))
+    assert not drive.rounds(200, together=16)
+
+
+@pytest.mark.parametrize("took", [MS, 3 * MS])
+def test_most_reads_may_be_alone(lib, took):
+    drive = Drive(lib, side=32, took=took, promise=MODEST)
+    for _ in range(200):
+        drive.rounds(2, together=1)
+        drive.burst(4)
+    assert not drive.seeks
+
+
+def test_a_stall_tells_little(lib):
+    drive = Drive(lib, side=32)
+    drive.rounds(16)
+    drive.took = 100 * MS
+    drive.burst(4)
+    drive.took = MS
+    assert not drive.rounds(200)
+
+
+def test_a_first_read_that_takes_long_tells_little(lib):
+    """The disk had to spin up."""
+    drive = Drive(lib, side=1, took=4 * SECOND)
+    drive.burst(1)
+    drive.took = 8 * MS
+    assert drive.rounds(300)
+
+
 def test_what_it_took_long_ago_counts_for_less(lib):
     """Its cache is full since: a thousand reads alone took a tenth of the time."""
     drive = Drive(lib, side=32, took=MS // 10)
@@ -111,22 +193,29 @@ def test_three_at_a_time_tell_nothing(lib):
     assert Drive(lib, side=32).rounds(300, together=3)
 
 
-def together(lib, took, latency, **habits):
+def together(lib, took, latency, apart=1 << 20, rate=100):
     """How many of ten requests that arrive together a device has at once: one conforms."""
-    drive = Drive(lib, 1, took, promise=Params(100 << 12, 4096, latency))
+    drive = Drive(lib, 1, took, promise=Params(rate << 12, 4096, latency))
     drive.rounds(20, together=1)
-    for pos in range(10):
-        drive.desk.arrive(drive.flow, pos << 20, **habits)
+    for number in range(10):
+        drive.desk.arrive(drive.flow, number * apart)
     return sum(1 for _ in iter(drive.desk.dispatch, None))
 
 
-def test_a_fast_device_is_tried_with_four(lib):
+@pytest.mark.parametrize("apart", [1 << 20, PAGE])
+def test_a_fast_device_is_tried_with_four(lib, apart):
     """The deadlines leave no room for as many at worst, but in the mean."""
-    assert together(lib, MS, 10 * MS) == 4
+    assert together(lib, MS, 10 * MS, apart) == 4
 
 
 def test_a_device_that_may_be_a_disk_is_not_tried(lib):
     assert together(lib, 2 * MS, 20 * MS) < 4
+
+
+def test_a_device_that_is_promised_what_no_disk_has_is_tried(lib):
+    """A thousand reads a second, of which each takes 3 ms alone."""
+    assert together(lib, 3 * MS, 16 * MS) < 4
+    assert together(lib, 3 * MS, 16 * MS, rate=1000) == 4
 
 
 def test_a_request_that_would_be_late_is_not_tried(lib):
@@ -134,7 +223,11 @@ def test_a_request_that_would_be_late_is_not_tried(lib):
 
 
 def test_writes_are_not_tried(lib):
-    assert together(lib, MS, 10 * MS, write=True) < 4
+    drive = Drive(lib, 1, promise=Params(100 << 12, 4096, 10 * MS))
+    drive.rounds(20, together=1)
+    for pos, write in enumerate([False, False, False, True]):
+        drive.desk.arrive(drive.flow, pos << 20, write=write)
+    assert len(list(iter(drive.desk.dispatch, None))) == 3
 
 
 def test_what_seemed_not_to_seek_is_tried_again(lib):
@@ -156,3 +249,49 @@ def test_what_is_known_is_not_tried(lib):
 
 def test_a_device_that_does_not_claim_to_seek_is_not_tried(lib):
     assert not Drive(lib, side=1, rotational=False).rounds(300)
+
+
+def test_what_a_read_took_of_a_cache_is_forgotten(lib):
+    """A disk that was served from its cache when it was taken for one."""
+    drive = Drive(lib, side=32, took=MS // 5)
+    assert not drive.rounds(140)
+    drive.serves(1)
+    drive.took = 8 * MS
+    assert any(drive.rounds(1) for _ in range(140))
+    drive.desk.arrive(drive.flow, 1 << 20)
+    assert drive.desk.dispatch()
+    assert drive.desk.device.view().load > 4 * MS
+
+
+def overload_ends(lib, rotational):
+    """When an overload ends that a device's slow half second began; seconds.
+
+    Two flows with 24 reads at a time each, on a device that takes 16 side by side.
+    """
+    drive = Drive(lib, side=32, rotational=rotational)
+    assert not drive.rounds(140)
+    desk, numbers, flight = drive.desk, count(), []
+    flows = [desk.init_flow(Params(3000 << 12, 16 << 12, 50 * MS)) for _ in range(2)]
+    began, start = None, desk.now
+    for flow in flows * 24:
+        desk.arrive(flow, drive.place())
+    while desk.now < start + 5 * SECOND:
+        took = 200 * MS if SECOND // 2 < desk.now - start < SECOND else MS
+        while len(flight) < 16 and (served := desk.dispatch()):
+            heapq.heappush(flight, (desk.now + took, next(numbers), served))
+        if len(flight) == 16:
+            desk.device.hold_for_tag()
+        desk.now, _, served = heapq.heappop(flight)
+        desk.device.complete(*served, desk.now)
+        desk.arrive(served[0], drive.place())
+        overload = desk.device.view().overload
+        began = began or overload
+        if began and not overload:
+            return (desk.now - start) / SECOND
+    return None
+
+
+def test_an_overload_ends_on_a_device_that_only_claimed_to_seek(lib):
+    known = overload_ends(lib, False)
+    assert known < 3
+    assert overload_ends(lib, True) < known + 0.5

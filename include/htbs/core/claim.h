@@ -26,22 +26,29 @@ struct htbs_unlearnt {
  * @alone: reads that the device had alone, from the dispatch on
  * @beside: reads that were dispatched beside three others
  * @tries: it is not known yet
+ * @doubted: a reservation would be impossible if the device seeks
  * @lone: the device has had no other request since the one in flight, which tells something
+ * @besides: requests in flight that were dispatched beside three reads
+ * @crowded: when a write was dispatched last, or a fifth request, real ns
  */
 struct htbs_claim {
 	struct htbs_unlearnt alone;
 	struct htbs_unlearnt beside;
 	bool tries;
+	bool doubted;
 	bool lone;
+	u32 besides;
+	u64 crowded;
 };
 
 void htbs_claim_init(struct htbs_claim *claim);
-bool htbs_claim_counts(const struct htbs_sent *sent);
-bool htbs_policy_tries_alone(const struct htbs_policy *policy);
+bool htbs_policy_tries_fewer(const struct htbs_policy *policy);
 bool htbs_policy_tries_beside(const struct htbs_policy *policy, const struct htbs_flow *flow,
 			      u64 now);
-bool htbs_policy_is_beside(const struct htbs_policy *policy);
-void htbs_policy_learn_claim(struct htbs_policy *policy, u64 now, const struct htbs_sent *sent);
+u8 htbs_policy_claim_flags(const struct htbs_policy *policy, bool write, bool near);
+void htbs_claim_add(struct htbs_claim *claim, const struct htbs_sent *sent, bool crowds);
+void htbs_policy_learn_claim(struct htbs_policy *policy, const struct htbs_flow *flow, u64 now,
+			     const struct htbs_sent *sent);
 bool htbs_policy_judge_claim(struct htbs_policy *policy);
 
 #endif /* HTBS_CORE_CLAIM_H */

@@ -49,7 +49,7 @@ struct htbs_extent {
  * @conforming: those of these that conformed
  * @backlogged: its place among the backlogged flows, while it is one of them
  * @head: its oldest pending request; it arrived when the flow was no longer throttled
- * @far: its requests in flight for which the device positions, if it seeks
+ * @far: its requests in flight for which the device positions, if it claims to seek
  * @background: it is IOPRIO_CLASS_IDLE (constant)
  * @history: one bit for each of the last HTBS_HABIT dispatched requests, 1: sequential
  * @sync: a task waits for the last request dispatched
@@ -61,7 +61,7 @@ struct htbs_extent {
  * @time_alone: what the device takes for its last request if it serves no other, ns
  * @service: what the device takes for its requests
  * @fastest: the same at best
- * @bytes: what its requests in flight were charged, if the device seeks
+ * @bytes: what its requests in flight were charged, if the device claims to seek
  * @load: what the device takes for them
  * @next_pos: sector after the end of the last request dispatched
  * @sweep: sector from which the next request by position is looked for

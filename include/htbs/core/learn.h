@@ -13,5 +13,6 @@ struct htbs_sent;
 
 void htbs_policy_learn(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 		       const struct htbs_sent *sent);
+void htbs_policy_forget(struct htbs_policy *policy, struct htbs_flow *flow, u64 now);
 
 #endif /* HTBS_CORE_LEARN_H */

@@ -274,8 +274,9 @@ struct htbs_sent {
 #define HTBS_SENT_FAR		0x04
 /* It was charged to the pace of its pool. */
 #define HTBS_SENT_PACED		0x08
-/* The device had three reads before. */
+/* A read, not next to the last one, of a device that had three other reads, or nothing. */
 #define HTBS_SENT_BESIDE	0x10
+#define HTBS_SENT_ALONE		0x40
 
 void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 		      bool rotational, u64 position, u64 t_wait);
