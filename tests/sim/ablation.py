@@ -40,8 +40,10 @@ from tests.sim.loads import (
     OVERLOAD_RANDOM,
     PAIR,
     REST,
+    VIRTUAL_DISKS,
     after_an_overload,
     apart,
+    beside_deep_reads,
     boundary,
     crowd,
     database_and,
@@ -125,6 +127,8 @@ def measure(disks: int) -> dict[str, Row]:
     rows["two that ask for more"] = _two_that_ask_for_more()
     rows["more than a flash drive has"] = _more_than_a_flash_drive_has()
     rows["a reader without a pause"] = _reader_without_a_pause()
+    for name in VIRTUAL_DISKS:
+        rows[f"claims to seek: {name}"] = _virtual_disk(name)
     for name, clients in OVERLOAD_LOOPS.items():
         rows[f"overload, one at a time, {name}"] = _overload(clients)
     rows[f"{random_sets} random sets"] = _random_sets(random_sets, flash=False)
@@ -220,6 +224,13 @@ def _reader_without_a_pause() -> Row:
     reader = in_steps(833, 30 * MS, 20)
     others = Client(REST, depth=64, think=2000, shares=True)
     outcome = run([reader, others], replace(HTBS, t_wait=0, seeks=False), 20, drive=drive)
+    return [outcome.total / 1e6, outcome.clients[0].late, outcome.clients[0].conforming, -1, 0]
+
+
+def _virtual_disk(name: str) -> Row:
+    """A reader beside deep ones, on a disk that only claims to seek."""
+    drive, rate, latency = VIRTUAL_DISKS[name]
+    outcome = run(beside_deep_reads(rate, latency, 0.9, 10), HTBS, 10, drive=drive)
     return [outcome.total / 1e6, outcome.clients[0].late, outcome.clients[0].conforming, -1, 0]
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from scripts.htbsctl.admission import shortfall
 from tests.model.reservation import COST_MIN, SECOND, Params
 from tests.sim.drives import Disk, draw
-from tests.sim.sim import MS, REGION, Client, run, worst_read
+from tests.sim.sim import MS, REGION, Client, Plain, run, worst_read
 
 REGIONS = 37  # of 2 GiB, on the disk of 80 GB
 NEARLINE_REGIONS = 8381  # on the nearline disk
@@ -112,6 +112,22 @@ def poisson(rate: float, seconds: int, seed: int = 1) -> list[int]:
     while (now := now + rng.expovariate(rate) * SECOND) < seconds * SECOND:
         times.append(int(now))
     return times
+
+
+# What a virtual disk may be that claims to seek: cloud volumes, an SSD. What it does; how many
+# reads a second are reserved, and within what.
+VIRTUAL_DISKS = {
+    "volume": (Plain(64, 800_000, 1_500_000, SECOND // 3000), 900, 10 * MS),
+    "slow volume": (Plain(64, 2_000_000, 5_000_000, SECOND // 3000), 900, 50 * MS),
+    "ssd": (Plain(32, 80_000, 120_000, SECOND // 400_000), 20_000, 5 * MS),
+}
+
+
+def beside_deep_reads(rate: int, latency: int, part: float, seconds: int) -> list[Client]:
+    """A reader that asks for a part of what it reserved, beside 32 reads at a time."""
+    times = poisson(part * rate, seconds)
+    reader = Client(Params(rate * COST_MIN, 16 * COST_MIN, latency), times=times)
+    return [reader, Client(REST, size=COST_MIN, depth=32, think=2000, shares=True, region=2)]
 
 
 def queueing_disk(seconds: int, writer: Params | None = None,

@@ -5,30 +5,22 @@ from dataclasses import replace
 
 import pytest
 
-from tests.model.reservation import SECOND, Params
+from tests.model.reservation import Params
 from tests.sim.drives import draw
-from tests.sim.loads import REST, poisson
-from tests.sim.sim import HTBS, MS, Client, Plain, run
+from tests.sim.loads import REST, VIRTUAL_DISKS, beside_deep_reads
+from tests.sim.sim import HTBS, MS, Client, run
 
 FLASH = replace(HTBS, t_wait=0, seeks=False)
-# What a virtual disk may be behind queue/rotational: a cloud volume, an SSD.
-VOLUMES = {
-    "volume": (Plain(64, 800_000, 1_500_000, SECOND // 3000), 900, 10 * MS),
-    "slow volume": (Plain(64, 2_000_000, 5_000_000, SECOND // 3000), 900, 50 * MS),
-    "ssd": (Plain(32, 80_000, 120_000, SECOND // 400_000), 20_000, 5 * MS),
-}
-READERS = Client(REST, size=4096, depth=32, think=2000, shares=True, region=2)
 SECONDS = 10
 
 
 @pytest.mark.parametrize("part", [0.5, 0.9])
-@pytest.mark.parametrize("name", VOLUMES)
+@pytest.mark.parametrize("name", VIRTUAL_DISKS)
 def test_a_virtual_disk_is_found_not_to_seek(name, part):
     """A reader beside readers: they have what they have if it does not claim to, by chance half."""
-    drive, rate, latency = VOLUMES[name]
-    reader = Client(Params(rate * 4096, 65536, latency), times=poisson(part * rate, SECONDS))
-    claims, known = (run([reader, READERS], knobs, SECONDS, drive=drive)
-                     for knobs in (HTBS, FLASH))
+    drive, rate, latency = VIRTUAL_DISKS[name]
+    clients = beside_deep_reads(rate, latency, part, SECONDS)
+    claims, known = (run(clients, knobs, SECONDS, drive=drive) for knobs in (HTBS, FLASH))
     assert not claims.whole.seeks
     assert claims.rates()[0] > 0.98 * known.rates()[0]
     assert claims.rates()[1] > 0.4 * known.rates()[1]
