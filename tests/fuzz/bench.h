@@ -12,7 +12,7 @@
 
 #define FLOWS		5	/* the last is the background */
 #define PENDING_MAX	16
-#define SENT_MAX	64	/* of one flow; more than HTBS_DEADLINES_MAX */
+#define SENT_MAX	64	/* of one flow; of all, more than HTBS_DEADLINES_MAX */
 
 /**
  * struct flow - a flow and its requests

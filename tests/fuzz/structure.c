@@ -102,10 +102,13 @@ static void check_head(const struct bench *bench, const struct flow *flow)
 static void check_load(const struct bench *bench)
 {
 	struct htbs_load load = {};
-	u32 in_flight = 0, busy = 0, pending = 0;
+	u32 in_flight = 0, busy = 0, pending = 0, besides = 0;
+	u32 j;
 	int i;
 
 	for (i = 0; i < FLOWS; i++) {
+		for (j = 0; j < bench->flow[i].in_flight; j++)
+			besides += !!(bench->flow[i].sent[j].flags & HTBS_SENT_BESIDE);
 		load.mean += bench->flow[i].c.load.mean;
 		load.variance += bench->flow[i].c.load.variance;
 		in_flight += bench->flow[i].in_flight;
@@ -118,6 +121,7 @@ static void check_load(const struct bench *bench)
 	must(bench->policy.pending == pending);
 	must(bench->policy.busy == busy);
 	must(in_flight || !load.mean);
+	must(bench->policy.claim.besides == besides);
 	if (bench->policy.rotational)
 		must(bench->policy.deadlines.count + bench->policy.deadlines.later == in_flight);
 }
