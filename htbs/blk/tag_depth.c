@@ -3,7 +3,7 @@
  * Scheduler tags: how many an allocation may choose from.
  *
  * A reservation is worth nothing to a request that finds no tag. A group may
- * have as many requests under way as its reservation needs (admission.c); if all
+ * have as many requests outstanding as its reservation needs (admission.c); if all
  * reservations need more than half of the tags, no more than that half divided by
  * the busy groups, so that none goes short of the few it needs because another
  * needs many. Up to that it finds any tag but the last eighth, which is for groups
@@ -126,7 +126,7 @@ static u32 htbs_task_plugged(const struct blk_mq_alloc_data *data)
 	return current->plug ? current->plug->rq_count + more : more;
 }
 
-/* The number of requests that groups without a reservation need to have under way. */
+/* The number of requests that groups without a reservation need to have outstanding. */
 static u32 htbs_pool_requests(const struct htbs_device *dev)
 {
 	const struct htbs_group *root = READ_ONCE(dev->root);
@@ -134,7 +134,7 @@ static u32 htbs_pool_requests(const struct htbs_device *dev)
 	return root ? READ_ONCE(root->admission.requests) : 0;
 }
 
-/* The number of requests that a reservation needs to have under way. */
+/* The number of requests that a reservation needs to have outstanding. */
 static u32 htbs_reservation_requests(const struct htbs_device *dev,
 				     const struct htbs_reservation *res)
 {
@@ -180,7 +180,7 @@ static u16 *htbs_tags_kept(struct htbs_device *dev, struct htbs_reservation *res
 }
 
 /*
- * Whether so few requests are under way that twice what reservations have is no more than
+ * Whether so few requests are outstanding that twice what reservations have is no more than
  * the quarter of the tags that is left to them in any case.
  */
 static bool htbs_tags_few(const struct htbs_device *dev)
@@ -191,7 +191,7 @@ static bool htbs_tags_few(const struct htbs_device *dev)
 }
 
 /**
- * htbs_tags_account() - the number of requests under way has changed
+ * htbs_tags_account() - the number of outstanding requests has changed
  * @dev: the device, locked
  * @res: their reservation
  *
@@ -221,7 +221,7 @@ void htbs_tags_account_idle(struct htbs_device *dev, struct htbs_reservation *re
 }
 
 /**
- * htbs_tags_account_move() - requests under way are charged to another reservation
+ * htbs_tags_account_move() - outstanding requests are charged to another reservation
  * @dev: the device, locked
  * @res: their reservation, which has joined or left the pool
  */
@@ -239,7 +239,7 @@ void htbs_tags_account_move(struct htbs_device *dev, struct htbs_reservation *re
 }
 
 /*
- * How many more requests a group may have under way by its reservation, or by the one that it
+ * How many more requests a group may have outstanding by its reservation, or by the one that it
  * shares, if there are @all tags. The background, NULL, has none.
  */
 static u32 htbs_group_lacks(const struct htbs_device *dev, const struct htbs_group *group,

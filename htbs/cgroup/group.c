@@ -246,7 +246,7 @@ err_group_cache:
 /**
  * htbs_reservations_unregister() - unregister the cgroup policy
  *
- * Waits for removed cgroups with requests under way, as blk-cgroup will call
+ * Waits for removed cgroups with requests outstanding, as blk-cgroup will call
  * the module when the last of these is freed.
  */
 void htbs_reservations_unregister(void)

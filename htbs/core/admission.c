@@ -69,7 +69,7 @@ static u64 htbs_within(u64 rate, u64 latency)
 }
 
 /*
- * The units under way at most: as many as arrive within the latency, at least a
+ * The units outstanding at most: as many as arrive within the latency, at least a
  * burst.
  */
 static u64 htbs_units(u64 rate, u64 latency, u64 burst, u32 unit)
@@ -82,7 +82,7 @@ static u64 htbs_units(u64 rate, u64 latency, u64 burst, u32 unit)
 }
 
 /**
- * htbs_admission_requests() - how many requests a reservation has under way
+ * htbs_admission_requests() - how many requests a reservation has outstanding
  * @params: the reservation; valid
  * @request: the size of its requests, bytes
  *

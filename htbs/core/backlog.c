@@ -302,7 +302,7 @@ static const struct htbs_owed_head *htbs_head_of(const struct htbs_flow *flow,
  * @except: a flow that is left out, or NULL
  * @before: what the device serves before
  * @now: real time, ns
- * @at_worst: with the margin; else in the mean
+ * @at_worst: with the margin; else on average
  *
  * Return: real time, ns; at most HTBS_HORIZON from now.
  */

@@ -62,7 +62,7 @@ static bool htbs_must_begin(struct htbs_policy *policy,
 /*
  * The nearest entitled head. A batch of what is owed begins in time at worst, with its
  * heads in the order of deadlines. The nearest first takes no longer in all, so within
- * the batch it goes if the others are in time in the mean, with two positionings to
+ * the batch it goes if the others are in time on average, with two positionings to
  * spare, there and back: what is left for later is farther away than others are.
  */
 static struct htbs_flow *htbs_next_owed(struct htbs_policy *policy, u64 now)

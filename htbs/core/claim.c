@@ -12,7 +12,7 @@
  * While HTBS takes the device for one that seeks it has few requests in flight, for the sake of
  * their deadlines. So a device is tried of which a read alone takes less than half a turn of the
  * fastest disk, or on which a reservation would be impossible: by turns it has one read alone, and
- * four, if there is time for them in the mean, though not at worst. What is found holds as long as
+ * four, if there is time for them on average, though not at worst. What is found holds as long as
  * the scheduler is attached. But a device that seemed not to seek, as it was served from a cache,
  * is tried anew once reads take much longer beside others.
  */

@@ -40,10 +40,10 @@ void htbs_depth_learn(struct htbs_depth *depth, u32 in_flight, u64 took)
 }
 
 /**
- * htbs_depth_add() - add what the last requests take longer than in the mean
+ * htbs_depth_add() - add what the last requests take longer than on average
  * @depth: the estimates
  * @in_flight: how many requests the device has; not 0
- * @mean: what it takes to position in the mean, ns
+ * @mean: what it takes to position on average, ns
  * @load: the load, in which each of them counts with a mean
  */
 void htbs_depth_add(const struct htbs_depth *depth, u32 in_flight, u64 mean,

@@ -136,7 +136,7 @@ static bool htbs_surplus_was_held(const struct htbs_limits *limits)
 
 /*
  * Whether a request in time raises the limits. Of a flow that is unhindered it does while no more
- * are in flight than in the mean: else they are delayed.
+ * are in flight than on average: else they are delayed.
  */
 static bool htbs_may_raise(const struct htbs_policy *policy, const struct htbs_flow *flow,
 			   u64 now, u32 cost)

@@ -4,7 +4,7 @@
  *
  * If more than a quarter of the turns are late, reservations have no deadlines: the next flow is
  * the one that had the smallest part of its reservation. That ends when all heads could have been
- * in time, in the mean, for HTBS_LEAD. A single moment does not tell: some flows may have no
+ * in time, on average, for HTBS_LEAD. A single moment does not tell: some flows may have no
  * request pending then. Nor does the worst case: flows that take most of the device are seldom in
  * time at worst. A turn is late if it begins after the latency of its first request.
  * On a device that seeks it is late, too, if its

@@ -3,7 +3,7 @@
  * What is owed, and when the device has to begin with it.
  *
  * Let d_k be the deadlines of the backlogged heads, earliest first, and let the
- * first k of them take M_k in the mean, after what the device has already.  With a
+ * first k of them take M_k on average, after what the device has already.  With a
  * margin D for the deviations of all, each is in time if the device begins no later
  * than
  *
@@ -193,7 +193,7 @@ static bool htbs_sum_without(const struct htbs_owed_head *except,
  * @owed: the heads
  * @except: one that is left out; NULL: none
  * @before: what the device has to do before
- * @margin: mean deviations, in units of 1/HTBS_MARGIN_ONE; 0: in the mean
+ * @margin: mean deviations, in units of 1/HTBS_MARGIN_ONE; 0: on average
  * @latest: real time, ns; unchanged if nothing is owed
  *
  * Return: false if nothing is owed.  O(log n), O(1) without @except.

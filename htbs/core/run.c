@@ -86,7 +86,7 @@ static u64 htbs_next_start(const struct htbs_policy *policy, u64 now)
  * next, and its own, may go by position. That is not worth the time to a sequential flow, which
  * loses a positioning when it is switched from, wherever the next head is; nor to a device with
  * requests in flight, which orders them itself. A flow that is owed its next request is one of a
- * batch that began in time at worst: it goes on while the others are in time in the mean. A relaxed
+ * batch that began in time at worst: it goes on while the others are in time on average. A relaxed
  * flow is in no batch of what has deadlines, but may be in one of relaxed flows.
  */
 static u64 htbs_latest_end(struct htbs_policy *policy, u64 now)

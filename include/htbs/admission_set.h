@@ -15,7 +15,7 @@
  * struct htbs_admission_entry - a reservation in a device's admission set
  * @node: place in the device's list; empty: nothing is promised
  * @params: what is promised
- * @requests: how many requests it has under way; read without the lock. 0 for
+ * @requests: how many requests it has outstanding; read without the lock. 0 for
  *	the root's default reservation, which has no tags of its own
  * @shared: this is the root's default reservation, of all groups without one
  */

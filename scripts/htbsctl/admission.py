@@ -44,7 +44,7 @@ def due(promises: Sequence[Params], t: int, c_max: int) -> Fraction:
 
 
 def requests(promise: Params, size: int) -> int:
-    """Requests of `size` bytes that a reservation has under way, by its latency or its burst."""
+    """Requests of `size` bytes that a reservation has outstanding, by its latency or its burst."""
     counts = [(promise.bw, promise.burst, size), (promise.iops, promise.burst // COST_MIN, 1)]
     return min(ceil(max(Fraction(rate * promise.latency, SECOND), burst) / unit)
                for rate, burst, unit in counts if rate)

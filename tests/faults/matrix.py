@@ -66,7 +66,7 @@ ROWS = (
     Row(
         "cgroups",
         "cgroups are made, configured, moved between and removed",
-        "I/O under way ends where it was charged; each cgroup can be removed",
+        "I/O outstanding ends where it was charged; each cgroup can be removed",
         short=True,
     ),
     Row(

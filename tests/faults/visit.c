@@ -4,7 +4,7 @@
  *
  * From each of the cgroups 1 to COUNT below DIRECTORY write a block to the disk, where no other's
  * is, or read it back and compare it with what was written. The blocks begin at OFFSET, in bytes.
- * I/O of several cgroups is under way at a time.
+ * I/O of several cgroups is outstanding at a time.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

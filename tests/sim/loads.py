@@ -32,7 +32,7 @@ def apart(clients: list[Client]) -> list[Client]:
             for place, client in enumerate(clients)]
 
 
-# Ten clients with many requests under way, which reserve twice what the disk does for them.
+# Ten clients with many requests outstanding, which reserve twice what the disk does for them.
 OVERLOAD_RANDOM = [Client(Params(28_000 + 9_000 * i, 16384, (200 + 50 * (i % 4)) * MS), depth=16,
                           region=3 * i) for i in range(10)]
 OVERLOAD_MIXED = [
@@ -149,7 +149,7 @@ def steady_reader(seconds: int) -> Client:
 
 
 def scattered_writer(promise: Params = REST, depth: int = 32) -> Client:
-    """A client that writes at random all over the disk, with many requests under way."""
+    """A client that writes at random all over the disk, with many requests outstanding."""
     return Client(promise, size=64 << 10, depth=depth, write=True, region=0,
                   span=(REGIONS - 1) * REGION)
 

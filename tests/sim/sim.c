@@ -26,7 +26,7 @@ struct sim_client {
 	const u64 *times;	/* when requests arrive; NULL: see think */
 	u64 count;		/* of times */
 	u32 size;		/* of a request, bytes */
-	u32 depth;		/* requests it keeps under way */
+	u32 depth;		/* requests it keeps outstanding */
 	bool sequential;
 	bool write;
 	bool synced;		/* a task waits for each write */

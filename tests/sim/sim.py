@@ -83,7 +83,7 @@ class COutcome(Structure):
 class Client:
     """A client that reads or writes, and its reservation. Its requests arrive at `times`.
 
-    Without `times` it keeps `depth` requests under way and thinks before each, at most at `rate`,
+    Without `times` it keeps `depth` requests outstanding and thinks before each, at most at `rate`,
     in bytes/s.
     """
 
@@ -245,7 +245,7 @@ def run(clients: Sequence[Client], knobs: Knobs = HTBS, seconds: int = 60, seed:
                    *stall)
     outcome = COutcome()
     if lib.sim_run(byref(setup), inside, len(clients), byref(outcome)):
-        raise OverflowError("more requests are under way than the simulation has room for: "
+        raise OverflowError("more requests are outstanding than the simulation has room for: "
                             "use slower clients")
     return Run(list(inside), outcome, seconds)
 

@@ -185,7 +185,7 @@ def outcome(its: TenantSet, seconds: int, learns: int) -> list[Got]:
         if stops > client.promise.latency:
             return Got(0, 0, 1)
         wanted = min(asked(client, seconds), client.promise.bw) * seconds
-        # The last requests may still be under way.
+        # The last requests may still be outstanding.
         had = after.bytes + client.size * (1 + client.promise.burst // client.size)
         return Got(after.late - before.late, after.conforming - before.conforming,
                    min(1, had / wanted) if wanted else 1, may_be_late)

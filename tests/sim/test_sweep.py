@@ -14,7 +14,7 @@ READER = steady_reader(60)
 
 
 def test_a_scattered_writer():
-    """With 32 writes of 64 KiB under way, 1.5 times the throughput; waits grow by half at most."""
+    """With 32 outstanding writes of 64 KiB 1.5 times the throughput; waits grow by half at most."""
     by_age, swept = (run([scattered_writer()], knobs) for knobs in (BY_AGE, Knobs()))
     assert swept.total > 1.5 * by_age.total
     assert swept.clients[0].wait_max < 1.5 * by_age.clients[0].wait_max
@@ -46,7 +46,7 @@ def test_two_writers():
 
 
 def test_an_overload():
-    """Ten random readers with 16 requests under way each get much more, in runs of 10 to 20."""
+    """Ten random readers with 16 requests outstanding each get much more, in runs of 10 to 20."""
     by_age, swept = (run(OVERLOAD_RANDOM, knobs) for knobs in (BY_AGE, Knobs()))
     assert swept.total > 1.8 * by_age.total
 

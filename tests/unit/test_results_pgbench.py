@@ -27,7 +27,7 @@ number of transactions actually processed: 989
 number of failed transactions: 0 (0.000%)
 """
 
-# Two bios that are merged, one that is split, one of the journal, one that is under way at the end;
+# Two bios that are merged, one that is split, one of the journal, one outstanding at the end;
 # a sync of another process within one, and the end of one that began before the trace.
 TRACE = """\
 # tracer: nop

@@ -271,7 +271,7 @@ def _shared(seed: int, line: str) -> str:
     if seed % 2 == 0:
         line += f" weight={rng.choice(['default', 1, 100, 1000, 10_000])}"
         return f"{line} iops={rng.choice(['max', 'max', 30, 200])}"
-    # No smaller ones: at its end a job waits for what it has under way.
+    # No smaller ones: at its end a job waits for what it has outstanding.
     cap = rng.choice([0, 4 * MIB, 16 * MIB])
     bw = int(re.search(r" bw=(\d+)", line)[1])
     line += f" max={max(bw, cap) if cap else 'max'}"

@@ -1,4 +1,4 @@
-"""Removed cgroups with I/O under way: the module neither hangs nor leaves them dangling."""
+"""Removed cgroups with I/O outstanding: the module neither hangs nor leaves them dangling."""
 
 import pytest
 

@@ -62,7 +62,7 @@ def test_database_runs() -> None:
     database = jobs[pgbench.DATABASE.name]
     assert database.more["tps"] > 0 and database.more["sync_p50_us"] > 0
     traced = sum(each.size for each in database.requests) / seconds
-    # Requests are under way at the end, and the server has read something before.
+    # Requests are outstanding at the end, and the server has read something before.
     assert traced == pytest.approx(database.numbers.bw, rel=0.1)
     assert htbs_stat(database.stat)["completed"] > 0
     assert all(jobs[each.name].numbers.bw for each in pgbench.NEIGHBOURS)

@@ -13,7 +13,7 @@
 /* Ranges that keep every sum in admission.c within 64 bits. */
 #define HTBS_CAPACITY_MAX	0x4000000000000ULL	/* bytes/s: 1 PiB/s */
 #define HTBS_ADMISSION_MAX	0x800000U		/* reservations */
-#define HTBS_REQUESTS_MAX	0x1000000U		/* requests under way */
+#define HTBS_REQUESTS_MAX	0x1000000U		/* requests outstanding */
 #define HTBS_ADMISSION_SUM	0x4000000000000000ULL	/* bytes, or bytes/s */
 
 /**

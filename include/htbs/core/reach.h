@@ -33,7 +33,7 @@ struct htbs_spread {
  * @had: these requests
  * @times: their shortest mean time
  * @gap: the time from one to the next, ns
- * @number: how many were in flight in the mean, in units of 1/1024
+ * @number: how many were in flight on average, in units of 1/1024
  * @least: in how many means the limits were at their least, and none was shorter than
  *	all before; HTBS_REACH_MEANS / 2 at most
  * @keeps_pace: the pool had its bandwidth of late

@@ -545,7 +545,7 @@ TRACE_EVENT(htbs_leave,
 
 /*
  * A tunable changed, or the device was attached; position is what one
- * positioning takes, in the mean.
+ * positioning takes, on average.
  */
 TRACE_EVENT(htbs_tunables,
 	TP_PROTO(dev_t dev, bool attached, u64 t_wait, u64 position,

@@ -48,7 +48,7 @@ _Key = tuple[int, int]
 
 
 class Requests:
-    """Requests under way, of the records of a disk; sums: by a cgroup's id."""
+    """Requests outstanding, of the records of a disk; sums: by a cgroup's id."""
 
     def __init__(self) -> None:
         self.sums: dict[int, Sums] = defaultdict(Sums)

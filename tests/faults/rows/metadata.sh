@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A group with a small cap, which throttles all that it has under way, reads metadata of ext4, for
+# A group with a small cap, which throttles all that it has outstanding, reads metadata of ext4, for
 # which others may wait under a lock: before the cap is set, and after that. So does a task of the
 # idle class beside readers that conform.
 

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # A buffered writer and readers of the root group want all tags of the queue, while a group that has
-# reserved 100 requests a second keeps 16 under way. Each of these gets a tag.
+# reserved 100 requests a second keeps 16 outstanding. Each of these gets a tag.
 
 queue=/sys/block/nullb0/queue
 null_disk nullb0 completion_nsec=$takes hw_queue_depth=4
@@ -34,7 +34,7 @@ while more 2; do
 	# In the second round another group would need all tags many times.
 	[ $rounds != 2 ] || reserve s nullb0 bw=64K burst=8M latency=1000000
 	sleep 1
-	# It gets what it reserved to the request, but for those under way when it is counted. The
+	# It gets what it reserved to the request, but for those outstanding when it is counted. The
 	# host may have had no time for the guest: then in the next seconds.
 	for try in 1 2 3; do
 		number r/io.htbs.stat nullb0 completed

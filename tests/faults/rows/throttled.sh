@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A cap throttles all that a group has under way, so that it would take hours. Meanwhile the
+# A cap throttles all that a group has outstanding, so that it would take hours. Meanwhile the
 # last CPU of a hardware queue goes offline, and all processes are frozen as for a suspend.
 
 # within SECONDS STRING FILE: a write to the file succeeds in that time.

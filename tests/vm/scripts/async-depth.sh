@@ -4,7 +4,7 @@
 # queue/async_depth, of kernels from 7.0 on: with HTBS it starts with all tags, whatever the last
 # scheduler had, and limits what is no synchronous read.
 
-# flood OPERATION: how many requests 128 at a time have under way, at most.
+# flood OPERATION: how many requests 128 at a time have outstanding, at most.
 flood()
 {
 	fio --name="$1" --filename=/dev/nullb0 --direct=1 --rw="$1" --bs=4k --ioengine=libaio --iodepth=128 \
@@ -28,12 +28,12 @@ load htbs
 scheduler nullb0 htbs
 expect "$(cat /sys/block/nullb0/queue/nr_requests)" "$(cat $depth)" "async_depth after a switch"
 flood randwrite
-[ $_most -gt 32 ] || fail "without a limit $_most writes are under way, at most"
+[ $_most -gt 32 ] || fail "without a limit $_most writes are outstanding, at most"
 expect_put OK 8 $depth
 flood randwrite
-expect 8 "$_most" "writes under way, at most"
+expect 8 "$_most" "writes outstanding, at most"
 flood randread
-[ $_most -gt 32 ] || fail "with a limit for others $_most reads are under way, at most"
+[ $_most -gt 32 ] || fail "with a limit for others $_most reads are outstanding, at most"
 # It follows nr_requests.
 expect_put OK $((2 * $(cat /sys/block/nullb0/queue/nr_requests))) /sys/block/nullb0/queue/nr_requests
 expect 16 "$(cat $depth)" "async_depth with twice the tags"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# Cgroups that were removed while their I/O is still under way. On 6.1 the kernel calls into a
+# Cgroups that were removed while their I/O is still outstanding. On 6.1 the kernel calls into a
 # policy for them even after it was deactivated on the disk, so the module must not go before.
 
 # leave GROUP: its task, which waits for the disk, moves to the root, and the group is removed.

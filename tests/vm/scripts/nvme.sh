@@ -103,7 +103,7 @@ in_cg one fio --name=gone --filename=/dev/$disk --direct=1 --eta=never --ioengin
 sleep 0.5
 echo 1 >/sys/class/nvme/nvme0/delete_controller
 wait_for 10 test ! -e /sys/block/$disk
-# To fio reads behind the end succeed, so it would go on; one under way may have failed.
+# To fio reads behind the end succeed, so it would go on; one outstanding may have failed.
 killall fio || :
 wait
 rmmod htbs

@@ -86,7 +86,7 @@ stats app
 expect_put OK 10000 /sys/block/sim0/queue/iosched/t_wait_us
 scheduler sim0 none
 
-# A flood of 1024 requests and a reader with one under way at a time, with 64 tags.
+# A flood of 1024 requests and a reader with one outstanding at a time, with 64 tags.
 null_disk nullb0 completion_nsec=20000000 hw_queue_depth=32
 disk=nullb0
 JOB="--filename=/dev/nullb0 --size=64m --time_based --ioengine=libaio"
