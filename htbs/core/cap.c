@@ -47,8 +47,6 @@ void htbs_cap_charge(struct htbs_cap *cap, u64 now, u32 cost)
 {
 	u64 exact, step;
 
-	if (!cap->max)
-		return;
 	if (htbs_before(cap->tag, now)) {
 		cap->tag = now;
 		cap->rest = 0;

@@ -150,43 +150,16 @@ static bool htbs_grant(struct htbs_policy *policy, struct htbs_flow *flow, u64 n
 {
 	const struct htbs_flow *was = policy->active;
 
-	if (flow->background)
-		htbs_policy_release(policy);
-	else
-		policy->active = flow;
 	policy->run = 0;
 	policy->run_since = now;
-	if (flow->background)
+	if (flow->background) {
+		htbs_policy_release(policy);
 		policy->background_due = now +
 			2 * HTBS_RUN * htbs_service_time_longest(&policy->service);
+	} else {
+		policy->active = flow;
+	}
 	return was != policy->active;
-}
-
-/**
- * htbs_policy_choose_only() - what to dispatch, if one flow alone is backlogged
- * @policy: the policy
- * @now: real time, ns
- *
- * On a device that orders by itself there is nothing to choose then, and nothing to
- * wait for. But the flow's head may have expired, or may have to be held back.
- *
- * Return: the flow, of which the oldest request is to be dispatched. NULL:
- * htbs_policy_choose() tells.
- */
-__always_inline struct htbs_flow *
-htbs_policy_choose_only(struct htbs_policy *policy, u64 now)
-{
-	struct htbs_flow *flow = list_first_entry(&policy->backlogged,
-						  struct htbs_flow, backlogged);
-
-	if (policy->seeks || htbs_policy_waits(policy) || policy->overload.now ||
-	    !list_is_singular(&policy->backlogged) || flow->background ||
-	    !htbs_before(now, flow->head.arrived + HTBS_EXPIRE) ||
-	    !htbs_policy_limits_allow(policy, flow, now))
-		return NULL;
-	policy->order = HTBS_ORDER_OLDEST;
-	htbs_grant(policy, flow, now);
-	return flow;
 }
 
 /**
@@ -224,6 +197,31 @@ htbs_policy_choose_arriving(struct htbs_policy *policy, struct htbs_flow *flow,
 	policy->order = HTBS_ORDER_OLDEST;
 	htbs_grant(policy, flow, now);
 	return true;
+}
+
+/**
+ * htbs_policy_choose_only() - what to dispatch, if one flow alone is backlogged
+ * @policy: the policy
+ * @now: real time, ns
+ *
+ * On a device that orders by itself there is nothing to choose then, and nothing to
+ * wait for. But the flow's head may have expired, or may have to be held back.
+ *
+ * Return: the flow, of which the oldest request is to be dispatched. NULL:
+ * htbs_policy_choose() tells.
+ */
+__always_inline struct htbs_flow *
+htbs_policy_choose_only(struct htbs_policy *policy, u64 now)
+{
+	struct htbs_flow *flow = list_first_entry(&policy->backlogged,
+						  struct htbs_flow, backlogged);
+
+	if (policy->seeks || htbs_policy_waits(policy) || policy->overload.now ||
+	    !list_is_singular(&policy->backlogged) || flow->background ||
+	    !htbs_before(now, flow->head.arrived + HTBS_EXPIRE) ||
+	    !htbs_policy_choose_arriving(policy, flow, now))
+		return NULL;
+	return flow;
 }
 
 /**

@@ -150,7 +150,7 @@ void htbs_policy_learn_claim(struct htbs_policy *policy, const struct htbs_flow 
 	struct htbs_unlearnt *mean = beside ? &claim->beside : &claim->alone;
 	const struct htbs_unlearnt *other = beside ? &claim->alone : &claim->beside;
 
-	if (policy->seeks && flow->pool == &flow->own && htbs_pool_impossible(flow->pool))
+	if (policy->seeks && !htbs_flow_pooled(flow) && htbs_pool_impossible(flow->pool))
 		claim->doubted = true;
 	if (!(beside ? htbs_before(claim->crowded, sent->at) : claim->lone) ||
 	    (policy->seeks && !claim->tries))

@@ -39,43 +39,31 @@ void htbs_deadlines_add(struct htbs_deadlines *deadlines, u64 at, u64 due)
  * htbs_deadlines_remove() - the device no longer has a request
  * @deadlines: those of the requests in flight
  * @due: when it was due by its latency, real ns
+ *
+ * Of requests that are due at the same time the latest deadline goes: that of one that is still in
+ * flight is then no later than it was.
  */
 void htbs_deadlines_remove(struct htbs_deadlines *deadlines, u64 due)
 {
+	struct htbs_deadline *of = deadlines->of, *found = NULL;
 	u32 i;
 
 	for (i = 0; i < deadlines->count; i++)
-		if (deadlines->of[i].due == due) {
-			deadlines->of[i] = deadlines->of[--deadlines->count];
-			return;
-		}
-	deadlines->later--;
-}
-
-/**
- * htbs_deadlines_before() - whether a request in flight has a deadline before a time
- * @deadlines: those of the requests in flight
- * @until: the time, real ns
- *
- * Return: true if one has, or may have.
- */
-bool htbs_deadlines_before(const struct htbs_deadlines *deadlines, u64 until)
-{
-	u32 i;
-
-	for (i = 0; i < deadlines->count; i++)
-		if (htbs_before(deadlines->of[i].at, until))
-			return true;
-	return deadlines->later && htbs_before(deadlines->later_at, until);
+		if (of[i].due == due && (!found || htbs_before(found->at, of[i].at)))
+			found = &of[i];
+	if (found)
+		*found = of[--deadlines->count];
+	else
+		deadlines->later--;
 }
 
 /**
  * htbs_deadlines_between() - whether a request in flight has a deadline between two times
- * @deadlines: those of the requests in flight, no more than HTBS_DEADLINES_MAX
+ * @deadlines: those of the requests in flight
  * @from: its deadline is later, real ns
  * @until: and earlier, real ns
  *
- * Return: true if one has.
+ * Return: true if one has, or may have.
  */
 bool htbs_deadlines_between(const struct htbs_deadlines *deadlines, u64 from, u64 until)
 {
@@ -85,5 +73,6 @@ bool htbs_deadlines_between(const struct htbs_deadlines *deadlines, u64 from, u6
 		if (htbs_before(from, deadlines->of[i].at) &&
 		    htbs_before(deadlines->of[i].at, until))
 			return true;
-	return false;
+	return deadlines->later && htbs_before(from, deadlines->later_at) &&
+	       htbs_before(deadlines->later_at, until);
 }

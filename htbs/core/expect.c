@@ -25,7 +25,7 @@ static u64 htbs_expect_for(const struct htbs_flow *flow, u64 now)
 {
 	u64 since = flow->expected_until - flow->expect_for, most = 2 * (now - since);
 
-	if (!flow->expect_for || flow->pool != &flow->own)
+	if (!flow->expect_for || htbs_flow_pooled(flow))
 		return HTBS_HORIZON;
 	if (most < flow->expect_for)
 		return flow->expect_for - (flow->expect_for - HTBS_HORIZON) / HTBS_FADE;
@@ -99,12 +99,11 @@ struct htbs_flow *htbs_policy_expected(struct htbs_policy *policy,
 
 	while (rb) {
 		flow = rb_entry(rb, struct htbs_flow, expected);
-		if (htbs_flow_expected(policy, flow, now) &&
-		    (!except || flow->pool != except->pool))
-			return flow;
 		rb = rb_next(rb);
 		if (!htbs_flow_expected(policy, flow, now))
 			htbs_policy_expect_none(policy, flow);
+		else if (!except || flow->pool != except->pool)
+			return flow;
 	}
 	return NULL;
 }

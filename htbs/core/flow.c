@@ -56,16 +56,6 @@ void htbs_flow_note_arrival(struct htbs_flow *flow, u64 now, u64 t_wait)
 	flow->think = ((HTBS_HABIT - 1) * flow->think + sample) / HTBS_HABIT;
 }
 
-/* What the device takes for a request of the flow if it serves no other. */
-static u64 htbs_flow_time_alone(const struct htbs_flow *flow, u32 cost)
-{
-	struct htbs_load load = { };
-
-	htbs_load_add(&load, &flow->service, htbs_flow_sequential(flow) ? 0 : 1,
-		      cost);
-	return load.mean;
-}
-
 /**
  * htbs_flow_note_service() - what the device takes for a flow has changed
  * @flow: the flow
@@ -76,11 +66,13 @@ void htbs_flow_note_service(struct htbs_flow *flow, u32 cost, u64 least)
 {
 	struct htbs_pool *pool = flow->pool;
 	u64 step = htbs_pace_step(&pool->pace, cost), time;
+	struct htbs_load load = { };
 
+	htbs_load_add(&load, &flow->service, !htbs_flow_sequential(flow), cost);
+	flow->time_alone = load.mean;
+	time = load.mean > least ? load.mean : least;
 	/* From 0: a reservation can be kept until it is known that it cannot. */
-	flow->time_alone = htbs_flow_time_alone(flow, cost);
 	pool->need -= pool->need / HTBS_FADE;
-	time = htbs_later(flow->time_alone, least);
 	pool->need += div64_u64(time * HTBS_NEED_ONE, step ?: 1) / HTBS_FADE;
 }
 

@@ -38,11 +38,14 @@ static u64 htbs_longest(const struct htbs_policy *policy, const struct htbs_load
 	return load->mean + (margin > stall ? margin : stall);
 }
 
+/*
+ * @time: how long the device takes at worst for what it has and the head of the flow. What it has
+ * not completed HTBS_HORIZON later than that may never complete: no other request waits for it.
+ */
 static bool htbs_risks_deadline(const struct htbs_policy *policy,
-				const struct htbs_flow *flow, u64 now)
+				const struct htbs_flow *flow, u64 now, u64 time)
 {
-	struct htbs_load load = htbs_load_to_last(policy, flow);
-	u64 until = now + htbs_longest(policy, &load), deadline;
+	u64 until = now + time, deadline;
 
 	if (htbs_flow_owed(flow, now)) {
 		if (policy->overload.now)
@@ -51,18 +54,16 @@ static bool htbs_risks_deadline(const struct htbs_policy *policy,
 		deadline = htbs_flow_deadline(flow);
 		until = htbs_before(deadline, until) ? deadline : until;
 	}
-	return htbs_deadlines_before(&policy->deadlines, until);
+	return htbs_deadlines_between(&policy->deadlines, now - time - HTBS_HORIZON, until);
 }
 
 /*
  * A conforming request may arrive at any time, of a flow that had one of late. Is
  * it in time, behind all that the device has and this one?
  */
-static bool htbs_leaves_room(struct htbs_policy *policy,
-			     const struct htbs_flow *flow, u64 now)
+static bool htbs_leaves_room(struct htbs_policy *policy, const struct htbs_flow *flow,
+			     u64 now, struct htbs_load load, u64 time)
 {
-	struct htbs_load load = htbs_load_to_last(policy, flow);
-	u64 time = htbs_longest(policy, &load);
 	u64 start = htbs_flow_start(flow);
 	const struct htbs_flow *other;
 
@@ -91,8 +92,11 @@ static bool htbs_leaves_room(struct htbs_policy *policy,
 noinline bool htbs_policy_has_room(struct htbs_policy *policy,
 				   const struct htbs_flow *flow, u64 now)
 {
-	return !htbs_risks_deadline(policy, flow, now) &&
-	       htbs_leaves_room(policy, flow, now);
+	struct htbs_load load = htbs_load_to_last(policy, flow);
+	u64 time = htbs_longest(policy, &load);
+
+	return !htbs_risks_deadline(policy, flow, now, time) &&
+	       htbs_leaves_room(policy, flow, now, load, time);
 }
 
 static void htbs_update_load(struct htbs_policy *policy, struct htbs_flow *flow)

@@ -13,25 +13,37 @@
 #include <htbs/core/quota.h>
 
 /**
- * htbs_flow_behind_by() - how far surplus keeps a flow behind its pace
- * @flow: the flow
+ * htbs_pool_behind_by() - how far a pool is behind its pace
+ * @pool: the pool
  * @now: real time, ns
  *
  * Requests in flight that were charged to the pace count as not served yet.
  *
- * Return: ns; 0 if the pool has no request in flight, or too few to have its bandwidth on an idle
- * device, though others may have delayed the shortest request by half.
+ * Return: ns; 0 if the pool has no request in flight.
+ */
+u64 htbs_pool_behind_by(const struct htbs_pool *pool, u64 now)
+{
+	u64 tag = htbs_pace_tag(&pool->pace) - htbs_pace_span(&pool->pace, &pool->paced);
+
+	return pool->in_flight && htbs_before(tag, now) ? now - tag : 0;
+}
+
+/**
+ * htbs_flow_behind_by() - how far surplus keeps a flow behind its pace
+ * @flow: the flow
+ * @now: real time, ns
+ *
+ * Return: ns, as htbs_pool_behind_by(); 0 if the pool has so few requests in flight that it could
+ * not have its bandwidth even if each took two thirds of the shortest time that was seen, as others
+ * may have delayed that one, too.
  */
 u64 htbs_flow_behind_by(const struct htbs_flow *flow, u64 now)
 {
-	const struct htbs_pool *pool = flow->pool;
-	u64 ahead = htbs_pace_span(&pool->pace, &pool->paced);
-	u64 tag = htbs_pace_tag(&pool->pace) - ahead;
+	u64 ahead = htbs_pace_span(&flow->pool->pace, &flow->pool->paced);
 
-	if (!htbs_before(tag, now) || !pool->in_flight ||
-	    (ahead && 2 * htbs_fastest_time(&flow->fastest) >= 3 * ahead))
+	if (ahead && 2 * htbs_fastest_time(&flow->fastest) >= 3 * ahead)
 		return 0;
-	return now - tag;
+	return htbs_pool_behind_by(flow->pool, now);
 }
 
 /*
@@ -113,16 +125,17 @@ static void htbs_note_slow(struct htbs_slow *slow, const struct htbs_flow *flow,
  */
 static bool htbs_falls_behind(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
 {
+	const struct htbs_reach *reach = &flow->pool->reach;
+
 	if (flow->pool->relaxed || !htbs_pace_is_due(policy, flow, now))
 		return false;
 	flow->pool->judged = now;
 	if (htbs_flow_behind_by(flow, now) <= htbs_flow_latency(flow))
 		return false;
-	if (htbs_is_unhindered(flow, now) ||
-	    (flow->pool->reach.keeps_pace && htbs_reach_is_known(flow, now)))
+	if ((reach->unhindered || reach->keeps_pace) && htbs_reach_is_known(flow, now))
 		return false;
 	/* What is not known is believed for the limits, which may rise again, and no further. */
-	if (flow->pool->reach.gap.count >= HTBS_REACH_MEANS / 2)
+	if (reach->gap.count >= HTBS_REACH_MEANS / 2)
 		htbs_note_slow(&policy->limits.slow, flow, now);
 	htbs_note_lowered(&policy->limits, flow->pool);
 	return true;

@@ -110,8 +110,8 @@ static __always_inline void htbs_learn_flash(struct htbs_policy *policy, struct 
 
 	unlearnt->took += took;
 	unlearnt->count++;
-	/* Its estimates are of when the device seemed to seek. */
-	if (policy->rotational && (flow->service.part || flow->pool->need))
+	/* If it has learned its own estimates, they are of when the device seemed to seek. */
+	if (policy->rotational && (flow->service.part > HTBS_HABIT || flow->pool->need))
 		htbs_policy_forget(policy, flow, now);
 	if (unlearnt->took >= HTBS_MOMENT)
 		htbs_learn_mean(policy, flow, now);

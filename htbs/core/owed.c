@@ -30,15 +30,6 @@
 #include <htbs/core/params.h>
 #include <htbs/core/tree.h>
 
-static struct htbs_owed_sum htbs_sum_own(const struct htbs_owed_head *head)
-{
-	return (struct htbs_owed_sum){
-		.load		= head->load,
-		.slack_end	= head->deadline - head->load.mean,
-		.start		= head->start,
-	};
-}
-
 /* The heads of @a and of @b; the deadlines of @b are later. */
 static struct htbs_owed_sum htbs_sum_join(const struct htbs_owed_sum *a,
 					  const struct htbs_owed_sum *b)
@@ -64,7 +55,11 @@ static const struct htbs_owed_sum *htbs_sum_below(const struct rb_node *rb)
 static struct htbs_owed_sum htbs_sum_with(const struct htbs_owed_head *head,
 					  bool left, bool right)
 {
-	struct htbs_owed_sum sum = htbs_sum_own(head);
+	struct htbs_owed_sum sum = {
+		.load		= head->load,
+		.slack_end	= head->deadline - head->load.mean,
+		.start		= head->start,
+	};
 
 	if (left && head->rb.rb_left)
 		sum = htbs_sum_join(htbs_sum_below(head->rb.rb_left), &sum);

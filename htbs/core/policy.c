@@ -44,6 +44,17 @@ static void htbs_init_limits(struct htbs_policy *policy, u64 now)
 			policy->seeks ? HTBS_RUN * policy->service.position : 0, now);
 }
 
+/* Nothing is known of the device. */
+static void htbs_init_estimates(struct htbs_policy *policy, u64 now)
+{
+	htbs_service_time_init(&policy->service, policy->position);
+	htbs_service_time_init(&policy->reads, 0);
+	htbs_depth_init(&policy->depth, policy->position);
+	policy->stall = (struct htbs_stall){ .since = now };
+	htbs_init_limits(policy, now);
+	htbs_policy_init_margin(policy);
+}
+
 /*
  * The device is another one than it was taken for: what was learned of it says nothing. Of flows
  * that have no requests pending it is forgotten as their next ones complete.
@@ -54,11 +65,7 @@ static noinline void htbs_change_seeks(struct htbs_policy *policy, u64 now)
 
 	htbs_policy_settle(policy);
 	policy->seeks = !policy->seeks;
-	htbs_service_time_init(&policy->service, policy->position);
-	htbs_service_time_init(&policy->reads, 0);
-	htbs_depth_init(&policy->depth, policy->position);
-	policy->stall = (struct htbs_stall){ .since = now };
-	htbs_init_limits(policy, now);
+	htbs_init_estimates(policy, now);
 	htbs_policy_set_late(policy, policy->late_one_in, policy->late_one_in_writes);
 	policy->unlearnt = (struct htbs_unlearnt){ };
 	policy->limits.hasty = NULL;
@@ -94,12 +101,8 @@ void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
 	policy->throttled = RB_ROOT_CACHED;
 	htbs_pool_init(&policy->pool, HTBS_NEED_ONE / HTBS_SHARED_PART, 0);
 	policy->position = position;
-	htbs_service_time_init(&policy->service, position);
-	htbs_service_time_init(&policy->reads, 0);
-	htbs_depth_init(&policy->depth, position);
 	htbs_claim_init(&policy->claim);
-	htbs_init_limits(policy, 0);
-	htbs_policy_init_margin(policy);
+	htbs_init_estimates(policy, 0);
 	htbs_policy_set_late(policy, HTBS_LATE_ONE_IN, HTBS_LATE_WRITES);
 	policy->expired_at = -HTBS_EXPIRE;
 }
@@ -144,6 +147,7 @@ static __always_inline void
 htbs_pool_becomes_busy(struct htbs_policy *policy, struct htbs_pool *pool,
 		       const struct htbs_flow *flow, u64 now)
 {
+	pool->on_pace = now;
 	htbs_pace_busy(&pool->pace, now, now - pool->idle_since,
 		       htbs_own_service(policy, flow));
 }
@@ -179,8 +183,11 @@ void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 
 	htbs_policy_expect_none(policy, flow);
 	htbs_policy_advance_shares(policy);
-	if (params)
+	if (params) {
 		htbs_pool_configure(pool, params, now);
+		/* What raised the limits before was not at its expense. */
+		pool->raised = policy->limits.raised;
+	}
 	if (flow->pool != pool)
 		htbs_change_pool(policy, flow, pool, now);
 	htbs_fair_reset(&policy->shares, &flow->share);
@@ -249,10 +256,8 @@ htbs_become_busy(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
 	policy->busy++;
 	if (policy->rotational)
 		htbs_flow_note_arrival(flow, now, policy->t_wait);
-	if (!flow->pool->busy++) {
-		flow->pool->on_pace = now;
+	if (!flow->pool->busy++)
 		htbs_pool_becomes_busy(policy, flow->pool, flow, now);
-	}
 }
 
 /* What an arriving request tells of its flow. */
@@ -337,7 +342,8 @@ htbs_describe(const struct htbs_policy *policy, const struct htbs_flow *flow, u6
 		sent->due = arrived + HTBS_EXPIRE;
 		return sent->due;
 	}
-	if (!htbs_before(sent->at, start) || policy->overload.now)
+	/* In an overload what is not entitled counts, but for no longer than that afterwards. */
+	if (!htbs_before(sent->at + (policy->overload.now ? HTBS_LEAD : 0), start))
 		sent->flags |= HTBS_SENT_PACED;
 	if (policy->order == HTBS_ORDER_NEAREST)
 		start = htbs_later(start, htbs_flow_start(flow));

@@ -96,7 +96,7 @@ void htbs_pool_note_arrival(struct htbs_pool *pool, const struct htbs_flow *flow
 		pause = most;
 	if (pool->pause > most)
 		pool->pause = most;
-	pool->pause += ((s64)pause - (s64)pool->pause) / HTBS_HABIT;
+	htbs_fade(&pool->pause, pause, HTBS_HABIT);
 	pool->asked = now;
 }
 

@@ -32,7 +32,7 @@ static bool htbs_has_too_much(const struct htbs_policy *policy, const struct htb
 	return htbs_policy_limits_are_least(policy) &&
 	       flow->pool->in_flight * policy->busy > policy->in_flight &&
 	       htbs_others_are_slow(policy, flow, now) &&
-	       htbs_flow_behind_by(flow, now) > htbs_flow_latency(flow);
+	       htbs_pool_behind_by(flow->pool, now) > htbs_flow_latency(flow);
 }
 
 /**

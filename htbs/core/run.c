@@ -92,8 +92,7 @@ static u64 htbs_next_start(const struct htbs_policy *policy, u64 now)
 static u64 htbs_latest_end(struct htbs_policy *policy, u64 now)
 {
 	const struct htbs_flow *flow = policy->active;
-	bool none = policy->in_flight || htbs_flow_sequential(flow);
-	u32 spare = none ? 0 : HTBS_THERE_AND_BACK;
+	u32 spare = policy->in_flight || htbs_flow_sequential(flow) ? 0 : HTBS_THERE_AND_BACK;
 	struct htbs_load load = htbs_policy_load_with(policy, flow, 1 + spare);
 	bool in_batch;
 
@@ -230,9 +229,13 @@ static bool htbs_lacks_share(const struct htbs_policy *policy, const struct htbs
 
 	if (policy->overload.now) {
 		first = htbs_fair_first(&policy->proportions);
+		if (first == &flow->pool->proportion)
+			first = htbs_fair_next(first);
 		return first && htbs_before(flow->pool->proportion.tag, first->tag);
 	}
 	first = htbs_fair_first(&policy->shares);
+	if (first == &flow->share)
+		first = htbs_fair_next(first);
 	return first && htbs_before(flow->share.tag + htbs_flow_share(flow, position),
 				    first->tag);
 }

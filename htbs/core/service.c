@@ -119,8 +119,12 @@ void htbs_service_time_learn(struct htbs_service_time *time, u64 took, u32 bytes
  */
 void htbs_fastest_learn(struct htbs_fastest *fastest, u64 now, u64 took)
 {
-	if (!fastest->latest || now - fastest->since > HTBS_MEMORY) {
-		fastest->before = fastest->latest ?: took;
+	u64 age = now - fastest->since;
+
+	took = took ?: 1;	/* 0: none is known */
+	if (!fastest->latest || age > HTBS_MEMORY) {
+		fastest->before = fastest->latest && age <= 2 * HTBS_MEMORY ?
+				  fastest->latest : took;
 		fastest->latest = took;
 		fastest->since = now;
 	}

@@ -21,11 +21,14 @@
  */
 void htbs_stall_learn(struct htbs_stall *stall, u64 now, u64 took)
 {
+	u64 age = now - stall->since;
+
 	if (took > HTBS_HORIZON)
 		took = HTBS_HORIZON;
-	if (now - stall->since > HTBS_MEMORY)
-		*stall = (struct htbs_stall){ .before = stall->second, .since = now,
-					      .over = stall->over, .lasted = stall->lasted };
+	if (age > HTBS_MEMORY)
+		*stall = (struct htbs_stall){ .before = age > 2 * HTBS_MEMORY ? 0 : stall->second,
+					      .since = now, .over = stall->over,
+					      .lasted = stall->lasted };
 	if (took > stall->longest) {
 		stall->second = stall->longest;
 		stall->longest = took;

@@ -16,11 +16,11 @@
 #include <htbs/core/surplus.h>
 #include <htbs/core/tree.h>
 
-/* Whether conforming requests of another pool are expected: most often there is none. */
-static bool htbs_others_expected(struct htbs_policy *policy,
-				 const struct htbs_flow *flow, u64 now)
+/* The flow of another pool of which conforming requests are expected: most often there is none. */
+static struct htbs_flow *htbs_other_expected(struct htbs_policy *policy,
+					     const struct htbs_flow *flow, u64 now)
 {
-	return !htbs_tree_holds_only(&policy->expected.rb_root, &flow->expected) &&
+	return htbs_tree_holds_only(&policy->expected.rb_root, &flow->expected) ? NULL :
 	       htbs_policy_expected(policy, flow, now);
 }
 
@@ -60,14 +60,14 @@ static bool htbs_others_conform(const struct htbs_policy *policy, const struct h
 static void htbs_grow_unjudged(struct htbs_policy *policy, const struct htbs_flow *flow,
 			       u64 now)
 {
-	struct htbs_limits *limits = &policy->limits;
-	struct htbs_limit *limit = flow->head.write ? &limits->quota.limit : &limits->window;
+	struct htbs_limit *limit = flow->head.write ? &policy->limits.quota.limit :
+						      &policy->limits.window;
 
 	if (!limit->full)
-		limits->unjudged_since = now;
-	if (now - limits->unjudged_since < HTBS_LIMIT_INTERVAL)
+		limit->unjudged_since = now;
+	if (now - limit->unjudged_since < HTBS_LIMIT_INTERVAL)
 		return;
-	limits->unjudged_since = now;
+	limit->unjudged_since = now;
 	if (!htbs_others_conform(policy, flow, now))
 		htbs_limit_renew(limit);
 }
@@ -76,13 +76,16 @@ static void htbs_grow_unjudged(struct htbs_policy *policy, const struct htbs_flo
  * Whether the head of a flow may go as surplus. That is limited for others: what a flow
  * itself has reserved does not limit it.
  */
-static noinline bool htbs_within_limits(struct htbs_policy *policy,
-					const struct htbs_flow *flow, u64 now)
+static noinline bool htbs_within_limits(struct htbs_policy *policy, const struct htbs_flow *flow,
+					struct htbs_flow *other, u64 now)
 {
+	/* Reads of a device that seeks have no limit: they do not tell that one is not judged. */
+	if (policy->seeks && !flow->head.write)
+		return true;
 	htbs_grow_unjudged(policy, flow, now);
-	htbs_policy_judge_pace(policy, htbs_policy_expected(policy, flow, now), now);
+	htbs_policy_judge_pace(policy, other, now);
 	return flow->head.write ? htbs_quota_allows(&policy->limits.quota, now) :
-	       policy->seeks || htbs_window_open(policy);
+				  htbs_window_open(policy);
 }
 
 /**
@@ -100,9 +103,10 @@ __always_inline bool
 htbs_policy_limits_allow(struct htbs_policy *policy, const struct htbs_flow *flow,
 			 u64 now)
 {
-	return !htbs_others_expected(policy, flow, now) ||
-	       htbs_flow_owed(flow, now) ||
-	       htbs_within_limits(policy, flow, now);
+	struct htbs_flow *other = htbs_other_expected(policy, flow, now);
+
+	return !other || htbs_flow_owed(flow, now) ||
+	       htbs_within_limits(policy, flow, other, now);
 }
 
 /**

@@ -71,10 +71,14 @@ static void htbs_unthrottle(struct htbs_policy *policy, struct htbs_flow *flow,
 void htbs_policy_set_cap(struct htbs_policy *policy, struct htbs_flow *flow,
 			 u64 max, u64 now)
 {
-	if (flow->cap.throttled && flow->pending)
+	bool waited = flow->cap.throttled && flow->pending;
+
+	if (waited)
 		htbs_unthrottle(policy, flow, now);
 	policy->capped += !!max - !!flow->cap.max;
 	htbs_cap_init(&flow->cap, max, now);
+	if (waited)
+		flow->cap.since = now;
 }
 
 /**

@@ -45,8 +45,9 @@ u64 htbs_policy_hold_most(const struct htbs_policy *policy)
  * @policy: the policy
  * @now: real time, ns
  *
- * The hold ends when a request completes, a flow has another head or the quota has filled. It lasts
- * no longer than until the device has to begin with owed heads.
+ * The hold ends when a request completes, a flow that had none pending has one, or the quota has
+ * filled. It lasts no longer than until the device has to begin with owed heads. A timer ends it
+ * though nothing happens, as a head may expire meanwhile.
  */
 void htbs_policy_hold(struct htbs_policy *policy, u64 now)
 {
@@ -54,9 +55,6 @@ void htbs_policy_hold(struct htbs_policy *policy, u64 now)
 	u64 most = htbs_policy_hold_most(policy), latest;
 
 	htbs_hold(policy, false);
-	if (!wait && policy->seeks)
-		return;
-	/* On a device that does not seek it is a read if the quota has tokens. */
 	if (!wait || wait > most)
 		wait = most;
 	policy->held_until = now + wait;
@@ -115,8 +113,6 @@ __always_inline bool htbs_policy_timeout(struct htbs_policy *policy, u64 now)
 {
 	u64 at;
 
-	if (policy->wait == HTBS_WAIT_NONE && !policy->held)
-		return false;
 	if (!htbs_policy_timer(policy, &at) || htbs_before(now, at))
 		return false;
 	return htbs_policy_cancel_wait(policy);

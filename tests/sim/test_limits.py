@@ -146,3 +146,15 @@ def test_a_drive_that_stalls_as_others_write_keeps_what_is_promised(rate, after,
     _, late, conforming = later(0, [in_steps(rate, 10 * MS, 240), WRITER], FLASH, 120, 240,
                                 drive=Stalls("tlc", SECOND, stall, after))
     assert 0 < late <= conforming * 0.015
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+def test_reads_do_not_keep_the_quota_of_a_disk_where_it_is(sequential):
+    """Of two groups that ask for more than they reserved none judges it; reads have no limit."""
+    small = Params(4096 * 5, 65_536, 500 * MS)
+    size = 65_536 if sequential else 4096
+    clients = [Client(small, depth=32, region=1, sequential=True, size=65_536),
+               Client(small, depth=32, region=3, write=True, sequential=sequential, size=size)]
+    first, both = (run(clients, HTBS, each) for each in (30, 60))
+    written = both.clients[1].bytes - first.clients[1].bytes
+    assert written > (1_200_000 if sequential else 100_000) * 30

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tests.model.reservation import SECOND, Params
-from tests.sim.loads import REST, in_steps
-from tests.sim.sim import MS, Client, Plain, run
+from tests.sim.loads import REST, VIRTUAL_DISKS, in_steps, poisson
+from tests.sim.sim import HTBS, MS, Client, Plain, run
 from tests.sim.test_volume import FEW, KNOBS, beside
 
 # More than twice what the drive of the lab reads.
@@ -22,6 +22,18 @@ def test_a_reservation_of_more_than_the_drive_makes_no_other_late(others):
     both = run([in_steps(500, 2 * MS, 60), *others], KNOBS, 60, drive="tlc")
     assert both.clients[0].late < 600  # within the first second or so
     assert both.total > 400e6
+
+
+@pytest.mark.parametrize("knobs", [KNOBS, HTBS], ids=["known", "claims to seek"])
+@pytest.mark.parametrize("rate", [10_000, 1 << 18])
+def test_the_more_a_group_reserves_the_less_is_it_owed(rate, knobs):
+    """With 65,536/s it had too few requests in flight to be relaxed, and made all others late."""
+    drive, _, _ = VIRTUAL_DISKS["volume"]
+    reader = Client(Params(225 * 4096, 65_536, 10 * MS), times=poisson(200, 40))
+    big = Client(Params(rate * 4096, 1 << 20, 10 * MS), depth=64, think=2000, region=2)
+    first, both = (run([reader, big], knobs, each, drive=drive) for each in (20, 40))
+    assert both.clients[0].late - first.clients[0].late < 40
+    assert both.clients[1].ios - first.clients[1].ios > 1000 * 20
 
 
 @pytest.mark.parametrize("depth", [1, 4])

@@ -5,7 +5,7 @@ from statistics import mean
 
 import pytest
 
-from tests.model.reservation import Params
+from tests.model.reservation import SECOND, Params
 from tests.sim.drives import draw, draw_plain
 from tests.sim.loads import OVERLOAD_RANDOM, REST, poisson, queueing_disk
 from tests.sim.sim import MS, Client, run
@@ -95,3 +95,15 @@ def test_what_groups_without_a_reservation_share_makes_no_other_late():
         outcome = run([reader, deep], seconds=60, drive=drive)
         assert 0.8 * REST.bw < outcome.rates()[1] < REST.bw
         assert outcome.clients[0].late == 0
+
+
+def test_an_overload_takes_no_reservation_away_for_long_after_it():
+    """A slow reader conforms again within seconds, whatever a flow of its pool had meanwhile."""
+    overload = [Client(Params(40 * 4096, 16_384, 100 * MS), depth=4, end=20 * SECOND, region=i + 1)
+                for i in range(6)]
+    stream = Client(REST, sequential=True, size=1 << 20, depth=8, region=10, shares=True,
+                    end=22 * SECOND)
+    reader = Client(REST, times=range(0, 40 * SECOND, SECOND // 20), shares=True, region=12)
+    before, after = (run([*overload, stream, reader], seconds=each) for each in (30, 40))
+    assert before.whole.overloads
+    assert after.clients[-1].conforming - before.clients[-1].conforming > 0.9 * 20 * 10

@@ -107,6 +107,16 @@ class Twins:
        st.integers(1, 8))
 def test_an_arriving_request_is_dispatched_as_if_there_were_a_choice(lib, promises, seed, depth):
     """In all that follows, too."""
+    compare_twins(lib, promises, seed, depth)
+
+
+def test_a_flow_of_which_a_request_arrives_is_expected_to_have_one(lib):
+    """That counts before it is pending, so it is held back by the limits as any of its flow."""
+    compare_twins(lib, [Params(8 << 20, 4096, MS)] * 2, 4_795_878, 4)
+
+
+def compare_twins(lib, promises, seed, depth):
+    """Random events, the same for a device that dispatches ahead and for one that does not."""
     rng, twins = random.Random(seed), Twins(lib, promises)
     for _ in range(200):
         twins.now += rng.choice((0, 0, 1000, 50_000, 900_000, rng.randrange(3 * SECOND)))

@@ -227,3 +227,23 @@ def test_a_throttled_flow_saves_up_no_share(lib):
     run = 8 * desk.longest << 6
     assert other.view().share > 3 * run
     assert abs(other.view().share - desk.flow.view().share) < 1.1 * run
+
+
+@pytest.mark.parametrize("most", [0, 1 << 30])
+@pytest.mark.parametrize("rotational", [False, True])
+def test_requests_that_a_cap_throttled_are_in_time_once_it_is_changed(lib, rotational, most):
+    """They are due within the latency after they are unthrottled, so they tell nothing else."""
+    promise = Params(BLOCK, 1 << 20, 200 * MS, max=10 * BLOCK)
+    desk = Capped(lib, 100, promise, rotational=rotational)
+    for _ in range(500):
+        desk.serve(MS // 10)
+        desk.now += 10 * MS
+    desk.device.set_cap(desk.flow, most, desk.now)
+    before = desk.device.view().margin
+    for _ in range(40):
+        flow, request = desk.dispatch()
+        assert not request.conforms or request.due > desk.now + 100 * MS
+        desk.now += MS // 10
+        desk.device.complete(flow, request, desk.now)
+    assert not desk.device.view().overload
+    assert desk.device.view().margin == before

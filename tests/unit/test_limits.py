@@ -113,7 +113,7 @@ def test_reserved_work_uses_up_no_quota():
 @pytest.mark.parametrize("rarity", [100, 177, 10_000])
 @pytest.mark.parametrize(("part", "grows"), [(0.8, False), (1.25, True)])
 def test_slow_requests_are_in_balance(rarity, part, grows):
-    lib, limit = parts(), CLimit(SECOND // 10, 1 << 20, SECOND, 0, rarity, part=64)
+    lib, limit = parts(), CLimit(SECOND // 10, 1 << 20, SECOND, 0, rarity=rarity, part=64)
     every = int(rarity * part)
     for i in range(300 * every):
         limit.full = True

@@ -73,6 +73,13 @@ class CFastest(Structure):
     _fields_ = [("latest", c_uint64), ("before", c_uint64), ("since", c_uint64)]
 
 
+class CDeadlines(Structure):
+    """struct htbs_deadlines."""
+
+    _fields_ = [("of", c_uint64 * 2 * 128), ("count", c_uint32), ("later", c_uint32),
+                ("later_at", c_uint64)]
+
+
 @cache
 def parts():
     """The core library, with the prototypes of its parts."""
@@ -85,6 +92,9 @@ def parts():
         "htbs_owed_nearest": (c_void_p, POINTER(COwed), c_uint64, c_uint64),
         "htbs_owed_latest": (c_bool, POINTER(COwed), POINTER(CHead), POINTER(CLoad), c_uint32,
                              POINTER(c_uint64)),
+        "htbs_deadlines_add": (None, POINTER(CDeadlines), c_uint64, c_uint64),
+        "htbs_deadlines_remove": (None, POINTER(CDeadlines), c_uint64),
+        "htbs_deadlines_between": (c_bool, POINTER(CDeadlines), c_uint64, c_uint64),
         "htbs_pace_init": (None, POINTER(CPace), POINTER(CParams), c_uint64),
         "htbs_pace_tag": (c_uint64, POINTER(CPace)),
         "htbs_pace_start": (c_uint64, POINTER(CPace), c_uint64, c_uint32),
@@ -425,14 +435,26 @@ def test_the_margin_is_a_root(variance, margin):
     assert found == margin * (isqrt(variance) << 10) // MARGIN_ONE
 
 
-@given(st.lists(st.tuples(st.integers(1, 30 * SECOND), st.integers(1, SECOND)), min_size=1))
+@given(st.lists(st.tuples(st.sampled_from((1, SECOND, 30 * SECOND, 100 * SECOND, 3600 * SECOND)),
+                          st.integers(0, SECOND)), min_size=1))
 def test_the_fastest_of_the_last_minute_or_two(steps):
-    """No slower than any request of the last minute, no faster than all of the last two."""
+    """No slower than any request of the last minute, no faster than all of the last three."""
     lib, fastest, now, seen = parts(), CFastest(), SECOND, []
     for passed, took in steps:
         now += passed
-        seen.append((now, took))
+        seen.append((now, took or 1))
         lib.htbs_fastest_learn(byref(fastest), now, took)
         time = lib.htbs_fastest_time(byref(fastest))
         assert time <= min(each for at, each in seen if now - at <= 64 * SECOND)
-        assert time >= min(each for at, each in seen if now - at <= 150 * SECOND)
+        assert time >= min(each for at, each in seen if now - at <= 192 * SECOND)
+
+
+def test_a_deadline_in_flight_is_that_of_a_request_in_flight():
+    """Of two that are due at the same time the later deadline is taken for the completed one."""
+    lib, deadlines = parts(), CDeadlines()
+    for at in (10, 40):
+        lib.htbs_deadlines_add(byref(deadlines), at, 100)
+    lib.htbs_deadlines_remove(byref(deadlines), 100)
+    assert lib.htbs_deadlines_between(byref(deadlines), 0, 20)
+    lib.htbs_deadlines_remove(byref(deadlines), 100)
+    assert not lib.htbs_deadlines_between(byref(deadlines), 0, 100)

@@ -3,13 +3,13 @@
 import pytest
 
 from tests.model.reservation import COST_MIN, SECOND, Params
-from tests.unit.desk import MS, SOON, SPARE
+from tests.unit.desk import MS, SOON, SPARE, T_WAIT
 
 KEPT = 128  # HTBS_DEADLINES_MAX
 
 
 def test_a_request_that_would_make_a_conforming_one_late_is_held(desk):
-    """Until that completes."""
+    """Until that completes, or until a head may have expired."""
     tight, greedy = desk.init_flow(SOON._replace(latency=30 * MS)), desk.init_flow(SPARE)
     desk.arrive(tight)
     served = desk.dispatch()
@@ -20,7 +20,7 @@ def test_a_request_that_would_make_a_conforming_one_late_is_held(desk):
         sent += 1
     assert sent < 4
     assert desk.device.view().held
-    assert desk.device.timer() is None
+    assert desk.device.timer() == desk.now + 2 * desk.longest + T_WAIT
     desk.device.complete(*served, desk.now + MS)
     assert not desk.device.view().held
 
@@ -34,6 +34,20 @@ def test_a_conforming_request_in_flight_is_not_made_late(desk):
     desk.arrive(greedy)
     assert not desk.dispatch()
     assert desk.device.view().held
+
+
+def test_a_request_that_never_completes_holds_no_other_back(desk):
+    """As of a task that does not poll for it, or that the device has lost: for a second."""
+    lost, other = desk.init_flow(SOON), desk.init_flow(SOON)
+    desk.arrive(lost, sync=False)
+    desk.dispatch()
+    desk.now += SOON.latency
+    desk.arrive(other, 1 << 30)
+    assert not desk.dispatch()
+    desk.now += SECOND + 200 * MS
+    for _ in range(20):
+        assert desk.serve(MS) is other
+        desk.arrive(other, 1 << 30)
 
 
 @pytest.mark.parametrize(("latency", "goes"), [(10 * MS, True), (20 * MS, False)])

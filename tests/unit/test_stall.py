@@ -71,6 +71,15 @@ def test_a_stall_is_known_for_a_minute(one, other):
     assert learn(stall, now + 2 * MEMORY + 4, 0) == 0
 
 
+@given(times)
+def test_a_stall_is_forgotten_while_the_device_is_idle(one):
+    """Though no request completed meanwhile."""
+    stall, now = CStall(), 5 * MEMORY
+    learn(stall, now, one)
+    learn(stall, now + 1, one)
+    assert learn(stall, now + 3 * MEMORY, 0) == 0
+
+
 def stalled(stall: CStall, now: int, took: int, own: int) -> None:
     """The device took so long for a request, of which so much is believed."""
     learn(stall, now, took)

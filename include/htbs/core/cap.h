@@ -60,8 +60,6 @@ void htbs_cap_charge(struct htbs_cap *cap, u64 now, u32 cost);
  */
 static inline u64 htbs_cap_waits_since(const struct htbs_cap *cap, u64 arrived)
 {
-	if (!cap->max)
-		return arrived;
 	return htbs_later(arrived, cap->throttled ? htbs_cap_end(cap) :
 						    cap->since);
 }

@@ -36,7 +36,6 @@ struct htbs_deadlines {
 
 void htbs_deadlines_add(struct htbs_deadlines *deadlines, u64 at, u64 due);
 void htbs_deadlines_remove(struct htbs_deadlines *deadlines, u64 due);
-bool htbs_deadlines_before(const struct htbs_deadlines *deadlines, u64 until);
 bool htbs_deadlines_between(const struct htbs_deadlines *deadlines, u64 from, u64 until);
 
 #endif /* HTBS_CORE_DEADLINES_H */

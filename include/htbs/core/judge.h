@@ -10,6 +10,7 @@
 #include <htbs/core/flow.h>
 #include <htbs/core/policy.h>
 
+u64 htbs_pool_behind_by(const struct htbs_pool *pool, u64 now);
 u64 htbs_flow_behind_by(const struct htbs_flow *flow, u64 now);
 bool htbs_policy_limits_are_least(const struct htbs_policy *policy);
 void htbs_policy_judge_pace(struct htbs_policy *policy, struct htbs_flow *flow, u64 now);

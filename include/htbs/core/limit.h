@@ -21,6 +21,7 @@
  * @rarity: one request in so many may be slow
  * @part: the part by which it was last lowered, 1/@part; 1: no request was slow yet
  * @threshold: up to there it grows fast; @most if no request was slow yet
+ * @unjudged_since: since when it holds back surplus, and no request has judged it, real ns
  * @full: it held back a request since it was judged last
  */
 struct htbs_limit {
@@ -28,6 +29,7 @@ struct htbs_limit {
 	u64 least;
 	u64 most;
 	u64 threshold;
+	u64 unjudged_since;
 	u32 rarity;
 	u32 part;
 	bool full;

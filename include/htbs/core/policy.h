@@ -96,7 +96,6 @@ struct htbs_slow {
  *	1/HTBS_LIMIT_ONE
  * @window_doubled: when @window doubled last, real ns
  * @quota: limits the writes
- * @unjudged_since: since when a limit holds surplus back that no request has judged, real ns
  * @raised: how often a conforming request raised the limits
  * @slow: of which pools a request was slow last
  * @hasty: the only pool that lowered the limits, by its pace, before it was known what it asks
@@ -106,7 +105,6 @@ struct htbs_limits {
 	struct htbs_limit window;
 	u64 window_doubled;
 	struct htbs_quota quota;
-	u64 unjudged_since;
 	u32 raised;
 	struct htbs_slow slow;
 	const struct htbs_pool *hasty;

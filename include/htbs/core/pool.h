@@ -83,7 +83,7 @@ struct htbs_pool {
  */
 static inline bool htbs_pool_busy(const struct htbs_pool *pool)
 {
-	return pool->pending || pool->in_flight;
+	return pool->busy;
 }
 
 /**
