@@ -84,15 +84,13 @@ static void check_head(const struct bench *bench, const struct flow *flow)
 {
 	const struct htbs_flow *c = &flow->c;
 	const struct htbs_extent *oldest = &flow->queue[0];
-	u64 arrived = oldest->arrived;
+	u64 arrived = htbs_cap_waits_since(&c->cap, oldest->arrived);
 
 	if (!flow->pending)
 		return;
 	must(c->head.cost == oldest->cost);
 	must(c->head.write == oldest->write);
 	must(c->head.pos == oldest->pos);
-	if (c->cap.max)
-		arrived = htbs_cap_waits_since(&c->cap, arrived);
 	if (RB_EMPTY_NODE(&c->cap.rb)) {
 		must(c->head.arrived == arrived);
 		must(!htbs_before(bench->now, c->head.arrived));
