@@ -135,6 +135,8 @@ htbs_policy_inflight_add(struct htbs_policy *policy, struct htbs_flow *flow,
 	flow->far += !!(sent->flags & HTBS_SENT_FAR);
 	flow->bytes += sent->cost;
 	htbs_update_load(policy, flow);
+	/* However late it is dispatched, no other passes it before it should have completed. */
+	deadline = htbs_later(deadline, sent->at - HTBS_HORIZON);
 	htbs_deadlines_add(&policy->deadlines, deadline, sent->due);
 }
 

@@ -50,6 +50,19 @@ def test_a_request_that_never_completes_holds_no_other_back(desk):
         desk.arrive(other, 1 << 30)
 
 
+def test_a_request_that_is_dispatched_late_is_not_passed(desk):
+    """It has not been in flight for long, so it is no request that never completes."""
+    late, other = desk.init_flow(SOON), desk.init_flow(SPARE)
+    desk.arrive(late, sync=False)
+    desk.now += 10 * SECOND
+    served = desk.dispatch()
+    desk.arrive(other, 1 << 30)
+    assert not desk.dispatch()
+    desk.device.complete(*served, desk.now + 10 * MS)
+    desk.now += 10 * MS
+    assert desk.dispatch()[0] is other
+
+
 @pytest.mark.parametrize(("latency", "goes"), [(10 * MS, True), (20 * MS, False)])
 def test_what_is_owed_sooner_is_not_held_for_what_has_more_time(desk, latency, goes):
     """However long the device is thought to take for it."""
