@@ -1,6 +1,7 @@
 """Clients without a reservation of their own, on simulated drives: htbs/core/pool.c."""
 
 import random
+from dataclasses import replace
 from statistics import mean
 
 import pytest
@@ -107,3 +108,11 @@ def test_an_overload_takes_no_reservation_away_for_long_after_it():
     before, after = (run([*overload, stream, reader], seconds=each) for each in (30, 40))
     assert before.whole.overloads
     assert after.clients[-1].conforming - before.clients[-1].conforming > 0.9 * 20 * 10
+
+
+def test_a_flow_whose_next_request_is_pending_keeps_the_device_for_its_share():
+    """A reader with one request at a time, beside a deep one, and three that are owed theirs."""
+    reader, deep = (Client(REST, depth=depth, region=depth, shares=True) for depth in (1, 32))
+    owed = [Client(Params(20 * 4096, 8192, 150 * MS), times=poisson(18, 60), region=8 + 2 * i)
+            for i in range(3)]
+    assert run([reader, replace(deep, region=4), *owed], seconds=60).rates()[0] > 160_000

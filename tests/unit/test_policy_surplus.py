@@ -504,3 +504,24 @@ def test_limits_do_not_grow_while_a_conforming_request_is_in_flight(flash):
         flash.now += 100 * MS
         flash.dispatch()
         assert flash.device.window.value <= 2 * ONE
+
+
+def test_a_new_flow_lowers_the_window_by_one_step(flash):
+    """However often the limits were raised before it had a reservation."""
+    promise = Params(1 << 30, 1 << 20, 200 * MS)
+    old, window = flash.init_flow(promise), flash.device.window
+    window.part, window.value, window.threshold = 64, 64 * ONE, 0
+    for _ in range(40):
+        window.full = True
+        flash.arrive(old)
+        flash.serve(MS // 10)
+        flash.now += MS
+    new = flash.init_flow(promise)
+    for _ in range(70):
+        flash.arrive(old)
+        flash.dispatch()
+    before = window.value
+    flash.arrive(new)
+    served = flash.dispatch()
+    flash.device.complete(*served, flash.now + 170 * MS)
+    assert 0.97 * before < window.value < before
