@@ -296,7 +296,7 @@ static noinline struct request *htbs_dispatch_locked(struct htbs_device *dev,
  * stays ahead of all that comes later.  So while the driver has no tag, no request is
  * chosen: the next completion runs the queue.  A driver with a budget is asked before.
  * It also stops asking then.  A polled request may find no tag of its own hardware queue, which
- * says nothing of this one: so that is run again.
+ * says nothing of another one: so the one that asked is run again.
  *
  * Return: the request, or NULL if none is to be dispatched now.
  */
@@ -305,7 +305,7 @@ struct request *htbs_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	struct htbs_device *dev = htbs_device_of(hctx->queue);
 	struct request *rq = htbs_ahead_take(&dev->ahead) ?: htbs_dispatch_locked(dev, hctx);
 
-	if (rq && unlikely(rq->cmd_flags & REQ_POLLED) && hctx->type != HCTX_TYPE_POLL)
+	if (rq && unlikely(rq->cmd_flags & REQ_POLLED) && rq->mq_hctx != hctx)
 		blk_mq_run_hw_queue(hctx, true);
 	return rq;
 }

@@ -176,7 +176,8 @@ void htbs_queue_exempt_pending(struct htbs_device *dev,
  *
  * They are late now, and not only when they complete. A request conforms if it
  * would, were all before it dispatched as entitled, and none of another flow of the
- * pool.
+ * pool. They are in the order in which they arrived, so the walk ends with the first that is
+ * not late.
  *
  * Return: requests.
  */
@@ -191,8 +192,9 @@ u32 htbs_queue_overdue(const struct htbs_reservation *res, u64 now, u64 *late)
 		arrived = htbs_cap_waits_since(&res->flow.cap,
 					       htbs_rq_arrived(rq));
 		due = arrived + pace.params.latency;
-		if (htbs_pace_start(&pace, arrived, htbs_rq_cost(rq)) == arrived &&
-		    htbs_before(due, now)) {
+		if (!htbs_before(due, now))
+			break;
+		if (htbs_pace_start(&pace, arrived, htbs_rq_cost(rq)) == arrived) {
 			count++;
 			*late = max(*late, now - due);
 		}

@@ -80,7 +80,8 @@ static bool htbs_flow_expected(const struct htbs_policy *policy, const struct ht
 			       u64 now)
 {
 	return htbs_before(now, flow->expected_until) ||
-	       (htbs_pool_busy(&flow->own) && !(policy->seeks && flow->own.relaxed));
+	       (htbs_pool_busy(&flow->own) && !htbs_flow_stuck(flow, now) &&
+		!(policy->seeks && flow->own.relaxed));
 }
 
 /**

@@ -45,7 +45,8 @@ static bool htbs_others_conform(const struct htbs_policy *policy, const struct h
 	for (; rb; rb = rb_next(rb)) {
 		other = rb_entry(rb, struct htbs_flow, expected);
 		if (other->pool != flow->pool &&
-		    (other->conforming || htbs_before(now, other->expected_until)))
+		    (htbs_before(now, other->expected_until) ||
+		     (other->conforming && !htbs_flow_stuck(other, now))))
 			return true;
 	}
 	return false;

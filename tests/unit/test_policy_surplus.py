@@ -506,6 +506,25 @@ def test_limits_do_not_grow_while_a_conforming_request_is_in_flight(flash):
         assert flash.device.window.value <= 2 * ONE
 
 
+@pytest.mark.parametrize(("latency", "after", "surplus"), [
+    (SECOND, 30, 0), (SECOND, 32, 64), (5 * SECOND, 32, 0),
+])
+def test_a_request_that_never_completes_limits_no_surplus(flash, latency, after, surplus):
+    """As of a task that does not poll for it: after its latency, and 30 s."""
+    lost, other = flash.init_flow(SOON._replace(latency=latency)), flash.init_flow(SPARE)
+    flash.device.window.value = 2 * ONE
+    flash.arrive(lost)
+    assert flash.dispatch()[0] is lost
+    flash.now += after * SECOND
+    for place in range(65):
+        flash.arrive(other, place << 20)
+    assert flash.dispatch()[0] is other  # owed
+    count = 0
+    while flash.dispatch():
+        count += 1
+    assert count == surplus
+
+
 def test_a_new_flow_lowers_the_window_by_one_step(flash):
     """However often the limits were raised before it had a reservation."""
     promise = Params(1 << 30, 1 << 20, 200 * MS)

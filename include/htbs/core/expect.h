@@ -7,6 +7,7 @@
 
 #include <linux/types.h>
 
+#include <htbs/core/expire.h>
 #include <htbs/core/flow.h>
 #include <htbs/core/policy.h>
 
@@ -25,6 +26,24 @@ static inline bool htbs_pool_had_conforming(const struct htbs_pool *pool, u64 no
 	const struct htbs_flow *last = pool->expects;
 
 	return last && htbs_before(now + last->expect_for / 16 * 15, last->expected_until);
+}
+
+/**
+ * htbs_flow_stuck() - whether the requests that a flow has in flight may never complete
+ * @flow: the flow, busy
+ * @now: real time, ns
+ *
+ * A task need not poll for its polled requests, and a device may lose one. Surplus is not limited
+ * for their sake: HTBS_EXPIRE is also as long as drivers allow for a request by default.
+ *
+ * Return: true if its pool was dispatched no request, and had none completed, for HTBS_EXPIRE
+ *	more than its latency.
+ */
+static inline bool htbs_flow_stuck(const struct htbs_flow *flow, u64 now)
+{
+	u64 last = htbs_later(flow->pool->served, flow->pool->idle_since);
+
+	return !flow->pending && htbs_before(last + htbs_flow_latency(flow) + HTBS_EXPIRE, now);
 }
 
 void htbs_policy_expect_more(struct htbs_policy *policy, struct htbs_flow *flow,
