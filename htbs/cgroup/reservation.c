@@ -164,7 +164,7 @@ static bool htbs_reservation_is_idle(const struct htbs_device *dev,
 {
 	return !res->requests &&
 	       dev->now - res->flow.idle_since > HTBS_RECLAIM_SECONDS * NSEC_PER_SEC &&
-	       htbs_flow_owes_nothing(&res->flow, dev->now);
+	       htbs_flow_as_new(&res->flow, dev->now);
 }
 
 /* Returns how many are left of @left to be looked at. */

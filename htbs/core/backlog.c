@@ -172,8 +172,8 @@ void htbs_policy_advance_shares(struct htbs_policy *policy)
 	if (!least || (first && htbs_before(first->share.tag, least->share.tag)))
 		least = first;
 	if (least)
-		htbs_fair_serve(&policy->shares, &least->share,
-				htbs_flow_share_of_run(least, position));
+		htbs_fair_advance(&policy->shares, &least->share,
+				  htbs_flow_share_of_run(least, position));
 	htbs_fair_pass(&policy->shares, first ? &first->share : NULL);
 }
 

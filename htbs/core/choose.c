@@ -67,32 +67,32 @@ static bool htbs_must_begin(struct htbs_policy *policy,
  */
 static struct htbs_flow *htbs_next_owed(struct htbs_policy *policy, u64 now)
 {
-	struct htbs_flow *urgent =
+	struct htbs_flow *due_first =
 		htbs_pool_of_head(htbs_owed_first(&policy->owed));
 	struct htbs_flow *next = htbs_next_entitled(policy, now);
 	struct htbs_load load;
 
-	if (!next || next == urgent)
+	if (!next || next == due_first)
 		return htbs_must_begin(policy, NULL, &policy->load, now, true) ?
-		       urgent : next;
+		       due_first : next;
 	load = htbs_policy_load_with(policy, next, 1 + HTBS_THERE_AND_BACK);
-	return htbs_must_begin(policy, next, &load, now, false) ? urgent : next;
+	return htbs_must_begin(policy, next, &load, now, false) ? due_first : next;
 }
 
 static struct htbs_flow *htbs_next_surplus(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *flow =
 		htbs_flow_of_share(htbs_fair_first(&policy->shares));
-	struct htbs_flow *urgent =
+	struct htbs_flow *due_first =
 		htbs_pool_of_head(htbs_owed_first(&policy->owed));
 	struct htbs_load load;
 
 	if (!flow)
 		return policy->background;
 	load = htbs_policy_load_with(policy, flow, 1);
-	if (urgent && flow != urgent &&
+	if (due_first && flow != due_first &&
 	    htbs_must_begin(policy, flow, &load, now, true))
-		return urgent;
+		return due_first;
 	policy->surplus = true;
 	return flow;
 }
@@ -261,7 +261,7 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 	next = htbs_policy_expired(policy, now);
 	expired = next;
 	if (!expired) {
-		stays = htbs_policy_keep_active(policy, now);
+		stays = htbs_policy_keep_or_wait(policy, now);
 		choice->wait_began = policy->wait != HTBS_WAIT_NONE;
 		if (choice->wait_began)
 			return;
@@ -277,7 +277,7 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 		return;
 	}
 	choice->flow = next;
-	choice->order = !expired && htbs_policy_passes_oldest(policy, next, stays) ?
+	choice->order = !expired && htbs_policy_pass_oldest(policy, next, stays) ?
 			HTBS_ORDER_NEAREST : HTBS_ORDER_OLDEST;
 	policy->order = choice->order;
 	if (!stays)

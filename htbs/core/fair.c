@@ -81,13 +81,13 @@ void htbs_fair_pass(struct htbs_fair *fair, const struct htbs_fair_node *to)
 }
 
 /**
- * htbs_fair_serve() - virtual time goes on
+ * htbs_fair_advance() - virtual time goes on
  * @fair: the backlogged flows
  * @node: the flow that it follows, backlogged or not
  * @run: what the flow has in a run, over its weight
  */
-void htbs_fair_serve(struct htbs_fair *fair, const struct htbs_fair_node *node,
-		     u64 run)
+void htbs_fair_advance(struct htbs_fair *fair, const struct htbs_fair_node *node,
+		       u64 run)
 {
 	fair->clock = htbs_later(fair->clock, node->tag - run);
 }

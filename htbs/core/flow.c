@@ -137,7 +137,7 @@ bool htbs_flow_behind(const struct htbs_flow *flow, u64 now)
 }
 
 /**
- * htbs_flow_owes_nothing() - whether an idle flow has all that a new one would have
+ * htbs_flow_as_new() - whether an idle flow has all that a new one would have
  * @flow: the flow; it has no requests pending or in flight
  * @now: real time, ns
  *
@@ -145,7 +145,7 @@ bool htbs_flow_behind(const struct htbs_flow *flow, u64 now)
  *
  * Return: true if its burst is whole, and it has no cap.
  */
-bool htbs_flow_owes_nothing(const struct htbs_flow *flow, u64 now)
+bool htbs_flow_as_new(const struct htbs_flow *flow, u64 now)
 {
 	return !flow->cap.max &&
 	       (htbs_flow_pooled(flow) || !htbs_before(now, htbs_pace_tag(&flow->pool->pace)));

@@ -172,7 +172,7 @@ static void htbs_judge_window(struct htbs_policy *policy, u64 now, u32 slow)
 	struct htbs_limits *limits = &policy->limits;
 	struct htbs_limit *window = &limits->window;
 
-	if (!slow && window->full && htbs_limit_probes(window) &&
+	if (!slow && window->full && htbs_limit_grows_fast(window) &&
 	    now - limits->window_doubled >= HTBS_LIMIT_INTERVAL) {
 		htbs_limit_double(window);
 		limits->window_doubled = now;
@@ -249,7 +249,7 @@ static noinline void htbs_judge_limits(struct htbs_policy *policy, struct htbs_f
 				       u64 now, const struct htbs_sent *sent, bool slow)
 {
 	struct htbs_limits *limits = &policy->limits;
-	bool probes = htbs_limit_probes(&limits->quota.limit);
+	bool probes = htbs_limit_grows_fast(&limits->quota.limit);
 	bool late = policy->seeks || probes || flow->pool->relaxed ?
 		    slow : htbs_before(sent->due, now);
 	u32 steps = htbs_steps_down(policy, flow);

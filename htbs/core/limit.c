@@ -74,7 +74,7 @@ static void htbs_limit_lower(struct htbs_limit *limit, u32 steps, u64 used)
 /* Fast growth ends at the threshold. */
 static void htbs_limit_grow(struct htbs_limit *limit, u64 by)
 {
-	u64 most = htbs_limit_probes(limit) ? limit->threshold : limit->most;
+	u64 most = htbs_limit_grows_fast(limit) ? limit->threshold : limit->most;
 
 	limit->value += by;
 	if (limit->value > most)
@@ -83,7 +83,7 @@ static void htbs_limit_grow(struct htbs_limit *limit, u64 by)
 
 static void htbs_limit_raise(struct htbs_limit *limit)
 {
-	htbs_limit_grow(limit, htbs_limit_probes(limit) ? limit->least :
+	htbs_limit_grow(limit, htbs_limit_grows_fast(limit) ? limit->least :
 			limit->value / (limit->part * limit->rarity) + 1);
 }
 

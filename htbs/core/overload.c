@@ -6,11 +6,12 @@
  * the one that had the smallest part of its reservation. That ends when all heads could have been
  * in time, on average, for HTBS_LEAD. A single moment does not tell: some flows may have no
  * request pending then. Nor does the worst case: flows that take most of the device are seldom in
- * time at worst. A turn is late if it begins after the latency of its first request.
- * On a device that seeks it is late, too, if its
- * flow is a whole latency behind its pace: flows with one request at a time, each of which is in
- * time, but which cannot have their bandwidths, are an overload, too. What no device could keep
- * and is asked for does not count, as its pool is relaxed (pool.c).
+ * time at worst.
+ *
+ * A turn is late if it begins after the latency of its first request. On a device that seeks it is
+ * late, too, if its flow is a whole latency behind its pace: flows with one request at a time, each
+ * of which is in time, but which cannot have their bandwidths, are an overload, too. Requests of a
+ * relaxed pool do not count (pool.c).
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/flow.h>

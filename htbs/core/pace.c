@@ -21,9 +21,8 @@
  * requests.  If the tag were raised each time, the time that the device took would be
  * lost.  It is raised only if the flow would have fallen behind by itself: if its idle time and its
  * own service time are no shorter than the time by which the tag was moved on while the flow was
- * busy, plus the time by which it was ahead when the flow became busy.
- * So a request that is dispatched as surplus, and
- * completes after the tag, costs its flow no time either.
+ * busy, plus the time by which it was ahead when the flow became busy. So a request that is
+ * dispatched as surplus, and completes after the tag, costs its flow no time either.
  *
  * A reservation may promise operations, beside bytes or instead of them.  They have a
  * curve of their own, on which a request of any size counts as HTBS_COST_MIN bytes, at

@@ -370,7 +370,7 @@ htbs_charge_dispatch(struct htbs_policy *policy, struct htbs_flow *flow, u64 arr
 	}
 	if (!policy->overload.now)
 		return;
-	htbs_fair_serve(&policy->proportions, &pool->proportion, HTBS_LEAD);
+	htbs_fair_advance(&policy->proportions, &pool->proportion, HTBS_LEAD);
 	htbs_fair_charge(&policy->proportions, &pool->proportion,
 			 htbs_pace_step(&pool->pace, sent->cost));
 }

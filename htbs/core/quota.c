@@ -104,7 +104,7 @@ static void htbs_quota_measure(struct htbs_quota *quota, u64 now)
 		quota->used = used;
 	quota->bytes = 0;
 	quota->since = now;
-	if (htbs_limit_probes(&quota->limit) && 2 * used >= quota->limit.value)
+	if (htbs_limit_grows_fast(&quota->limit) && 2 * used >= quota->limit.value)
 		htbs_limit_double(&quota->limit);
 }
 

@@ -57,7 +57,10 @@ bool htbs_reach_own_rate(const struct htbs_reach *reach)
 	       4 * htbs_spread_part(&reach->number) > 3 * htbs_spread_part(&reach->gap);
 }
 
-/* Whether the device is known to take no less for a request, with the limits at their least. */
+/*
+ * Learn the shortest mean. The device is known to take no less after some means with the limits at
+ * their least, of which none was shorter.
+ */
 static void htbs_reach_learn_shortest(struct htbs_reach *reach, u64 mean, u64 before, bool least)
 {
 	htbs_fastest_learn(&reach->times, reach->since, mean);

@@ -49,15 +49,15 @@ static bool htbs_oldest_yields(const struct htbs_policy *policy, const struct ht
 }
 
 /**
- * htbs_policy_passes_oldest() - whether the oldest request of a flow is passed by another
+ * htbs_policy_pass_oldest() - pass the oldest request of a flow, if it is to be, and count that
  * @policy: the policy
  * @flow: the flow that is chosen; it is active
  * @stays: it had the device before
  *
  * Return: true if the next request by position goes before it.
  */
-bool htbs_policy_passes_oldest(const struct htbs_policy *policy, struct htbs_flow *flow,
-			       bool stays)
+bool htbs_policy_pass_oldest(const struct htbs_policy *policy, struct htbs_flow *flow,
+			     bool stays)
 {
 	bool passes = (stays && htbs_sweeps(policy)) || htbs_oldest_yields(policy, flow);
 
@@ -253,7 +253,7 @@ static bool htbs_stays(const struct htbs_policy *policy, const struct htbs_flow 
 }
 
 /**
- * htbs_policy_keep_active() - whether the active flow keeps the device
+ * htbs_policy_keep_or_wait() - let the active flow keep the device, or begin to wait for it
  * @policy: the policy
  * @now: real time, ns
  *
@@ -261,7 +261,7 @@ static bool htbs_stays(const struct htbs_policy *policy, const struct htbs_flow 
  *
  * Return: true if a flow is active, and keeps the device.
  */
-bool htbs_policy_keep_active(struct htbs_policy *policy, u64 now)
+bool htbs_policy_keep_or_wait(struct htbs_policy *policy, u64 now)
 {
 	struct htbs_flow *flow = policy->active;
 	u64 end;

@@ -150,7 +150,7 @@ PROTOTYPES = {
     "htbs_policy_configure": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
     "htbs_policy_configure_pool": (None, c_void_p, c_void_p, POINTER(CParams), c_uint64),
     "htbs_policy_exit_flow": (c_bool, c_void_p, c_void_p),
-    "htbs_flow_owes_nothing": (c_bool, c_void_p, c_uint64),
+    "htbs_flow_as_new": (c_bool, c_void_p, c_uint64),
     "host_arrive": (None, c_void_p, c_void_p, c_uint64, POINTER(CExtent), POINTER(CArrival)),
     "host_dispatch_arriving": (c_uint32, c_void_p, c_void_p, c_uint64, POINTER(CExtent),
                                POINTER(CSent)),
@@ -307,9 +307,9 @@ class Flow:
         self.lib.host_flow_view(self.address, byref(view))
         return view
 
-    def owes_nothing(self, now: int) -> bool:
+    def as_new(self, now: int) -> bool:
         """Would a new flow have no more of what is promised."""
-        return self.lib.htbs_flow_owes_nothing(self.address, now % WRAP)
+        return self.lib.htbs_flow_as_new(self.address, now % WRAP)
 
     def nearest(self) -> Request:
         """The first pending request from where its sweep is, else the first of all.

@@ -102,7 +102,7 @@ def parts():
         "htbs_pace_busy": (None, POINTER(CPace), c_uint64, c_uint64, c_uint64),
         "htbs_pace_charge": (None, POINTER(CPace), c_uint64, c_uint32),
         "htbs_fair_init": (None, POINTER(CFair)),
-        "htbs_fair_serve": (None, POINTER(CFair), POINTER(CFairNode), c_uint64),
+        "htbs_fair_advance": (None, POINTER(CFair), POINTER(CFairNode), c_uint64),
         "htbs_fair_busy": (None, POINTER(CFair), POINTER(CFairNode), c_uint64),
         "htbs_fair_insert": (None, POINTER(CFair), POINTER(CFairNode)),
         "htbs_fair_pass": (None, POINTER(CFair), POINTER(CFairNode)),
@@ -361,7 +361,7 @@ def test_an_idle_flow_has_saved_no_share():
     lib, fair, node, other = parts(), CFair(), CFairNode(), CFairNode()
     lib.htbs_fair_init(byref(fair))
     other.tag = 1000
-    lib.htbs_fair_serve(byref(fair), byref(other), 100)
+    lib.htbs_fair_advance(byref(fair), byref(other), 100)
     lib.htbs_fair_busy(byref(fair), byref(node), 0)
     assert node.tag == 900
     node.tag = 5000

@@ -43,7 +43,7 @@ def test_a_new_promise_begins_with_a_full_burst(desk):
     assert flow.view().deadline <= desk.now + MS
 
 
-def test_a_flow_owes_nothing_once_its_burst_is_whole(desk):
+def test_a_flow_is_as_new_once_its_burst_is_whole(desk):
     """A new flow has a whole burst and no debt, so one that lacks either does not go."""
     flow, pooled = desk.init_flow(SPARE), desk.init_flow(None)
     desk.device.configure_pool(pooled, SPARE, desk.now)
@@ -54,11 +54,11 @@ def test_a_flow_owes_nothing_once_its_burst_is_whole(desk):
         desk.serve()
     tag = flow.view().tag
     assert tag > desk.now
-    assert not flow.owes_nothing(tag - 1)
-    assert flow.owes_nothing(tag)
-    assert pooled.owes_nothing(desk.now)
+    assert not flow.as_new(tag - 1)
+    assert flow.as_new(tag)
+    assert pooled.as_new(desk.now)
     desk.device.set_cap(flow, 1 << 30, desk.now)
-    assert not flow.owes_nothing(tag)
+    assert not flow.as_new(tag)
 
 
 def test_a_new_weight_begins_with_a_new_share(desk):

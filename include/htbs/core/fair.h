@@ -31,8 +31,8 @@ struct htbs_fair {
 void htbs_fair_init(struct htbs_fair *fair);
 void htbs_fair_insert(struct htbs_fair *fair, struct htbs_fair_node *node);
 void htbs_fair_remove(struct htbs_fair *fair, struct htbs_fair_node *node);
-void htbs_fair_serve(struct htbs_fair *fair, const struct htbs_fair_node *node,
-		     u64 run);
+void htbs_fair_advance(struct htbs_fair *fair, const struct htbs_fair_node *node,
+		       u64 run);
 void htbs_fair_charge(struct htbs_fair *fair, struct htbs_fair_node *node,
 		      u64 had);
 void htbs_fair_reset(struct htbs_fair *fair, struct htbs_fair_node *node);

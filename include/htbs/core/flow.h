@@ -203,7 +203,7 @@ void htbs_flow_note_arrival(struct htbs_flow *flow, u64 now, u64 t_wait);
 void htbs_flow_note_service(struct htbs_flow *flow, u32 cost, u64 least);
 void htbs_flow_update_load(struct htbs_flow *flow);
 bool htbs_flow_sequential(const struct htbs_flow *flow);
-bool htbs_flow_owes_nothing(const struct htbs_flow *flow, u64 now);
+bool htbs_flow_as_new(const struct htbs_flow *flow, u64 now);
 bool htbs_flow_behind(const struct htbs_flow *flow, u64 now);
 
 /**

@@ -36,7 +36,7 @@ struct htbs_limit {
 };
 
 /* Whether no request was slow yet, or none since the limit fell though it held nothing back. */
-static inline bool htbs_limit_probes(const struct htbs_limit *limit)
+static inline bool htbs_limit_grows_fast(const struct htbs_limit *limit)
 {
 	return limit->value < limit->threshold;
 }

@@ -11,8 +11,8 @@
 #include <htbs/core/service.h>
 
 /*
- * No deadline is further away than this: 73 years, a quarter of the clock's range. A head that
- * is entitled so much later is not looked for.
+ * No deadline is further away than this: 73 years, an eighth of the clock's range. A head that is
+ * entitled later by so much is never entitled.
  */
 #define HTBS_FAR		0x2000000000000000ULL
 

@@ -46,7 +46,7 @@ struct htbs_flow;
  *	reservation, or they became busy, real ns
  * @idle_since: when one of their requests completed last, or the pool began, real ns
  * @judged: when its pace lowered the limits last, real ns
- * @raised: how often they had been raised when a conforming request completed last
+ * @raised: how often the limits had been raised when a conforming request completed last
  * @expects: the one of which conforming requests are expected, or NULL
  * @backlog: the backlogged ones, in the order of their turns
  * @members: all of them

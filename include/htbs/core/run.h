@@ -13,10 +13,10 @@
 struct htbs_flow;
 struct htbs_policy;
 
-bool htbs_policy_passes_oldest(const struct htbs_policy *policy, struct htbs_flow *flow,
-			       bool stays);
+bool htbs_policy_pass_oldest(const struct htbs_policy *policy, struct htbs_flow *flow,
+			     bool stays);
 bool htbs_policy_background_due(const struct htbs_policy *policy, u64 now);
-bool htbs_policy_keep_active(struct htbs_policy *policy, u64 now);
+bool htbs_policy_keep_or_wait(struct htbs_policy *policy, u64 now);
 bool htbs_policy_shorten_wait(struct htbs_policy *policy, u64 now);
 void htbs_policy_wait_for_arrival(struct htbs_policy *policy, u64 now);
 

@@ -21,10 +21,13 @@
  */
 #define HTBS_MOMENT		1000000ULL	/* ns: 1 ms */
 
-/* How long a run lasts that nothing else ends, in the longest positionings. */
+/* A run of surplus lasts for so many of the longest positionings, while others wait. */
 #define HTBS_RUN		8
 
-/* So many requests of a flow go by position before its oldest, and the nearest of so many heads. */
+/*
+ * So many requests of a flow are dispatched by position before its oldest one. The nearest owed head
+ * is looked for among so many.
+ */
 #define HTBS_SWEEP		16
 
 /*

@@ -11,7 +11,7 @@
  * struct htbs_stall - the longest times that a device took for a single request of late
  * @longest: the longest one since @since, ns
  * @second: the next longest since @since, ns
- * @before: the same of the interval before, ns
+ * @before: the next longest of the interval before, ns
  * @since: begin of the interval, ns
  * @over: what arrives before is delayed by the last one that was longer than those, ns
  * @lasted: how long that one took, ns
