@@ -25,8 +25,8 @@
 #define HTBS_RUN		8
 
 /*
- * So many requests of a flow are dispatched by position before its oldest one. The nearest owed head
- * is looked for among so many.
+ * So many requests of a flow are dispatched by position before its oldest one. The nearest owed
+ * head is looked for among so many.
  */
 #define HTBS_SWEEP		16
 
