@@ -5,13 +5,14 @@ A test module that wants a guest says what to boot:
     GUEST = Boot("merge")
 
 and its tests take `result`, what scripts/merge.sh left behind on each of --kernels; or on each of
-GUEST.only, if it has that.
+GUEST.only, if it has that. A module marked `one_kernel` takes long, and little of it depends on
+the kernel: it boots MAIN alone, unless --kernels names others, as `make test-kernels` does.
 """
 
 import pytest
 
 from tests.vm import Result, debug, queue
-from tests.vm.functional import SERIES, Boot, find_kernel
+from tests.vm.functional import MAIN, SERIES, Boot, find_kernel
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -19,7 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--kernels",
         default=",".join(SERIES),
-        help="stock kernels, or debug, kcsan, rt; with commas (%(default)s)",
+        help=f"stock kernels, or debug, kcsan, rt; with commas (%(default)s; long tests: {MAIN})",
     )
 
 
@@ -27,7 +28,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Have `series` for each kernel, and `row` for each row of the module's Batch, or None."""
     series = metafunc.config.getoption("kernels").split(",")
     if "result" in metafunc.fixturenames:
-        metafunc.parametrize("series", getattr(metafunc.module.GUEST, "only", series))
+        one = metafunc.definition.get_closest_marker("one_kernel") is not None
+        boots = [MAIN] if one and series == list(SERIES) else series
+        metafunc.parametrize("series", getattr(metafunc.module.GUEST, "only", boots))
     if "row" in metafunc.fixturenames:
         rows = metafunc.module.GUEST.rows(series[0])
         metafunc.parametrize("row", [row.name for row in rows] or [None])

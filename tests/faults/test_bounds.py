@@ -5,7 +5,7 @@ import pytest
 from tests.faults.batch import Batch
 from tests.vm import Result
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.one_kernel]
 
 GUEST = Batch("bounds", bounds=True)
 

@@ -15,7 +15,7 @@ from tests.vm import Result
 from tests.vm.functional import Boot, fio_side, htbs_stat
 from tests.vm.kernels import REPO
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.one_kernel]
 
 GROUPS = ("random", "sequential")
 TOOLS = ("htbslat.bt", "htbslate.bt", "htbsidle.bt", "htbsflow.bt")

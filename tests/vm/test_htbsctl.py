@@ -7,7 +7,7 @@ import pytest
 from tests.vm import Result
 from tests.vm.functional import Boot
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.one_kernel]
 
 GUEST = Boot("htbsctl", clock="real", htbsctl=True, timeout=1200)
 RESERVED = "bw=4194304 burst=65536 latency=50000"
