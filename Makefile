@@ -88,7 +88,7 @@ bench: setup
 	@$(PYTHON) -m results.bench $(if $(PROFILE),--profile $(PROFILE))
 
 test: setup
-	@scripts/setup deb
+	@$(MAKE) --no-print-directory deb
 	@$(PYTHON) -m pytest -n auto --dist loadscope -m 'not guest and not packages' tests
 	@$(PYTHON) -m pytest -m 'guest and not packages' tests
 

@@ -4,9 +4,9 @@ A test module that wants a guest says what to boot:
 
     GUEST = Boot("merge")
 
-and its tests take `result`, what scripts/merge.sh left behind on each of --kernels; or on each of
-GUEST.only, if it has that. A module marked `one_kernel` takes long, and little of it depends on
-the kernel: it boots MAIN alone, unless --kernels names others, as `make test-kernels` does.
+and its tests take `result`, what scripts/merge.sh left behind on each of --kernels. A module marked
+`one_kernel` takes long, and little of it depends on the kernel: it boots MAIN alone, unless
+--kernels names others, as `make test-kernels` does.
 """
 
 import pytest
@@ -29,8 +29,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     series = metafunc.config.getoption("kernels").split(",")
     if "result" in metafunc.fixturenames:
         one = metafunc.definition.get_closest_marker("one_kernel") is not None
-        boots = [MAIN] if one and series == list(SERIES) else series
-        metafunc.parametrize("series", getattr(metafunc.module.GUEST, "only", boots))
+        metafunc.parametrize("series", [MAIN] if one and series == list(SERIES) else series)
     if "row" in metafunc.fixturenames:
         rows = metafunc.module.GUEST.rows(series[0])
         metafunc.parametrize("row", [row.name for row in rows] or [None])
@@ -54,8 +53,6 @@ def _can_boot(item: pytest.Item) -> bool:
         return True
     if item.callspec.params["series"] in debug.CONFIGS:
         return not getattr(item.module.GUEST, "htbsctl", False)
-    if hasattr(item.module.GUEST, "only"):
-        return True
     kernel = find_kernel(item.callspec.params["series"])
     if not isinstance(item.module.GUEST, Boot) or item.module.GUEST.clock == "real":
         return kernel.shares_files

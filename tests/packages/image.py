@@ -52,8 +52,6 @@ class Release:
         return BUILD / "packages" / "-".join(filter(None, (self.name, self.variant)))
 
 
-# For tests/packages/test_guide.py.
-GUIDE = Release("bookworm", "amd64", "", variant="guide")
 # For tests/packages/test_recipes.py.
 RECIPES = Release(
     "bookworm",
