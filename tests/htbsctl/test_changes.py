@@ -41,6 +41,26 @@ def test_all_disks_of_an_array_or_none(array):
     assert set(Store(array).devices()) == {"sda", "sdb"}
 
 
+def test_a_change_of_one_disk_of_a_line_keeps_the_others(array):
+    """Whoever edits the file may write one line for all disks of an array."""
+    text = "device md0 nr_requests=128\nreserve /app md0 bw=4M burst=64K latency=1s\n"
+    array.put(str(FILE), text)
+    run(array, 0, "enable", "md0", "--capacity-bw", "5000")
+    attributes = {"nr_requests": "128", "capacity_bw": "5000"}
+    assert Store(array).devices() == {"sda": attributes, "sdb": attributes}
+    array.put(str(FILE), text)
+    array.put("/sys/block/sdb/queue/scheduler", "none mq-deadline [htbs]\n")
+    for words in (("disable", "sdb"), ("release", "/app", "sdb")):
+        run(array, 0, *words)
+    assert array.read(FILE) == text.replace("md0", "sda")
+    array.put("/sys/block/sdb/queue/scheduler", "none mq-deadline [htbs]\n")
+    array.put(str(FILE), text)
+    array.group("/app")
+    run(array, 0, "reserve", "/app", "sdb", "--bw", "8M")
+    found = {device: each.bw >> 20 for (_, device), each in Store(array).reservations().items()}
+    assert found == {"sda": 4, "sdb": 8}
+
+
 def test_a_refused_attribute_takes_back_the_others(host):
     host.refuses.add("/sys/block/sdb/queue/nr_requests 100000")
     run(host, 1, "enable", "sdb", "--capacity-bw", "5000", "--nr-requests", "100000")
