@@ -13,6 +13,8 @@ from htbsctl.failure import Failure
 from htbsctl.host import Host, printable
 
 _UNIT = re.compile(r"[^/]+\.(service|slice|scope|socket|mount|swap)")
+# systemctl takes it for a pattern, and answers for each unit that matches, or with nothing.
+_PATTERN = re.compile(r"[*?[]")
 # A user's systemd, below which are the units of the user.
 _USER = re.compile(r"user@\d+\.service")
 _ENGINES = ("podman", "docker")
@@ -132,6 +134,8 @@ def _at(host: Host, directory: Path, word: str) -> Group:
 
 
 def _of_unit(host: Host, unit: str) -> Group:
+    if _PATTERN.search(unit):
+        raise Failure(f"{unit} is a pattern", "name one unit, as systemctl list-units shows it")
     said = host.do("systemctl", "show", "--property=LoadState,ActiveState,ControlGroup", unit)
     keys = dict(line.split("=", 1) for line in said.splitlines())
     if keys.get("LoadState") == "not-found":
@@ -160,7 +164,8 @@ class NotRunning(Failure):
 
 def _named(host: Host, word: str) -> Iterator[Group]:
     """A service, a container or a virtual machine of that name."""
-    state = host.ask("systemctl", "show", "--property=LoadState", "--value", f"{word}.service")
+    command = ("systemctl", "show", "--property=LoadState", "--value", f"{word}.service")
+    state = None if _PATTERN.search(word) else host.ask(*command)
     if state not in (None, "", "not-found"):
         yield _of_unit(host, f"{word}.service")
     domain = _domain(host, word)

@@ -84,6 +84,19 @@ def test_a_unit_that_systemd_does_not_know(host):
         groups.resolve(host, "db.service")
 
 
+@pytest.mark.parametrize("matches", ["", "one", "one two"])
+def test_a_pattern_is_no_unit(host, matches):
+    """Systemctl answers for all units that match, with a blank line between them."""
+    for word in ("db@*.service", "db@*"):
+        unit = f"{word.removesuffix('.service')}.service"
+        show(host, unit, "")
+        for command in [each for each in host.answers if each.endswith(unit)]:
+            host.answers[command] = "\n".join(host.answers[command] for _ in matches.split())
+        with pytest.raises(Failure, match="is a pattern: name one|no such cgroup") as raised:
+            groups.resolve(host, word)
+        assert not isinstance(raised.value, NotRunning)
+
+
 @pytest.mark.parametrize(
     ("cgroup", "directory", "unit"),
     [
