@@ -26,6 +26,9 @@ ATTRIBUTES = {
     )
 } | {"nr_requests": "nr_requests"}
 
+#: Of these, those that the kernel refuses if they do not fit the capacity; capacity_bw is the last.
+TESTED = {"default_bw", "default_burst", "default_latency_us", "capacity_request", "capacity_bw"}
+
 _SYSFS = Path("/sys/block")
 _CLASS = Path("/sys/class/block")
 _LINKS = Path("/dev/disk")

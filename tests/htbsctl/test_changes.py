@@ -100,6 +100,36 @@ def test_the_default_reservation_makes_room_for_the_capacity(host, monkeypatch):
     assert written == ["default_bw", "capacity_bw"]
 
 
+@pytest.fixture
+def admits(host, monkeypatch):
+    """A capacity is in force, and the kernel refuses a default reservation that is larger."""
+    iosched = "/sys/block/sdb/queue/iosched"
+    host.put(f"{iosched}/default_bw", "65536\n")
+    host.put(f"{iosched}/capacity_bw", "200000\n")
+    put = host._put
+
+    def test(name, text, *more):
+        files = ("default_bw", "capacity_bw")
+        found = {f"{iosched}/{file}": int(host.read(f"{iosched}/{file}")) for file in files}
+        default, capacity = (found | {str(name): int(text)}).values()
+        if capacity and default > capacity:
+            raise Failure(f"{name}: ENOSPC")
+        put(name, text, *more)
+
+    monkeypatch.setattr(host, "_put", test)
+    return lambda: [int(host.read(f"{iosched}/{file}")) for file in ("default_bw", "capacity_bw")]
+
+
+def test_what_fits_together_is_not_refused(host, admits):
+    """Both rise, or both fall: one alone would not fit what the other is."""
+    for default, capacity in ((1 << 20, 40 << 20), (4096, 8192)):
+        words = "--default-bw", str(default), "--capacity-bw", str(capacity)
+        run(host, 0, "enable", "sdb", *words)
+        assert admits() == [default, capacity]
+    run(host, 1, "enable", "sdb", "--default-bw", "9000", "--capacity-bw", "8500")
+    assert admits() == [4096, 8192]
+
+
 def test_disable_finds_another_name(host):
     host.link("/dev/disk/by-id/wwn-1", "/sys/devices/sdb")
     host.link("/dev/disk/by-id/ata-1", "/sys/devices/sdb")
