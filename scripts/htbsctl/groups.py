@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from htbsctl.failure import Failure
@@ -91,7 +91,7 @@ def resolve(host: Host, word: str) -> Group:
         return _at(host, directory, word)
     if _UNIT.fullmatch(word):
         return _of_unit(host, word)
-    found = list(_named(host, word))
+    found = _named(host, word)
     if len({group.directory for group in found}) > 1:
         names = ", ".join(group.unit or str(group.directory) for group in found)
         raise Failure(f"{word} may be {names}", "name the one you mean as written here")
@@ -147,7 +147,11 @@ def _of_unit(host: Host, unit: str) -> Group:
     return Group(directory, unit)
 
 
-class NotRunning(Failure):
+class Stopped(Failure):
+    """What a word means does not run now."""
+
+
+class NotRunning(Stopped):
     """A unit that systemd knows, but which has no process now.
 
     active: it is up without one, as it has started others and exited: Debian's postgresql.service
@@ -162,12 +166,30 @@ class NotRunning(Failure):
         self.unit, self.active = unit, active
 
 
-def _named(host: Host, word: str) -> Iterator[Group]:
-    """A service, a container or a virtual machine of that name."""
+def _named(host: Host, word: str) -> list[Group]:
+    """A service, a container or a virtual machine of that name.
+
+    Raises Stopped if there is one, and none of them runs.
+    """
+    found, stopped = [], []
+    for find in (_service, _machine, *(partial(_container, engine) for engine in _ENGINES)):
+        try:
+            found += find(host, word)
+        except Stopped as failure:
+            stopped.append(failure)
+    if stopped and not found:
+        raise stopped[0]
+    return found
+
+
+def _service(host: Host, word: str) -> Iterator[Group]:
     command = ("systemctl", "show", "--property=LoadState", "--value", f"{word}.service")
     state = None if _PATTERN.search(word) else host.ask(*command)
     if state not in (None, "", "not-found"):
         yield _of_unit(host, f"{word}.service")
+
+
+def _machine(host: Host, word: str) -> Iterator[Group]:
     domain = _domain(host, word)
     if domain:
         yield domain
@@ -175,12 +197,14 @@ def _named(host: Host, word: str) -> Iterator[Group]:
         unit = host.ask("machinectl", "show", "--property=Unit", "--value", machine)
         if unit:
             yield _of_unit(host, unit)
-    for engine in _ENGINES:
-        said = host.ask(engine, "inspect", "--type", "container", word)
-        found = json.loads(said)[0] if said else {}
-        # An engine takes the beginning of a number for a name.
-        if word in (found.get("Name", "").lstrip("/"), found.get("Id")):
-            yield _of_process(host, found["State"]["Pid"], word)
+
+
+def _container(engine: str, host: Host, word: str) -> Iterator[Group]:
+    said = host.ask(engine, "inspect", "--type", "container", word)
+    found = json.loads(said)[0] if said else {}
+    # An engine takes the beginning of a number for a name.
+    if word in (found.get("Name", "").lstrip("/"), found.get("Id")):
+        yield _of_process(host, found["State"]["Pid"], word)
 
 
 def _machines(host: Host, word: str) -> list[str]:
@@ -207,7 +231,7 @@ def _domain(host: Host, word: str) -> Group | None:
 def _of_process(host: Host, pid: int, word: str) -> Group:
     """A container's cgroup: the one that its engine or systemd made, not one within it."""
     if not pid:
-        raise Failure(f"container {word} is not running", f"start {word}")
+        raise Stopped(f"container {word} is not running", f"start {word}")
     line = host.read(f"/proc/{pid}/cgroup").strip().split("::", 1)[1]
     parts = line.strip("/").split("/")
     ends = [

@@ -30,9 +30,9 @@ def machine(host, name, unit):
     show(host, unit, f"/machine.slice/{unit}")
 
 
-def container(host, cgroup, name="web", number="db12ef"):
+def container(host, cgroup, name="web", number="db12ef", pid=42):
     """What podman says of a container; it takes the beginning of its number, too."""
-    said = json.dumps([{"Name": name, "Id": number, "State": {"Pid": 42}}])
+    said = json.dumps([{"Name": name, "Id": number, "State": {"Pid": pid}}])
     for word in (name, number, number[:2]):
         host.answers[f"podman inspect --type container {word}"] = said
     host.put("/proc/42/cgroup", f"0::{cgroup}\n")
@@ -173,6 +173,18 @@ def test_an_ambiguous_name(host):
     machine(host, "db", "machine-db.scope")
     with pytest.raises(Failure, match="db may be db.service, machine-db.scope"):
         groups.resolve(host, "db")
+
+
+def test_what_runs_comes_before_what_is_stopped(host):
+    """A package's service that is not used beside a container of that name, or the reverse."""
+    container(host, "/machine.slice/libpod-1.scope")
+    show(host, "web.service", "")
+    assert groups.resolve(host, "web").unit == "libpod-1.scope"
+    container(host, "", pid=0)
+    with pytest.raises(NotRunning, match="web.service has no process"):
+        groups.resolve(host, "web")
+    show(host, "web.service", "/system.slice/web.service")
+    assert groups.resolve(host, "web").unit == "web.service"
 
 
 @pytest.mark.parametrize(
