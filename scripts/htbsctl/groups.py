@@ -68,6 +68,9 @@ class Group:
             if not _UNIT.fullmatch(part):
                 break
             found = part
+            # What is below a service or a scope is of another systemd: a user's, a container's.
+            if not part.endswith(".slice"):
+                break
         return found
 
 

@@ -193,6 +193,8 @@ def test_what_runs_comes_before_what_is_stopped(host):
         ("app", "system.slice"),
         ("system.slice/db.service", "db.service"),
         ("system.slice/db.service/worker", "db.service"),
+        ("user.slice/user-1000.slice/user@1000.service/app.slice/db.service", "user@1000.service"),
+        ("system.slice/docker-1.scope/system.slice/db.service", "docker-1.scope"),
         ("docker/1", "system.slice"),
     ],
 )
