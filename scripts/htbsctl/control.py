@@ -121,9 +121,28 @@ def switch_all(host: Host, wanted: dict[Disk, dict[str, str]]) -> dict[Disk, str
             if had[disk] != "htbs":
                 host.write(disk.queue / "scheduler", "htbs", _LOAD)
                 undo(host.write, disk.queue / "scheduler", had[disk])
-            for key in (key for key in disks.ATTRIBUTES if key in attributes):
-                _set(host, disk, key, attributes[key], undo)
+            for key, value in _steps(host, disk, attributes):
+                _set(host, disk, key, value, undo)
     return had
+
+
+def _steps(host: Host, disk: Disk, attributes: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """What to write, in order.
+
+    The kernel tests each write against the capacity in force. Where several are tested, only all of
+    them together have to fit, so there is no capacity until it is written as the last of them.
+    """
+    wanted = dict(attributes)
+    tested = [key for key in disks.TESTED & wanted.keys() if _differs(host, disk, key, wanted[key])]
+    before = disks.number(host, disk.iosched / "capacity_bw") if len(tested) > 1 else 0
+    if before:
+        yield "capacity_bw", "0"
+        wanted.setdefault("capacity_bw", str(before))
+    yield from ((key, wanted[key]) for key in disks.ATTRIBUTES if key in wanted)
+
+
+def _differs(host: Host, disk: Disk, key: str, value: str) -> bool:
+    return disks.number(host, disk.queue / disks.ATTRIBUTES[key]) != int(value)
 
 
 def _set(host: Host, disk: Disk, key: str, value: str, undo: Callable[..., None]) -> None:

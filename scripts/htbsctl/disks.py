@@ -26,6 +26,9 @@ ATTRIBUTES = {
     )
 } | {"nr_requests": "nr_requests"}
 
+#: Of these, those that the kernel refuses if they do not fit the capacity; capacity_bw is the last.
+TESTED = {"default_bw", "default_burst", "default_latency_us", "capacity_request", "capacity_bw"}
+
 _SYSFS = Path("/sys/block")
 _CLASS = Path("/sys/class/block")
 _LINKS = Path("/dev/disk")
@@ -213,12 +216,14 @@ def _nvme_paths(host: Host, block: str) -> list[str]:
 
 
 def _below(host: Host, block: str) -> list[Disk]:
-    """The disks below a block device; itself, if it stands on no other."""
+    """The disks below a block device; itself, if it stands on no other or has a scheduler."""
     path = host.path(_CLASS / block).resolve()
     if (path / "partition").exists():
         return _below(host, path.parent.name)
-    under = sorted(each.name for each in path.glob("slaves/*"))
+    disk = _disk(host, path.name)
+    # Request-based multipath is scheduled; the schedulers of its paths see none of its requests.
+    scheduled = disk and schedulers(host, disk)
+    under = [] if scheduled else sorted(each.name for each in path.glob("slaves/*"))
     if under:
         return [disk for name in under for disk in _below(host, name)]
-    disk = _disk(host, path.name)
     return [disk] if disk else []

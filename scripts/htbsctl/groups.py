@@ -6,13 +6,15 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from htbsctl.failure import Failure
 from htbsctl.host import Host, printable
 
 _UNIT = re.compile(r"[^/]+\.(service|slice|scope|socket|mount|swap)")
+# systemctl takes it for a pattern, and answers for each unit that matches, or with nothing.
+_PATTERN = re.compile(r"[*?[]")
 # A user's systemd, below which are the units of the user.
 _USER = re.compile(r"user@\d+\.service")
 _ENGINES = ("podman", "docker")
@@ -66,6 +68,9 @@ class Group:
             if not _UNIT.fullmatch(part):
                 break
             found = part
+            # What is below a service or a scope is of another systemd: a user's, a container's.
+            if not part.endswith(".slice"):
+                break
         return found
 
 
@@ -89,7 +94,7 @@ def resolve(host: Host, word: str) -> Group:
         return _at(host, directory, word)
     if _UNIT.fullmatch(word):
         return _of_unit(host, word)
-    found = list(_named(host, word))
+    found = _named(host, word)
     if len({group.directory for group in found}) > 1:
         names = ", ".join(group.unit or str(group.directory) for group in found)
         raise Failure(f"{word} may be {names}", "name the one you mean as written here")
@@ -132,6 +137,8 @@ def _at(host: Host, directory: Path, word: str) -> Group:
 
 
 def _of_unit(host: Host, unit: str) -> Group:
+    if _PATTERN.search(unit):
+        raise Failure(f"{unit} is a pattern", "name one unit, as systemctl list-units shows it")
     said = host.do("systemctl", "show", "--property=LoadState,ActiveState,ControlGroup", unit)
     keys = dict(line.split("=", 1) for line in said.splitlines())
     if keys.get("LoadState") == "not-found":
@@ -143,7 +150,11 @@ def _of_unit(host: Host, unit: str) -> Group:
     return Group(directory, unit)
 
 
-class NotRunning(Failure):
+class Stopped(Failure):
+    """What a word means does not run now."""
+
+
+class NotRunning(Stopped):
     """A unit that systemd knows, but which has no process now.
 
     active: it is up without one, as it has started others and exited: Debian's postgresql.service
@@ -158,11 +169,30 @@ class NotRunning(Failure):
         self.unit, self.active = unit, active
 
 
-def _named(host: Host, word: str) -> Iterator[Group]:
-    """A service, a container or a virtual machine of that name."""
-    state = host.ask("systemctl", "show", "--property=LoadState", "--value", f"{word}.service")
+def _named(host: Host, word: str) -> list[Group]:
+    """A service, a container or a virtual machine of that name.
+
+    Raises Stopped if there is one, and none of them runs.
+    """
+    found, stopped = [], []
+    for find in (_service, _machine, *(partial(_container, engine) for engine in _ENGINES)):
+        try:
+            found += find(host, word)
+        except Stopped as failure:
+            stopped.append(failure)
+    if stopped and not found:
+        raise stopped[0]
+    return found
+
+
+def _service(host: Host, word: str) -> Iterator[Group]:
+    command = ("systemctl", "show", "--property=LoadState", "--value", f"{word}.service")
+    state = None if _PATTERN.search(word) else host.ask(*command)
     if state not in (None, "", "not-found"):
         yield _of_unit(host, f"{word}.service")
+
+
+def _machine(host: Host, word: str) -> Iterator[Group]:
     domain = _domain(host, word)
     if domain:
         yield domain
@@ -170,12 +200,14 @@ def _named(host: Host, word: str) -> Iterator[Group]:
         unit = host.ask("machinectl", "show", "--property=Unit", "--value", machine)
         if unit:
             yield _of_unit(host, unit)
-    for engine in _ENGINES:
-        said = host.ask(engine, "inspect", "--type", "container", word)
-        found = json.loads(said)[0] if said else {}
-        # An engine takes the beginning of a number for a name.
-        if word in (found.get("Name", "").lstrip("/"), found.get("Id")):
-            yield _of_process(host, found["State"]["Pid"], word)
+
+
+def _container(engine: str, host: Host, word: str) -> Iterator[Group]:
+    said = host.ask(engine, "inspect", "--type", "container", word)
+    found = json.loads(said)[0] if said else {}
+    # An engine takes the beginning of a number for a name.
+    if word in (found.get("Name", "").lstrip("/"), found.get("Id")):
+        yield _of_process(host, found["State"]["Pid"], word)
 
 
 def _machines(host: Host, word: str) -> list[str]:
@@ -202,7 +234,7 @@ def _domain(host: Host, word: str) -> Group | None:
 def _of_process(host: Host, pid: int, word: str) -> Group:
     """A container's cgroup: the one that its engine or systemd made, not one within it."""
     if not pid:
-        raise Failure(f"container {word} is not running", f"start {word}")
+        raise Stopped(f"container {word} is not running", f"start {word}")
     line = host.read(f"/proc/{pid}/cgroup").strip().split("::", 1)[1]
     parts = line.strip("/").split("/")
     ends = [

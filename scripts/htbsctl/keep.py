@@ -47,8 +47,30 @@ def of_group(host: Host, kept: Store, group: Group | None, names: set[str]) -> s
     }
 
 
+def split_devices(host: Host, kept: Store, found: list[Disk]) -> None:
+    """Have a line for each disk in place of one that means several, of which some are changed."""
+    for word, attributes in kept.devices().items():
+        every = _several(host, word, found)
+        if every:
+            kept.forget_device(word)
+        for name in every:
+            kept.set_device(name, attributes | kept.devices().get(name, {}))
+
+
+def split_reservations(host: Host, kept: Store, targets: set[str], found: list[Disk]) -> None:
+    """The same for the reservations of some targets."""
+    for (target, word), promised in kept.reservations().items():
+        every = _several(host, word, found) if target in targets else []
+        if every:
+            kept.set_reservation(target, word, None)
+        for name in every:
+            if (target, name) not in kept.reservations():
+                kept.set_reservation(target, name, promised)
+
+
 def enable(host: Host, kept: Store, disk: Disk, attributes: dict[str, str]) -> dict[str, str]:
     """Have a line for a disk, in place of those that mean it; its attributes, old and new."""
+    split_devices(host, kept, [disk])
     name, every = disks.stable(host, disk), attributes
     for word in of_disks(host, kept, [disk], disk.name) & kept.devices().keys():
         every = kept.devices()[word] | every
@@ -62,6 +84,7 @@ def reserve(host: Host, kept: Store, name: str, disk: Disk, promised: Reservatio
     """Have a line for a group and a disk, in place of those that mean the same."""
     group, stable = _directory(host, name), disks.stable(host, disk)
     targets = of_group(host, kept, Group(group) if group else None, {name})
+    split_reservations(host, kept, targets, [disk])
     devices = of_disks(host, kept, [disk], disk.name)
     for word, device in list(kept.reservations()):
         if word in targets and device in devices and (word, device) != (name, stable):
@@ -113,6 +136,13 @@ def apply(host: Host, kept: Store) -> Iterator[str]:
                     yield f"{group.directory}: {promised.text()} on {disk.name}"
             except Failure as failure:
                 yield f"{FAILED}{failure}"
+
+
+def _several(host: Host, word: str, found: list[Disk]) -> list[str]:
+    """The names of the disks of a device, if it means several, and some of these."""
+    every = there(host, word)
+    some = len(every) > 1 and set(every) & set(found)
+    return [disks.stable(host, disk) for disk in every] if some else []
 
 
 def _directory(host: Host, word: str) -> Path | None:

@@ -41,6 +41,26 @@ def test_all_disks_of_an_array_or_none(array):
     assert set(Store(array).devices()) == {"sda", "sdb"}
 
 
+def test_a_change_of_one_disk_of_a_line_keeps_the_others(array):
+    """Whoever edits the file may write one line for all disks of an array."""
+    text = "device md0 nr_requests=128\nreserve /app md0 bw=4M burst=64K latency=1s\n"
+    array.put(str(FILE), text)
+    run(array, 0, "enable", "md0", "--capacity-bw", "5000")
+    attributes = {"nr_requests": "128", "capacity_bw": "5000"}
+    assert Store(array).devices() == {"sda": attributes, "sdb": attributes}
+    array.put(str(FILE), text)
+    array.put("/sys/block/sdb/queue/scheduler", "none mq-deadline [htbs]\n")
+    for words in (("disable", "sdb"), ("release", "/app", "sdb")):
+        run(array, 0, *words)
+    assert array.read(FILE) == text.replace("md0", "sda")
+    array.put("/sys/block/sdb/queue/scheduler", "none mq-deadline [htbs]\n")
+    array.put(str(FILE), text)
+    array.group("/app")
+    run(array, 0, "reserve", "/app", "sdb", "--bw", "8M")
+    found = {device: each.bw >> 20 for (_, device), each in Store(array).reservations().items()}
+    assert found == {"sda": 4, "sdb": 8}
+
+
 def test_a_refused_attribute_takes_back_the_others(host):
     host.refuses.add("/sys/block/sdb/queue/nr_requests 100000")
     run(host, 1, "enable", "sdb", "--capacity-bw", "5000", "--nr-requests", "100000")
@@ -78,6 +98,36 @@ def test_the_default_reservation_makes_room_for_the_capacity(host, monkeypatch):
     monkeypatch.setattr(host, "write", lambda file, *_: written.append(file.name))
     run(host, 0, "enable", "sdb", "--capacity-bw", "160000", "--default-bw", "65536")
     assert written == ["default_bw", "capacity_bw"]
+
+
+@pytest.fixture
+def admits(host, monkeypatch):
+    """A capacity is in force, and the kernel refuses a default reservation that is larger."""
+    iosched = "/sys/block/sdb/queue/iosched"
+    host.put(f"{iosched}/default_bw", "65536\n")
+    host.put(f"{iosched}/capacity_bw", "200000\n")
+    put = host._put
+
+    def test(name, text, *more):
+        files = ("default_bw", "capacity_bw")
+        found = {f"{iosched}/{file}": int(host.read(f"{iosched}/{file}")) for file in files}
+        default, capacity = (found | {str(name): int(text)}).values()
+        if capacity and default > capacity:
+            raise Failure(f"{name}: ENOSPC")
+        put(name, text, *more)
+
+    monkeypatch.setattr(host, "_put", test)
+    return lambda: [int(host.read(f"{iosched}/{file}")) for file in ("default_bw", "capacity_bw")]
+
+
+def test_what_fits_together_is_not_refused(host, admits):
+    """Both rise, or both fall: one alone would not fit what the other is."""
+    for default, capacity in ((1 << 20, 40 << 20), (4096, 8192)):
+        words = "--default-bw", str(default), "--capacity-bw", str(capacity)
+        run(host, 0, "enable", "sdb", *words)
+        assert admits() == [default, capacity]
+    run(host, 1, "enable", "sdb", "--default-bw", "9000", "--capacity-bw", "8500")
+    assert admits() == [4096, 8192]
 
 
 def test_disable_finds_another_name(host):

@@ -39,6 +39,16 @@ def test_a_volume_means_the_disks_below_it(host):
         disks.one(host, "dm-0")
 
 
+def test_multipath_is_a_disk_if_it_has_a_scheduler(host):
+    """What request-based multipath sends to its paths bypasses their schedulers."""
+    volume(host, "dm-0", "253:0", "sda", "sdb")
+    volume(host, "dm-1", "253:1", "dm-0")
+    assert names(host, "dm-1") == ["sda", "sdb"]
+    host.put("/sys/devices/dm-0/queue/scheduler", "[none] mq-deadline htbs\n")
+    for word in ("dm-0", "dm-1"):
+        assert names(host, word) == ["dm-0"]
+
+
 @pytest.mark.parametrize("on_htbs", [True, False])
 @pytest.mark.parametrize("claims", [True, False])
 @pytest.mark.parametrize("found", [True, False])

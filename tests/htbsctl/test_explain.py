@@ -3,7 +3,8 @@
 import pytest
 
 from htbsctl import disks
-from htbsctl.commands import explain
+from htbsctl.commands import explain, fit
+from htbsctl.failure import Failure
 from htbsctl.groups import resolve
 
 
@@ -53,3 +54,24 @@ def test_buffered_writes(host):
     host.put("/sys/fs/cgroup/cgroup.controllers", "io\n")
     [sentence] = charging(host)
     assert "its buffered writes are charged to the root" in sentence
+
+
+LINE = "8:16 bw=4194304 burst=1048576 latency=1000000"
+
+
+@pytest.mark.parametrize("cap", ["", " max=8388608"])
+def test_what_shares_the_roots_reservation_has_numbers_of_its_own(host, cap):
+    """The kernel counts a group at the root only if the root has a max: the group has no line."""
+    host.put("/sys/fs/cgroup/io.htbs", f"{LINE}{cap}\n")
+    host.put("/sys/fs/cgroup/io.htbs.stat", "8:16 inserted=0\n")
+    host.group("/app", f"{LINE}{cap} inherited\n")
+    host.put("/sys/fs/cgroup/app/io.htbs.stat", "" if cap else "8:16 inserted=9\n")
+    app, disk = resolve(host, "app"), disks.one(host, "sdb")
+    assert explain.counted(host, app, disk) == (resolve(host, "/") if cap else app)
+    [sentence] = explain._reservation(host, app, disk)
+    assert sentence.startswith("/app shares the reservation of /: ")
+    if cap:
+        with pytest.raises(Failure, match="shares the reservation of a group above it"):
+            fit._alone(host, app, disk)
+    else:
+        fit._alone(host, app, disk)

@@ -30,9 +30,9 @@ def machine(host, name, unit):
     show(host, unit, f"/machine.slice/{unit}")
 
 
-def container(host, cgroup, name="web", number="db12ef"):
+def container(host, cgroup, name="web", number="db12ef", pid=42):
     """What podman says of a container; it takes the beginning of its number, too."""
-    said = json.dumps([{"Name": name, "Id": number, "State": {"Pid": 42}}])
+    said = json.dumps([{"Name": name, "Id": number, "State": {"Pid": pid}}])
     for word in (name, number, number[:2]):
         host.answers[f"podman inspect --type container {word}"] = said
     host.put("/proc/42/cgroup", f"0::{cgroup}\n")
@@ -82,6 +82,19 @@ def test_a_unit_that_systemd_does_not_know(host):
     show(host, "db.service", "", "not-found")
     with pytest.raises(Failure, match="systemd knows no db.service"):
         groups.resolve(host, "db.service")
+
+
+@pytest.mark.parametrize("matches", ["", "one", "one two"])
+def test_a_pattern_is_no_unit(host, matches):
+    """Systemctl answers for all units that match, with a blank line between them."""
+    for word in ("db@*.service", "db@*"):
+        unit = f"{word.removesuffix('.service')}.service"
+        show(host, unit, "")
+        for command in [each for each in host.answers if each.endswith(unit)]:
+            host.answers[command] = "\n".join(host.answers[command] for _ in matches.split())
+        with pytest.raises(Failure, match="is a pattern: name one|no such cgroup") as raised:
+            groups.resolve(host, word)
+        assert not isinstance(raised.value, NotRunning)
 
 
 @pytest.mark.parametrize(
@@ -162,12 +175,26 @@ def test_an_ambiguous_name(host):
         groups.resolve(host, "db")
 
 
+def test_what_runs_comes_before_what_is_stopped(host):
+    """A package's service that is not used beside a container of that name, or the reverse."""
+    container(host, "/machine.slice/libpod-1.scope")
+    show(host, "web.service", "")
+    assert groups.resolve(host, "web").unit == "libpod-1.scope"
+    container(host, "", pid=0)
+    with pytest.raises(NotRunning, match="web.service has no process"):
+        groups.resolve(host, "web")
+    show(host, "web.service", "/system.slice/web.service")
+    assert groups.resolve(host, "web").unit == "web.service"
+
+
 @pytest.mark.parametrize(
     ("path", "unit"),
     [
         ("app", "system.slice"),
         ("system.slice/db.service", "db.service"),
         ("system.slice/db.service/worker", "db.service"),
+        ("user.slice/user-1000.slice/user@1000.service/app.slice/db.service", "user@1000.service"),
+        ("system.slice/docker-1.scope/system.slice/db.service", "docker-1.scope"),
         ("docker/1", "system.slice"),
     ],
 )

@@ -46,3 +46,12 @@ def test_one_that_fails_does_not_keep_the_others_back(kept):
     said = list(keep.apply(kept, Store(kept)))
     assert said[1].startswith("failed: no io.htbs in /sys/fs/cgroup/app: load the module")
     assert said[2].startswith("/sys/fs/cgroup/other: bw 8 MiB/s")
+
+
+def test_a_pattern_does_not_keep_the_others_back(kept):
+    unit = "db@*.service"
+    command = f"systemctl show --property=LoadState,ActiveState,ControlGroup {unit}"
+    kept.answers[command] = "LoadState=loaded\n\nLoadState=loaded\n"
+    kept.put(str(FILE), f"reserve {unit} sdb bw=4M\nreserve app sdb bw=8M\n")
+    said = list(keep.apply(kept, Store(kept)))
+    assert said == ["/sys/fs/cgroup/app: bw 8 MiB/s on sdb"]

@@ -87,6 +87,23 @@ def test_merges_are_counted_and_front_merges_move_a_request():
     assert sums[DATABASE].read == 12288
 
 
+def test_a_request_that_is_merged_into_another_is_not_taken_for_a_later_one():
+    """A gap between two requests is filled, and later the second's sector is read again."""
+    sums = summary(
+        Record(100, blktrace.INSERT, 0, 8, 4096, DATABASE),
+        Record(110, blktrace.INSERT, 0, 24, 4096, DATABASE),
+        Record(120, blktrace.BACK_MERGE, 0, 16, 4096, DATABASE),
+        Record(120, blktrace.BACK_MERGE, 0, 24, 4096, DATABASE),
+        Record(300, blktrace.ISSUE, 0, 8, 12288, DATABASE),
+        Record(400, blktrace.COMPLETE, 0, 8, 12288, 0),
+        Record(9000, blktrace.INSERT, 0, 24, 4096, BACKUP),
+        Record(9050, blktrace.ISSUE, 0, 24, 4096, BACKUP),
+        Record(9100, blktrace.COMPLETE, 0, 24, 4096, 0),
+    )
+    assert sums[DATABASE].merged == 2
+    assert (list(sums[DATABASE].queued), list(sums[BACKUP].queued)) == ([200], [50])
+
+
 def test_a_requeued_request_is_counted_once():
     sums = summary(
         Record(100, blktrace.INSERT, 0, 8, 4096, DATABASE),

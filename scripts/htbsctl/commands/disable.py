@@ -32,6 +32,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
             found = []
         chosen = {disk: _choice(host, disk, args.scheduler) for disk in found}
         if not args.dry_run:
+            keep.split_devices(host, kept, found)
             for device in keep.of_disks(host, kept, found, args.device):
                 kept.forget_device(device)
             with kept.saved():

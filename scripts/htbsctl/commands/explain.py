@@ -48,7 +48,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
     for disk in found:
         if disks.scheduler(host, disk) != "htbs":
             raise Failure(f"{disk.name} is not on HTBS", f"htbsctl enable {args.device}")
-        seen = _look(host, payer(host, group, disk) or group, disk, args.seconds)
+        seen = _look(host, counted(host, group, disk), disk, args.seconds)
         for sentence in (
             *_reservation(host, group, disk),
             *_rates(seen),
@@ -60,7 +60,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
 
 
 def payer(host: Host, group: Group, disk: Disk) -> Group | None:
-    """The group that requests of a group are charged to; None: the default reservation is."""
+    """The group whose reservation is in force for a group; None: the default one is."""
     line = control.in_force(host, group, disk)
     if line is None or line.origin == "default":
         return None
@@ -68,6 +68,15 @@ def payer(host: Host, group: Group, disk: Disk) -> Group | None:
         return group
     parent = Group(group.directory.parent)
     return payer(host, parent, disk)
+
+
+def counted(host: Host, group: Group, disk: Disk) -> Group:
+    """The group that has the numbers of a group: itself, if it has a line, or an ancestor.
+
+    Groups that share the root's reservation have numbers of their own, unless the root has a max.
+    """
+    own = disk.number in control.statistics(host, group)
+    return group if own else payer(host, group, disk) or group
 
 
 def _reservation(host: Host, group: Group, disk: Disk) -> list[str]:

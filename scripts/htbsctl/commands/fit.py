@@ -88,7 +88,9 @@ def _alone(host: Host, group: Group, disk: Disk) -> None:
     """Have a group's requests counted as its own. Raises Failure if they are an ancestor's."""
     control.prepare(host, group)
     line = control.in_force(host, group, disk)
-    if line and line.origin == "inherited":
+    # Those that share the root's reservation are charged themselves, and have a line for that.
+    own = disk.number in control.statistics(host, group)
+    if line and line.origin == "inherited" and not own:
         raise Failure(
             f"{group.short(host)} shares the reservation of a group above it",
             "name that group, or release its reservation first",

@@ -27,6 +27,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
         group, names, failure = _group(host, args.target)
         released = [disk for disk in found if group and control.of_group(host, group, disk)]
         targets = keep.of_group(host, kept, group, names)
+        keep.split_reservations(host, kept, targets, found)
         devices = keep.of_disks(host, kept, found, args.device)
         lines = [key for key in kept.reservations() if key[0] in targets and key[1] in devices]
         if not released and not lines:

@@ -63,6 +63,8 @@ class Requests:
                 self._inserted[key].append(record.time)
             case blktrace.BACK_MERGE:
                 self.sums[record.cgroup].merged += 1
+                # What is merged may be a request that was inserted: it is not issued any more.
+                _first(self._inserted, key)
             case blktrace.FRONT_MERGE:
                 self.sums[record.cgroup].merged += 1
                 old = (record.sector + record.size // _SECTOR, key[1])
