@@ -12,7 +12,7 @@ from htbsctl.failure import Failure
 
 _CREATE, _MOVED_TO, _ONLYDIR = 0x100, 0x80, 0x01000000
 _READ = 1 << 16
-_REMEDY = "raise fs.inotify.max_user_watches by sysctl"
+_REMEDY = "raise fs.inotify.max_user_{} by sysctl"
 
 
 class Directories:
@@ -26,7 +26,7 @@ class Directories:
     def __enter__(self) -> "Directories":
         self._handle = self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self._handle < 0:
-            raise Failure(f"inotify: {os.strerror(ctypes.get_errno())}", _REMEDY)
+            raise _failure("instances")
         self._watch_all()
         return self
 
@@ -60,4 +60,8 @@ class Directories:
         flags = _CREATE | _MOVED_TO | _ONLYDIR
         watch = self._libc.inotify_add_watch(self._handle, os.fsencode(directory), flags)
         if watch < 0 and ctypes.get_errno() != errno.ENOENT:
-            raise Failure(f"inotify: {os.strerror(ctypes.get_errno())}", _REMEDY)
+            raise _failure("watches")
+
+
+def _failure(limit: str) -> Failure:
+    return Failure(f"inotify: {os.strerror(ctypes.get_errno())}", _REMEDY.format(limit))

@@ -121,21 +121,25 @@ def apply(host: Host, kept: Store) -> Iterator[str]:
                 yield f"{FAILED}{failure}"
     for (word, device), promised in kept.reservations().items():
         for disk in there(host, device):
-            # One that was taken off HTBS keeps its reservations until it is on it again.
-            if disks.scheduler(host, disk) != "htbs":
-                continue
             try:
-                group = groups.resolve(host, word)
-            except Failure:
-                # It comes back to this when the group is there.
-                continue
-            try:
-                control.prepare(host, group)
-                if not _has(control.of_group(host, group, disk), promised):
-                    control.write(host, group, disk, promised.whole())
-                    yield f"{group.directory}: {promised.text()} on {disk.name}"
+                yield from _reserve(host, word, disk, promised)
             except Failure as failure:
                 yield f"{FAILED}{failure}"
+
+
+def _reserve(host: Host, word: str, disk: Disk, promised: Reservation) -> Iterator[str]:
+    # A disk that was taken off HTBS keeps its reservations until it is on it again.
+    if disks.scheduler(host, disk) != "htbs":
+        return
+    try:
+        group = groups.resolve(host, word)
+    except Failure:
+        # It comes back to this when the group is there.
+        return
+    control.prepare(host, group)
+    if not _has(control.of_group(host, group, disk), promised):
+        control.write(host, group, disk, promised.whole())
+        yield f"{group.directory}: {promised.text()} on {disk.name}"
 
 
 def _several(host: Host, word: str, found: list[Disk]) -> list[str]:

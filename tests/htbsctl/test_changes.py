@@ -283,6 +283,14 @@ def test_reserve_tells_whether_a_reservation_changes(host, capsys):
     assert answer(host, capsys, *words, "--dry-run") == changed
 
 
+@pytest.mark.parametrize("words", [("disable", "sdb"), ("release", "/app", "sdb")])
+def test_a_dry_run_writes_nothing(host, words):
+    """Not even a lock, so that no right to write is needed."""
+    host.group("/app", "8:16 bw=4194304 burst=65536 latency=50000\n")
+    run(host, 0, *words, "--dry-run")
+    assert not host.exists(FILE.parent)
+
+
 def test_lines_stay_in_their_order(host):
     text = "# ours\nreserve /sys/fs/cgroup/app sdb bw=4M burst=64K latency=1s\ndevice sda\n"
     host.put(str(FILE), text)

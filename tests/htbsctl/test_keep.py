@@ -2,7 +2,7 @@
 
 import pytest
 
-from htbsctl import keep
+from htbsctl import disks, keep
 from htbsctl.store import FILE, Store
 
 CONF = """device sda nr_requests=128
@@ -55,3 +55,15 @@ def test_a_pattern_does_not_keep_the_others_back(kept):
     kept.put(str(FILE), f"reserve {unit} sdb bw=4M\nreserve app sdb bw=8M\n")
     said = list(keep.apply(kept, Store(kept)))
     assert said == ["/sys/fs/cgroup/app: bw 8 MiB/s on sdb"]
+
+
+def test_a_disk_that_goes_away_does_not_keep_the_others_back(kept, monkeypatch):
+    """It was found, and its scheduler cannot be read."""
+    kept.put(str(FILE), "reserve app sda bw=4M\nreserve app sdb bw=8M\n")
+    found = disks.resolve(kept, "sda")
+    kept.path("/sys/block/sda/queue/scheduler").unlink()
+    there = keep.there
+    monkeypatch.setattr(keep, "there", lambda *args: found if args[1] == "sda" else there(*args))
+    said = list(keep.apply(kept, Store(kept)))
+    assert said[0].startswith("failed: ")
+    assert said[1:] == ["/sys/fs/cgroup/app: bw 8 MiB/s on sdb"]

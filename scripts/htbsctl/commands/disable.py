@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(host: Host, args: argparse.Namespace) -> int:
     """Switch each disk. Its reservations are kept in /etc/htbs for the next enable."""
-    with store.locked(host) as kept:
+    with store.locked(host, args.dry_run) as kept:
         try:
             found = disks.resolve(host, args.device)
         except Failure:

@@ -22,7 +22,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
     """Remove it from the group, if that is there, and from what is kept."""
     dry = args.dry_run
     did, forgot = ("would release", "would forget") if dry else ("released", "forgot")
-    with store.locked(host) as kept:
+    with store.locked(host, dry) as kept:
         found = _disks(host, args.device, kept)
         group, names, failure = _group(host, args.target)
         released = [disk for disk in found if group and control.of_group(host, group, disk)]
