@@ -188,7 +188,7 @@ static enum hrtimer_restart htbs_cap_timer_expired(struct hrtimer *timer)
 
 	if (wakes)
 		htbs_wake_tag_waiters(dev->queue);
-	if (READ_ONCE(dev->has_work))
+	if (htbs_device_has_work(dev))
 		blk_mq_run_hw_queues(dev->queue, true);
 	return HRTIMER_NORESTART;
 }

@@ -4,6 +4,7 @@
  * gives back.
  */
 #include <linux/blk-mq.h>
+#include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/preempt.h>
 
@@ -171,6 +172,7 @@ void htbs_completed_request(struct request *rq, u64 now)
 {
 	struct htbs_device *dev = htbs_device_of(rq->q);
 	struct htbs_completion *done = NULL;
+	unsigned long flags;
 	bool prompt;
 	u32 turn;
 	u64 at;
@@ -180,19 +182,22 @@ void htbs_completed_request(struct request *rq, u64 now)
 		return;
 
 	at = htbs_completion_time(rq, now);
-	/* Completions that are put into the ring later wait until this one is there. */
-	preempt_disable();
+	/*
+	 * Completions that are put into the ring later wait until this one is there: neither
+	 * another task nor a softirq after an interrupt runs here meanwhile.
+	 */
+	local_irq_save(flags);
 	if (!READ_ONCE(dev->prompt))
 		done = htbs_completions_claim(&dev->completions, &turn);
 	if (!done) {
-		preempt_enable();
+		local_irq_restore(flags);
 		htbs_complete_now(dev, rq, at);
 		return;
 	}
 	htbs_describe_completion(rq, at, done);
 	htbs_completions_publish(done, turn);
 	prompt = READ_ONCE(dev->prompt);
-	preempt_enable();
+	local_irq_restore(flags);
 	if (prompt || htbs_completions_traced())
 		htbs_account_now(dev, rq->mq_hctx, NULL, at);
 }

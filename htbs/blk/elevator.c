@@ -45,9 +45,7 @@ static const struct htbs_params htbs_defaults = {
 
 static bool htbs_has_work(struct blk_mq_hw_ctx *hctx)
 {
-	const struct htbs_device *dev = htbs_device_of(hctx->queue);
-
-	return htbs_ahead_any(&dev->ahead) | READ_ONCE(dev->has_work);
+	return htbs_device_has_work(htbs_device_of(hctx->queue));
 }
 
 static void htbs_resize(struct request_queue *q)

@@ -28,7 +28,7 @@ static enum hrtimer_restart htbs_idle_timer_expired(struct hrtimer *timer)
 		htbs_idle_timer_arm(dev);
 	htbs_device_unlock(dev, flags);
 
-	if (READ_ONCE(dev->has_work))
+	if (htbs_device_has_work(dev))
 		blk_mq_run_hw_queues(dev->queue, true);
 	return HRTIMER_NORESTART;
 }

@@ -376,8 +376,12 @@ void htbs_limit_tag_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	int left;
 
 	left = atomic_sub_return(data->nr_tags, &tags->left);
-	if (htbs_op_issued_as_root(opf))
+	if (htbs_op_issued_as_root(opf)) {
+		/* These are not counted anew, and must not wrap it. */
+		if (unlikely(left < INT_MIN / 2))
+			atomic_set(&tags->left, INT_MIN / 2);
 		return;
+	}
 	if (left < 0 || htbs_async_depth(data->q) < data->q->nr_requests)
 		htbs_limit_visible(left, opf, data);
 }

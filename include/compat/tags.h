@@ -62,10 +62,10 @@ static inline unsigned int htbs_hctx_tags(const struct blk_mq_hw_ctx *hctx)
 /**
  * htbs_tags_now() - how many tags of the driver a hardware queue may use now
  * @hctx: the hardware queue
- * @tags: all that it has
+ * @tags: how many it has if it is not mapped to a CPU, and has none itself
  *
- * Queues that share a set of tags have equal parts of it, as in hctx_may_queue(), while they
- * have requests.
+ * Any queue with this set of tags may resize it, by its nr_requests. Queues that share the set have
+ * equal parts of it, as in hctx_may_queue(), while they have requests.
  *
  * Return: tags.
  */
@@ -73,7 +73,10 @@ static inline unsigned int htbs_tags_now(const struct blk_mq_hw_ctx *hctx, unsig
 {
 	unsigned int users;
 
-	if (!(hctx->flags & BLK_MQ_F_TAG_QUEUE_SHARED) || !hctx->tags || tags == 1)
+	if (!hctx->tags)
+		return tags;
+	tags = READ_ONCE(hctx->tags->bitmap_tags.sb.depth);
+	if (!(hctx->flags & BLK_MQ_F_TAG_QUEUE_SHARED) || tags == 1)
 		return tags;
 	/* Older kernels count in an atomic_t. */
 	users = READ_ONCE(*(const unsigned int *)&hctx->tags->active_queues);

@@ -138,7 +138,7 @@ struct htbs_reservation {
  * @queue: the queue (constant)
  * @devt: its disk's number, for the traces (constant): a group may outlive the
  *	disk
- * @hctx_tags: the tags that the driver has for a hardware queue that is not polled (constant)
+ * @hctx_tags: the tags that the driver had for a hardware queue that is not polled (constant)
  * @tag_sets: how many times it has these (constant)
  * @tags: what is known of the tags of each hardware queue (tag_depth.c; constant)
  * @shared: the root's reservation, which groups without one share (constant)
@@ -305,6 +305,20 @@ static __always_inline void htbs_device_publish(struct htbs_device *dev)
 	has_work = dev->first || htbs_policy_has_work(&dev->policy);
 	if (dev->has_work != has_work)
 		WRITE_ONCE(dev->has_work, has_work);
+}
+
+/**
+ * htbs_device_has_work() - whether blk-mq has to ask for requests
+ * @dev: the device, not locked
+ *
+ * A run of a hardware queue ends when a request finds no tag there. What is in the ring by then
+ * is dispatched, so dev->has_work does not tell of it.
+ *
+ * Return: true if it has to.
+ */
+static inline bool htbs_device_has_work(const struct htbs_device *dev)
+{
+	return htbs_ahead_any(&dev->ahead) | READ_ONCE(dev->has_work);
 }
 
 /**
