@@ -2,7 +2,7 @@
 
 Two applications share a 7200 rpm disk. app1 reads 4k blocks at random and has a reservation of
 200 KB/s within 50 ms; app2 reads 4k blocks in sequence and has one of 800 KB/s within 100 ms. Both
-are synchronous: each has one request under way at a time. pClock serves them in turn, which costs
+are synchronous: each has one request outstanding at a time. pClock serves them in turn, which costs
 a seek for every request. The paper's rule keeps the disk for a sequential reader for up to 20
 requests and waits up to 10 ms for each. HTBS, as it is loaded, keeps the disk for it as long as the
 other's deadline allows.

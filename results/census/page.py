@@ -30,7 +30,7 @@ second to eight: so short a run has the time in it in which HTBS learns what the
 reservations that a drive could not keep is not asked of it.
 
 **Feasible.** A set of reservations is feasible if it could be kept with one request at a time in
-the drive: in the mean it takes nine tenths of the drive's time, by its data sheet, and each latency
+the drive: on average it takes nine tenths of the drive's time, by its data sheet, and each latency
 is as long as what this group and those with a shorter one take for a request each at worst, behind
 the longest request of all others. Cleaning, erasures and a hypervisor's tail (five slices) count. A
 write cache does not: whoever holds the others to their part has each write on the medium in time.

@@ -60,7 +60,7 @@ def _share(jobs: Iterable[Job], its: DiskTimes | FlashTimes) -> tuple[float, flo
 
 
 def share(jobs: Iterable[Job], drive: Disk | Flash) -> float:
-    """The part of the time that all take in the mean."""
+    """The part of the time that all take on average."""
     rest = REST if any(not job.reservation for job in jobs) else 0
     return sum(_share(_promised(jobs), times(drive))) + rest
 

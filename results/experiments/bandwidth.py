@@ -92,7 +92,7 @@ STUDY = study(
     """
 The paper's experiment 5.1 and figure 4. app1 reads 4k blocks at random and has reserved 200 KB/s
 within 50 ms; app2 reads 4k blocks in sequence and has reserved 800 KB/s within 100 ms. Both have
-one request under way at a time. Five minutes.
+one request outstanding at a time. Five minutes.
 """,
     Setting(drives.PAPER, (APP1, APP2), schedulers.ALL, 300),
 )

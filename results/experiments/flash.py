@@ -114,7 +114,7 @@ NEIGHBOUR = neighbour.study(
     "A neighbour that floods a flash drive",
     """
 app1 and app2 ask for what they have reserved, in equal steps; the neighbour writes at random, 32
-under way at a time, on a full drive, so that every write makes it collect garbage. 3 seconds.
+outstanding at a time, on a full drive, so that every write makes it collect garbage. 3 seconds.
 """,
     Setting(
         drives.FLASH,

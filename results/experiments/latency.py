@@ -53,8 +53,8 @@ def why(case: str, runs: Runs) -> str:
     one, twenty = runs[case]["htbs-1"]["app2"], runs[case]["htbs-20"]["app2"]
     if not larger(one["p50_us"], twenty["p50_us"]):
         return (
-            "b_max makes no difference to speak of. Each application has one request under way, the"
-            " drive serves both side by side, and so no request waits for the other's run."
+            "b_max makes no difference to speak of. Each application has one request outstanding,"
+            " the drive serves both side by side, and so no request waits for the other's run."
         )
     return (
         f"Jitter is given in two ways because they differ for app2. With b_max=1 half of its"

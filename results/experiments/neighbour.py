@@ -1,7 +1,7 @@
 """A neighbour that floods the drive, and what operators use against it today.
 
 The applications of 5.1, which ask for what they reserved in equal steps, and one without a
-reservation: it writes 4k blocks at random all over the drive, 32 under way at a time. With which
+reservation: it writes 4k blocks at random all over the drive, 32 outstanding at a time. With which
 scheduler do the two get their bandwidth and latency?
 """
 
@@ -85,7 +85,7 @@ STUDY = study(
     "A neighbour that floods the disk",
     """
 The applications of 5.1 with their bandwidths, each now asking for just what it has reserved; and a
-third without a reservation: it writes 4k blocks at random all over the disk, 32 under way at a
+third without a reservation: it writes 4k blocks at random all over the disk, 32 outstanding at a
 time. fio asks every 30 ms for what is due by then, two blocks of app1 and six of app2, so their
 burst is 64 KiB. A positioning takes 26 ms at worst: the latency of app1 is 80 ms, as a write that
 the disk has begun and both of its blocks may take three of them, and that of app2 is 110 ms. HTBS

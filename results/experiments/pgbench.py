@@ -250,7 +250,7 @@ cache is cold. It has reserved {DATABASE.reservation.bw // KIB} KB/s with bursts
 {DATABASE.reservation.burst // KIB} KB, within {DATABASE.reservation.latency_us // 1000} ms. Three
 neighbours have a cgroup each and no reservation: a writer whose writes are buffered, to a file on
 another ext4; a backup that reads in sequence in blocks of 256 KB; and random writes of 4 KB, 8
-under way at a time. The drive's write cache is off, so a sync waits for the medium. *syncs* are
+outstanding at a time. The drive's write cache is off, so a sync waits for the medium. *syncs* are
 those of the WAL: their number and mean are from pg_stat_wal, each one's time is from the kernel's
 tracing; *longer than* counts the database's requests, from submission to completion. {_SECONDS}
 seconds.

@@ -92,7 +92,7 @@ def claims(name: str, runs: Runs, paper: bool) -> list[Claim]:
         ]
         mean = sum(shares) / len(shares)
         each = ", ".join(f"{share:.0%}" for share in shares)
-        found = f"{PAPER} moves {each} of what {other.title} moves, in the mean {mean:.0%}"
+        found = f"{PAPER} moves {each} of what {other.title} moves, on average {mean:.0%}"
         return mean >= 0.8, found
 
     return [
@@ -117,7 +117,7 @@ def claims(name: str, runs: Runs, paper: bool) -> list[Claim]:
         ),
         Claim(
             four,
-            f"{PAPER} is close to BFQ with the paper's budget: 80 % of it or more, in the mean",
+            f"{PAPER} is close to BFQ with the paper's budget: 80 % of it or more, on average",
             *near(schedulers.BFQ_20),
             paper,
         ),

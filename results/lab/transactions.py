@@ -79,7 +79,7 @@ def parse_wal(text: str) -> tuple[int, float]:
 
 
 def parse_trace(lines: Iterable[str]) -> Trace:
-    """The database's requests and syncs; those that are under way at the end are left out."""
+    """The database's requests and syncs; those that are outstanding at the end are left out."""
     pending: list[_Pending] = []
     requests, syncs, begun = [], [], {}
     first_us = None

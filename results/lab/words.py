@@ -3,7 +3,7 @@
 from results.lab.experiment import GIB, KIB, Experiment, Job, Scheduler
 from results.lab.study import Case, Runs, Study
 
-# Requests under way when a run ends are missing from its bandwidth.
+# Requests outstanding when a run ends are missing from its bandwidth.
 ENOUGH = 0.98
 
 

@@ -46,7 +46,7 @@ bool must_begin(const struct bench *bench)
 	return must_begin_at(bench, bench->now);
 }
 
-/* All other heads are in time in the mean after a flow and two positionings. */
+/* All other heads are in time on average after a flow and two positionings. */
 static bool others_can_wait(const struct bench *bench, const struct htbs_flow *flow)
 {
 	const struct htbs_owed_head *heads[HEADS_MAX];

@@ -41,7 +41,7 @@ class Hypervisor:
 
     @property
     def mean(self) -> float:
-        """The mean, ns: a tail has two slices in the mean."""
+        """The mean, ns: a tail has two slices on average."""
         return self.most / 2 + 2 * self.tail / self.one_in
 
     @property

@@ -204,7 +204,7 @@ def together(lib, took, latency, apart=1 << 20, rate=100):
 
 @pytest.mark.parametrize("apart", [1 << 20, PAGE])
 def test_a_fast_device_is_tried_with_four(lib, apart):
-    """The deadlines leave no room for as many at worst, but in the mean."""
+    """The deadlines leave no room for as many at worst, but on average."""
     assert together(lib, MS, 10 * MS, apart) == 4
 
 

@@ -177,7 +177,7 @@ def test_a_slow_device_is_told_from_a_revolution_that_was_missed(desk):
 
 
 def test_a_drive_positions_for_shorter_the_more_it_has_to_choose_from(desk):
-    """So its last requests take longer than in the mean."""
+    """So its last requests take longer than the average."""
     flow = desk.init_flow(SPARE._replace(latency=SECOND))
     for _ in range(256):
         for pos in range(4):

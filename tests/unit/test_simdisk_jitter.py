@@ -20,7 +20,7 @@ def test_no_hypervisor_adds_nothing() -> None:
 
 
 def test_without_a_tail_all_times_are_as_probable() -> None:
-    """Up to the most, half of it in the mean, a tenth below a tenth."""
+    """Up to the most, half of it on average, a tenth below a tenth."""
     found = times(Jitter(100 * US))
     assert 0 <= min(found) < US
     assert 99 * US < max(found) < 100 * US

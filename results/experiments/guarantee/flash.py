@@ -1,7 +1,7 @@
 """A reader of one block at a time, on a flash drive, beside groups that keep the drive busy.
 
 Three kinds of neighbours: four groups that read at depth 64 each; a group that writes blocks of
-128k, 64 under way, on a drive that collects garbage; and, with 64 tags in all, a group that reads
+128k, 64 outstanding, on a drive that collects garbage; and, with 64 tags in all, a group that reads
 1,024 deep.
 """
 
@@ -30,7 +30,7 @@ ALONE_US = 85
 
 
 def _mean_us(deep: int) -> float:
-    """How long a read takes, with so many under way at random places."""
+    """How long a read takes, with so many outstanding at random places."""
     return (deep + DIES - 1) * READ_US / DIES
 
 
@@ -153,13 +153,13 @@ def limits_of_reads(study: Study, runs: Runs) -> str:
     return f"""\
 {words.promises(study, runs)}
 
-What is possible: {PAPER.title} throttles nothing on flash, and the drive does
-{free / none:.0%} of what it does with {schedulers.NONE.title}: the rest is the price of the
-scheduler on the guest's CPU. {HTBS.title} moves less than that, because it throttles the others so
-that the reader's next request finds the dies free enough. There the drive sets a limit: {DIES} dies
-that take {READ_US} us for a read do, with N reads under way at random places, N / (N + {DIES - 1})
-of what they can do at most (a closed network of equal servers). For 95 % N is {_DEEP}, and each
-read then takes {_mean_us(_DEEP) / 1000:.1f} ms in the mean, more than the reader has."""
+What is possible: {PAPER.title} throttles nothing on flash, and the drive does {free / none:.0%} of
+what it does with {schedulers.NONE.title}: the rest is the price of the scheduler on the guest's
+CPU. {HTBS.title} moves less than that, because it throttles the others so that the reader's next
+request finds the dies free enough. There the drive sets a limit: {DIES} dies that take {READ_US} us
+for a read do, with N reads outstanding at random places, N / (N + {DIES - 1}) of what they can do
+at most (a closed network of equal servers). For 95 % N is {_DEEP}, and each read then takes
+{_mean_us(_DEEP) / 1000:.1f} ms on average, more than the reader has."""
 
 
 def erasures() -> float:
@@ -223,7 +223,7 @@ READ = study(
     "A reader beside deep readers on flash",
     """
 A reader of one 4k block at a time has reserved each within 1 ms. Beside it four groups without a
-reservation read 4k blocks, 64 under way each, from the start. The guest has one CPU, which the
+reservation read 4k blocks, 64 outstanding each, from the start. The guest has one CPU, which the
 reader has before the others, under each scheduler: the question is how long the drive takes. Two
 seconds.
 """,
@@ -238,8 +238,8 @@ WRITE = study(
     "A reader beside a deep writer on flash",
     """
 The same reader, with 2 ms, beside a group without a reservation that writes blocks of 128k at
-random, 64 under way, on a full drive, so that each write makes it collect garbage; and with caps on
-the writer. 10 seconds: at first there are blocks that cost little to collect.
+random, 64 outstanding, on a full drive, so that each write makes it collect garbage; and with caps
+on the writer. 10 seconds: at first there are blocks that cost little to collect.
 """,
     (reader(2_000), WRITER),
     10,

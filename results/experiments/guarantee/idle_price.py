@@ -76,9 +76,9 @@ STUDY = Study(
     title="One group alone",
     asked="""
 One group without a reservation is alone on the drive. It reads in sequence, in blocks of 128 KB, 8
-under way at a time, or at random, in blocks of 4k, 32 under way. 5 seconds on the paper's disk, 3
-on the nearline disk, 15 at random, as chance makes more of a difference than two in a hundred among
-some hundred blocks; one on flash.
+outstanding at a time, or at random, in blocks of 4k, 32 outstanding. 5 seconds on the paper's disk,
+3 on the nearline disk, 15 at random, as chance makes more of a difference than two in a hundred
+among some hundred blocks; one on flash.
 """,
     cases=CASES,
     claims=claims,

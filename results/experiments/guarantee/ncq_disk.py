@@ -127,8 +127,8 @@ STUDY = Study(
     asked="""
 Requests of a reader of 4k blocks come at random times, 20 a second; it has reserved 160 KB/s within
 60 ms, on the nearline disk with command queueing. Beside it the writer writes 64k blocks at random,
-32 under way at a time, and the stream reads in sequence in blocks of 1 MB, 8 under way. These two
-have no reservation, and so share the default one; except with weights: there the writer has
+32 outstanding at a time, and the stream reads in sequence in blocks of 1 MB, 8 outstanding. These
+two have no reservation, and so share the default one; except with weights: there the writer has
 reserved 512 KB/s with weight 10, and the stream 8 MB/s with weight 1000, both within a second. A
 minute, for more than a thousand requests of the reader: the first may find the drive full, as no
 request with a deadline was there before.

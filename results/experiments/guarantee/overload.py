@@ -45,7 +45,7 @@ MIXED = (
 )
 
 
-# As many requests as all groups want to have under way: with fewer, the first groups take most.
+# As many requests as all groups want to have outstanding: with fewer, the first groups take most.
 _DRIVE = replace(drives.PAPER, scheduled={"nr_requests": 256})
 
 
@@ -78,7 +78,7 @@ def longest(case: Case, runs: Runs, way: Scheduler) -> float:
 def _waits(case: Case, runs: Runs) -> Claim:
     """No request waits for longer than a bound.
 
-    What a group has under way takes its mean; a sweep that goes past all of it has twice as many
+    What a group has outstanding takes its mean; a sweep that goes past all of it has twice as many
     requests, and each run begins with the oldest, wherever it is: two and a half times the mean.
     Half a second's lead over the others takes a second to make up, as twice as much is promised.
     """
@@ -118,10 +118,10 @@ Ten groups have reserved twice what the disk can do, and are always backlogged: 
 or half of them in sequence. No promise can be kept then. What becomes of throughput, of the shares,
 and of the longest wait? 60 seconds, with room in the queue for all requests (`nr_requests` 256).
 
-The bound on the longest wait: what a group has under way takes its mean; a sweep that goes past all
-of it has twice as many requests, and each run begins with the oldest, wherever it is, which makes
-two and a half times the mean. Besides, a group's run ends when it is half a second ahead of the
-others; as twice as much is promised as there is, they need a second to catch up.
+The bound on the longest wait: what a group has outstanding takes its mean; a sweep that goes past
+all of it has twice as many requests, and each run begins with the oldest, wherever it is, which
+makes two and a half times the mean. Besides, a group's run ends when it is half a second ahead of
+the others; as twice as much is promised as there is, they need a second to catch up.
 """,
     cases=CASES,
     claims=lambda runs: [claim for case in CASES for claim in _claims(case, runs)],
