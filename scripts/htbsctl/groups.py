@@ -36,12 +36,12 @@ class Group:
     unit: str = ""
 
     @staticmethod
-    def every(host: Host) -> Iterator["Group"]:
-        """All cgroups with io.htbs, the root first; one that goes away meanwhile is skipped."""
+    def every(host: Host, file: str = "io.htbs") -> Iterator["Group"]:
+        """All cgroups with a file, the root first; one that goes away meanwhile is skipped."""
         top = host.path(hierarchy(host))
         for directory, below, files in os.walk(top):
             below.sort()
-            if "io.htbs" in files:
+            if file in files:
                 yield Group(Path(host.name(Path(directory))))
 
     def inode(self, host: Host) -> int:

@@ -1,6 +1,7 @@
 """A host of files."""
 
 import errno
+import os
 import subprocess
 from pathlib import Path
 
@@ -93,3 +94,16 @@ def host(tmp_path: Path) -> Fake:
     fake.group("/")
     fake.group("/app")
     return fake
+
+
+@pytest.fixture
+def app_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cgroup app was found, and is gone when it is looked into."""
+    real = os.scandir
+
+    def scandir(path: str | Path) -> object:
+        if str(path).endswith("/app"):
+            raise FileNotFoundError(path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)

@@ -42,7 +42,7 @@ def test_all_disks_of_an_array_or_none(array):
 
 
 def test_a_change_of_one_disk_of_a_line_keeps_the_others(array):
-    """Whoever edits the file may write one line for all disks of an array."""
+    """A file that was edited by hand may have one line for all disks of an array."""
     text = "device md0 nr_requests=128\nreserve /app md0 bw=4M burst=64K latency=1s\n"
     array.put(str(FILE), text)
     run(array, 0, "enable", "md0", "--capacity-bw", "5000")

@@ -1,7 +1,6 @@
 """Which cgroup a word means."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -210,15 +209,7 @@ def test_names_that_others_chose(host):
     assert names == ["/", "/a\\x1b[2J", "/app", "/b\\xff"]
 
 
-def test_a_group_that_goes_away_is_skipped(host, monkeypatch):
-    real = os.scandir
-
-    def scandir(path):
-        if str(path).endswith("/app"):
-            raise FileNotFoundError(path)
-        return real(path)
-
-    monkeypatch.setattr(os, "scandir", scandir)
+def test_a_group_that_goes_away_is_skipped(host, app_goes_away):
     assert [group.short(host) for group in groups.Group.every(host)] == ["/"]
 
 

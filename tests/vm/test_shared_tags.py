@@ -1,4 +1,4 @@
-"""A disk has the tags that its driver has for it now, whoever resized them."""
+"""A disk has the tags that its driver has for it now, whichever queue resized them."""
 
 import pytest
 

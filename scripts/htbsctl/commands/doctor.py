@@ -170,16 +170,15 @@ def _disks(host: Host) -> Iterator[Finding]:
 
 def _traps(host: Host) -> Iterator[Finding]:
     """What else limits or reorders I/O, unseen."""
-    # A cgroup that goes away meanwhile is skipped; Path.glob() of Python 3.11 would fail.
-    for directory, below, files in os.walk(host.path(groups.hierarchy(host))):
-        below.sort()
-        for name in sorted(_TRAPS.keys() & set(files)):
-            file = host.name(Path(directory) / name)
+    for name, what in _TRAPS.items():
+        for group in groups.Group.every(host, name):
+            file = group.directory / name
             text = host.read_or(file)
             if "enable=1" in text or "target=" in text:
+                where = printable(str(file))
                 yield Finding(
-                    _TRAPS[name],
-                    f"{printable(file)} is in force: it throttles before HTBS sees the requests",
+                    what,
+                    f"{where} is in force: it throttles before HTBS sees the requests",
                     f"take it back, or the reservation cannot be kept: {text.strip()}",
                 )
 

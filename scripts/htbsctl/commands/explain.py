@@ -60,7 +60,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
 
 
 def payer(host: Host, group: Group, disk: Disk) -> Group | None:
-    """The group whose reservation is in force for a group; None: the default one is."""
+    """The group with the reservation that is in force for a group; None: the default is."""
     line = control.in_force(host, group, disk)
     if line is None or line.origin == "default":
         return None
