@@ -39,15 +39,18 @@ static bool htbs_is_known(const struct htbs_unlearnt *mean)
 
 /*
  * Whether there may be more to be had than of a disk: no disk turns so fast, as half a turn takes
- * 2 ms at 15000 rpm; or what is reserved would be impossible.
+ * 2 ms at 15000 rpm; or what is reserved would be impossible. Of others nothing is believed: if all
+ * reads are within some tracks, a disk has four of them within the turn that it takes for one.
  */
+static bool htbs_is_doubtful(const struct htbs_claim *claim)
+{
+	return claim->tries && claim->alone.count >= HTBS_HABIT &&
+	       (claim->doubted || claim->alone.took < claim->alone.count * 2 * HTBS_MOMENT);
+}
+
 static bool htbs_is_tried(const struct htbs_policy *policy)
 {
-	const struct htbs_claim *claim = &policy->claim;
-
-	return claim->tries && claim->alone.count >= HTBS_HABIT &&
-	       (claim->doubted || claim->alone.took < claim->alone.count * 2 * HTBS_MOMENT) &&
-	       policy->in_flight + policy->pending >= 4;
+	return htbs_is_doubtful(&policy->claim) && policy->in_flight + policy->pending >= 4;
 }
 
 /* Some reads are tried beside others once as many were alone. */
@@ -153,7 +156,7 @@ void htbs_policy_learn_claim(struct htbs_policy *policy, const struct htbs_flow 
 	if (policy->seeks && !htbs_flow_pooled(flow) && htbs_pool_impossible(flow->pool))
 		claim->doubted = true;
 	if (!(beside ? htbs_before(claim->crowded, sent->at) : claim->lone) ||
-	    (policy->seeks && !claim->tries))
+	    (policy->seeks && !(beside ? htbs_is_doubtful(claim) : claim->tries)))
 		return;
 	mean->took += htbs_claim_believable(other, now - sent->at);
 	if (++mean->count <= other->count + 2 * HTBS_HABIT)

@@ -29,12 +29,20 @@ static struct htbs_load htbs_load_to_last(const struct htbs_policy *policy,
 	return load;
 }
 
-/* How long the device takes for a load at worst: it may stall meanwhile (stall.c). */
-static u64 htbs_longest(const struct htbs_policy *policy, const struct htbs_load *load)
+/*
+ * How long the device takes for so many requests at worst: it may stall meanwhile (stall.c). None
+ * takes longer than the longest one of late, which bounds the margin of few requests, however many
+ * were late before.
+ */
+static u64 htbs_longest(const struct htbs_policy *policy, const struct htbs_load *load,
+			u32 requests)
 {
 	u64 margin = htbs_load_margin(load->variance, policy->margin);
+	u64 most = requests * policy->stall.longest;
 	u64 stall = htbs_stall_time(&policy->stall);
 
+	if (htbs_service_time_known(&policy->service) && load->mean + margin > most)
+		margin = most > load->mean ? most - load->mean : 0;
 	return load->mean + (margin > stall ? margin : stall);
 }
 
@@ -76,7 +84,7 @@ static bool htbs_leaves_room(struct htbs_policy *policy, const struct htbs_flow 
 	if (!other)
 		return true;
 	htbs_load_add(&load, &other->service, 1, other->head.cost);
-	return htbs_flow_latency(other) >= htbs_longest(policy, &load);
+	return htbs_flow_latency(other) >= htbs_longest(policy, &load, policy->in_flight + 2);
 }
 
 /**
@@ -93,7 +101,7 @@ noinline bool htbs_policy_has_room(struct htbs_policy *policy,
 				   const struct htbs_flow *flow, u64 now)
 {
 	struct htbs_load load = htbs_load_to_last(policy, flow);
-	u64 time = htbs_longest(policy, &load);
+	u64 time = htbs_longest(policy, &load, policy->in_flight + 1);
 
 	return !htbs_risks_deadline(policy, flow, now, time) &&
 	       htbs_leaves_room(policy, flow, now, load, time);

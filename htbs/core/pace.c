@@ -24,6 +24,10 @@
  * busy, plus the time by which it was ahead when the flow became busy. So a request that is
  * dispatched as surplus, and completes after the tag, costs its flow no time either.
  *
+ * A flow that was busy for long was served meanwhile: that it had its reservation for five seconds
+ * says nothing of why it is idle for five. So only what the tag was moved on within the last one
+ * or two latencies before its last request arrived counts: no more time is kept anyway.
+ *
  * A reservation may promise operations, beside bytes or instead of them.  They have a
  * curve of their own, on which a request of any size counts as HTBS_COST_MIN bytes, at
  * a rate of iops * HTBS_COST_MIN.  So the burst is burst / HTBS_COST_MIN operations.
@@ -65,6 +69,12 @@ static void htbs_one_busy(struct htbs_pace_curve *curve, u64 now, u64 idle,
 
 	htbs_one_raise(curve, behind_by_itself ? now : least);
 	curve->busy_tag = htbs_before(curve->tag, now) ? curve->tag : now;
+}
+
+static __always_inline void htbs_one_mark(struct htbs_pace_curve *curve, u64 now, u64 most)
+{
+	if (now - curve->busy_tag > most)
+		curve->busy_tag = htbs_before(curve->tag, now) ? curve->tag : now;
 }
 
 static void htbs_one_charge(struct htbs_pace_curve *curve, u64 least, u32 cost)
@@ -194,6 +204,22 @@ __always_inline void htbs_pace_busy(struct htbs_pace *pace, u64 now, u64 idle, u
 	htbs_one_busy(&pace->bytes, now, idle, service, least);
 	if (pace->ops.rate)
 		htbs_one_busy(&pace->ops, now, idle, service, least);
+}
+
+/**
+ * htbs_pace_mark() - a request arrives, and the flow has others
+ * @pace: the pace
+ * @now: real time, ns
+ *
+ * A busy period counts from two latencies ago on, at most.
+ */
+__always_inline void htbs_pace_mark(struct htbs_pace *pace, u64 now)
+{
+	u64 most = 2 * pace->params.latency;
+
+	htbs_one_mark(&pace->bytes, now, most);
+	if (pace->ops.rate)
+		htbs_one_mark(&pace->ops, now, most);
 }
 
 /**

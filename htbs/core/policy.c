@@ -265,6 +265,8 @@ static __always_inline void
 htbs_note_arrival(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
 {
 	htbs_pool_note_arrival(flow->pool, flow, now);
+	if (htbs_pool_busy(flow->pool))
+		htbs_pace_mark(&flow->pool->pace, now);
 	if (!htbs_flow_busy(flow))
 		htbs_become_busy(policy, flow, now);
 }

@@ -26,7 +26,8 @@ void htbs_stall_learn(struct htbs_stall *stall, u64 now, u64 took)
 	if (took > HTBS_HORIZON)
 		took = HTBS_HORIZON;
 	if (age > HTBS_MEMORY)
-		*stall = (struct htbs_stall){ .before = age > 2 * HTBS_MEMORY ? 0 : stall->second,
+		*stall = (struct htbs_stall){ .longest = stall->second,
+					      .before = age > 2 * HTBS_MEMORY ? 0 : stall->second,
 					      .since = now, .over = stall->over,
 					      .lasted = stall->lasted };
 	if (took > stall->longest) {

@@ -100,6 +100,7 @@ def parts():
         "htbs_pace_start": (c_uint64, POINTER(CPace), c_uint64, c_uint32),
         "htbs_pace_deadline": (c_uint64, POINTER(CPace), c_uint64, c_uint64),
         "htbs_pace_busy": (None, POINTER(CPace), c_uint64, c_uint64, c_uint64),
+        "htbs_pace_mark": (None, POINTER(CPace), c_uint64),
         "htbs_pace_charge": (None, POINTER(CPace), c_uint64, c_uint32),
         "htbs_fair_init": (None, POINTER(CFair)),
         "htbs_fair_advance": (None, POINTER(CFair), POINTER(CFairNode), c_uint64),
@@ -340,6 +341,23 @@ def test_an_idle_flow_saves_nothing_up():
     lib.htbs_pace_charge(byref(pace), SECOND, 4096)
     lib.htbs_pace_busy(byref(pace), 2 * SECOND, SECOND - 10 * MS, 0)
     assert lib.htbs_pace_tag(byref(pace)) == 2 * SECOND
+
+
+@pytest.mark.parametrize(("busy", "saves"), [(LATENCY, True), (5 * SECOND, False)])
+@pytest.mark.parametrize("by", ["bw", "iops"])
+def test_a_flow_that_had_its_reservation_for_long_saves_nothing_up(by, busy, saves):
+    """That it was idle for as long afterwards is not the device's doing."""
+    promise = Params(204_800, 4096, LATENCY)
+    lib, pace = parts(), pace_of(promise if by == "bw" else promise._replace(bw=0, iops=50))
+    now = SECOND
+    lib.htbs_pace_busy(byref(pace), now, SECOND, 0)
+    for _ in range(busy // (20 * MS)):
+        lib.htbs_pace_charge(byref(pace), now, 4096)
+        now += 20 * MS
+        lib.htbs_pace_mark(byref(pace), now)
+    now += busy - 30 * MS
+    lib.htbs_pace_busy(byref(pace), now, busy - 30 * MS, 0)
+    assert lib.htbs_pace_tag(byref(pace)) == (now - 20 * MS if saves else now)
 
 
 # Shares.

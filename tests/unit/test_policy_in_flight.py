@@ -179,6 +179,8 @@ def test_a_slow_device_is_told_from_a_revolution_that_was_missed(desk):
 def test_a_drive_positions_for_shorter_the_more_it_has_to_choose_from(desk):
     """So its last requests take longer than the average."""
     flow = desk.init_flow(SPARE._replace(latency=SECOND))
+    desk.arrive(flow)
+    desk.serve(50 * MS)
     for _ in range(256):
         for pos in range(4):
             desk.arrive(flow, pos << 20, sync=False)
@@ -204,6 +206,20 @@ def test_a_drive_positions_for_shorter_the_more_it_has_to_choose_from(desk):
         desk.now += MS
         desk.device.complete(*first, desk.now)
         desk.serve()
+
+
+@pytest.mark.parametrize(("longest", "fits"), [(9 * MS, True), (60 * MS, False)])
+def test_few_requests_take_no_longer_than_the_longest_of_late(desk, longest, fits):
+    """However wide late requests have made the margin: else a drive is left with one request."""
+    late = desk.init_flow(SPARE._replace(latency=MS))
+    for took in (longest, *[3 * MS, 9 * MS] * 200):
+        desk.arrive(late, desk.now % 3 << 30, sync=False)
+        desk.serve(took)
+    desk.now += 5 * SECOND
+    desk.arrive(desk.init_flow(SOON._replace(latency=50 * MS)), 1 << 30, sync=False)
+    assert desk.dispatch()
+    desk.arrive(desk.init_flow(SPARE), 1 << 40, sync=False)
+    assert bool(desk.dispatch()) is fits
 
 
 def stalled(desk, stalls):

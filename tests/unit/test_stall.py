@@ -71,6 +71,16 @@ def test_a_stall_is_known_for_a_minute(one, other):
     assert learn(stall, now + 2 * MEMORY + 4, 0) == 0
 
 
+@given(times, times, st.integers(1, 4 * MEMORY))
+def test_the_longest_of_a_minute_ago_bounds_what_comes(one, other, pause):
+    """If it was seen twice; what the first request of a minute takes says little."""
+    stall, now = CStall(), 5 * MEMORY
+    learn(stall, now, one)
+    learn(stall, now + 1, other)
+    learn(stall, now + MEMORY + 2 + pause, 1)
+    assert stall.longest == max(1, min(one, other, MOST))
+
+
 @given(times)
 def test_a_stall_is_forgotten_while_the_device_is_idle(one):
     """Though no request completed meanwhile."""

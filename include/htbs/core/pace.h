@@ -14,7 +14,8 @@
  * @rate: bytes/s; 0: it reserves nothing
  * @tag: when the next request would start if all came at @rate, ns
  * @rest: what @tag lacks of the exact moment, in units of 1/@rate ns
- * @busy_tag: @tag when the flow became busy last, ns; that moment, if @tag was later
+ * @busy_tag: @tag when the flow became busy last, or at a later arrival, if that is more than a
+ *	latency ago, ns; that moment, if @tag was later
  */
 struct htbs_pace_curve {
 	u64 rate;
@@ -56,6 +57,7 @@ u64 htbs_pace_span(const struct htbs_pace *pace, const struct htbs_paced *paced)
 u64 htbs_pace_start(const struct htbs_pace *pace, u64 arrived, u32 cost);
 u64 htbs_pace_deadline(const struct htbs_pace *pace, u64 arrived, u64 start);
 void htbs_pace_busy(struct htbs_pace *pace, u64 now, u64 idle, u64 service);
+void htbs_pace_mark(struct htbs_pace *pace, u64 now);
 void htbs_pace_charge(struct htbs_pace *pace, u64 arrived, u32 cost);
 
 /* A request that was charged @cost bytes is dispatched. */

@@ -59,6 +59,17 @@ struct htbs_service_time {
 };
 
 /**
+ * htbs_service_time_known() - whether times were learned from as many requests as count
+ * @time: the estimates
+ *
+ * Return: true if they were.
+ */
+static inline bool htbs_service_time_known(const struct htbs_service_time *time)
+{
+	return time->part == HTBS_FADE;
+}
+
+/**
  * struct htbs_fastest - the shortest time that a request of a flow took of late
  * @latest: since @since, ns; 0: none was seen
  * @before: in the interval before, ns

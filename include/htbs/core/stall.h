@@ -9,7 +9,7 @@
 
 /**
  * struct htbs_stall - the longest times that a device took for a single request of late
- * @longest: the longest one since @since, ns
+ * @longest: the longest one since @since, or @second of the interval before, ns
  * @second: the next longest since @since, ns
  * @before: the next longest of the interval before, ns
  * @since: begin of the interval, ns
