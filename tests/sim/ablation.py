@@ -31,6 +31,8 @@ from tests.sim import census, tenants
 from tests.sim.drives import draw, draw_flash
 from tests.sim.loads import (
     ALL_OVER,
+    DEEP,
+    DEEP_WRITER,
     FLASH_READ,
     FLASH_WRITE,
     LITTLE,
@@ -43,6 +45,7 @@ from tests.sim.loads import (
     VIRTUAL_DISKS,
     after_an_overload,
     apart,
+    beside_bursts,
     beside_deep_reads,
     boundary,
     crowd,
@@ -88,6 +91,8 @@ Row = list[float]
 def loads() -> dict[str, tuple[list[list[Client]], int, str]]:
     """Sets of clients, seconds and the drive of each load."""
     weighted = queueing_disk(60, REST._replace(weight=1), REST._replace(weight=200))
+    on_flash = ((500, 2 * MS), 24, 3 * SECOND)
+    on_a_disk = ((24, 60 * MS), 60, 5 * SECOND)
     return {
         "pair": ([PAIR], 120, "hd080hj"), "mixed": ([MIXED], 120, "hd080hj"),
         "mixed, apart": ([apart(MIXED)], 120, "hd080hj"),
@@ -105,6 +110,12 @@ def loads() -> dict[str, tuple[list[list[Client]], int, str]]:
         "queueing disk": ([queueing_disk(60)], 60, "nearline"),
         "queueing disk, 1 : 200": ([weighted], 60, "nearline"),
         "flash, reads": ([FLASH_READ], 2, "tlc"), "flash, writes": ([FLASH_WRITE], 4, "tlc"),
+        "flash, bursts of reads": ([beside_bursts(DEEP, *on_flash)], 24, "tlc"),
+        "flash, bursts of writes": ([beside_bursts(DEEP_WRITER, *on_flash)], 24, "tlc"),
+        "bursts of reads": ([beside_bursts(replace(DEEP, depth=32), *on_a_disk, seed)
+                             for seed in range(4)], 60, "nearline"),
+        "bursts of writes": ([beside_bursts(replace(DEEP, depth=16, write=True), *on_a_disk, seed)
+                              for seed in range(4)], 60, "nearline"),
     }
 
 

@@ -114,6 +114,29 @@ def poisson(rate: float, seconds: int, seed: int = 1) -> list[int]:
     return times
 
 
+def bursts(client: Client, count: int, length: int) -> list[Client]:
+    """As many clients one after the other, each of which pauses for as long as it was there."""
+    return [replace(client, region=3, begin=2 * k * length, end=(2 * k + 1) * length)
+            for k in range(count)]
+
+
+# What comes in bursts beside a reader: reads, and writes.
+DEEP = Client(REST, depth=64, think=2000, shares=True)
+DEEP_WRITER = replace(DEEP, size=128 << 10, write=True)
+
+
+def beside_bursts(client: Client, reader: tuple[int, int], seconds: int, length: int,
+                  seed: int = 1) -> list[Client]:
+    """A reader of so many blocks a second at random times, within a latency, beside bursts.
+
+    It has reserved a fifth more.
+    """
+    rate, latency = reader
+    promise = Params(rate * 6 * COST_MIN // 5, 64 << 10, latency)
+    return [Client(promise, times=poisson(rate, seconds, seed)),
+            *bursts(client, seconds * SECOND // (2 * length), length)]
+
+
 # What a virtual disk may be that claims to seek: cloud volumes, an SSD. What it does; how many
 # reads a second are reserved, and within what.
 VIRTUAL_DISKS = {
