@@ -59,7 +59,7 @@ def record(host: Host, disk: Disk, directory: Path, name: str, seconds: float) -
     """Have blktrace write DIRECTORY/NAME.blktrace.CPU; ^C ends it early. Raises Failure."""
     if not host.has("blktrace"):
         raise Failure("no blktrace", "apt install blktrace")
-    command = ["blktrace", "-d", f"/dev/{disk.name}", "-D", str(directory), "-o", name, *_BUFFERS]
+    command = ["blktrace", "-d", disk.node, "-D", str(directory), "-o", name, *_BUFFERS]
     began = time.monotonic()
     with _with_cgroups(host):
         said, code = _run(command, seconds)
@@ -140,5 +140,5 @@ def _failure(disk: Disk, said: str) -> Failure:
     lines = said.strip().splitlines() or ["it wrote nothing"]
     # Another blktrace of the disk, or one that was killed, keeps it busy.
     return Failure(
-        f"blktrace: {lines[0]}", f"blktrace -d /dev/{disk.name} -k ends a trace that was left"
+        f"blktrace: {lines[0]}", f"blktrace -d {disk.node} -k ends a trace that was left"
     )

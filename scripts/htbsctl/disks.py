@@ -52,6 +52,11 @@ class Disk:
         return _SYSFS / self.name / "queue"
 
     @property
+    def node(self) -> str:
+        """Its file: / in a name is ! in /sys."""
+        return f"/dev/{self.name.replace('!', '/')}"
+
+    @property
     def size(self) -> Path:
         """The file with its size in sectors."""
         return _SYSFS / self.name / "size"

@@ -62,6 +62,16 @@ def number(text: str) -> int:
     return int(text)
 
 
+def requests(text: str) -> int:
+    """How many a queue has room for. Raises Failure, with Exit.USAGE: the kernel takes 4 for less.
+
+    What it has would then never be what was asked for.
+    """
+    if (found := number(text)) < 4:
+        raise _wrong(f"{found} is less than the 4 requests of the shortest queue", "as in 128")
+    return found
+
+
 def seconds(text: str) -> float:
     """How long a command looks, as argparse wants it. Raises ArgumentTypeError."""
     try:

@@ -50,6 +50,7 @@ class Fake(Host):
             "size": "2048",
             "queue/scheduler": scheduler,
             "queue/nr_requests": "64",
+            "queue/max_sectors_kb": "1280",
             "queue/rotational": "1",
         }.items():
             self.put(f"/sys/devices/{name}/{file}", f"{text}\n")

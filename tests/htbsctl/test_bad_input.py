@@ -171,3 +171,21 @@ def test_absurd_depth(host, capsys, text):
         main(["calibrate", "sdb", f"--depth={text}"], host)
     assert ended.value.code == 2
     assert f"{text!r} is not a whole number from 1 on" in capsys.readouterr().err
+
+
+def test_requests_that_no_disk_takes(refused):
+    """The kernel splits them: what was measured would be of smaller ones."""
+    said = refused(["calibrate", "sdb", "--size", "4M", "--seconds", "1"])
+    assert "sdb takes requests of 1.25 MiB at most" in said
+
+
+@pytest.mark.parametrize("count", ["0", "3"])
+def test_a_queue_that_is_shorter_than_any(refused, count):
+    """The kernel takes 4 instead, so it would differ from what is kept for ever."""
+    said = refused(["enable", "sdb", "--nr-requests", count], codes=(2,))
+    assert f"{count} is less than the 4 requests" in said
+
+
+@pytest.mark.parametrize("output", [".", "/", ".."])
+def test_counters_in_a_directory(refused, output):
+    assert "is a directory" in refused(["metrics", "--output", output])

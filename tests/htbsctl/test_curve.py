@@ -1,10 +1,14 @@
-"""The smallest arrival curves, against the definition."""
+"""The smallest arrival curves, against the definition; what is proposed."""
+
+import shlex
+from argparse import Namespace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from htbsctl import curve
-from htbsctl.curve import Arrival
+from htbsctl.commands import fit
+from htbsctl.curve import Arrival, Curve
 
 SECOND = 10**9
 arrivals = st.lists(
@@ -42,3 +46,15 @@ def test_a_steady_reader():
     best = curve.knee(curve.trade_off(found))
     assert abs(best.bw - 409_600) < 4096
     assert 4096 <= best.burst <= 8192
+
+
+def test_names_with_blanks_are_quoted():
+    """What is proposed is to be pasted."""
+    args = Namespace(target="app one.slice/$x", device="/mnt/two words")
+    answer = {
+        **{"group": "/app", "device": "sdb", "requests": 9, "mean_bw": 1, "latency_p99_us": 1},
+        **{"bw": 4096, "burst": 4096, "latency": 1000},
+    }
+    best = Curve(4096, 4096)
+    command = fit._text(answer, [best], best, args).splitlines()[-1]
+    assert shlex.split(command)[2:4] == [args.target, args.device]

@@ -134,3 +134,9 @@ def test_the_stable_name(host):
     for link in ("wwn-0x5000", "scsi-DISK_1", "scsi-DISK_1-part1"):
         host.link(f"/dev/disk/by-id/{link}", "/sys/devices/sdb")
     assert disks.stable(host, disk) == "/dev/disk/by-id/scsi-DISK_1"
+
+
+def test_a_slash_in_a_name(host):
+    """It is ! in /sys."""
+    host.disk("cciss!c0d0", "104:0")
+    assert disks.one(host, "cciss!c0d0").node == "/dev/cciss/c0d0"

@@ -60,6 +60,12 @@ def run(host: Host, args: argparse.Namespace) -> int:
     seconds = args.seconds or _SECONDS[seeks]
     depth = args.depth or _DEPTH[seeks]
     size = quantity.size(args.size)
+    # The kernel splits what is larger, and each part counts as a request.
+    most = 1024 * disks.number(host, disk.queue / "max_sectors_kb")
+    if 0 < most < size:
+        raise Failure(
+            f"{disk.name} takes requests of {quantity.size_text(most)} at most", "give a smaller --size"
+        )
     before = _served(host, disk)
     with _claimed(host, disk, args) if args.write_and_destroy_data else nullcontext():
         measured = _fio(host, disk, _options(args, seconds, depth, size), seconds)
@@ -97,7 +103,7 @@ def _fio(host: Host, disk: Disk, options: list[str], seconds: float) -> Measured
     if not host.has("fio"):
         raise Failure("no fio", "apt install fio")
     # It ends with us, however we end.
-    command = ["setpriv", "--pdeathsig", "TERM", "fio", f"--filename=/dev/{disk.name}", *options]
+    command = ["setpriv", "--pdeathsig", "TERM", "fio", f"--filename={disk.node}", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         for _ in countdown("measuring", seconds):
             if process.poll() is not None:
@@ -132,13 +138,13 @@ def _claimed(host: Host, disk: Disk, args: argparse.Namespace) -> Iterator[None]
 
     Raises Failure; so it does if the disk was not named by itself.
     """
-    if args.device not in (disk.name, f"/dev/{disk.name}"):
+    if args.device not in (disk.name, disk.node):
         raise Failure(f"{args.device} is not a whole disk's name", f"name {disk.name} itself")
     block = host.path("/sys/block") / disk.name
     parts = sorted(path.parent.name for path in block.glob("*/partition"))
     if parts:
         raise Failure(f"{disk.name} is in use: it has {', '.join(parts)}", _READ_ONLY)
-    name = f"/dev/{disk.name}"
+    name = disk.node
     try:
         handle = os.open(host.path(name), os.O_RDWR | os.O_EXCL)
     except OSError as error:

@@ -29,7 +29,7 @@ _ATTRIBUTES = {
         quantity.size, "bytes of the largest request for which that is so"
     ),
     "nr_requests": _Attribute(
-        quantity.number, "requests that each disk's queue has room for, 4 at least"
+        quantity.requests, "requests that each disk's queue has room for, 4 at least"
     ),
     "default_bw": _Attribute(
         quantity.rate, "bytes/s that all groups without a reservation share; it counts as reserved"

@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import shlex
 from dataclasses import dataclass, field
 
 from htbsctl import control, curve, disks, groups, quantity
@@ -120,7 +121,7 @@ def _text(answer: dict, curves: list[Curve], best: Curve, args: argparse.Namespa
         for each in curves
     ]
     command = (
-        f"    htbsctl reserve {args.target} {args.device}"
+        f"    htbsctl reserve {shlex.quote(args.target)} {shlex.quote(args.device)}"
         f" --bw {quantity.exact_size(answer['bw'])} --burst {quantity.exact_size(answer['burst'])}"
         f" --latency {quantity.exact_time(answer['latency'])}"
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from htbsctl import control, disks, keep
 from htbsctl.disks import Disk
-from htbsctl.failure import Exit
+from htbsctl.failure import Exit, Failure
 from htbsctl.groups import Group
 from htbsctl.host import Host
 from htbsctl.store import Store
@@ -65,6 +65,8 @@ def run(host: Host, args: argparse.Namespace) -> int:
     if not args.output:
         print(text, end="")
         return Exit.DONE
+    if not args.output.name or args.output.is_dir():
+        raise Failure(f"{args.output} is a directory", "name a file in it, as in htbs.prom")
     # node_exporter reads *.prom only. A name that is there already may be another user's link.
     new = args.output.with_name(f".{args.output.name}.{secrets.token_hex(8)}")
     try:
