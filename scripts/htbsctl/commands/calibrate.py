@@ -64,7 +64,8 @@ def run(host: Host, args: argparse.Namespace) -> int:
     most = 1024 * disks.number(host, disk.queue / "max_sectors_kb")
     if 0 < most < size:
         raise Failure(
-            f"{disk.name} takes requests of {quantity.size_text(most)} at most", "give a smaller --size"
+            f"{disk.name} takes requests of {quantity.size_text(most)} at most",
+            "give a smaller --size",
         )
     before = _served(host, disk)
     with _claimed(host, disk, args) if args.write_and_destroy_data else nullcontext():
