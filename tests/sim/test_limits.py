@@ -115,8 +115,6 @@ def test_a_closed_loop_that_could_have_its_bandwidth_keeps_it(depth):
     assert run([loop, others], FLASH, 20, drive=SLOW).clients[0].ios > 0.95 * depth * 250 * 20
 
 
-
-
 def later(client, clients, knobs, first, last, **of):
     """What a client has, and how many of its conforming requests are late, from `first` s on."""
     before, after = (run(clients, knobs, each, **of).clients[client] for each in (first, last))

@@ -14,8 +14,8 @@
  * @rate: bytes/s; 0: it reserves nothing
  * @tag: when the next request would start if all came at @rate, ns
  * @rest: what @tag lacks of the exact moment, in units of 1/@rate ns
- * @busy_tag: @tag when the flow became busy last, or at a later arrival, if that is more than a
- *	latency ago, ns; that moment, if @tag was later
+ * @busy_tag: @tag when the flow became busy last, or at the last later arrival for which
+ *	@busy_tag was two latencies ago, ns; that moment, if @tag was later
  */
 struct htbs_pace_curve {
 	u64 rate;
