@@ -60,6 +60,9 @@ def main(words: Sequence[str] | None = None, host: Host | None = None) -> int:
     words = sys.argv[1:] if words is None else words
     known = words[:1] if words and words[0] in COMMANDS else COMMANDS
     args = parser(known).parse_args(words)
+    if sys.stdout:
+        # A cgroup's name may be no UTF-8; stderr shows one in this way by itself.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = args.run(host or Host(), args)
         if sys.stdout:

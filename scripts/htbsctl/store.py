@@ -13,16 +13,21 @@ import re
 import shlex
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
+from htbsctl import quantity
 from htbsctl.disks import ATTRIBUTES
 from htbsctl.failure import Failure
 from htbsctl.host import Host
 from htbsctl.reservation import Reservation
 
 FILE = Path("/etc/htbs/htbs.conf")
+# Not beside the file, which may be on a file system that is read-only.
+LOCK = Path("/run/htbsctl.lock")
+_Words, _Value = TypeVar("_Words"), TypeVar("_Value")
 _HEAD = "# Kept by htbsctl, which applies it. After an edit by hand: systemctl reload htbs\n"
 
 
@@ -60,6 +65,8 @@ class Store:
             for key, _, value in pairs:
                 if key not in ATTRIBUTES or not re.fullmatch("[0-9]+", value):
                     raise self._bad(at, f"KEY=NUMBER with one of {', '.join(ATTRIBUTES)}")
+                if key == "nr_requests":
+                    self._at(at, quantity.requests, value)
             found[words[1]] = {key: value for key, _, value in pairs}
         return found
 
@@ -69,10 +76,7 @@ class Store:
         for at, words in self._words("reserve"):
             if len(words) < 4:
                 raise self._bad(at, "reserve TARGET DEVICE KEY=VALUE…")
-            try:
-                found[words[1], words[2]] = Reservation.read(words[3:])
-            except Failure as failure:
-                raise Failure(f"{FILE}:{at + 1}: {failure}") from None
+            found[words[1], words[2]] = self._at(at, Reservation.read, words[3:])
         return found
 
     def set_device(self, device: str, attributes: dict[str, str]) -> None:
@@ -100,6 +104,7 @@ class Store:
         path = self._host.path(self._host.real(FILE))
         new = path.with_name(f"{path.name}.new")
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             with new.open("w", errors="surrogateescape") as file:
                 if path.exists():
                     shutil.copystat(path, new)
@@ -127,6 +132,13 @@ class Store:
             if words and words[0] == kind:
                 yield at, words
 
+    def _at(self, at: int, read: Callable[[_Words], _Value], words: _Words) -> _Value:
+        """Read some words of a line. Raises Failure, which names the line."""
+        try:
+            return read(words)
+        except Failure as failure:
+            raise Failure(f"{FILE}:{at + 1}: {failure}") from None
+
     def _bad(self, at: int, wanted: str) -> Failure:
         what = f"{FILE}:{at + 1}: cannot read {self._lines[at]!r}"
         return Failure(what, f"it has to be {wanted}")
@@ -147,12 +159,12 @@ def locked(host: Host, dry_run: bool = False) -> Iterator[Store]:
     if dry_run:
         yield Store(host)
         return
-    path = host.path(FILE.with_name(".lock"))
+    path = host.path(LOCK)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("w")
     except OSError as error:
-        raise host.failure("write", FILE, error) from None
+        raise host.failure("write", LOCK, error) from None
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield Store(host)

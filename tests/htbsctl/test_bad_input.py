@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from htbsctl.__main__ import main
-from htbsctl.store import FILE
+from htbsctl.store import FILE, LOCK
 
 # Each command that names a device or a target.
 COMMANDS = {
@@ -36,7 +36,7 @@ def everything(host):
     return {
         path: path.read_bytes()
         for path in host.root.rglob("*")
-        if path.is_file() and path.name != ".lock"
+        if path.is_file() and path.name != LOCK.name
     }
 
 

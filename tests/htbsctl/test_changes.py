@@ -197,6 +197,24 @@ def test_bytes_that_are_no_text_stay(host):
     assert host.path(FILE).read_bytes() == b"# caf\xe9\ndevice sdb\n"
 
 
+def test_a_group_with_a_name_that_is_no_text(host, capsys):
+    host.group("/b\udcff")
+    run(host, 0, "reserve", "b\udcff", "sdb", "--bw", "4M")
+    assert "/sys/fs/cgroup/b\\udcff: bw 4 MiB/s" in capsys.readouterr().out
+    assert host.read("/sys/fs/cgroup/b\udcff/io.htbs") == "8:16 bw=4194304\n"
+    assert host.path(FILE).read_bytes().endswith(
+        b"reserve '/sys/fs/cgroup/b\xff' sdb bw=4M burst=1M latency=1s\n"
+    )
+    run(host, 0, "release", "b\udcff", "sdb")
+    assert Store(host).reservations() == {}
+
+
+def test_apply_writes_nothing_to_etc(host):
+    """Which may be on a file system that is read-only, with no htbs.conf on it."""
+    run(host, 0, "apply")
+    assert not host.exists("/etc")
+
+
 def test_what_a_kernel_fills_in_is_not_written_again(host):
     host.put(str(FILE), "reserve app sdb bw=4M\ndevice sdb nr_requests=064\n")
     host.group("/app", "8:16 bw=4194304 burst=1048576 latency=1000000\n")

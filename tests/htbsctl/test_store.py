@@ -88,6 +88,7 @@ def test_a_signal_comes_after_the_change(kept):
         "devices sdb",
         "device",
         "device sdb nr_requests=many",
+        "device sdb nr_requests=3",
         "device sdb colour=1",
         "reserve db sdb",
         "reserve db sdb bw=1",
