@@ -58,16 +58,24 @@ class Frontier(NamedTuple):
         """Bytes/s of those that count."""
         return sum(outcome.rates()[0 if self.all_count else 1:])
 
+    def free(self) -> float:
+        """The amount without a limit."""
+        return self.amount(run(self.clients, Knobs(t_wait=0, window=1024, quota=FREE), SECONDS, 1,
+                               DRIVE))
+
+    def point(self, limit: str, knobs: Knobs, free: float) -> Point:
+        """Run a limit; free: what free() returns."""
+        outcome = run(self.clients, knobs, SECONDS, 1, DRIVE)
+        reader = outcome.clients[0]
+        return Point(limit, self.amount(outcome) / free, reader.percentile(99),
+                     reader.percentile(99.9), reader.late / max(1, reader.conforming))
+
     def points(self) -> Iterator[Point]:
         """Run each limit, then the scheduler with each value of its tunable."""
-        free = self.amount(run(self.clients, Knobs(t_wait=0, window=1024, quota=FREE), SECONDS, 1,
-                               DRIVE))
+        free = self.free()
         found = {f"late 1 in {each}": knobs for each, knobs in self.tunable.items()}
         for name, knobs in (self.limits | found).items():
-            outcome = run(self.clients, knobs, SECONDS, 1, DRIVE)
-            reader = outcome.clients[0]
-            yield Point(name, self.amount(outcome) / free, reader.percentile(99),
-                        reader.percentile(99.9), reader.late / max(1, reader.conforming))
+            yield self.point(name, knobs, free)
 
 
 FRONTIERS = {
