@@ -37,12 +37,21 @@ class Group:
 
     @staticmethod
     def every(host: Host, file: str = "io.htbs") -> Iterator["Group"]:
-        """All cgroups with a file, the root first; one that goes away meanwhile is skipped."""
-        top = host.path(hierarchy(host))
-        for directory, below, files in os.walk(top):
-            below.sort()
-            if file in files:
+        """All cgroups with a file, the root first; one that goes away meanwhile is skipped.
+
+        So is one that is so deep that its path is longer than the kernel takes.
+        """
+        left = [str(host.path(hierarchy(host)))]
+        while left:
+            directory = left.pop()
+            try:
+                with os.scandir(directory) as entries:
+                    found = sorted(entries, key=lambda each: each.name, reverse=True)
+            except OSError:
+                continue
+            if any(each.name == file for each in found):
                 yield Group(Path(host.name(Path(directory))))
+            left += [each.path for each in found if each.is_dir(follow_symlinks=False)]
 
     def inode(self, host: Host) -> int:
         """By which tracepoints name it; 0 if it is gone, as no group has it."""

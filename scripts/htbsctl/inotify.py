@@ -12,7 +12,11 @@ from htbsctl.failure import Failure
 
 _CREATE, _MOVED_TO, _ONLYDIR = 0x100, 0x80, 0x01000000
 _READ = 1 << 16
-_REMEDY = "raise fs.inotify.max_user_{} by sysctl"
+_REMEDIES = {
+    errno.ENOSPC: "raise fs.inotify.max_user_watches by sysctl",
+    errno.EMFILE: "raise fs.inotify.max_user_instances by sysctl",
+    errno.EACCES: "run it as root",
+}
 
 
 class Directories:
@@ -26,7 +30,7 @@ class Directories:
     def __enter__(self) -> "Directories":
         self._handle = self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self._handle < 0:
-            raise _failure("instances")
+            raise _failure()
         self._watch_all()
         return self
 
@@ -59,9 +63,11 @@ class Directories:
     def _watch(self, directory: Path) -> None:
         flags = _CREATE | _MOVED_TO | _ONLYDIR
         watch = self._libc.inotify_add_watch(self._handle, os.fsencode(directory), flags)
-        if watch < 0 and ctypes.get_errno() != errno.ENOENT:
-            raise _failure("watches")
+        # Gone, or so deep that its path is longer than the kernel takes.
+        if watch < 0 and ctypes.get_errno() not in (errno.ENOENT, errno.ENAMETOOLONG):
+            raise _failure()
 
 
-def _failure(limit: str) -> Failure:
-    return Failure(f"inotify: {os.strerror(ctypes.get_errno())}", _REMEDY.format(limit))
+def _failure() -> Failure:
+    number = ctypes.get_errno()
+    return Failure(f"inotify: {os.strerror(number)}", _REMEDIES.get(number, "try again"))

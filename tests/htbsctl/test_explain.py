@@ -1,11 +1,14 @@
 """What is charged to another group than the one that explain was asked about."""
 
+from pathlib import Path
+
 import pytest
 
 from htbsctl import disks
 from htbsctl.commands import explain, fit
 from htbsctl.failure import Failure
-from htbsctl.groups import resolve
+from htbsctl.groups import Group, resolve
+from htbsctl.reservation import Line, Reservation
 
 
 @pytest.fixture
@@ -22,6 +25,16 @@ def stack(host):
 def test_volumes_and_arrays_above_a_disk(stack):
     assert disks.above(stack, disks.one(stack, "sdb")) == {"dm-0", "md5"}
     assert disks.above(stack, disks.one(stack, "sda")) == {"md5"}
+
+
+def test_the_payer_of_a_group_that_is_deep(monkeypatch):
+    top = Group(Path("/sys/fs/cgroup/app"))
+
+    def in_force(_, group, __):
+        return Line("8:16", Reservation(bw=4096), "" if group == top else "inherited")
+
+    monkeypatch.setattr(explain.control, "in_force", in_force)
+    assert explain.payer(None, Group(top.directory.joinpath(*["a"] * 1100)), None) == top
 
 
 def charging(host, word="app"):

@@ -1,6 +1,10 @@
 """Which cgroup a word means."""
 
+import ctypes
+import errno
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,6 +12,7 @@ import pytest
 from htbsctl import groups
 from htbsctl.failure import Failure
 from htbsctl.groups import NotRunning
+from htbsctl.inotify import Directories
 
 TOP = Path("/sys/fs/cgroup")
 
@@ -211,6 +216,56 @@ def test_names_that_others_chose(host):
 
 def test_a_group_that_goes_away_is_skipped(host, app_goes_away):
     assert [group.short(host) for group in groups.Group.every(host)] == ["/"]
+
+
+@pytest.fixture
+def nested(host, monkeypatch):
+    """Have cgroups in each other below app; rm(1) removes what Python is too shallow for."""
+    top = host.path("/sys/fs/cgroup/app")
+
+    def make(name, count):
+        monkeypatch.chdir(top)
+        for _ in range(count):
+            Path(name).mkdir()
+            os.chdir(name)
+            Path("io.htbs").touch()
+        monkeypatch.chdir(top)
+
+    yield make
+    subprocess.run(["rm", "-rf", top], check=True)
+
+
+def test_groups_that_are_deeper_than_the_stack(host, nested):
+    nested("a", 1100)
+    host.group("/app/a/b")
+    host.link("/sys/fs/cgroup/app/a/again", "/sys/fs/cgroup")
+    names = [group.short(host) for group in groups.Group.every(host)]
+    assert names[:4] == ["/", "/app", "/app/a", "/app/a/a"]
+    assert names[-1] == "/app/a/b"
+    assert len(names) == 1103
+
+
+def test_groups_that_are_deeper_than_a_path(host, nested):
+    """The kernel makes them, by relative paths, and takes no name for them."""
+    nested("d" * 250, 20)
+    host.group("/db")
+    names = [group.short(host) for group in groups.Group.every(host)]
+    assert names[-1] == "/db"
+    assert 10 < len(names) < 20
+    with Directories(host.path("/sys/fs/cgroup")):
+        pass
+
+
+def test_a_limit_of_inotify_is_named(tmp_path, monkeypatch):
+    for number, words in (
+        (errno.ENOSPC, "raise fs.inotify.max_user_watches by sysctl"),
+        (errno.ENOMEM, "Cannot allocate memory: try again"),
+    ):
+        with Directories(tmp_path) as cgroups:
+            monkeypatch.setattr(cgroups._libc, "inotify_add_watch", lambda *_: -1)
+            ctypes.set_errno(number)
+            with pytest.raises(Failure, match=words):
+                cgroups.settle(0)
 
 
 def test_mounts_with_odd_names(host):

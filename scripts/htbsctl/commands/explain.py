@@ -62,12 +62,10 @@ def run(host: Host, args: argparse.Namespace) -> int:
 def payer(host: Host, group: Group, disk: Disk) -> Group | None:
     """The group with the reservation that is in force for a group; None: the default is."""
     line = control.in_force(host, group, disk)
-    if line is None or line.origin == "default":
-        return None
-    if not line.origin:
-        return group
-    parent = Group(group.directory.parent)
-    return payer(host, parent, disk)
+    while line and line.origin == "inherited":
+        group = Group(group.directory.parent)
+        line = control.in_force(host, group, disk)
+    return None if line is None or line.origin else group
 
 
 def counted(host: Host, group: Group, disk: Disk) -> Group:
