@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 
-from htbsctl.failure import Failure
+from htbsctl.failure import Exit, Failure
 from htbsctl.host import Host, printable
 
 _UNIT = re.compile(r"[^/]+\.(service|slice|scope|socket|mount|swap)")
@@ -96,7 +96,16 @@ def hierarchy(host: Host) -> Path:
 
 
 def resolve(host: Host, word: str) -> Group:
-    """The cgroup that a word means. Raises Failure if it means none, or several."""
+    """The cgroup that a word means.
+
+    Raises Failure if it means none, or several; with Exit.USAGE if it never means any.
+    """
+    if not word or "\0" in word:
+        raise Failure(
+            f"{word!r} is no target",
+            "name a cgroup, unit, container or virtual machine",
+            Exit.USAGE,
+        )
     top = hierarchy(host)
     if word.startswith("/"):
         directory = Path(word) if Path(word).is_relative_to(top) else top / word.lstrip("/")
@@ -137,7 +146,7 @@ def enable_io(host: Host, group: Group) -> list[Path]:
 
 
 def _at(host: Host, directory: Path, word: str) -> Group:
-    if not (host.path(directory) / "cgroup.procs").exists():
+    if not host.exists(directory / "cgroup.procs"):
         raise Failure(
             f"{word}: no such cgroup, unit, container or virtual machine",
             f"systemd-cgls shows what there is; mkdir {directory} makes a cgroup",
@@ -213,10 +222,19 @@ def _machine(host: Host, word: str) -> Iterator[Group]:
 
 def _container(engine: str, host: Host, word: str) -> Iterator[Group]:
     said = host.ask(engine, "inspect", "--type", "container", word)
-    found = json.loads(said)[0] if said else {}
-    # An engine takes the beginning of a number for a name.
-    if word in (found.get("Name", "").lstrip("/"), found.get("Id")):
-        yield _of_process(host, found["State"]["Pid"], word)
+    if not said:
+        return
+    try:
+        found = json.loads(said)[0]
+        # An engine takes the beginning of a number for a name.
+        named = word in (found.get("Name", "").lstrip("/"), found.get("Id"))
+        pid = found["State"]["Pid"] if named else 0
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise Failure(
+            f"{engine} inspect {word} tells no process", f"look whether {engine} works"
+        ) from None
+    if named:
+        yield _of_process(host, pid, word)
 
 
 def _machines(host: Host, word: str) -> list[str]:

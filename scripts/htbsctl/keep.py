@@ -5,7 +5,7 @@ from pathlib import Path
 
 from htbsctl import control, disks, groups
 from htbsctl.disks import Disk
-from htbsctl.failure import Failure
+from htbsctl.failure import Exit, Failure
 from htbsctl.groups import Group
 from htbsctl.host import Host
 from htbsctl.reservation import Reservation
@@ -133,7 +133,9 @@ def _reserve(host: Host, word: str, disk: Disk, promised: Reservation) -> Iterat
         return
     try:
         group = groups.resolve(host, word)
-    except Failure:
+    except Failure as failure:
+        if failure.code is Exit.USAGE:
+            raise
         # It comes back to this when the group is there.
         return
     control.prepare(host, group)

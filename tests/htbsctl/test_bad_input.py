@@ -78,6 +78,12 @@ def test_group_that_does_not_exist(refused, name, group):
 
 
 @pytest.mark.parametrize("name", WITH_GROUP)
+def test_group_without_a_name(refused, name):
+    line = [word.replace("app", "") for word in words(name)]
+    assert "'' is no target: name a cgroup, unit" in refused(line, codes=(2,))
+
+
+@pytest.mark.parametrize("name", WITH_GROUP)
 def test_cgroup_v1(host, refused, name):
     line = "30 23 0:26 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio\n"
     host.put("/proc/self/mountinfo", line)

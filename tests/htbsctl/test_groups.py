@@ -123,6 +123,19 @@ def test_a_container(host, cgroup, directory, unit):
         assert group.unit == (directory.rpartition("/")[2] if unit is None else unit)
 
 
+@pytest.mark.parametrize("said", ['[{"Name": "web"}]', "[]", "{}", "[1]", "Error: no"])
+def test_an_engine_that_tells_no_process(host, said):
+    host.answers["podman inspect --type container web"] = said
+    with pytest.raises(Failure, match="podman inspect web tells no process: look whether podman"):
+        groups.resolve(host, "web")
+
+
+def test_a_name_that_is_too_long(host):
+    for word in ("x" * 300, "/" + "x" * 300):
+        with pytest.raises(Failure, match="no such cgroup"):
+            groups.resolve(host, word)
+
+
 def test_the_beginning_of_a_number_is_no_name(host):
     container(host, "/machine.slice/libpod-1.scope")
     host.group("/db")

@@ -57,6 +57,19 @@ def test_a_pattern_does_not_keep_the_others_back(kept):
     assert said == ["/sys/fs/cgroup/app: bw 8 MiB/s on sdb"]
 
 
+def test_words_that_mean_no_group_do_not_keep_the_others_back(kept):
+    """One that may mean a group later is not said, one that never does is."""
+    kept.answers["podman inspect --type container web"] = '[{"Name": "web"}]'
+    bad = "".join(f"reserve {word} sdb bw=4M\n" for word in ("''", "x\0y", "x" * 300, "web"))
+    kept.put(str(FILE), f"{bad}reserve app sdb bw=8M\n")
+    said = list(keep.apply(kept, Store(kept)))
+    assert said == [
+        *(f"failed: {word} is no target: name a cgroup, unit, container or virtual machine"
+          for word in ("''", r"'x\x00y'")),
+        "/sys/fs/cgroup/app: bw 8 MiB/s on sdb",
+    ]
+
+
 def test_a_disk_that_goes_away_does_not_keep_the_others_back(kept, monkeypatch):
     """It was found, and its scheduler cannot be read."""
     kept.put(str(FILE), "reserve app sda bw=4M\nreserve app sdb bw=8M\n")
