@@ -98,12 +98,10 @@ def prepare(host: Host, group: Group) -> None:
         )
 
 
-def write_all(
-    host: Host, group: Group, found: list[Disk], keys: dict[str, int] | None
-) -> None:
-    """Write keys, or none, to some disks; if one refuses, all are as before. Raises Failure."""
+def write_all(host: Host, group: Group, wanted: dict[Disk, dict[str, int] | None]) -> None:
+    """Write keys, or none, to each disk; if one refuses, all are as before. Raises Failure."""
     with _all_or_none() as undo:
-        for disk in found:
+        for disk, keys in wanted.items():
             before = of_group(host, group, disk)
             write(host, group, disk, keys)
             undo(write, host, group, disk, before.whole() if before else None)

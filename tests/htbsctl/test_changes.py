@@ -185,6 +185,21 @@ def test_a_key_for_a_unit_without_a_process_is_added_to_what_is_kept(host, capsy
     assert host.read(FILE) == "reserve db.service sdb bw=4M burst=64K latency=50ms weight=200\n"
 
 
+def test_a_key_for_what_is_kept_and_not_in_force_brings_the_rest_with_it(host, capsys):
+    """As after the group was made anew, or another command removed what it had."""
+    kept = "reserve /sys/fs/cgroup/app sdb bw=800K burst=64K latency=100ms max=20M\n"
+    whole = "8:16 bw=819200 max=20971520 iops=max weight=default burst=65536 latency=100000"
+    host.put(str(FILE), kept.replace("100ms", "500ms"))
+    words = "reserve", "/app", "sdb", "--latency", "100ms"
+    run(host, 0, *words, "--dry-run")
+    assert f"would write {whole!r}" in capsys.readouterr().out
+    run(host, 0, *words)
+    assert (host.read(FILE), host.read(APP)) == (kept, f"{whole}\n")
+    host.group("/app", "8:16 bw=819200 burst=65536 latency=500000 max=20971520\n")
+    run(host, 0, *words)
+    assert host.read(APP) == "8:16 latency=100000\n"
+
+
 def test_an_unreadable_file_is_not_replaced(host, capsys):
     host.path(FILE).mkdir(parents=True)
     run(host, 1, "enable", "sdb")

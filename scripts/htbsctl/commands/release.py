@@ -40,7 +40,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
         if not dry:
             with kept.saved():
                 if group:
-                    control.write_all(host, group, released, None)
+                    control.write_all(host, group, dict.fromkeys(released))
     for disk in released:
         print(f"{did} {group.directory} on {disk.name}")
     for target, device in lines:

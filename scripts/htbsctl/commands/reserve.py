@@ -57,26 +57,28 @@ def run(host: Host, args: argparse.Namespace) -> int:
     if not args.json:
         print(where)
     with store.locked(host, args.dry_run) as kept:
-        after, changed = {}, False
+        writes, changed = {}, False
         for disk in found:
             in_force = control.of_group(host, group, disk) if group else None
             own = in_force or (None if args.now else keep.before(host, kept, name, disk))
-            after[disk] = control.expected(host, own, disk, keys)
-            changed |= group is not None and in_force != after[disk]
+            after = control.expected(host, own, disk, keys)
+            # Where what is kept is not in force, its other keys are not there yet.
+            writes[disk] = after.whole() if own and not in_force else keys
+            changed |= group is not None and in_force != after
             if not args.now:
-                keep.reserve(host, kept, name, disk, after[disk])
+                keep.reserve(host, kept, name, disk, after)
         changed |= kept.changed
         if group and not args.dry_run:
             control.prepare(host, group)
         with nullcontext() if args.now or args.dry_run else kept.saved():
             if group and not args.dry_run:
-                control.write_all(host, group, found, keys)
+                control.write_all(host, group, writes)
     if args.json:
         lines = [{"target": name, "device": disks.stable(host, disk)} for disk in found]
         print(as_json({"changed": changed, "kept": [] if args.now else lines}))
     elif args.dry_run:
         for disk in found if group else ():
-            line = f"{disk.number} {reservation.words(keys)}"
+            line = f"{disk.number} {reservation.words(writes[disk])}"
             print(f"would write {line!r} to {group.directory / 'io.htbs'}")
     return code if args.now or args.dry_run else service.start(host) or code
 
