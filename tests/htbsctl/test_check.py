@@ -2,12 +2,14 @@
 
 import argparse
 import json
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from htbsctl import admission
+from htbsctl.__main__ import main
 from htbsctl.commands import check
 from htbsctl.commands.check import Promise
 from htbsctl.failure import Exit, Failure
@@ -62,6 +64,20 @@ def test_a_group_counts(host, capsys):
     found = answer(host, capsys, Exit.FOUND, capacity="8M", bw="6M", burst="4K", latency="1s")
     assert found["too_much"] == ["/app", "the new one"]
     assert found["fits"] == {"bw": 3 << 20}
+
+
+def test_what_it_proposes_is_kept(host, capsys):
+    """What people read is rounded; what the command line takes is not."""
+    sizes = {"default_bw": 65536, "default_burst": 65536, "capacity_bw": 1_000_000}
+    for file, value in sizes.items():
+        host.put(f"/sys/block/sdb/queue/iosched/{file}", f"{value}\n")
+    words = ["check", "sdb", "--bw", "200K", "--burst", "64K", "--latency", "10ms"]
+    assert main(words, host) == Exit.FOUND
+    text = capsys.readouterr().out
+    found = re.findall(r"it could with (--\w+) (\w+) instead: \w+ (.*)", text)
+    assert found == [("--burst", "5904", "5.766 KiB"), ("--latency", "69632us", "69.63 ms")]
+    for option, value, _ in found:
+        assert main([*words, option, value], host) == Exit.DONE
 
 
 def test_the_root_has_the_default_reservation_or_its_own(host, capsys):

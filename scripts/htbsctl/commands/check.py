@@ -168,5 +168,7 @@ def _text(answer: dict, missing: tuple[int, int, int] | None, count: int) -> str
     if answer["too_much"]:
         lines.append(f"dropping any one of these would be enough: {', '.join(answer['too_much'])}")
     for key, value in answer["fits"].items():
-        lines.append(f"it could with {Reservation(**{key: value}).text()} instead")
+        fits = Reservation(**{key: value})
+        exact = fits.exact().replace("=", " ")
+        lines.append(f"it could with --{exact} instead: {fits.text()}")
     return "\n".join(lines)
