@@ -10,7 +10,8 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from htbsctl import disks, quantity
+from htbsctl import admission, disks, quantity
+from htbsctl.commands import check
 from htbsctl.disks import Disk
 from htbsctl.failure import Exit, Failure
 from htbsctl.host import Host
@@ -24,6 +25,10 @@ _DEPTH = {True: 1, False: 32}
 _PLAUSIBLE = {True: (1_000, 2_000_000), False: (5, 500_000)}
 # How much of the disk's work may be other than ours.
 _OTHERS = 0.01
+# Of a disk that comes to HTBS, see htbs(4); latency in ns.
+_DEFAULT = check.Promise(check.DEFAULT, 1 << 20, 1 << 20, 1_000_000_000)
+# What the default reservation is to be where it does not fit, and where that does not, either.
+_LESS: tuple[dict[str, int], ...] = ({}, *({"bw": n, "burst": n} for n in (65536, 4096)))
 _READ_ONLY = "measure it by reads, without --write-and-destroy-data"
 
 
@@ -67,6 +72,8 @@ def run(host: Host, args: argparse.Namespace) -> int:
             f"{disk.name} takes requests of {quantity.size_text(most)} at most",
             "give a smaller --size",
         )
+    on_htbs = disks.scheduler(host, disk) == "htbs"
+    promises = check.in_force(host, disk) if on_htbs else [_DEFAULT]
     before = _served(host, disk)
     with _claimed(host, disk, args) if args.write_and_destroy_data else nullcontext():
         measured = _fio(host, disk, _options(args, seconds, depth, size), seconds)
@@ -83,10 +90,22 @@ def run(host: Host, args: argparse.Namespace) -> int:
         "depth": depth,
         "capacity_bw": capacity,
         "capacity_request": size,
+        "default": _default(promises, capacity, size),
         "implausible": doubts,
     }
     print(as_json(answer) if args.json else _text(answer))
     return Exit.FOUND if doubts else Exit.DONE
+
+
+def _default(
+    promises: list[check.Promise], capacity: int, size: int
+) -> dict[str, int] | None:
+    """Keys of the default reservation that have to change to fit; None if no change will do."""
+    for keys in _LESS:
+        every = [each._replace(**keys) if each.name == check.DEFAULT else each for each in promises]
+        if admission.shortfall(every, capacity, size) is None:
+            return keys
+    return None
 
 
 def _options(args: argparse.Namespace, seconds: float, depth: int, size: int) -> list[str]:
@@ -178,11 +197,17 @@ def _text(answer: dict) -> str:
         for name, key in (("mean", "mean_us"), ("99.9 %", "p999_us"), ("longest", "longest_us"))
     )
     capacity = answer["capacity_bw"]
+    name, default = answer["device"], answer["default"]
+    less = "".join(f" --default-{key} {value}" for key, value in (default or {}).items())
     lines = [
-        f"{answer['device']}: {answer['requests']} requests, {answer['depth']} at once: {times}",
+        f"{name}: {answer['requests']} requests, {answer['depth']} at once: {times}",
         f"at worst it serves {quantity.rate_text(capacity)} of such requests; to have reservations"
         " refused that it could not keep:",
-        f"    htbsctl enable {answer['device']} --capacity-bw {capacity}"
-        f" --capacity-request {answer['capacity_request']}",
+        f"    htbsctl enable {name} --capacity-bw {capacity}"
+        f" --capacity-request {answer['capacity_request']}{less}",
     ]
+    if default is None:
+        lines.append(
+            f"it is refused while more is reserved: htbsctl check {name} --capacity {capacity}"
+        )
     return "\n".join([*lines, *(f"implausible: {doubt}" for doubt in answer["implausible"])])

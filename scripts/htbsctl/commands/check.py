@@ -13,7 +13,7 @@ from htbsctl.reservation import Reservation
 
 SUMMARY = "say whether a device can keep its reservations, or one more, and what would fit"
 
-_ALL = "the default reservation"
+DEFAULT = "the default reservation"
 _NEW = "the new one"
 _LATENCY_MAX = 100_000_000
 # What io.htbs takes.
@@ -72,7 +72,7 @@ def in_force(host: Host, disk: Disk) -> list[Promise]:
             disks.number(host, disk.iosched / f"default_{key}")
             for key in ("bw", "burst", "latency_us")
         )
-        found.append(_promise(_ALL, Reservation(*numbers)))
+        found.append(_promise(DEFAULT, Reservation(*numbers)))
     return found
 
 

@@ -1,0 +1,52 @@
+"""What calibrate proposes is taken by the kernel."""
+
+import pytest
+
+from htbsctl.__main__ import main
+from htbsctl.commands import calibrate
+
+IOSCHED = "/sys/block/sdb/queue/iosched"
+
+
+@pytest.fixture
+def measured(host, capsys, monkeypatch):
+    """What calibrate prints of a disk if one of its requests of 4 KiB takes as long, us."""
+
+    def run(disk, longest):
+        found = calibrate.Measured(1000, 10_000, 20_000, longest)
+        monkeypatch.setattr(calibrate, "_fio", lambda *_: found)
+        host.put(f"/sys/block/{disk}/stat", "0 0 0 0 0 0 0 0 0 0 0\n")
+        assert main(["calibrate", disk, "--seconds", "1"], host) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.mark.parametrize("disk", ["sda", "sdb"])
+@pytest.mark.parametrize(
+    ("longest", "less"),
+    [
+        (1_900, ""),
+        (29_000, " --default-bw 65536 --default-burst 65536"),
+        (100_000, " --default-bw 4096 --default-burst 4096"),
+    ],
+)
+def test_the_default_reservation_is_to_fit(measured, disk, longest, less):
+    """Whether the disk is on HTBS or not."""
+    capacity = round(4096e6 / longest)
+    last = measured(disk, longest).splitlines()[-1]
+    line = f"    htbsctl enable {disk} --capacity-bw {capacity} --capacity-request 4096"
+    assert last == line + less
+
+
+def test_reservations_that_do_not_fit_are_told(host, measured):
+    host.group("/app", "8:16 bw=4194304 burst=65536 latency=50000\n")
+    text = measured("sdb", 29_000)
+    last = "it is refused while more is reserved: htbsctl check sdb --capacity 141241"
+    assert "--default-bw" not in text
+    assert text.splitlines()[-1] == last
+
+
+def test_a_root_with_a_reservation_has_no_default_one(host, measured):
+    host.group("/", "8:16 bw=65536 burst=65536 latency=1000000\n")
+    assert measured("sdb", 29_000).endswith(" --capacity-request 4096\n")
