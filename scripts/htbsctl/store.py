@@ -14,7 +14,7 @@ import shlex
 import shutil
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,6 +28,10 @@ FILE = Path("/etc/htbs/htbs.conf")
 # Not beside the file, which may be on a file system that is read-only.
 LOCK = Path("/run/htbsctl.lock")
 _Words, _Value = TypeVar("_Words"), TypeVar("_Value")
+_REMEDIES = {
+    errno.ENOSPC: f"make room on the file system of {FILE.parent}",
+    errno.EROFS: f"make {FILE.parent} writable, or use enable and reserve with --now",
+}
 _HEAD = "# Kept by htbsctl, which applies it. After an edit by hand: systemctl reload htbs\n"
 
 
@@ -116,10 +120,11 @@ class Store:
                 new.replace(path)
             _sync(path.parent)
         except OSError as error:
-            remedies = {errno.ENOSPC: f"make room on the file system of {FILE.parent}"}
-            raise self._host.failure("write", FILE, error, remedies=remedies) from None
+            raise self._host.failure("write", FILE, error, remedies=_REMEDIES) from None
         finally:
-            new.unlink(missing_ok=True)
+            # It is not there where it could not be made.
+            with suppress(OSError):
+                new.unlink(missing_ok=True)
 
     def _words(self, kind: str) -> Iterator[tuple[int, list[str]]]:
         for at, line in enumerate(self._lines):

@@ -2,6 +2,7 @@
 
 import errno
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -110,6 +111,25 @@ def test_kernel_refuses(host, refused, monkeypatch, name, number):
 
     monkeypatch.setattr(host, "_put", fails)
     assert errno.errorcode[number] in refused(words(name))
+
+
+@pytest.mark.parametrize("name", WRITE)
+@pytest.mark.parametrize("first", ["mkdir", "open"])
+def test_etc_is_read_only(host, refused, monkeypatch, name, first):
+    """As on an image, without /etc/htbs, or with it."""
+    host.group("/app", "8:16 bw=1048576 burst=65536 latency=50000\n")
+    if first == "open":
+        host.path(FILE.parent).mkdir(parents=True)
+    for function in ("unlink", first):
+        real = getattr(Path, function)
+
+        def fails(path, *args, real=real, **keys):
+            if str(path).endswith(("/etc/htbs", "/htbs.conf.new")):
+                raise OSError(errno.EROFS, "")
+            return real(path, *args, **keys)
+
+        monkeypatch.setattr(Path, function, fails)
+    assert "EROFS: make /etc/htbs writable, or use enable and" in refused(words(name))
 
 
 @pytest.mark.parametrize("name", ["reserve", "release"])
