@@ -40,14 +40,15 @@ class Store:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._lines = self._read().split("\n")[:-1]
+        # Some editors end lines by \r\n.
+        self._lines = [line.removesuffix("\r") for line in self._read().split("\n")[:-1]]
         # What can't be read is found here, before anything is changed.
         self._before = self.devices(), self.reservations()
 
     def _read(self) -> str:
         """What can't be decoded comes through as it is."""
         try:
-            text = self._host.path(FILE).read_text(errors="surrogateescape")
+            text = self._host.path(FILE).read_bytes().decode(errors="surrogateescape")
         except FileNotFoundError:
             text = _HEAD
         except OSError as error:
@@ -71,6 +72,7 @@ class Store:
                     raise self._bad(at, f"KEY=NUMBER with one of {', '.join(ATTRIBUTES)}")
                 if key == "nr_requests":
                     self._at(at, quantity.requests, value)
+            self._once(at, words[1] in found)
             found[words[1]] = {key: value for key, _, value in pairs}
         return found
 
@@ -80,6 +82,7 @@ class Store:
         for at, words in self._words("reserve"):
             if len(words) < 4:
                 raise self._bad(at, "reserve TARGET DEVICE KEY=VALUE…")
+            self._once(at, (words[1], words[2]) in found)
             found[words[1], words[2]] = self._at(at, Reservation.read, words[3:])
         return found
 
@@ -144,18 +147,39 @@ class Store:
         except Failure as failure:
             raise Failure(f"{FILE}:{at + 1}: {failure}") from None
 
+    def _once(self, at: int, again: bool) -> None:
+        """A line is the only one of its words. Raises Failure, which names it."""
+        if again:
+            what = f"{FILE}:{at + 1}: there is another line for the same: {self._lines[at]!r}"
+            raise Failure(what, "make one of them")
+
     def _bad(self, at: int, wanted: str) -> Failure:
         what = f"{FILE}:{at + 1}: cannot read {self._lines[at]!r}"
         return Failure(what, f"it has to be {wanted}")
 
     def _set(self, head: list[str], words: list[str] | None) -> None:
-        """Put a line in the place of those with the same head, or at the end; None: remove them."""
-        lines = [] if words is None else [shlex.join([*head, *words])]
-        same = [at for at, old in self._words(head[0]) if old[: len(head)] == head]
-        first = same[0] if same else len(self._lines)
-        for at in reversed(same):
-            del self._lines[at]
-        self._lines[first:first] = lines
+        """Put a line in the place of that with the same head, or at the end; None: remove it.
+
+        Its comment stays, and all of it if its words do.
+        """
+        if words is not None and any(end in word for word in head for end in "\r\n"):
+            raise Failure(f"{head[1]!r} has a line's end, which {FILE} cannot have", "rename it")
+        same = [(at, old) for at, old in self._words(head[0]) if old[: len(head)] == head]
+        at, old = same[0] if same else (len(self._lines), None)
+        if words is None:
+            del self._lines[at : at + 1]
+        elif old != [*head, *words]:
+            comment = _comment(self._lines[at], old) if old else ""
+            self._lines[at : at + 1] = [shlex.join([*head, *words]) + comment]
+
+
+def _comment(line: str, words: list[str]) -> str:
+    """What is behind the words of a line."""
+    for at in (found.start() for found in re.finditer(r"\s*#", line)):
+        with suppress(ValueError):
+            if shlex.split(line[:at]) == words:
+                return line[at:]
+    return ""
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import signal
 
 import pytest
 
+from htbsctl.__main__ import main
 from htbsctl.failure import Failure
 from htbsctl.reservation import Reservation
 from htbsctl.store import FILE, Store, locked
@@ -54,6 +55,44 @@ def test_what_is_forgotten_is_gone(kept):
     assert kept.read(FILE) == "# mine\n\n"
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("device sdb  nr_requests=128   # mine", "device sdb nr_requests=64   # mine"),
+        ("device 'sd#b' # it's", "device 'sd#b' nr_requests=64 # it's"),
+        ("device s\\#d# a # b", "device 's#d' nr_requests=64# a # b"),
+        ("device sdb nr_requests=64# mine", "device sdb nr_requests=64# mine"),
+        ("device  sdb  nr_requests=64", "device  sdb  nr_requests=64"),
+    ],
+)
+def test_a_comment_behind_a_line_stays(host, before, after):
+    host.put(str(FILE), f"{before}\n")
+    with locked(host) as store:
+        [device] = store.devices()
+        store.set_device(device, {"nr_requests": "64"})
+        with store.saved():
+            pass
+    assert host.read(FILE) == f"{after}\n"
+
+
+def test_lines_that_end_as_on_another_system(host):
+    host.path(FILE).parent.mkdir(parents=True)
+    host.path(FILE).write_bytes(b"device sdb # mine\r\nreserve app sdb bw=4M\r\n")
+    assert Store(host).devices() == {"sdb": {}}
+    assert Store(host).reservations() == {("app", "sdb"): Reservation(bw=4 << 20)}
+
+
+@pytest.mark.parametrize("end", ["\r", "\n"])
+def test_a_name_with_the_end_of_a_line(host, capsys, end):
+    """The file could not be read any more."""
+    host.group(f"/a{end}b")
+    assert main(["reserve", f"/a{end}b", "sdb", "--bw", "4M"], host) == 1
+    said = capsys.readouterr().err
+    assert said.endswith("b' has a line's end, which /etc/htbs/htbs.conf cannot have: rename it\n")
+    assert host.read(f"/sys/fs/cgroup/a{end}b/io.htbs") == ""
+    assert not host.exists(FILE)
+
+
 def test_a_failed_change_leaves_the_file(kept):
     with locked(kept) as store:
         store.forget_device("sdb")
@@ -90,6 +129,8 @@ def test_a_signal_comes_after_the_change(kept):
         "device sdb nr_requests=many",
         "device sdb nr_requests=3",
         "device sdb colour=1",
+        "device sdb",
+        "reserve db.service  'sdb' bw=400M",
         "reserve db sdb",
         "reserve db sdb bw=1",
         "reserve db sdb size=4K",
