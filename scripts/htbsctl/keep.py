@@ -109,6 +109,27 @@ def there(host: Host, word: str) -> list[Disk]:
         return []
 
 
+def contradictions(host: Host, kept: Store) -> Iterator[tuple[str, str]]:
+    """Two lines that mean the same by different names, with different values."""
+    first: dict[object, tuple[str, object]] = {}
+    for what, value, line in _meant(host, kept):
+        other, had = first.setdefault(what, (line, value))
+        if had != value:
+            yield other, line
+
+
+def _meant(host: Host, kept: Store) -> Iterator[tuple[object, object, str]]:
+    """What each line sets, to what value, and how it begins."""
+    for word, attributes in kept.devices().items():
+        for disk in there(host, word):
+            for key, value in attributes.items():
+                yield (disk, key), int(value), f"device {word}"
+    for (target, word), promised in kept.reservations().items():
+        directory = _directory(host, target)
+        for disk in there(host, word) if directory else ():
+            yield (directory, disk), promised, f"reserve {target} {word}"
+
+
 def apply(host: Host, kept: Store) -> Iterator[str]:
     """Make it so. Yields what was done and, beginning with FAILED, what could not be."""
     for word, attributes in kept.devices().items():

@@ -12,6 +12,19 @@ def test_the_doctor_names_a_disk_that_left(host, capsys):
     assert "sdb: /etc" not in text
 
 
+def test_lines_that_contradict_each_other(host, capsys):
+    """Both are applied, so that each apply changes what the other did."""
+    lines = "device sdb nr_requests=128 late_one_in=10\ndevice 8:16 {}\nreserve app sdb bw=4M\n"
+    host.put(str(FILE), lines.format("nr_requests=0128 late_one_in_writes=10") + "device sdz\n")
+    main(["doctor"], host)
+    assert "mean the same" not in capsys.readouterr().out
+    host.put(str(FILE), lines.format("nr_requests=256") + "reserve /app 8:16 bw=8M\n")
+    assert main(["doctor"], host) == 3
+    text = capsys.readouterr().out
+    for pair in ("'device sdb' and 'device 8:16'", "'reserve app sdb' and 'reserve /app 8:16'"):
+        assert f"{pair} mean the same, with different values\n     -> delete one of them" in text
+
+
 def test_a_group_that_goes_away_does_not_end_the_doctor(host, capsys, app_goes_away):
     """As those of containers and sessions do all the time."""
     host.put("/sys/fs/cgroup/io.cost.qos", "8:16 enable=1\n")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from htbsctl import disks, groups, service
+from htbsctl import disks, groups, keep, service
 from htbsctl.failure import Exit, Failure
 from htbsctl.host import Host, printable
 from htbsctl.output import as_json
@@ -199,6 +199,12 @@ def _kept(host: Host) -> Iterator[Finding]:
                     f"{FILE} keeps it on HTBS, but it is on {on}",
                     "htbsctl apply puts it back, or says why it cannot",
                 )
+    for lines in keep.contradictions(host, kept):
+        yield Finding(
+            str(FILE),
+            f"{' and '.join(map(repr, lines))} mean the same, with different values",
+            f"delete one of them in {FILE}: each apply writes both",
+        )
     state = host.ask("systemctl", "show", "-P", "ActiveState", service.NAME)
     if (kept.devices() or kept.reservations()) and state != "active":
         yield Finding(
