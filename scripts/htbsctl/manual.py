@@ -14,7 +14,8 @@ _EXIT = {
 }
 _FILES = {
     "/etc/htbs/htbs.conf": "What is kept over reboots: devices on HTBS, and reservations. It may be"
-    " edited; systemctl reload htbs applies it.",
+    " edited; systemctl reload htbs applies it. What a line that is deleted by hand had set is not"
+    " taken back before a reboot: htbsctl disable and htbsctl release delete a line and do that.",
     "/sys/fs/cgroup/*/io.htbs": "Reservations in force, see io.htbs(5).",
     "/sys/block/*/queue/iosched/*": "A disk's tunables, see htbs(4).",
 }

@@ -114,6 +114,14 @@ def test_a_reservation_that_is_gone_is_released_first(reserved, apply, tmp_path)
     assert commands(tmp_path) == ["enable", "reserve", "apply", "release", "reserve"]
 
 
+def test_a_reservation_of_a_disk_that_left_is_released(reserved, apply):
+    """The kernel stores it meanwhile, which release tells by its exit code."""
+    before(reserved, "disable", "sda")
+    done = apply(htbs_disks=[], reservations=[])
+    assert done.code == 0, done.text
+    assert Store(reserved).reservations() == {}
+
+
 def test_a_hosts_reservation_replaces_that_of_its_groups(reserved, apply):
     own = DATABASE | {"bw": "8M"}
     done = apply(reservations=[DATABASE, BACKUP], htbs_host_reservations=[own])

@@ -50,8 +50,8 @@ def test_a_change_of_one_disk_of_a_line_keeps_the_others(array):
     assert Store(array).devices() == {"sda": attributes, "sdb": attributes}
     array.put(str(FILE), text)
     array.put("/sys/block/sdb/queue/scheduler", "none mq-deadline [htbs]\n")
-    for words in (("disable", "sdb"), ("release", "/app", "sdb")):
-        run(array, 0, *words)
+    run(array, 0, "disable", "sdb")
+    run(array, 3, "release", "/app", "sdb")
     assert array.read(FILE) == text.replace("md0", "sda")
     array.put("/sys/block/sdb/queue/scheduler", "none mq-deadline [htbs]\n")
     array.put(str(FILE), text)
@@ -144,6 +144,19 @@ def test_release_finds_another_name(host):
     run(host, 0, "release", "/sys/fs/cgroup/app", "sdb")
     assert host.read(APP) == "8:16 none\n"
     assert set(Store(host).reservations()) == {("app", "sda")}
+
+
+def test_a_disk_that_is_off_htbs_has_it_back_later(host, capsys):
+    """The kernel stores it, does not show it, and takes no write."""
+    host.put(str(FILE), "reserve app sda bw=4M\nreserve gone.service sda bw=4M\n")
+    run(host, 3, "release", "app", "sda", "--dry-run")
+    run(host, 3, "release", "app", "sda")
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        "htbsctl: sda is not on HTBS: the kernel still stores what it was given there: release it"
+        " again after htbsctl enable"
+    )
+    run(host, 0, "release", "gone.service", "sda")
+    assert Store(host).reservations() == {}
 
 
 def test_what_is_gone_is_forgotten(host):

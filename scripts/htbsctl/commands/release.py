@@ -1,6 +1,7 @@
 """Take a reservation back."""
 
 import argparse
+import sys
 
 from htbsctl import control, disks, groups, keep, store
 from htbsctl.failure import Exit, Failure
@@ -35,6 +36,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
                 f"{args.target} has no reservation of its own on {args.device}",
                 "htbsctl status shows those there are",
             )
+        off = [disk for disk in found if group and disks.scheduler(host, disk) != "htbs"]
         for target, device in lines:
             kept.set_reservation(target, device, None)
         if not dry:
@@ -45,7 +47,10 @@ def run(host: Host, args: argparse.Namespace) -> int:
         print(f"{did} {group.directory} on {disk.name}")
     for target, device in lines:
         print(f"{forgot} {target} on {device}")
-    return Exit.DONE
+    for disk in off:
+        what = f"{disk.name} is not on HTBS: the kernel still stores what it was given there"
+        print(f"htbsctl: {what}: release it again after htbsctl enable", file=sys.stderr)
+    return Exit.FOUND if off else Exit.DONE
 
 
 def _disks(host: Host, word: str, kept: Store) -> list[disks.Disk]:
