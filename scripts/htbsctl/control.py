@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 
 from htbsctl import disks, groups, service
 from htbsctl.disks import Disk
-from htbsctl.failure import Exit, Failure
+from htbsctl.failure import Failure
 from htbsctl.groups import Group
 from htbsctl.host import Host
 from htbsctl.reservation import Line, Reservation, parse, words
@@ -46,19 +46,14 @@ def expected(
 ) -> Reservation:
     """What a group will have once keys are written, as the kernel fills in the rest.
 
-    Raises Failure, with Exit.USAGE, if that has neither a bandwidth nor operations.
+    Raises Failure, with Exit.USAGE, if the kernel refuses that.
     """
     if not before:
         burst, latency = (
             disks.number(host, disk.iosched / f"default_{key}") for key in ("burst", "latency_us")
         )
         before = Reservation(burst=burst, latency=latency)
-    after = before.merged(keys)
-    if not after.bw and not after.iops:
-        raise Failure(
-            "a reservation needs a bandwidth or operations", "as in --bw 400M", Exit.USAGE
-        )
-    return after
+    return before.merged(keys).checked()
 
 
 def own(host: Host, found: list[Disk]) -> Iterator[tuple[Group, Disk, Reservation]]:

@@ -70,6 +70,22 @@ class Reservation:
         """The keys of a write that replaces what was there."""
         return dict.fromkeys(_NONE, 0) | self.keys()
 
+    def checked(self) -> "Reservation":
+        """Itself. Raises Failure, with Exit.USAGE, if the kernel refuses it on any disk."""
+        if not self.bw and not self.iops:
+            raise Failure(
+                "a reservation needs a bandwidth or operations", "give it bw or iops", Exit.USAGE
+            )
+        # Where only operations are reserved, each counts as the smallest request.
+        rate = self.bw or self.iops * COST_MIN
+        if 0 < self.max < rate:
+            raise Failure(
+                f"max {quantity.exact_size(self.max)} is less than what is reserved",
+                f"it has to be {quantity.exact_size(rate)} or more",
+                Exit.USAGE,
+            )
+        return self
+
     @staticmethod
     def read(words: list[str]) -> "Reservation":
         """From words that people write, as in bw=400M. Raises Failure."""
@@ -80,7 +96,7 @@ class Reservation:
                 known = ", ".join(KEYS)
                 raise Failure(f"{word!r} is not a reservation key", f"valid keys: {known}")
             keys[key] = value_of(key, value)
-        return Reservation(**keys)
+        return Reservation(**keys).checked()
 
     def exact(self) -> str:
         """The inverse of read()."""

@@ -172,6 +172,9 @@ def test_absurd_latency(refused, text):
         (["--bw=1"], "bw '1' is 1 B/s: it has to be 4 KiB/s to 1 TiB/s"),
         (["--bw=4M", "--latency=10"], "write it with its unit"),
         ([], "no reservation is given"),
+        (["--weight=200"], "needs a bandwidth or operations: give it bw or iops"),
+        (["--bw=10M", "--max=1M"], "max 1M is less than what is reserved: it has to be 10M or"),
+        (["--iops=100", "--max=8K"], "max 8K is less than what is reserved: it has to be 400K or"),
     ],
 )
 def test_wrong_reservation_says_what_is_right(refused, keys, says):
@@ -210,6 +213,11 @@ def test_a_queue_that_is_shorter_than_any(refused, count):
     """The kernel takes 4 instead, so it would differ from what is kept for ever."""
     said = refused(["enable", "sdb", "--nr-requests", count], codes=(2,))
     assert f"{count} is less than the 4 requests" in said
+
+
+def test_htbs_is_no_way_off_htbs(refused):
+    line = ["disable", "sdb", "--scheduler", "htbs"]
+    assert "disable takes a disk off HTBS: name another" in refused(line, codes=(2,))
 
 
 @pytest.mark.parametrize("output", [".", "/", ".."])

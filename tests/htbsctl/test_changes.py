@@ -213,6 +213,19 @@ def test_a_key_for_what_is_kept_and_not_in_force_brings_the_rest_with_it(host, c
     assert host.read(APP) == "8:16 latency=100000\n"
 
 
+def test_a_max_that_is_as_much_as_is_reserved(host, capsys):
+    """With both the bytes count; what is in force counts, as the kernel has it."""
+    for words in (("--bw", "4M", "--max", "4M"), ("--iops", "1", "--max", "4K"),
+                  ("--bw", "4K", "--iops", "100", "--max", "4K")):
+        run(host, 0, "reserve", "/app", "sdb", *words)
+        host.group("/app")
+        host.path(FILE).unlink()
+    for code, bandwidth in ((0, "8M"), (2, "9M")):
+        host.group("/app", "8:16 bw=4194304 burst=65536 latency=50000 max=8388608\n")
+        run(host, code, "reserve", "/app", "sdb", "--bw", bandwidth)
+    assert "max 8M is less than what is reserved: it has to be 9M" in capsys.readouterr().err
+
+
 def test_an_unreadable_file_is_not_replaced(host, capsys):
     host.path(FILE).mkdir(parents=True)
     run(host, 1, "enable", "sdb")

@@ -134,6 +134,9 @@ def test_a_signal_comes_after_the_change(kept):
         "reserve db sdb",
         "reserve db sdb bw=1",
         "reserve db sdb size=4K",
+        "reserve db sdb weight=100",
+        "reserve db sdb bw=4M max=2M",
+        "reserve db sdb iops=2 max=4K",
         "reserve 'db",
     ],
 )

@@ -22,6 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(host: Host, args: argparse.Namespace) -> int:
     """Switch each disk. Its reservations are kept in /etc/htbs for the next enable."""
+    if args.scheduler == "htbs":
+        raise Failure("disable takes a disk off HTBS", "name another scheduler", Exit.USAGE)
     with store.locked(host, args.dry_run) as kept:
         try:
             found = disks.resolve(host, args.device)
