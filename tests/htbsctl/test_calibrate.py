@@ -1,4 +1,8 @@
-"""What calibrate proposes is taken by the kernel."""
+"""What calibrate proposes is taken by the kernel; it ends when it is told to."""
+
+import os
+import sys
+import time
 
 import pytest
 
@@ -20,6 +24,25 @@ def measured(host, capsys, monkeypatch):
         return capsys.readouterr().out
 
     return run
+
+
+def test_fio_ends_with_it(host, tmp_path, monkeypatch):
+    """A signal ends htbsctl by SystemExit, and Popen then waits for fio."""
+    for name in ("fio", "setpriv"):
+        (tmp_path / name).write_text("#!/bin/sh\nexec sleep 30\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    host.put("/sys/block/sdb/stat", "0 0 0 0 0 0 0 0 0 0 0\n")
+
+    def ended(*_):
+        yield
+        sys.exit(143)
+
+    monkeypatch.setattr(calibrate, "countdown", ended)
+    began = time.monotonic()
+    with pytest.raises(SystemExit):
+        main(["calibrate", "sdb", "--seconds", "30"], host)
+    assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize("disk", ["sda", "sdb"])

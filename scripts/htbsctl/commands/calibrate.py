@@ -125,10 +125,15 @@ def _fio(host: Host, disk: Disk, options: list[str], seconds: float) -> Measured
     # It ends with us, however we end.
     command = ["setpriv", "--pdeathsig", "TERM", "fio", f"--filename={disk.node}", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        for _ in countdown("measuring", seconds):
-            if process.poll() is not None:
-                break
-        out, errors = process.communicate()
+        try:
+            for _ in countdown("measuring", seconds):
+                if process.poll() is not None:
+                    break
+            out, errors = process.communicate()
+        except BaseException:
+            # Popen waits for it.
+            process.terminate()
+            raise
     if process.returncode:
         said = (errors or out).decode(errors="replace").strip().splitlines() or ["it failed"]
         raise Failure(f"fio: {said[0]}", "run it as root, with the disk there all the time")
