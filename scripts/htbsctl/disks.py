@@ -7,7 +7,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from htbsctl.failure import Failure
+from htbsctl.failure import Exit, Failure
 from htbsctl.host import Host
 
 #: Attributes of a device's queue that are set and kept, in this order: what groups without a
@@ -77,14 +77,17 @@ def every(host: Host) -> list[Disk]:
 def resolve(host: Host, word: str) -> list[Disk]:
     """The disks that a word means: one, or those below a volume or file system.
 
-    Raises Failure if there are none.
+    Raises Failure if there are none; with Exit.USAGE if it never means any.
     """
-    if "/" not in word and host.exists(_CLASS / word):
+    if not word or "\0" in word:
+        raise Failure(f"{word!r} is no device", _NO_REMEDY, Exit.USAGE)
+    named = "/" not in word and word not in (".", "..")
+    if named and host.exists(_CLASS / word):
         blocks = [word]
     elif ":" in word and host.exists(f"/sys/dev/block/{word}"):
         blocks = [_of_number(host, word)]
     else:
-        blocks = _of_path(host, host.real(word if "/" in word else f"/dev/{word}"), word)
+        blocks = _of_path(host, host.real(f"/dev/{word}" if named else word), word)
     found = sorted({disk for name in blocks for disk in _below(host, name)})
     without = [disk.name for disk in found if not schedulers(host, disk)]
     if without or not found:

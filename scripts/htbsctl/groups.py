@@ -108,8 +108,9 @@ def resolve(host: Host, word: str) -> Group:
         )
     top = hierarchy(host)
     if word.startswith("/"):
-        directory = Path(word) if Path(word).is_relative_to(top) else top / word.lstrip("/")
-        return _at(host, directory, word)
+        path = Path(os.path.normpath(word))
+        below = path if path.is_relative_to(top) else top / str(path).lstrip("/")
+        return _at(host, below, word)
     if _UNIT.fullmatch(word):
         return _of_unit(host, word)
     found = _named(host, word)
@@ -120,7 +121,7 @@ def resolve(host: Host, word: str) -> Group:
         return found[0]
     if host.exists(_DEFINED / f"{word}.xml"):
         raise Failure(f"virtual machine {word} is not running", f"virsh start {word}")
-    return _at(host, top / word, word)
+    return _at(host, Path(os.path.normpath(top / word)), word)
 
 
 def enable_io(host: Host, group: Group) -> list[Path]:
@@ -146,7 +147,8 @@ def enable_io(host: Host, group: Group) -> list[Path]:
 
 
 def _at(host: Host, directory: Path, word: str) -> Group:
-    if not host.exists(directory / "cgroup.procs"):
+    below = directory.is_relative_to(hierarchy(host))
+    if not below or not host.exists(directory / "cgroup.procs"):
         raise Failure(
             f"{word}: no such cgroup, unit, container or virtual machine",
             f"systemd-cgls shows what there is; mkdir {directory} makes a cgroup",

@@ -60,8 +60,15 @@ class Host:
         return "/" + str(path.relative_to(self.root))
 
     def real(self, name: str | Path) -> str:
-        """The absolute name of a file without links, from the current directory if relative."""
-        absolute = Path.cwd() / name
+        """The absolute name of a file without links, from the current directory if relative.
+
+        Raises Failure if that is needed, and was deleted.
+        """
+        try:
+            absolute = Path(name) if Path(name).is_absolute() else Path.cwd() / name
+        except OSError as error:
+            remedies = {errno.ENOENT: "the current directory was deleted, cd to another"}
+            raise self.failure("find", name, error, remedies=remedies) from None
         found = os.path.realpath(self.path(absolute))
         root = os.path.realpath(self.root)
         return "/" + os.path.relpath(found, root) if found.startswith(root) else str(absolute)

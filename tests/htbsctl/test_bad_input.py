@@ -67,6 +67,24 @@ def test_device_that_does_not_exist(refused, name, disk):
     assert disk in refused(words(name, disk=disk))
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_device_without_a_name(refused, name):
+    line = [word.replace("sdb", "") for word in words(name)]
+    assert "'' is no device: name a disk" in refused(line, codes=(2,))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_current_directory_that_was_deleted(host, refused, monkeypatch, tmp_path, name):
+    """A word that needs none means what it does elsewhere."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    said = refused(words(name, disk="./a"))
+    assert "cannot find ./a: ENOENT: the current directory was deleted, cd to" in said
+    assert "/dev/sdz: no such device" in refused(words(name, disk="/dev/sdz"))
+
+
 @pytest.mark.parametrize("name", NEED_HTBS)
 def test_device_that_is_not_on_htbs(refused, name):
     assert "htbsctl enable" in refused(words(name, disk="sda"))

@@ -1,5 +1,7 @@
 """Which disks a word means."""
 
+from pathlib import Path
+
 import pytest
 
 from htbsctl import disks
@@ -96,6 +98,14 @@ def test_each_member_of_a_btrfs(host, monkeypatch):
     btrfs(host, monkeypatch, "/mnt/b", "sda", "sdb")
     host.put("/mnt/b/pg/file")
     assert names(host, "/mnt/b/pg/file") == ["sda", "sdb"]
+
+
+@pytest.mark.parametrize("word", [".", "..", "./file"])
+def test_a_word_from_the_current_directory(host, monkeypatch, word):
+    btrfs(host, monkeypatch, "/mnt/b", "sdb")
+    host.put("/mnt/b/pg/file")
+    monkeypatch.setattr(Path, "cwd", lambda: Path("/mnt/b/pg"))
+    assert names(host, word) == ["sdb"]
 
 
 def test_a_link_and_a_blank(host, monkeypatch):

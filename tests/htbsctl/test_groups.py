@@ -42,9 +42,21 @@ def container(host, cgroup, name="web", number="db12ef", pid=42):
     host.put("/proc/42/cgroup", f"0::{cgroup}\n")
 
 
-@pytest.mark.parametrize("word", ["app", "/app", "/sys/fs/cgroup/app"])
+@pytest.mark.parametrize(
+    "word",
+    ["app", "/app", "/sys/fs/cgroup/app", "/app/", "app/", "./app", "a/../app", "/app/../app"]
+    + ["/app/./", "/../app", "/sys/fs/cgroup/../cgroup/app"],
+)
 def test_a_path(host, word):
     assert groups.resolve(host, word).directory == TOP / "app"
+
+
+def test_a_path_that_leaves_the_hierarchy(host):
+    """As to another one that is mounted beside it."""
+    host.put("/sys/fs/other/cgroup.procs")
+    for word in ("../other", "..", "app/../../other"):
+        with pytest.raises(Failure, match="no such cgroup"):
+            groups.resolve(host, word)
 
 
 def test_the_root(host):
