@@ -34,3 +34,19 @@ def test_a_group_that_goes_away_does_not_end_the_doctor(host, capsys, app_goes_a
     text = capsys.readouterr().out
     for file in ("io.cost: /sys/fs/cgroup/io.cost.qos", "io.latency: /sys/fs/cgroup/db/io.latency"):
         assert f"{file} is in force" in text
+
+
+def test_what_throttles_a_disk_on_htbs_is_named_with_its_command(host, capsys):
+    """What other disks have is no matter of HTBS."""
+    host.put("/sys/fs/cgroup/io.cost.qos", "8:0 enable=1 ctrl=auto\n8:16 enable=0 ctrl=auto\n")
+    host.put("/sys/fs/cgroup/app/io.latency", "8:0 target=5000\n8:16 target=0\n")
+    host.group("/a b")
+    main(["doctor"], host)
+    assert "in force" not in capsys.readouterr().out
+    host.put("/sys/fs/cgroup/io.cost.qos", "8:0 enable=1 ctrl=auto\n8:16 enable=1 ctrl=auto\n")
+    host.put("/sys/fs/cgroup/a b/io.latency", "8:0 target=5000\n8:16 target=5000\n")
+    assert main(["doctor"], host) == 3
+    text = capsys.readouterr().out
+    assert text.count("is in force on sdb: ") == text.count("is in force") == 2
+    assert "-> echo '8:16 enable=0' > /sys/fs/cgroup/io.cost.qos; " in text
+    assert "-> echo '8:16 target=0' > '/sys/fs/cgroup/a b/io.latency'; " in text

@@ -3,11 +3,13 @@
 import argparse
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from htbsctl import disks, groups, keep, service
+from htbsctl.disks import Disk
 from htbsctl.failure import Exit, Failure
 from htbsctl.host import Host, printable
 from htbsctl.output import as_json
@@ -18,7 +20,11 @@ SUMMARY = "look for what keeps reservations from working; each finding has its r
 _EFI = Path("/sys/firmware/efi/efivars")
 _SECURE_BOOT = "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 _DKMS_KEY = "/var/lib/dkms/mok.pub"
-_TRAPS = {"io.cost.qos": "io.cost", "io.latency": "io.latency"}
+# By file: what it is of, what a line in force has, and what is written to take it back.
+_TRAPS = {
+    "io.cost.qos": ("io.cost", r"\benable=1\b", "enable=0"),
+    "io.latency": ("io.latency", r"\btarget=[1-9]", "target=0"),
+}
 
 
 @dataclass(frozen=True)
@@ -145,8 +151,7 @@ def _cgroups(host: Host) -> Iterator[Finding]:
 
 
 def _disks(host: Host) -> Iterator[Finding]:
-    found = disks.every(host)
-    on_htbs = [disk for disk in found if disks.scheduler(host, disk) == "htbs"]
+    on_htbs = _on_htbs(host)
     if not on_htbs:
         yield Finding("disks", "none is on HTBS", "htbsctl enable DEVICE")
     for disk in on_htbs:
@@ -168,19 +173,26 @@ def _disks(host: Host) -> Iterator[Finding]:
             )
 
 
+def _on_htbs(host: Host) -> list[Disk]:
+    return [disk for disk in disks.every(host) if disks.scheduler(host, disk) == "htbs"]
+
+
 def _traps(host: Host) -> Iterator[Finding]:
-    """What else limits or reorders I/O, unseen."""
-    for name, what in _TRAPS.items():
+    """What else limits or reorders I/O of disks on HTBS, unseen."""
+    on_htbs = {disk.number: disk.name for disk in _on_htbs(host)}
+    for name, (what, set_by, none) in _TRAPS.items():
         for group in groups.Group.every(host, name):
-            file = group.directory / name
-            text = host.read_or(file)
-            if "enable=1" in text or "target=" in text:
-                where = printable(str(file))
-                yield Finding(
-                    what,
-                    f"{where} is in force: it throttles before HTBS sees the requests",
-                    f"take it back, or the reservation cannot be kept: {text.strip()}",
-                )
+            where = printable(str(group.directory / name))
+            for line in host.read_or(group.directory / name).splitlines():
+                number = line.partition(" ")[0]
+                if number in on_htbs and re.search(set_by, line):
+                    yield Finding(
+                        what,
+                        f"{where} is in force on {on_htbs[number]}: it throttles before HTBS sees"
+                        " the requests",
+                        f"echo '{number} {none}' > {shlex.quote(where)}; the unit or the program"
+                        " that set it may set it again",
+                    )
 
 
 def _kept(host: Host) -> Iterator[Finding]:
