@@ -8,7 +8,8 @@ from htbsctl.failure import Exit
 
 _EXIT = {
     Exit.DONE: "Done.",
-    Exit.FAILED: "Failed; one line on the standard error says why and what to do. Nothing changed.",
+    Exit.FAILED: "Failed; one line on the standard error says why and what to do. Nothing"
+    " changed. apply has a line for each that failed, and has applied the others.",
     Exit.USAGE: "The command line is wrong; nothing was tried.",
     Exit.FOUND: "Done, and found what needs attention.",
 }
@@ -35,8 +36,9 @@ _INTRODUCTION = (
     " below /dev, a partition, a logical volume, an array, a file or a mount point: the disks below"
     " it are meant. A target is a cgroup by its path, a unit of systemd, a service by its name, a"
     " container of podman or docker, or a machine that machinectl knows. Sizes and rates are in"
-    " bytes; K, M, G and T are powers of 1024, MB and the like powers of 1000. Times have their"
-    " unit: us, ms, s."
+    " bytes; K, M, G and T are powers of 1024, MB and the like powers of 1000. A latency has"
+    " its unit: us, ms, s; --default-latency-us is in microseconds, --seconds and --interval are in"
+    " seconds."
 )
 
 
@@ -79,14 +81,18 @@ def man_page(parser: argparse.ArgumentParser) -> str:
 
 
 def bash_completion(parser: argparse.ArgumentParser) -> str:
-    """Commands, their options, disks and units."""
-    cases = []
+    """Commands, their options, the values of options that have few, disks and units."""
+    cases, values = [], []
     for name, command in commands(parser).items():
         options = [word for action in command._actions for word in action.option_strings]
         cases.append(f"\t{name}) options='{' '.join(options)}' ;;")
-    return _COMPLETION.replace("COMMANDS", " ".join(commands(parser))).replace(
-        "CASES", "\n".join(cases)
-    )
+        for action in command._actions:
+            # A file is completed as a device is, which may be one.
+            if action.option_strings and action.nargs != 0 and action.dest != "output":
+                few = " ".join(action.choices or ())
+                values.append(f"\t'{name} {action.option_strings[0]}') options='{few}' ;;")
+    text = _COMPLETION.replace("COMMANDS", " ".join(commands(parser)))
+    return text.replace("CASES", "\n".join(cases)).replace("VALUES", "\n".join(values))
 
 
 def _command(name: str, command: argparse.ArgumentParser) -> Iterator[str]:
@@ -112,30 +118,39 @@ def escaped(text: str) -> str:
     return rf"\&{text}" if text.startswith((".", "'")) else text
 
 
-_COMPLETION = """# bash completion of htbsctl
+_COMPLETION = r"""# bash completion of htbsctl
 _htbsctl()
 {
-\tlocal word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} options disks units
-\tif ((COMP_CWORD == 1)); then
-\t\tmapfile -t COMPREPLY < <(compgen -W 'COMMANDS --help --version' -- "$word")
-\t\treturn
-\tfi
-\tcase $command in
+	local line=${COMP_LINE-${COMP_WORDS[*]}} words word before breaks at each options units=
+	# A name is one word, though it has an @ or a :, at which bash breaks it. It replaces what is
+	# behind a :, or from an @ on. read unescapes it.
+	read -a words <<< "${line:0:${COMP_POINT-${#line}}}."
+	at=$((${#words[@]} - 1)) word=${words[-1]%.}
+	breaks=${COMP_WORDBREAKS//[^@:]/}
+	before=${breaks:+${word%"${word##*[$breaks]}"}} before=${before%@}
+	case ${words[1]} in
 CASES
-\t*) return ;;
-\tesac
-\tif [[ $word == -* ]]; then
-\t\tmapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
-\t\treturn
-\tfi
-\tdisks=$(ls /sys/block)
-\tunits=
-\tif [[ $command =~ ^(reserve|release|explain|fit)$ ]] && ((COMP_CWORD == 2)); then
-\t\tdisks=
-\t\tunits=$(systemctl --no-legend --plain list-units '*.service' '*.slice' '*.scope' 2>/dev/null |
-\t\t\tcut -d ' ' -f 1)
-\tfi
-\tmapfile -t COMPREPLY < <(compgen -W "$disks $units" -- "$word"; compgen -f -- "$word")
+	*) ((at == 1)) || return; options='COMMANDS --help --version' ;;
+	esac
+	case "${words[1]} ${words[at - 1]}" in
+VALUES
+	esac
+	if ((at > 1)) && [[ $word != -* && $options == -* ]]; then
+		options=$(ls /sys/block)
+		if [[ ${words[1]} =~ ^(reserve|release|explain|fit)$ ]] && ((at == 2)); then
+			options=
+			units=$(systemctl --no-legend --plain list-units '*.service' '*.slice' '*.scope' \
+				2>/dev/null | cut -d ' ' -f 1)
+		fi
+		units+=$'\n'$(compgen -f -- "$word")
+	fi
+	COMPREPLY=()
+	while IFS= read -r each; do
+		if [[ $each && $each == "$word"* ]]; then
+			printf -v each %q "${each#"$before"}"
+			COMPREPLY+=("${each/#\\\~/\~}")
+		fi
+	done < <(printf '%s\n' $options "$units")
 }
 complete -F _htbsctl htbsctl
 """

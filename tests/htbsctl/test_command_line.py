@@ -52,6 +52,13 @@ def test_man_page():
     assert not [line for line in page.splitlines() if line.startswith("'")]
 
 
+def test_what_the_man_page_says_of_failures_and_times():
+    page = manual.man_page(parser()).replace(r"\-", "-")
+    assert "Nothing changed. apply has a line for each that failed, and has applied the" in page
+    assert "A latency has its unit: us, ms, s; --default-latency-us is in microseconds" in page
+    assert "What a line that is deleted by hand had set is not taken back" in page
+
+
 def test_completion(tmp_path):
     file = tmp_path / "htbsctl.bash"
     file.write_text(manual.bash_completion(parser()))
@@ -66,3 +73,41 @@ def test_completion(tmp_path):
         check=True,
     )
     assert done.stdout == "--latency\n"
+
+
+UNITS = "nginx.service postgresql@15-main.service dev-disk\\\\x2done.service".replace(" ", "\\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "replies"),
+    [
+        ("reserve ngi", "nginx.service"),
+        ("reserve postgresql@", "@15-main.service"),
+        ("reserve postgresql@1", "@15-main.service"),
+        # What is put on the command line is read by the shell.
+        ("reserve dev-", r"dev-disk\\x2done.service"),
+        (r"reserve dev-disk\\x2d", r"dev-disk\\x2done.service"),
+        ("reserve nginx.service ./pci-0:", "00:1"),
+        ("reserve nginx.service ./pci-0:00:1", "1"),
+        (r"enable ./a\ b", r"./a\ b\ c"),
+        ("top --sort ", "bandwidth late p99 group"),
+        ("top --sort p", "p99"),
+        ("top --interval ", ""),
+        ("top --so", "--sort"),
+        ("metrics --output ./pci", "./pci-0:00:1"),
+        ("enab", "enable"),
+        ("nothing ", ""),
+    ],
+)
+def test_completion_of_names(tmp_path, line, replies):
+    """As bash calls it: @ and : break words, but they do not for htbsctl."""
+    for name in ("pci-0:00:1", "a b c"):
+        (tmp_path / name).touch()
+    script = f"""{manual.bash_completion(parser())}
+        systemctl() {{ printf '{UNITS}\\n'; }}
+        COMP_LINE='htbsctl {line}'; COMP_POINT=${{#COMP_LINE}}; _htbsctl
+        echo "${{COMPREPLY[*]}}" """
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == (f"{replies}\n", "")

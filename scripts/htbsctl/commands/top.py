@@ -60,12 +60,13 @@ _KEYS: dict[str, tuple[str, Callable[[Row], object]]] = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    names = ", ".join(name for name, _ in _KEYS.values())
+    names = [name for name, _ in _KEYS.values()]
     parser.add_argument("device", nargs="*", help="these only (default: all disks)")
     parser.add_argument(
         "--interval", type=quantity.seconds, default=1, metavar="SECONDS", help="(1)"
     )
-    parser.add_argument("--sort", default="bandwidth", metavar="KEY", help=f"one of {names}")
+    text = f"one of {', '.join(names)}"
+    parser.add_argument("--sort", default="bandwidth", metavar="KEY", choices=names, help=text)
     parser.add_argument("--once", action="store_true", help="one interval, as plain text")
     parser.add_argument("--json", action="store_true", help="a line of JSON for each interval")
     parser.add_argument(
@@ -76,8 +77,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(host: Host, args: argparse.Namespace) -> int:
     """Print until q or ^C, or once."""
     words = {name: key for key, (name, _) in _KEYS.items()}
-    if args.sort not in words:
-        raise Failure(f"no such key {args.sort!r}", f"one of {', '.join(words)}", Exit.USAGE)
     found = {disk for word in args.device for disk in disks.resolve(host, word)}
     chosen = [
         disk
