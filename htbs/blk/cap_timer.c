@@ -22,7 +22,7 @@
  * A freed tag wakes one waiter. That may be a task of a throttled group, which
  * may not have the tag (tag_depth.c), while a task that may have it waits; and
  * if all pending requests are throttled, no other tag is freed for long. So the
- * timer wakes all waiters, too.
+ * timer wakes as many waiters as there are tags, too.
  */
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>

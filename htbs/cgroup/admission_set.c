@@ -339,7 +339,7 @@ void htbs_admission_set_check_queue(const struct htbs_admission_set *promises,
 	unsigned int places = htbs_admission_set_nr_requests(promises);
 
 	if (places > HTBS_PLACES_MAX)
-		pr_notice_ratelimited("%s: reservations may have %u requests of capacity_request bytes outstanding, more than any queue holds: reserve less burst or latency, or raise capacity_request\n",
+		pr_notice_ratelimited("%s: what is reserved needs an nr_requests of %u, more than any queue has: reserve less burst or latency, or raise capacity_request\n",
 				      disk->disk_name, places);
 	else if (places > disk->queue->nr_requests)
 		pr_notice_ratelimited("%s: nr_requests is too small for what is reserved: echo %u > /sys/block/%s/queue/nr_requests\n",

@@ -141,7 +141,10 @@ static void htbs_group_remove(struct htbs_group *group)
 	res->removed = true;
 }
 
-/* Under queue_lock. A stored reservation for a disk that is gone is useless. */
+/*
+ * Under queue_lock. A stored reservation for a disk that is gone is useless. That of a disk which
+ * was on another scheduler when it went stays as long as its cgroup: nothing tells of it here.
+ */
 static void htbs_pd_offline(struct blkg_policy_data *pd)
 {
 	struct htbs_group *group = htbs_pd_group(pd);

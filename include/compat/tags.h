@@ -130,9 +130,26 @@ static inline int htbs_measure_shallow_depth(void)
 	return 0;
 }
 
+/*
+ * sbitmap_queue_wake_all() wakes a single task of each of the wait queues, as they wait
+ * exclusively.
+ */
+static inline void htbs_wake_waiters_of(struct sbitmap_queue *sbq)
+{
+	unsigned int each = DIV_ROUND_UP(sbq->sb.depth, SBQ_WAIT_QUEUES);
+	unsigned int i;
+
+	for (i = 0; i < SBQ_WAIT_QUEUES; i++)
+		if (wq_has_sleeper(&sbq->ws[i].wait))
+			wake_up_nr(&sbq->ws[i].wait, each);
+}
+
 /**
- * htbs_wake_tag_waiters() - wake all tasks that wait for a tag
+ * htbs_wake_tag_waiters() - wake tasks that wait for a tag
  * @q: queue
+ *
+ * As many as there are tags, the first of each wait queue. One that may have no tag goes to the end
+ * of the next wait queue. Interrupts are off, and tasks may wait by the thousand, so not all.
  *
  * Not in a frozen queue, which may be about to get other tags.
  */
@@ -143,8 +160,11 @@ static inline void htbs_wake_tag_waiters(struct request_queue *q)
 
 	if (!percpu_ref_tryget(&q->q_usage_counter))
 		return;
-	queue_for_each_hw_ctx(q, hctx, i)
-		sbitmap_queue_wake_all(&hctx->sched_tags->bitmap_tags);
+	queue_for_each_hw_ctx(q, hctx, i) {
+		htbs_wake_waiters_of(&hctx->sched_tags->bitmap_tags);
+		if (htbs_hctxs_share_tags(q))
+			break;
+	}
 	percpu_ref_put(&q->q_usage_counter);
 }
 

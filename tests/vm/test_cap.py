@@ -40,6 +40,13 @@ def test_a_cap_leaves_tags_of_a_short_queue(result: Result) -> None:
     assert 4 <= int(pending) <= 5
 
 
+def test_tasks_of_a_capped_group_do_not_take_all_wakeups(result: Result) -> None:
+    """80 reads of another group, 10 ms each: more than tags are left, and 184 wait before."""
+    reads = fio_side(result, "crowd-greedy")
+    assert reads["total_ios"] == 80
+    assert reads["lat_ns"]["max"] < 1.5e9
+
+
 def test_another_scheduler_does_not_wait_for_a_cap(result: Result) -> None:
     """16 reads and more, one a second, are served before it; fio got them all."""
     before, after = map(float, result.text("switch.times").split())

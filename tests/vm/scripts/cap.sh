@@ -75,6 +75,20 @@ cut -d' ' -f1 /proc/uptime >>switch.times
 wait $reader
 scheduler sim0 htbs
 expect "bw=4096 burst=8192 latency=1000000 max=4096" "$(in_force app sim0)"
+# Tasks of a capped group that wait for tags take the wakeups of another group's. All of these have
+# a tag soon: those that wait are woken as many at a time as there are tags.
+expect_put OK 64 /sys/block/sim0/queue/nr_requests
+reserve app sim0 bw=4K max=4K
+begin=$(served app)
+run=crowd
+job app 4 --rw=randread --ioengine=psync --thread --numjobs=200 --group_reporting &
+reader=$!
+sleep 2
+job greedy 4 --rw=randread --ioengine=psync --thread --numjobs=80 --group_reporting \
+	--time_based=0 --number_ios=1
+reserve app sim0 none
+wait $reader
+reserve app sim0 bw=4K burst=8K latency=1000000
 # Of a short queue others see some tags that the cap does not hold up.
 expect_put OK 16 /sys/block/sim0/queue/nr_requests
 held_up short
