@@ -32,10 +32,11 @@ static struct htbs_load htbs_load_to_last(const struct htbs_policy *policy,
 /*
  * How long the device takes for so many requests at worst: it may stall meanwhile (stall.c). None
  * takes longer than the longest one of late, which bounds the margin of few requests, however many
- * were late before.
+ * were late before. A request with a latency that a stall takes is late by that, whatever else the
+ * device has.
  */
 static u64 htbs_longest(const struct htbs_policy *policy, const struct htbs_load *load,
-			u32 requests)
+			u32 requests, u64 latency)
 {
 	u64 margin = htbs_load_margin(load->variance, policy->margin);
 	u64 most = requests * policy->stall.longest;
@@ -43,7 +44,7 @@ static u64 htbs_longest(const struct htbs_policy *policy, const struct htbs_load
 
 	if (htbs_service_time_known(&policy->service) && load->mean + margin > most)
 		margin = most > load->mean ? most - load->mean : 0;
-	return load->mean + (margin > stall ? margin : stall);
+	return load->mean + (margin < stall && stall < latency ? stall : margin);
 }
 
 /*
@@ -70,9 +71,10 @@ static bool htbs_risks_deadline(const struct htbs_policy *policy,
  * it in time, behind all that the device has and this one?
  */
 static bool htbs_leaves_room(struct htbs_policy *policy, const struct htbs_flow *flow,
-			     u64 now, struct htbs_load load, u64 time)
+			     u64 now, struct htbs_load load)
 {
-	u64 start = htbs_flow_start(flow);
+	u64 time = htbs_longest(policy, &load, policy->in_flight + 1, htbs_flow_latency(flow));
+	u64 start = htbs_flow_start(flow), latency;
 	const struct htbs_flow *other;
 
 	/* Its own deadline is as near. The background has none before it expires. */
@@ -84,7 +86,8 @@ static bool htbs_leaves_room(struct htbs_policy *policy, const struct htbs_flow 
 	if (!other)
 		return true;
 	htbs_load_add(&load, &other->service, 1, other->head.cost);
-	return htbs_flow_latency(other) >= htbs_longest(policy, &load, policy->in_flight + 2);
+	latency = htbs_flow_latency(other);
+	return latency >= htbs_longest(policy, &load, policy->in_flight + 2, latency);
 }
 
 /**
@@ -101,10 +104,10 @@ noinline bool htbs_policy_has_room(struct htbs_policy *policy,
 				   const struct htbs_flow *flow, u64 now)
 {
 	struct htbs_load load = htbs_load_to_last(policy, flow);
-	u64 time = htbs_longest(policy, &load, policy->in_flight + 1);
+	u64 time = htbs_longest(policy, &load, policy->in_flight + 1, ~0ULL);
 
 	return !htbs_risks_deadline(policy, flow, now, time) &&
-	       htbs_leaves_room(policy, flow, now, load, time);
+	       htbs_leaves_room(policy, flow, now, load);
 }
 
 static void htbs_update_load(struct htbs_policy *policy, struct htbs_flow *flow)

@@ -177,6 +177,7 @@ static void htbs_judge_window(struct htbs_policy *policy, u64 now, u32 slow)
 		htbs_limit_double(window);
 		limits->window_doubled = now;
 	}
+	htbs_limit_doubt(window, slow, now);
 	htbs_limit_judge(window, slow, reads);
 }
 

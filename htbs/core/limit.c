@@ -27,6 +27,7 @@
  * steps as the others raised it meanwhile: one in so many of each flow is in balance.
  */
 #include <htbs/core/limit.h>
+#include <htbs/core/params.h>
 #include <htbs/core/service.h>
 
 /**
@@ -105,6 +106,29 @@ void htbs_limit_renew(struct htbs_limit *limit)
 	limit->part = 1;
 	limit->threshold = limit->most;
 	htbs_limit_double(limit);
+}
+
+/**
+ * htbs_limit_doubt() - look whether the limit is why requests are slow, before it is judged
+ * @limit: the limit
+ * @slow: whether a request was slow
+ * @now: real time, ns
+ *
+ * While a limit is at its least, surplus is not why. If more requests are slow than may be, for
+ * HTBS_HORIZON, the device is slow by itself, and may have been so before. So the limit is less
+ * known than it seems, and its steps double.
+ */
+void htbs_limit_doubt(struct htbs_limit *limit, bool slow, u64 now)
+{
+	bool least = limit->value < 2 * limit->least;
+
+	limit->excess += slow ? limit->rarity : -1LL;
+	if (least && (limit->excess <= 0 || now - limit->doubted <= HTBS_HORIZON))
+		return;
+	if (least && limit->part > 1)
+		limit->part /= 2;
+	limit->doubted = now;
+	limit->excess = 0;
 }
 
 /**

@@ -147,6 +147,7 @@ void htbs_quota_judge(struct htbs_quota *quota, u32 late, u64 now)
 {
 	if (late && now - quota->since > HTBS_HORIZON)
 		return;
+	htbs_limit_doubt(&quota->limit, late, now);
 	htbs_limit_judge(&quota->limit, late, quota->used ?: quota->limit.value);
 }
 

@@ -56,12 +56,11 @@ u64 htbs_stall_time(const struct htbs_stall *stall)
  * @took: how long the device took for a request, ns
  * @own: how much of that is believed to be the request's own, ns
  *
- * HTBS leaves room for a stall that was seen twice: a request that such a stall makes late shows
- * that an estimate is too small.
+ * Until the requests that waited for a stall are served they seem to be stalls themselves.
  */
 void htbs_stall_note(struct htbs_stall *stall, u64 now, u64 took, u64 own)
 {
-	if (took <= own || took <= htbs_stall_time(stall))
+	if (took <= own || htbs_before(now + took - own, stall->over))
 		return;
 	stall->lasted = took - own;
 	stall->over = now + stall->lasted;

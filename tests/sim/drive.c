@@ -24,17 +24,19 @@ static u32 plain_new[SIM_COMMANDS], plain_count;
 /* The plain drive knows at once when a command will be done. */
 static void plain_submit(u32 nr, u64 now, u32 sectors)
 {
-	u64 takes = sectors * plain.kib / 2, begin = now;
+	u64 takes = sectors * plain.kib / 2, begin = now, times = 1;
 
-	takes = takes > plain.each ? takes : plain.each;
+	if (plain.slower && now >= plain.slow_at && now < plain.fast_at)
+		times = plain.slower;
+	takes = times * (takes > plain.each ? takes : plain.each);
 	if (plain_free + plain.burst < now)
 		plain_free = now - plain.burst;
 	plain_free += takes;
 	if (begin < plain_free)
 		begin = plain_free;
 	plain_seed = plain_seed * 6364136223846793005ULL + 1442695040888963407ULL;
-	commands[nr].done = begin + plain.least +
-			    (plain_seed >> 33) % (plain.most - plain.least + 1);
+	commands[nr].done = begin + times * (plain.least +
+			    (plain_seed >> 33) % (plain.most - plain.least + 1));
 	plain_new[plain_count++] = nr;
 }
 

@@ -28,6 +28,7 @@ enum sim_drive {
  * @each: at most one command in so long, ns, as of a volume that is sold by operations a second
  * @kib: and KiB at most one in so long, ns
  * @burst: for so long it may have saved up commands, ns
+ * @slower: how many times as long each takes from @slow_at to @fast_at, ns; 0: as long
  */
 struct sim_plain {
 	u32 depth;
@@ -36,6 +37,9 @@ struct sim_plain {
 	u64 each;
 	u64 kib;
 	u64 burst;
+	u64 slower;
+	u64 slow_at;
+	u64 fast_at;
 };
 
 /**

@@ -27,7 +27,8 @@ struct sim_setup {
 	struct sim_plain plain;
 	u64 stall_at;		/* the drive completes nothing from then on, ns */
 	u64 stall;		/* for so long, ns */
-	u64 stall_bytes;	/* and again each time that so much was written; 0: once */
+	u64 stall_bytes;	/* and again each time that so much was written; 0: not then */
+	u64 stall_every;	/* and after so long, ns; 0: not then */
 };
 
 /* What a policy may want to know of a request. */

@@ -69,7 +69,7 @@ static struct sim_flow flows[SIM_CLIENTS];
 static struct sim_outcome *out;
 static u64 overload_began;
 static u64 seed;
-static u64 stall_at, stall;	/* ns */
+static u64 stall_at, stall, stall_every;	/* ns */
 static u64 stall_bytes, written;
 
 /* Commands in flight. */
@@ -223,6 +223,8 @@ static void serve(struct sim_flow *of, u64 now,
 		stall_at = now;
 		written = 0;
 	}
+	while (stall_every && now >= stall_at + stall_every)
+		stall_at += stall_every;
 	while (service[nr].of)
 		nr++;
 	service[nr].of = of;
@@ -332,6 +334,7 @@ static void set_up(const struct sim_setup *setup, struct sim_client *clients,
 	stall_at = setup->stall_at;
 	stall = setup->stall;
 	stall_bytes = setup->stall_bytes;
+	stall_every = setup->stall_every;
 	written = 0;
 	sim_drive_reset(setup->drive, &setup->plain);
 	depth = sim_drive_depth();

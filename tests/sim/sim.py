@@ -57,7 +57,8 @@ class CPlain(Structure):
     """struct sim_plain."""
 
     _fields_ = [("depth", c_uint32), ("least", c_uint64), ("most", c_uint64),
-                ("each", c_uint64), ("kib", c_uint64), ("burst", c_uint64)]
+                *((name, c_uint64) for name in ("each", "kib", "burst", "slower", "slow_at",
+                                                "fast_at"))]
 
 
 class CSetup(Structure):
@@ -67,8 +68,8 @@ class CSetup(Structure):
                 ("seek", c_uint64), ("seconds", c_uint64), ("seed", c_uint64), ("seeks", c_bool),
                 ("window", c_uint32), ("quota", c_uint64), ("late", c_uint32),
                 ("late_writes", c_uint32),
-                ("plain", CPlain), ("stall_at", c_uint64), ("stall", c_uint64),
-                ("stall_bytes", c_uint64)]
+                ("plain", CPlain), *((name, c_uint64) for name in (
+                    "stall_at", "stall", "stall_bytes", "stall_every"))]
 
 
 class COutcome(Structure):
@@ -131,7 +132,8 @@ class Plain:
     """A plain drive: `depth` commands at a time, each takes a random time, ns.
 
     A volume of a cloud has no more than one in `each` ns, and KiB one in `kib` ns, but for what it
-    saved up in up to `burst` ns.
+    saved up in up to `burst` ns. From `slow_at` to `fast_at`, ns, each command takes `slower` times
+    as long, as if others that the scheduler does not see had the device, or it were too hot.
     """
 
     depth: int
@@ -140,19 +142,24 @@ class Plain:
     each: int = 0
     kib: int = 0
     burst: int = 0
+    slower: int = 1
+    slow_at: int = 0
+    fast_at: int = 0
 
 
 @dataclass(frozen=True)
 class Stalls:
     """A drive that completes nothing from `at` on, for as long as it `lasts`, ns.
 
-    With `written` it stalls again each time that so many bytes were written.
+    With `written` it stalls again each time that so many bytes were written, with `every` after so
+    many ns.
     """
 
     drive: str | Plain | Disk | Flash
     at: int
     lasts: int
     written: int = 0
+    every: int = 0
 
 
 PAPER = Knobs(20)
@@ -231,9 +238,9 @@ def run(clients: Sequence[Client], knobs: Knobs = HTBS, seconds: int = 60, seed:
         drive: str | Plain | Disk | Flash | Stalls = "hd080hj") -> Run:
     """Run some clients on a drive for some seconds."""
     lib = library(paper=bool(knobs.b_max), changed=knobs.changed)
-    plain, stall = CPlain(), (0, 0, 0)
+    plain, stall = CPlain(), (0, 0, 0, 0)
     if isinstance(drive, Stalls):
-        stall, drive = (drive.at, drive.lasts, drive.written), drive.drive
+        stall, drive = (drive.at, drive.lasts, drive.written, drive.every), drive.drive
     if isinstance(drive, Plain):
         plain, drive = CPlain(*(getattr(drive, name) for name, _ in CPlain._fields_)), "plain"
     elif isinstance(drive, Disk | Flash):

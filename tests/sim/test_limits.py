@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.model.reservation import SECOND, Params
-from tests.sim.loads import DEEP, DEEP_WRITER, LITTLE, REST, beside_bursts, in_steps
+from tests.sim.loads import DEEP, DEEP_WRITER, LITTLE, REST, beside_bursts, in_steps, poisson
 from tests.sim.sim import HTBS, MS, Client, Plain, Stalls, run
 
 FLASH = replace(HTBS, t_wait=0, seeks=False)
@@ -135,6 +135,47 @@ def test_a_stall_of_the_device_is_soon_forgotten(drive, clients, knobs, stall):
     as_before, *_ = later(1, clients, knobs, 15, 20, drive=drive)
     after, *_ = later(1, clients, knobs, 35, 40, drive=Stalls(drive, 20 * SECOND, stall))
     assert after > as_before / 2
+
+
+@pytest.mark.parametrize(("each", "slower", "rate", "latency", "write"), [
+    (SECOND // 3000, 10, 200, 20 * MS, True),
+    (SECOND // 5000, 20, 100, 30 * MS, False),
+    (SECOND // 100_000, 30, 500, 2 * MS, False),
+    (SECOND // 100_000, 30, 500, 2 * MS, True),
+], ids=["credits, writes", "neighbour, reads", "heat, reads", "heat, writes"])
+def test_surplus_comes_back_after_a_device_was_slow_by_itself(each, slower, rate, latency, write):
+    """Half a minute of it: that requests were late meanwhile, whatever surplus had, tells nothing.
+
+    Others had the default reservation, or a tenth of what they had before, for many minutes; reads
+    on a drive that was hot came back before, too.
+    """
+    drive = Plain(64, min(each, latency // 20), latency // 20, each)
+    slow = replace(drive, slower=slower, slow_at=20 * SECOND, fast_at=50 * SECOND)
+    clients = [in_steps(rate, latency, 130),
+               Client(REST, depth=32, think=2000, write=write, shares=True)]
+    had, *_ = later(1, clients, FLASH, 15, 20, drive=slow)
+    meanwhile, *_ = later(1, clients, FLASH, 45, 50, drive=slow)
+    has, *_ = later(1, clients, FLASH, 120, 125, drive=slow)
+    _, late, _ = later(0, clients, FLASH, 60, 125, drive=slow)
+    assert meanwhile < had / 4
+    assert has > had / 2
+    assert late == 0
+
+
+@pytest.mark.parametrize("write", [False, True], ids=["reads", "writes"])
+def test_a_disk_has_all_it_takes_beside_stalls_that_it_cannot_make_up_for(write):
+    """Of 300 ms each 10 s: what has a latency of 100 ms is late in them, whatever is in flight.
+
+    A disk that queues had one request at a time, and others 202 instead of 1,535 of 1,678 reads/s.
+    """
+    reader = Client(Params(20 * 5120, 65536, 100 * MS), times=poisson(20, 60))
+    others = Client(REST, depth=32, think=2000, write=write, region=2, shares=True)
+    stalls = Stalls("nearline", 5 * SECOND, 300 * MS, every=10 * SECOND)
+    steady, _, _ = later(1, [reader, others], HTBS, 30, 60, drive="nearline")
+    has, *_ = later(1, [reader, others], HTBS, 30, 60, drive=stalls)
+    _, late, conforming = later(0, [reader, others], HTBS, 30, 60, drive=stalls)
+    assert has > 0.85 * steady
+    assert late < 0.06 * conforming
 
 
 @pytest.mark.parametrize(("after", "stall"), [(64 << 20, 100 * MS), (200 << 20, 500 * MS)], ids=str)

@@ -90,8 +90,8 @@ class CLimit(Structure):
     """struct htbs_limit."""
 
     _fields_ = [("value", c_uint64), ("least", c_uint64), ("most", c_uint64),
-                ("threshold", c_uint64), ("unjudged_since", c_uint64), ("rarity", c_uint32),
-                ("part", c_uint32), ("full", c_bool)]
+                ("threshold", c_uint64), ("unjudged_since", c_uint64), ("doubted", c_uint64),
+                ("excess", c_int64), ("rarity", c_uint32), ("part", c_uint32), ("full", c_bool)]
 
 
 class CQuota(Structure):

@@ -252,3 +252,29 @@ def test_what_is_written_while_no_limit_applies_is_paid_for_by_an_interval_at_mo
         lib.htbs_quota_account(byref(quota), 1 << 20, True, 0)
     assert quota.limit.value == 1 << 20
     assert lib.htbs_quota_wait(byref(quota), 0) == pytest.approx(1050 * MS, abs=MS)
+
+
+def doubted(value, *slow, apart=SECOND // 10):
+    """The part of a limit of 64 at least after requests that were slow or not, so far apart."""
+    lib, limit = parts(), CLimit(value, 64, SECOND, 0, rarity=177, part=64)
+    for number, each in enumerate(slow):
+        lib.htbs_limit_doubt(byref(limit), each, number * apart + 1)
+    return limit.part
+
+
+def test_what_is_slow_at_the_least_limit_makes_it_doubtful():
+    """As often as that goes on for a second: surplus is not the reason."""
+    assert doubted(64, *[True] * 10) == 64
+    assert doubted(64, *[True] * 12) == 32
+    assert doubted(127, *[True] * 24) == 16
+    assert doubted(64, *[True] * 100) == 1
+
+
+def test_what_is_slow_above_the_least_limit_does_not():
+    assert doubted(128, *[True] * 100) == 64
+
+
+def test_as_many_as_may_be_slow_make_no_limit_doubtful():
+    rare = [False] * 177 + [True]
+    assert doubted(64, *rare * 3) == 64
+    assert doubted(64, *rare * 3, *rare[100:]) == 32

@@ -108,6 +108,7 @@ def parts():
         "htbs_fair_insert": (None, POINTER(CFair), POINTER(CFairNode)),
         "htbs_fair_pass": (None, POINTER(CFair), POINTER(CFairNode)),
         "htbs_limit_init": (None, POINTER(CLimit), c_uint64, c_uint64, c_uint64),
+        "htbs_limit_doubt": (None, POINTER(CLimit), c_bool, c_uint64),
         "htbs_limit_judge": (None, POINTER(CLimit), c_uint32, c_uint64),
         "htbs_quota_init": (None, POINTER(CQuota), c_uint64, c_uint64, c_uint64),
         "htbs_quota_allows": (c_bool, POINTER(CQuota), c_uint64),

@@ -246,11 +246,13 @@ def test_a_request_in_flight_is_in_time_though_the_device_stalls(desk, stalls, r
     assert room or desk.dispatch()
 
 
-@pytest.mark.parametrize(("stalls", "room"), [(1, True), (2, False)])
-def test_a_request_that_is_expected_is_in_time_though_the_device_stalls(desk, stalls, room):
-    """A device that has another request keeps room for it, and for a stall."""
+@pytest.mark.parametrize(("stalls", "latency", "room"), [
+    (1, 302 * MS, True), (2, 302 * MS, False), (2, 250 * MS, True)])
+def test_a_request_that_is_expected_is_in_time_though_the_device_stalls(desk, stalls, latency,
+                                                                        room):
+    """A device that has another request keeps room for it, and for a stall, if that is shorter."""
     greedy = stalled(desk, stalls)
-    desk.arrive(desk.init_flow(SOON._replace(latency=250 * MS)), 1 << 20, sync=False)
+    desk.arrive(desk.init_flow(SOON._replace(latency=latency)), 1 << 20, sync=False)
     desk.serve()
     for place in (1 << 30, 1 << 31):
         desk.arrive(greedy, place, sync=False)

@@ -115,11 +115,18 @@ def test_a_stall_delays_what_arrives_for_as_long_again(took, own):
     assert delays(now - SECOND) == (lasted > 0)
 
 
-def test_a_stall_that_was_seen_before_is_no_surprise():
-    """Room is left for it. A longer one is one."""
+def test_a_stall_delays_however_often_it_was_seen():
+    stall, now = CStall(), 5 * MEMORY
+    for _ in range(3):
+        stalled(stall, now, SECOND // 10, 1)
+        assert stall.over == now + SECOND // 10 - 1
+        now += SECOND
+
+
+def test_what_waited_for_a_stall_is_no_shorter_one():
     stall, now = CStall(), 5 * MEMORY
     stalled(stall, now, SECOND // 10, 1)
-    stalled(stall, now + SECOND, SECOND // 10, 1)
-    assert stall.over == now + SECOND // 10 - 1
-    stalled(stall, now + 2 * SECOND, SECOND // 5, 1)
-    assert stall.over == now + 2 * SECOND + SECOND // 5 - 1
+    stalled(stall, now + SECOND // 100, SECOND // 20, 1)
+    assert (stall.over, stall.lasted) == (now + SECOND // 10 - 1, SECOND // 10 - 1)
+    stalled(stall, now + SECOND // 100, SECOND // 5, 1)
+    assert stall.over == now + SECOND // 100 + SECOND // 5 - 1

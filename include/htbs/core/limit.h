@@ -22,6 +22,8 @@
  * @part: the part by which it was last lowered, 1/@part; 1: no request was slow yet
  * @threshold: up to there it grows fast; @most if no request was slow yet
  * @unjudged_since: since when it holds back surplus, and no request has judged it, real ns
+ * @doubted: since when it is at its least, or was doubted last, real ns
+ * @excess: by how many more requests some were slow since @doubted than one in @rarity is
  * @full: it held back a request since it was judged last
  */
 struct htbs_limit {
@@ -30,6 +32,8 @@ struct htbs_limit {
 	u64 most;
 	u64 threshold;
 	u64 unjudged_since;
+	u64 doubted;
+	s64 excess;
 	u32 rarity;
 	u32 part;
 	bool full;
@@ -44,6 +48,7 @@ static inline bool htbs_limit_grows_fast(const struct htbs_limit *limit)
 void htbs_limit_init(struct htbs_limit *limit, u64 first, u64 least, u64 most);
 void htbs_limit_double(struct htbs_limit *limit);
 void htbs_limit_renew(struct htbs_limit *limit);
+void htbs_limit_doubt(struct htbs_limit *limit, bool slow, u64 now);
 void htbs_limit_judge(struct htbs_limit *limit, u32 slow, u64 used);
 
 #endif /* HTBS_CORE_LIMIT_H */
