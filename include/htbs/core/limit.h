@@ -23,7 +23,7 @@
  * @threshold: up to there it grows fast; @most if no request was slow yet
  * @unjudged_since: since when it holds back surplus, and no request has judged it, real ns
  * @doubted: since when it is at its least, or was doubted last, real ns
- * @excess: by how many more requests some were slow since @doubted than one in @rarity is
+ * @excess: of the requests since @doubted, slow ones count @rarity and others -1
  * @full: it held back a request since it was judged last
  */
 struct htbs_limit {
