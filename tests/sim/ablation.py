@@ -60,7 +60,7 @@ from tests.sim.loads import (
     steady_reader,
     unlimited,
 )
-from tests.sim.sim import HTBS, MS, Client, Knobs, Plain, run
+from tests.sim.sim import HTBS, MS, Client, Knobs, Plain, Stalls, run
 
 SEED, DISKS, OVERLOADED = 77, 30, 6
 TOTAL, LATE, KEPT, WAIT = 0.02, 0.1, 0.02, 0.5
@@ -138,6 +138,8 @@ def measure(disks: int) -> dict[str, Row]:
     rows["two that ask for more"] = _two_that_ask_for_more()
     rows["more than a flash drive has"] = _more_than_a_flash_drive_has()
     rows["a reader without a pause"] = _reader_without_a_pause()
+    rows["a volume that was slow"] = _a_volume_that_was_slow()
+    rows["a disk that stalls"] = _a_disk_that_stalls()
     for name in VIRTUAL_DISKS:
         rows[f"claims to seek: {name}"] = _virtual_disk(name)
     for name, clients in OVERLOAD_LOOPS.items():
@@ -235,6 +237,25 @@ def _reader_without_a_pause() -> Row:
     reader = in_steps(833, 30 * MS, 20)
     others = Client(REST, depth=64, think=2000, shares=True)
     outcome = run([reader, others], replace(HTBS, t_wait=0, seeks=False), 20, drive=drive)
+    return [outcome.total / 1e6, outcome.clients[0].late, outcome.clients[0].conforming, -1, 0]
+
+
+def _a_volume_that_was_slow() -> Row:
+    """Writes beside a reader, of a volume that has spent its credits for half a minute."""
+    drive = Plain(64, SECOND // 3000, MS, SECOND // 3000, slower=10, slow_at=20 * SECOND,
+                  fast_at=50 * SECOND)
+    reader = in_steps(200, 20 * MS, 120)
+    others = Client(REST, depth=32, think=2000, write=True, shares=True)
+    outcome = run([reader, others], replace(HTBS, t_wait=0, seeks=False), 120, drive=drive)
+    return [outcome.total / 1e6, outcome.clients[0].late, outcome.clients[0].conforming, -1, 0]
+
+
+def _a_disk_that_stalls() -> Row:
+    """Reads of a disk that queues, beside a reader with a shorter latency than its stalls."""
+    reader = Client(Params(100 << 10, 64 << 10, 100 * MS), times=poisson(20, 60))
+    others = Client(REST, depth=32, think=2000, region=2, shares=True)
+    drive = Stalls("nearline", 5 * SECOND, 300 * MS, every=10 * SECOND)
+    outcome = run([reader, others], seconds=60, drive=drive)
     return [outcome.total / 1e6, outcome.clients[0].late, outcome.clients[0].conforming, -1, 0]
 
 
