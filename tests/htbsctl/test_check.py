@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from htbsctl import admission
 from htbsctl.__main__ import main
 from htbsctl.commands import check
-from htbsctl.commands.check import Promise
 from htbsctl.failure import Exit, Failure
+from htbsctl.promise import Promise
 
 MS = 10**6
 promises = st.builds(

@@ -10,8 +10,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from htbsctl import admission, disks, quantity
-from htbsctl.commands import check
+from htbsctl import admission, disks, promise, quantity
 from htbsctl.disks import Disk
 from htbsctl.failure import Exit, Failure
 from htbsctl.host import Host
@@ -26,7 +25,7 @@ _PLAUSIBLE = {True: (1_000, 2_000_000), False: (5, 500_000)}
 # How much of the disk's work may be other than ours.
 _OTHERS = 0.01
 # Of a disk that comes to HTBS, see htbs(4); latency in ns.
-_DEFAULT = check.Promise(check.DEFAULT, 1 << 20, 1 << 20, 1_000_000_000)
+_DEFAULT = promise.Promise(promise.DEFAULT, 1 << 20, 1 << 20, 1_000_000_000)
 # What the default reservation is to be where it does not fit, and where that does not, either.
 _LESS: tuple[dict[str, int], ...] = ({}, *({"bw": n, "burst": n} for n in (65536, 4096)))
 _READ_ONLY = "measure it by reads, without --write-and-destroy-data"
@@ -73,7 +72,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
             "give a smaller --size",
         )
     on_htbs = disks.scheduler(host, disk) == "htbs"
-    promises = check.in_force(host, disk) if on_htbs else [_DEFAULT]
+    promises = promise.in_force(host, disk) if on_htbs else [_DEFAULT]
     before = _served(host, disk)
     with _claimed(host, disk, args) if args.write_and_destroy_data else nullcontext():
         measured = _fio(host, disk, _options(args, seconds, depth, size), seconds)
@@ -98,11 +97,12 @@ def run(host: Host, args: argparse.Namespace) -> int:
 
 
 def _default(
-    promises: list[check.Promise], capacity: int, size: int
+    promises: list[promise.Promise], capacity: int, size: int
 ) -> dict[str, int] | None:
     """Keys of the default reservation that have to change to fit; None if no change will do."""
     for keys in _LESS:
-        every = [each._replace(**keys) if each.name == check.DEFAULT else each for each in promises]
+        less = {promise.DEFAULT: keys}
+        every = [each._replace(**less.get(each.name, {})) for each in promises]
         if admission.shortfall(every, capacity, size) is None:
             return keys
     return None

@@ -2,32 +2,21 @@
 
 import argparse
 from collections.abc import Callable
-from typing import NamedTuple
 
-from htbsctl import admission, control, disks, quantity, reservation
+from htbsctl import admission, disks, promise, quantity, reservation
 from htbsctl.disks import Disk
 from htbsctl.failure import Exit, Failure
 from htbsctl.host import Host
 from htbsctl.output import as_json
+from htbsctl.promise import Promise
 from htbsctl.reservation import Reservation
 
 SUMMARY = "say whether a device can keep its reservations, or one more, and what would fit"
 
-DEFAULT = "the default reservation"
 _NEW = "the new one"
 _LATENCY_MAX = 100_000_000
 # What io.htbs takes.
 _LEAST = {"bw": 4096, "burst": 4096, "latency": 1, "iops": 1}
-
-
-class Promise(NamedTuple):
-    """A reservation as admission counts it; latency in ns."""
-
-    name: str
-    bw: int
-    burst: int
-    latency: int
-    iops: int = 0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +35,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
         raise Failure(f"{disk.name} is not on HTBS", f"htbsctl enable {args.device}")
     capacity = _capacity(host, disk, args.capacity)
     largest = disks.number(host, disk.iosched / "capacity_request")
-    promises = in_force(host, disk)
+    promises = promise.in_force(host, disk)
     new = _new(host, disk, args)
     every = promises + ([new] if new else [])
     missing = admission.shortfall(every, capacity, largest)
@@ -60,24 +49,6 @@ def run(host: Host, args: argparse.Namespace) -> int:
     }
     print(as_json(answer) if args.json else _text(answer, missing, len(every)))
     return Exit.FOUND if missing else Exit.DONE
-
-
-def in_force(host: Host, disk: Disk) -> list[Promise]:
-    """What a disk has promised: each group's own, and the root's, which is the default one."""
-    found = [
-        _promise(group.short(host), each) for group, _, each in control.own(host, [disk])
-    ]
-    if "/" not in {each.name for each in found}:
-        numbers = (
-            disks.number(host, disk.iosched / f"default_{key}")
-            for key in ("bw", "burst", "latency_us")
-        )
-        found.append(_promise(DEFAULT, Reservation(*numbers)))
-    return found
-
-
-def _promise(name: str, each: Reservation) -> Promise:
-    return Promise(name, each.bw, each.burst, each.latency * 1000, each.iops)
 
 
 def _capacity(host: Host, disk: Disk, given: str | None) -> int:
@@ -102,7 +73,7 @@ def _new(host: Host, disk: Disk, args: argparse.Namespace) -> Promise | None:
         raise Failure("a reservation has a --bw or --iops", code=Exit.USAGE)
     for key, file in (("burst", "default_burst"), ("latency", "default_latency_us")):
         keys.setdefault(key, disks.number(host, disk.iosched / file))
-    return _promise(_NEW, Reservation(**keys))
+    return promise.of(_NEW, Reservation(**keys))
 
 
 def _too_much(every: list[Promise], capacity: int, largest: int) -> list[str]:
