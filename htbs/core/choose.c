@@ -2,24 +2,24 @@
 /*
  * Which flow is dispatched next.
  *
- * Let Q be what is owed: the backlogged heads, each with its deadline d. Let R_k be
- * the time that the first k of them take at worst, in the order of deadlines, after
- * what the device has in flight. Then
+ * Let Q be the backlogged heads, each with its deadline d. Let R_k be the time that the
+ * first k of them take at worst, in the order of deadlines, after what the device has in
+ * flight. Then
  *
  *	latest(Q) = min over k of (d_k - R_k)
  *
  * Before latest(Q) the scheduler does what is best for the device. From then on it
- * serves Q in the order of deadlines. In order:
+ * serves Q in the order of deadlines; but the nearest head may go first. In order:
  *
  *  1. an expired head (expire.c);
  *  2. the active flow, if it keeps the device (run.c);
  *  3. the background, if its small part of the device's time is due;
  *  4. in an overload, the flow that had the smallest part of its reservation;
- *  5. from latest(Q) on, the head with the earliest deadline;
- *  6. the nearest entitled head that is not sequential, if the others can wait for
- *     it: to serve it now takes the same positioning as later, and one switch less.
- *     Sequential flows wait until latest(Q), as they need fewer the more they have
- *     pending;
+ *  5. if a head is entitled that is not sequential, the nearest one: to serve it now takes
+ *     the same positioning as later, and one switch less. If it is not the head with the
+ *     earliest deadline, and the others cannot wait for it on average, that head;
+ *  6. if none is, and latest(Q) has passed, the head with the earliest deadline. Sequential
+ *     flows wait until then, as they need fewer positionings the more they have pending;
  *  7. surplus: the flow that had the least device time over its weight, if there is
  *     time to position for it before latest(Q);
  *  8. the background, if nothing else is pending.
