@@ -2,15 +2,14 @@
 /*
  * Expired heads: why no request waits for ever.
  *
- * A head that has been pending for HTBS_EXPIRE has expired. It is dispatched next,
- * whichever flow is active or idled for, and whatever quotas say. Then no expired
- * head is chosen for twice the longest time R that one positioning takes. A head that
- * is chosen later than that, as the device took its next request late, does not put
- * off those after it. One flow is looked at for each choice, in turn; a flow with an
- * expired head keeps its turn. With N requests in the queue and the longest wait
- * T_wait, no request is pending for longer than
+ * A head that has been pending for HTBS_EXPIRE has expired. It is dispatched next, whichever flow
+ * is active, once a wait has ended, and whatever quotas say. Then no expired head is chosen for
+ * twice the longest time P that one positioning takes. A head that is chosen later than that, as
+ * the device took its next request late, does not put off those after it. Each choice looks at the
+ * first backlogged flow, and moves it to the end, unless its head has expired. With N requests in
+ * the queue and the longest wait T_wait, no request is pending for longer than
  *
- *	HTBS_EXPIRE + (N + 1) * max(2 * R + T_wait, HTBS_MOMENT)
+ *	HTBS_EXPIRE + (N + 1) * max(2 * P + T_wait, HTBS_MOMENT)
  *
  * as wait.c holds requests back for no longer. Time throttled by a cap does not count.
  */

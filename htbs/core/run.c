@@ -15,7 +15,8 @@
  * A run by position is a sweep in one direction, then again from the first
  * sector on. The oldest request goes first, and then every HTBS_SWEEP requests,
  * so that it is not passed for ever. Synchronous requests go before others, but for
- * the oldest one that conformed.
+ * the oldest one that conformed. If none is pending, the next one by position goes before
+ * an oldest one that did not conform, too.
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/expect.h>
@@ -24,7 +25,10 @@
 #include <htbs/core/policy.h>
 #include <htbs/core/run.h>
 
-/* A flow is waited for if that many think times, the longest wait, take one. */
+/*
+ * A flow is waited for if so many of its mean think times take less than one positioning, or than a
+ * quarter of the longest wait. So long a wait lasts.
+ */
 #define HTBS_THINKS		4
 
 /* Whether the active flow is served by position. A device with requests in flight orders them. */
