@@ -10,11 +10,12 @@
  * at once, nor do reads that are next to the last one.
  *
  * While HTBS takes the device for one that seeks it has few requests in flight, for the sake of
- * their deadlines. So a device is tried of which a read alone takes less than half a turn of the
- * fastest disk, or on which a reservation would be impossible: by turns it has one read alone, and
- * four, if there is time for them on average, though not at worst. What is found holds as long as
- * the scheduler is attached. But a device that seemed not to seek, as it was served from a cache,
- * is tried anew once reads take much longer beside others.
+ * their deadlines. So a device is tried of which a read alone takes less than half a revolution of
+ * the fastest disk, or on which a reservation of a flow's own, not the one that is shared, would be
+ * impossible: alternately it has one read alone, and four, if there is time for them on average,
+ * though not at worst. What is found holds as long as the scheduler is attached. But a device that
+ * seemed not to seek, as it was served from a cache, is tried anew once reads take much longer
+ * beside others.
  */
 #include <linux/math64.h>
 
@@ -38,9 +39,10 @@ static bool htbs_is_known(const struct htbs_unlearnt *mean)
 }
 
 /*
- * Whether there may be more to be had than of a disk: no disk turns so fast, as half a turn takes
- * 2 ms at 15000 rpm; or what is reserved would be impossible. Of others nothing is believed: if all
- * reads are within some tracks, a disk has four of them within the turn that it takes for one.
+ * Whether there may be more to be had than of a disk: no disk is so fast, as half a revolution
+ * takes 2 ms at 15000 rpm; or what is reserved would be impossible. Of others nothing is believed:
+ * if all reads are within some tracks, a disk has four of them within the revolution that it takes
+ * for one.
  */
 static bool htbs_is_doubtful(const struct htbs_claim *claim)
 {

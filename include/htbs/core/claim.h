@@ -26,7 +26,7 @@ struct htbs_unlearnt {
  * @alone: reads that the device had alone, from the dispatch on
  * @beside: reads that were dispatched beside three others
  * @tries: it is not known yet
- * @doubted: a reservation would be impossible if the device seeks
+ * @doubted: a reservation of a flow's own would be impossible if the device seeks
  * @lone: the device has had no other request since the one in flight, which tells something
  * @besides: requests in flight that were dispatched beside three reads
  * @crowded: when a write was dispatched last, or a fifth request, real ns
