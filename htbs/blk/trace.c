@@ -226,10 +226,10 @@ void htbs_warn_overload(const struct htbs_device *dev)
 }
 
 /**
- * htbs_trace_pass() - a request is exempt from its cap
+ * htbs_trace_pass() - a request passes what is pending: it is urgent, or exempt from its cap
  * @dev: the device, locked
- * @res: its reservation, which has the cap
- * @rq: the request; already charged
+ * @res: its reservation
+ * @rq: the request; it has been charged, unless it was pending when the cap was set
  * @now: real time, ns
  */
 void htbs_trace_pass(struct htbs_device *dev, struct htbs_reservation *res,

@@ -7,7 +7,7 @@
 
 #include <htbs/device.h>
 
-void htbs_completed_request(struct request *rq, u64 unused);
+void htbs_completed_request(struct request *rq, u64 now);
 void htbs_requeue_request(struct request *rq);
 void htbs_finish_request(struct request *rq);
 

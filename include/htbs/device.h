@@ -118,7 +118,8 @@ struct htbs_reservation {
  * @now: when the last event was, real ns
  * @policy: decides what to dispatch
  * @dispatch: requests to dispatch first: inserted at the head, or requeued
- * @exempt: requests that are exempt from their caps; charged on insertion
+ * @exempt: requests that are exempt from their caps; charged on insertion, but for those that were
+ *	pending when the cap was set
  * @urgent: requests that groups with a reservation may wait for (core/urgent.c), in
  *	the order in which they are due; charged on insertion
  * @first: the requests on these three lists
@@ -132,7 +133,7 @@ struct htbs_reservation {
  * @reservation_count: their number
  * @ahead: requests that were dispatched before blk-mq asked for them
  * @completions: completed requests that are not accounted for
- * @wait_timer: ends a wait for an arrival
+ * @wait_timer: ends a wait or a hold
  * @cap_timer: unthrottles flows, and runs the queue
  * @waiters_woken: when tasks that wait for tags were last woken, ns
  * @queue: the queue (constant)

@@ -16,7 +16,7 @@ void htbs_device_set_t_wait(struct htbs_device *dev, u64 t_wait);
 void htbs_device_set_late(struct htbs_device *dev, u32 one_in, u32 one_in_writes);
 
 /**
- * htbs_idle_timer_arm() - arm the timer for the end of a wait, or of a quota
+ * htbs_idle_timer_arm() - arm the timer for the end of a wait or of a hold
  * @dev: the device, locked
  *
  * The timer asks the policy when it goes off, so it need not be disarmed.
