@@ -118,7 +118,7 @@ void htbs_policy_update_head(struct htbs_policy *policy, struct htbs_flow *flow)
  * @flow: a flow with requests pending
  * @now: real time, ns
  *
- * Return: true if it is entitled, not throttled, and its reservation can be kept.
+ * Return: true if it is entitled, and its flow is neither throttled nor relaxed.
  */
 bool htbs_policy_owes(const struct htbs_policy *policy,
 		      const struct htbs_flow *flow, u64 now)

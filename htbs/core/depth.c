@@ -14,7 +14,7 @@
 /**
  * htbs_depth_init() - nothing is known of the device
  * @depth: the estimates
- * @position: what it is believed to take to position, ns
+ * @position: what it is believed to take to position at most, ns
  */
 void htbs_depth_init(struct htbs_depth *depth, u64 position)
 {

@@ -124,7 +124,8 @@ static void htbs_update_load(struct htbs_policy *policy, struct htbs_flow *flow)
  * @policy: the policy
  * @flow: its flow, busy
  * @sent: the request
- * @deadline: until when the device has to complete it, real ns; not after it is due
+ * @deadline: until when the device has to complete it, real ns; after it is due only if the flow
+ *	is relaxed
  */
 __always_inline void
 htbs_policy_inflight_add(struct htbs_policy *policy, struct htbs_flow *flow,

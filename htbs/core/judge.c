@@ -283,11 +283,11 @@ static noinline void htbs_judge_limits(struct htbs_policy *policy, struct htbs_f
  * owes to its medium delays all that follows for seconds; on others a late one does, as an
  * erasure delays one read and is over, but the first one that is slow ends its growth.
  *
- * A flow that is behind takes time to catch up. So its pace lowers both once in a latency,
- * if it is behind by more than that, and while it is behind by more than a request raises
- * none. On a device that seeks a flow that is behind has a deadline for that. Of flows with
- * a longer latency than another all are in time anyway: they raise no limit. A relaxed flow
- * lowers none, as nothing is owed to it.
+ * A flow that is behind takes time to catch up. So its pace lowers both once in a latency, or in
+ * HTBS_LIMIT_INTERVAL if that is less, if it is behind by more than a latency; and while it is
+ * behind by more than a request it raises none. On a device that seeks a flow that is behind has a
+ * deadline for that. Of flows with a longer latency than another all are in time anyway: they raise
+ * no limit. A relaxed flow lowers none, as nothing is owed to it.
  */
 void htbs_policy_judge_limits(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 			      const struct htbs_sent *sent)

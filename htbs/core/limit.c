@@ -98,8 +98,10 @@ void htbs_limit_double(struct htbs_limit *limit)
 }
 
 /**
- * htbs_limit_renew() - double a limit that holds back surplus, but that no request judges
+ * htbs_limit_renew() - double a limit that is as little known as at first
  * @limit: the limit, which doubles
+ *
+ * It holds back surplus, but no request judges it; or it fell in vain.
  */
 void htbs_limit_renew(struct htbs_limit *limit)
 {

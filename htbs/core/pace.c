@@ -25,8 +25,8 @@
  * dispatched as surplus, and completes after the tag, costs its flow no time either.
  *
  * A flow that was busy for long was served meanwhile: that it had its reservation for five seconds
- * says nothing of why it is idle for five. So only what the tag was moved on within the last one
- * or two latencies before its last request arrived counts: no more time is kept anyway.
+ * says nothing of why it is idle for five. So at most what the tag was moved on within the last two
+ * latencies before its last request arrived counts: no more than one latency is kept anyway.
  *
  * A reservation may promise operations, beside bytes or instead of them.  They have a
  * curve of their own, on which a request of any size counts as HTBS_COST_MIN bytes, at
@@ -223,12 +223,13 @@ __always_inline void htbs_pace_mark(struct htbs_pace *pace, u64 now)
 }
 
 /**
- * htbs_pace_charge() - a request is dispatched that was entitled
+ * htbs_pace_charge() - a request is dispatched that is charged to the pace
  * @pace: the pace
  * @arrived: when the request arrived, ns
  * @cost: what it is charged, bytes
  *
- * What a tag is behind by more than a latency is lost.
+ * It was entitled; or, in an overload, will be before long. What a tag is behind by more than a
+ * latency is lost.
  */
 void htbs_pace_charge(struct htbs_pace *pace, u64 arrived, u32 cost)
 {

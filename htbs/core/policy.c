@@ -469,8 +469,8 @@ htbs_policy_dispatch_arriving(struct htbs_policy *policy, struct htbs_flow *flow
  * @policy: the policy
  * @flow: the flow
  *
- * The request was dispatched or merged into another. If more requests are
- * pending, htbs_policy_head_changed() must follow.
+ * The request was dispatched, was merged into another, or bypasses the policy from now on. If more
+ * requests are pending, htbs_policy_head_changed() must follow.
  */
 __always_inline void
 htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow)
@@ -542,7 +542,7 @@ bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow,
  * @flow: its flow
  * @sent: the request
  *
- * The request was requeued or inserted at the head, or was exempt from a cap.
+ * The request was requeued or inserted at the head, or is urgent or exempt from a cap.
  */
 void htbs_policy_redispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			    const struct htbs_sent *sent)

@@ -88,7 +88,7 @@ bool htbs_quota_allows(struct htbs_quota *quota, u64 now)
 /*
  * The rate by which a late request lowers the quota is what was used, if less. It is measured
  * over HTBS_LIMIT_INTERVAL, and for HTBS_RUN positionings more. Until one was slow the quota
- * doubles with each interval in which most of it was used: how fast a device is it finds
+ * doubles with each interval in which half of it was used: how fast a device is it finds
  * within a second or two, and what a drive with a buffer is given before it is late is as
  * much as it took before.
  */

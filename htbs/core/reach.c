@@ -73,8 +73,8 @@ static void htbs_reach_learn_shortest(struct htbs_reach *reach, u64 mean, u64 be
 
 /*
  * Whether a pool that had such a part of its bandwidth, of 1024, has too few requests at a time.
- * One that would have a part q of it alone may be delayed by 1 / q^4: what lacks little keeps most.
- * What lacks a quarter may be delayed by any time.
+ * One that would have a part q of it alone may be delayed by a factor of up to 3/4 of 1 / q^4: what
+ * lacks little keeps most. What lacks a quarter may be delayed up to 1024 times.
  */
 static bool htbs_reach_too_few(const struct htbs_reach *reach, u64 mean, u64 part)
 {

@@ -36,8 +36,8 @@ static inline bool htbs_pool_had_conforming(const struct htbs_pool *pool, u64 no
  * A task need not poll for its polled requests, and a device may lose one. Surplus is not limited
  * for their sake: HTBS_EXPIRE is also as long as drivers allow for a request by default.
  *
- * Return: true if its pool was dispatched no request, and had none completed, for HTBS_EXPIRE
- *	more than its latency.
+ * Return: true if it has none pending, and no request of its pool was dispatched or completed for
+ *	HTBS_EXPIRE more than its latency.
  */
 static inline bool htbs_flow_stuck(const struct htbs_flow *flow, u64 now)
 {

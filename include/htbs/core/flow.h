@@ -60,7 +60,7 @@ struct htbs_extent {
  * @share: device time that it had over its weight
  * @time_alone: what the device takes for its last request if it serves no other, ns
  * @service: what the device takes for its requests
- * @fastest: the same at best
+ * @fastest: the shortest time that one took from its dispatch on
  * @bytes: what its requests in flight were charged, if the device claims to seek
  * @load: what the device takes for them
  * @next_pos: sector after the end of the last request dispatched
@@ -180,7 +180,7 @@ static inline bool htbs_flow_owed_from(const struct htbs_flow *flow, u64 start, 
  * @flow: the flow; it has requests pending
  * @now: real time, ns
  *
- * Return: true if it is entitled, and the reservation can be kept.
+ * Return: true if it is entitled, and its flow is not relaxed.
  */
 static inline bool htbs_flow_owed(const struct htbs_flow *flow, u64 now)
 {

@@ -19,10 +19,11 @@
  * @least: what is left to surplus at least
  * @most: no device takes more
  * @rarity: one request in so many may be slow
- * @part: the part by which it was last lowered, 1/@part; 1: no request was slow yet
+ * @part: the part by which it was last lowered, 1/@part; 1: no request was slow yet, or it was
+ *	renewed or doubted since
  * @threshold: up to there it grows fast; @most if no request was slow yet
  * @unjudged_since: since when it holds back surplus, and no request has judged it, real ns
- * @doubted: since when it is at its least, or was doubted last, real ns
+ * @doubted: since when it is below twice its least, or when it was doubted last, real ns
  * @excess: of the requests since @doubted, slow ones count @rarity and others -1
  * @full: it held back a request since it was judged last
  */

@@ -320,7 +320,7 @@ static inline u32 htbs_policy_in_flight(const struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_window() - how many reads may be in flight as surplus
+ * htbs_policy_window() - with how many reads in flight no read of surplus is added
  * @policy: the policy
  *
  * Return: whole requests.

@@ -31,7 +31,8 @@ struct htbs_flow;
  * @need_most: from this part on it is impossible
  * @pause: how long they would have none before one arrives, were each served at once,
  *	mean, ns
- * @asked: when one of their requests arrived last, or the pool began, real ns
+ * @asked: when one of their requests arrived last, or the pool began, real ns; it stays while no
+ *	service time is known, as on a device that does not seek
  * @served: when a request of them was dispatched last, real ns
  * @head: what they are owed next: the head of the first of @backlog
  * @proportion: device time that they had over the reservation, for an overload
@@ -40,12 +41,12 @@ struct htbs_flow;
  * @paced: those of them that were charged to @pace, and what they were charged
  * @reach: whether surplus is why they are behind their pace
  * @busy: how many of them have requests pending or in flight
- * @relaxed: they reserve and ask for more than the device has: they have no pace, and
- *	are owed a request in a second at most; or they are the background
+ * @relaxed: they reserve and ask for more than the device has; or they are the background. On a
+ *	device that seeks they have no pace, and are owed a request in a second at most
  * @on_pace: on a device that does not seek, when the device was last seen to keep their
  *	reservation, or they became busy, real ns
  * @idle_since: when one of their requests completed last, or the pool began, real ns
- * @judged: when its pace lowered the limits last, real ns
+ * @judged: when its pace was looked at last, for the limits, real ns
  * @raised: how often the limits had been raised when a conforming request completed last
  * @expects: the one of which conforming requests are expected, or NULL
  * @backlog: the backlogged ones, in the order of their turns
