@@ -132,8 +132,14 @@ static int htbs_show_state(struct seq_file *sf, struct htbs_device *dev)
 static void htbs_backlog_line(struct seq_file *sf, struct htbs_flow *flow,
 			      u64 now)
 {
-	seq_printf(sf, "group %llu: %u pending, %u in flight, entitled in %lld us, due in %lld us%s\n",
-		   htbs_flow_owner(flow)->id, flow->pending, flow->in_flight,
+	seq_printf(sf, "group %llu: %u pending, %u in flight, ",
+		   htbs_flow_owner(flow)->id, flow->pending, flow->in_flight);
+	/* Nothing is owed to it. */
+	if (flow->background) {
+		seq_puts(sf, "the background\n");
+		return;
+	}
+	seq_printf(sf, "entitled in %lld us, due in %lld us%s\n",
 		   (s64)(htbs_flow_start(flow) - now) / NSEC_PER_USEC,
 		   (s64)(htbs_flow_deadline(flow) - now) / NSEC_PER_USEC,
 		   flow->pool->relaxed ? ", reserves and asks for more than the device has" : "");
