@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Every decision of the scheduler. Times are in ns.
+ * What the scheduler decides. Times are in ns.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM htbs
@@ -200,7 +200,7 @@ TRACE_EVENT(htbs_dispatch,
 
 /*
  * A request completed or was given back. If the device is idled from now on,
- * until tells how long; else it is 0.
+ * until is when that ends at the latest; else it is 0.
  */
 TRACE_EVENT(htbs_complete,
 	TP_PROTO(dev_t dev, u64 group, int request, u64 now, bool requeued,
