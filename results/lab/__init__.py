@@ -7,6 +7,7 @@ run          one guest per scheduler, as many at a time as there are CPUs
 reduce       fio's report and log of every request, as numbers
 raw          the raw data of one run as a file, and whether the run is to be repeated
 summary      what the pages show of all runs, and what the runs were measured with
+sources      the commit of the modules
 figure, table, words, page
              the summary drawn and in words
 progress     how far the runs are, on a terminal or in a log

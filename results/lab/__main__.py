@@ -18,7 +18,7 @@ from pathlib import Path
 
 from results.bench import page as bench_page
 from results.experiments import STUDIES
-from results.lab import figure, page, raw, run, summary
+from results.lab import figure, page, raw, run, sources, summary
 from results.lab.progress import Progress, clock
 from results.lab.raw import Machine, Run
 from results.lab.study import Case, Study
@@ -49,8 +49,10 @@ def main() -> int:
         found = summary.read(directory / "summary.json")
         if not arguments.page:
             work(wanted, raws)
+            # What work() leaves is of these modules: all else was run again.
+            made_of = sources.commit()
             for study in wanted:
-                found |= summary.reduced(study, raws)
+                found |= summary.reduced(study, raws, made_of)
             summary.write(every, found, directory / "summary.json")
     except (SetupError, GuestError, SummaryError) as error:
         print(f"lab: failed: {error}", file=sys.stderr)

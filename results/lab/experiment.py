@@ -157,6 +157,10 @@ class Experiment:
         """The job that is no fio, if there is one."""
         return next((job for job in self.jobs if isinstance(job, Database)), None)
 
+    def seconds_of(self, job: Job) -> float:
+        """How long a job runs, as fio is told; not of those that start apart."""
+        return job.options.get("runtime", self.seconds)
+
     @property
     def run_as(self) -> str:
         """The name that its runs go by."""

@@ -28,7 +28,9 @@ claims are about it. *pClock* is *paper b_max=1 t_wait_us=0*. BFQ, mq-deadline a
 are as they are loaded, unless tunables are named. *The paper* is P. E. Rocha and L. C. E. de Bona,
 "Sistemas de Armazenamento Compartilhado com Qualidade de Serviço e Alto Desempenho".
 
-A KB is 1024 bytes. *Late* are the requests that took longer than the reserved latency.
+A KB is 1024 bytes. *Late* are the requests that took longer than the reserved latency, of all that
+completed. The numbers of requests are of all runs of a scheduler, the largest latency is that of
+the worst run, and bandwidths are the mean.
 [summary.json](summary.json) has the numbers of each run, with a hash of all inputs that it was
 measured with, for each seed, the tunables, the kernel and the versions. The raw data (fio's options
 and report, what was written to the cgroups, `io.htbs.stat`) are not in the tree: `make lab` keeps
@@ -46,7 +48,7 @@ def text(studies: Iterable[Study], found: Summary, bench: str) -> str:
         if summary.shows(found, study)
     }
     kernel = " and ".join(summary.kernels(studies, found))
-    parts = [_HEAD.format(kernel=kernel, speed=SPEED)]
+    parts = [_HEAD.format(kernel=kernel, speed=SPEED), _states(studies, found)]
     paper = _decided(studies, numbers, lambda study, claim: claim.paper)
     bars = _decided(studies, numbers, lambda study, claim: study.bars)
     parts += ["## The paper's claims\n\n" + paper, "## What HTBS is held to\n\n" + bars]
@@ -56,6 +58,23 @@ def text(studies: Iterable[Study], found: Summary, bench: str) -> str:
     if bench:
         parts.append(bench)
     return "\n".join(part.strip("\n") + "\n" for part in parts)
+
+
+def _states(studies: Iterable[Study], found: Summary) -> str:
+    """Which state of the sources the numbers of each experiment are of."""
+    states: dict[str, list[str]] = {}
+    for study in studies:
+        if summary.shows(found, study):
+            for state in summary.sources(study, found):
+                states.setdefault(state, []).append(study.name)
+    before = states.pop("", [])
+    lines = [
+        f"The scheduler and the drives are those of commit {state} in {', '.join(names)}."
+        for state, names in sorted(states.items())
+    ]
+    if before:
+        lines.append(f"{', '.join(before)} ran with an older one, before the commit was kept.")
+    return "\n\n".join(lines)
 
 
 def _study(study: Study, found: Runs | None) -> list[str]:

@@ -306,7 +306,11 @@ def _database(result: Result, experiment: Experiment, job: Database) -> JobResul
     return JobResult(
         reduce.numbers(trace.requests, experiment.seconds, _latency_us(job)),
         trace.requests,
-        {"lat_ns": reduce.lat_ns(trace.requests), "runtime_ms": 1000 * experiment.seconds},
+        {
+            "total_ios": len(trace.requests),
+            "lat_ns": reduce.lat_ns(trace.requests),
+            "runtime_ms": 1000 * experiment.seconds,
+        },
         more=transactions.numbers(took_us, experiment.seconds, wal, trace),
     )
 

@@ -18,12 +18,14 @@ Series = Mapping[str, Mapping[str, Mapping[str, list]]]
 class Case:
     """One experiment of a study, repeated with different seeds.
 
-    title: on the page; experiment: by seed; seeds: of a scheduler, by default the first only.
+    title: on the page; experiment: by seed; seeds: of a scheduler, by default the first only;
+    called: its name, if another case has the experiment with other seeds.
     """
 
     title: str
     experiment: Callable[[int], Experiment]
     seeds: Callable[[Scheduler], tuple[int, ...]] = lambda _: (1,)
+    called: str = ""
 
     @property
     def first(self) -> Experiment:
@@ -32,8 +34,13 @@ class Case:
 
     @property
     def name(self) -> str:
-        """Of the experiment."""
-        return self.first.name
+        """Of the case in a study, by default the experiment's."""
+        return self.called or self.first.name
+
+    @property
+    def kept_as(self) -> str:
+        """The name of its numbers in the summary."""
+        return self.called or self.first.run_as
 
 
 @dataclass(frozen=True)

@@ -9,19 +9,21 @@ from collections.abc import Iterable
 from pathlib import Path
 from statistics import fmean
 
-from results.lab.experiment import Scheduler
+from results.lab.experiment import Experiment, Scheduler
 from results.lab.raw import Run, runs
 from results.lab.study import Case, Runs, Series, Study
 from tests.vm.functional import htbs_stat
 
-# The numbers of a job: bandwidth in bytes/s, latencies in us; of io.htbs.stat how many requests
-# conformed, how many of these were late, and by how much. What a run does not have is left out.
+# The numbers of a job: bandwidth in bytes/s, latencies in us; how many of its requests took longer
+# than it reserved, of how many, over all seeds; of io.htbs.stat how many conformed, how many of
+# these were late, and by how much at most. What a run does not have is left out.
 COLUMNS = (
     "bw",
     "p50_us",
     "p99_us",
     "max_us",
     "late",
+    "requests",
     "mean_us",
     "jitter_us",
     "p999_us",
@@ -40,24 +42,28 @@ class SummaryError(ValueError):
 
 def missing(study: Study, directory: Path) -> list[str]:
     """The names of the study's runs that have no raw data."""
-    return [run.name for run in runs(study) if run.load(directory) is None]
+    return list(dict.fromkeys(run.name for run in runs(study) if run.load(directory) is None))
 
 
-def reduced(study: Study, directory: Path) -> Summary:
-    """The study's runs, from raw data."""
-    return {
-        case.first.run_as: {
+def reduced(study: Study, directory: Path, made_of: str = "") -> Summary:
+    """The study's runs, from raw data; made_of: what the modules are, as sources.commit() says."""
+    found = {
+        case.kept_as: {
             scheduler.name: _runs(case, scheduler, directory)
             for scheduler in case.first.schedulers
         }
         for case in study.cases
     }
+    for experiment in found.values():
+        for each in experiment.values():
+            each["measured_with"] |= {"sources": made_of} if made_of else {}
+    return found
 
 
 def shows(summary: Summary, study: Study) -> bool:
     """Has the summary all jobs of all runs of a study?"""
     return all(
-        job.name in summary.get(case.first.run_as, {}).get(scheduler.name, {"jobs": {}})["jobs"]
+        job.name in summary.get(case.kept_as, {}).get(scheduler.name, {"jobs": {}})["jobs"]
         for case in study.cases
         for scheduler in case.first.schedulers
         for job in case.first.jobs
@@ -68,7 +74,7 @@ def numbers(study: Study, summary: Summary) -> Runs:
     """The study's numbers by case, scheduler and job."""
     return {
         case.name: {
-            scheduler.name: _numbers(summary[case.first.run_as][scheduler.name])
+            scheduler.name: _numbers(summary[case.kept_as][scheduler.name])
             for scheduler in case.first.schedulers
         }
         for case in study.cases
@@ -79,7 +85,7 @@ def series(study: Study, summary: Summary) -> Series:
     """What the study draws over time, by case, scheduler and job; of the first seed."""
     return {
         case.name: {
-            name: summary[case.first.run_as][name]["series"]
+            name: summary[case.kept_as][name]["series"]
             for name in case.first.drawn
         }
         for case in study.cases
@@ -92,7 +98,17 @@ def kernels(studies: Iterable[Study], summary: Summary) -> list[str]:
         each["measured_with"]["kernel"]
         for study in studies
         for case in study.cases
-        for each in summary.get(case.first.run_as, {}).values()
+        for each in summary.get(case.kept_as, {}).values()
+    )
+    return sorted(set(found))
+
+
+def sources(study: Study, summary: Summary) -> list[str]:
+    """The states of the sources that the study's runs were made with; empty: not kept."""
+    found = (
+        each["measured_with"].get("sources", "")
+        for case in study.cases
+        for each in summary[case.kept_as].values()
     )
     return sorted(set(found))
 
@@ -114,7 +130,7 @@ def read(path: Path) -> Summary:
 
 def write(studies: Iterable[Study], summary: Summary, path: Path) -> None:
     """Write the runs of these studies, a line for each job, and no others."""
-    names = dict.fromkeys(case.first.run_as for study in studies for case in study.cases)
+    names = dict.fromkeys(case.kept_as for study in studies for case in study.cases)
     experiments = {
         name: _braces(
             {scheduler: _lines(each) for scheduler, each in summary[name].items()}, depth=2
@@ -156,7 +172,7 @@ def _runs(case: Case, scheduler: Scheduler, directory: Path) -> dict:
     }
     first, *_ = repeats.values()
     jobs = [{job["name"]: job for job in run["jobs"]} for run in repeats.values()]
-    totals = [sum(job["numbers"]["bw"] for job in each.values()) for each in jobs]
+    totals = [_total(case.first, each) for each in jobs]
     found = {
         "measured_with": {
             **{key: first[key] for key in ("tunables", "kernel", "versions")},
@@ -174,6 +190,15 @@ def _runs(case: Case, scheduler: Scheduler, directory: Path) -> dict:
     return found
 
 
+def _total(experiment: Experiment, jobs: dict[str, dict]) -> int:
+    """The bandwidth of all jobs over the whole time, bytes/s; stages run one after the other."""
+    moved, stages = 0, {}
+    for job in experiment.jobs:
+        stages[job.stage] = max(stages.get(job.stage, 0), experiment.seconds_of(job))
+        moved += jobs[job.name]["numbers"]["bw"] * experiment.seconds_of(job)
+    return round(moved / sum(stages.values()))
+
+
 def _numbers(each: dict) -> dict:
     """The jobs of a run, a database with its own numbers, and beside them the bandwidth in all."""
     totals = {key: value for key, value in each.items() if key.startswith("total_bw")}
@@ -189,7 +214,7 @@ def _more(repeats: list[dict]) -> dict[str, float]:
 
 
 def _job(repeats: list[dict]) -> dict[str, float]:
-    """Means over the seeds; of the largest latency the largest, of late requests the sum."""
+    """Means over the seeds; of the largest latency the largest, of numbers of requests the sum."""
     every = [job["numbers"] for job in repeats]
     lat = [job["fio"]["lat_ns"] for job in repeats]
     return {
@@ -197,11 +222,18 @@ def _job(repeats: list[dict]) -> dict[str, float]:
         **{key: round(fmean(each[key] for each in every), 3) for key in ("p50_us", "p99_us")},
         "max_us": max(each["max_us"] for each in every),
         "late": sum(each["late"] for each in every),
+        **_requests(repeats),
         "mean_us": round(fmean(each["mean"] for each in lat) / 1000, 3),
         "jitter_us": round(fmean(each["stddev"] for each in lat) / 1000, 3),
         **_tail(every),
         **_promised(repeats),
     }
+
+
+def _requests(repeats: list[dict]) -> dict[str, int]:
+    """How many requests completed, where it was kept."""
+    every = [job["fio"].get("total_ios") for job in repeats]
+    return {} if None in every else {"requests": sum(every)}
 
 
 def _tail(every: list[dict]) -> dict[str, float]:

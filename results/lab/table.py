@@ -89,9 +89,17 @@ def _rows(experiment: Experiment, runs: dict) -> list[tuple[str, ...]]:
 
 def _cells(job: Job, got: dict) -> tuple[str, ...]:
     reserved = f"{job.reservation.bw / KIB:.0f}" if job.reservation else "-"
-    late = str(got["late"]) if job.reservation else "-"
+    late = late_of([got]) if job.reservation else "-"
     times = (_ms(got[key]) for key in ("p50_us", "p99_us", "max_us"))
     return (reserved, f"{got['bw'] / KIB:.0f}", *times, late)
+
+
+def late_of(jobs: list[dict]) -> str:
+    """How many requests of some jobs were late, and of how many, where that is known."""
+    late = f"{sum(job['late'] for job in jobs):,}"
+    if not all("requests" in job for job in jobs):
+        return late
+    return f"{late} of {sum(job['requests'] for job in jobs):,}"
 
 
 def _total(_: Experiment, result: dict) -> str:
@@ -103,8 +111,7 @@ def _total(_: Experiment, result: dict) -> str:
 
 def _random(experiment: Experiment, result: dict) -> str:
     jobs = [result[name] for name in random_readers(experiment)]
-    late = sum(job["late"] for job in jobs)
-    return f"{_ms(max(job['max_us'] for job in jobs))} ({late:,})"
+    return f"{_ms(max(job['max_us'] for job in jobs))} ({late_of(jobs)})"
 
 
 def _line(row: tuple[str, ...], widths: list[int]) -> str:

@@ -27,7 +27,7 @@ def result(bw: int = 1000 * KIB, late: int = 0, mean_ms: float = 5) -> JobResult
     return JobResult(
         numbers,
         requests,
-        {"lat_ns": lat, "runtime_ms": 10_000},
+        {"total_ios": 100, "lat_ns": lat, "runtime_ms": 10_000},
         "8:0 conforming=9 met=9 missed=0 late_max_us=0",
     )
 

@@ -9,9 +9,12 @@ import pytest
 from results.bench import __main__ as bench
 from results.bench import figure as bench_figure
 from results.experiments import STUDIES, bandwidth, latency
+from results.experiments.guarantee import boundary
 from results.lab import __main__ as lab
 from results.lab import figure, page, summary
+from results.lab.experiment import KIB, Drive
 from results.lab.study import Study
+from tests.simdisk.model import Disk, Flash
 from tests.unit.results import fill
 
 
@@ -41,6 +44,33 @@ def test_figure_of_the_bench_follows_from_its_summary() -> None:
     assert figure.shown_by(path) == bench_figure.source(numbers), "make bench draws it"
 
 
+def media_rate(drive: Drive) -> float:
+    """The most that a drive moves, bytes/s: of a disk on its outer tracks."""
+    profile = drive.parameters["profile"]
+    if profile == "tlc":
+        its = Flash(precondition=False).profile
+        return 1000 * min(its.channel_kbps, its.link_kbps)
+    its = Disk(profile).profile
+    return 512 * its.outer_spt * its.rpm / 60
+
+
+def test_no_total_is_more_than_the_drive_moves(found: summary.Summary) -> None:
+    for study in STUDIES:
+        for case in study.cases:
+            most = media_rate(case.first.drive)
+            for name, runs in summary.numbers(study, found)[case.name].items():
+                total = runs.get("total_bw_max", runs["total_bw"])
+                assert total <= most, f"{case.name}, {name}: {total} of {most} bytes/s"
+
+
+def test_total_of_stages_is_over_the_whole_time(tmp_path: Path) -> None:
+    """Ten sets run one after the other, each for a tenth of the time."""
+    found = fill([boundary.STUDY], tmp_path)
+    runs = summary.numbers(boundary.STUDY, found)[boundary.CASE.name]
+    jobs = boundary.CASE.first.jobs
+    assert runs["none"]["total_bw"] == round(len(jobs) * 1000 * KIB / boundary.SETS)
+
+
 def test_page_links_to_what_is_there(found: summary.Summary) -> None:
     text = page.text(STUDIES, found, lab.bench())
     anchors = {page.anchor(line.lstrip("# ")) for line in text.splitlines() if line[:2] == "##"}
@@ -63,6 +93,16 @@ def test_page_says_which_experiment_was_not_run(tmp_path: Path) -> None:
     text = page.text([bandwidth.STUDY, latency.STUDY], found, "")
     assert text.count("Not run yet.") == 1
     assert "figures/latency.png" not in text
+
+
+def test_page_says_what_the_modules_were_made_of(tmp_path: Path) -> None:
+    found = fill([bandwidth.STUDY, latency.STUDY], tmp_path)
+    found |= summary.reduced(latency.STUDY, tmp_path, "0123456789ab")
+    path = tmp_path / "summary.json"
+    summary.write([bandwidth.STUDY, latency.STUDY], found, path)
+    text = page.text([bandwidth.STUDY, latency.STUDY], summary.read(path), "")
+    assert "\nThe scheduler and the drives are those of commit 0123456789ab in latency.\n" in text
+    assert "\nbandwidth ran with an older one, before the commit was kept.\n" in text
 
 
 def test_numbers_of_other_experiments_stay(tmp_path: Path) -> None:
