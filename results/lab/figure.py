@@ -356,11 +356,11 @@ def _moved(panel: Axes, case: Case, found: list[dict]) -> None:
 
 
 def margins(study: Study, runs: Runs, series: Series) -> Figure:
-    """The longest latency of each job of the only case against what it reserved, in rising order.
+    """The longest latency of each job of the first case against what it reserved, in rising order.
 
     A line for each scheduler.
     """
-    [case] = study.cases
+    case = study.cases[0]
     jobs = [job for job in case.first.jobs if job.reservation]
     figure, panel = pyplot.subplots(figsize=(10, 4.2), layout="constrained")
     for index, each in enumerate(case.first.schedulers):
@@ -371,7 +371,7 @@ def margins(study: Study, runs: Runs, series: Series) -> Figure:
     panel.axhline(1, color="0.3", lw=0.9, ls="--", label="reserved")
     panel.set_yscale("log")
     panel.set_xlabel("reservations, by how near they come to their latency")
-    panel.set_ylabel("longest of each against its latency")
+    panel.set_ylabel("longest, conforming or not, against latency")
     panel.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
     panel.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
     _grid(panel, "both")

@@ -112,16 +112,21 @@ def _glance(studies: Iterable[Study], numbers: dict[str, Runs], bench: str) -> s
     lines += ["|---|---|---|---|"]
     for study in studies:
         link = f"[{study.title}](#{anchor(study.title)})"
-        peers = any(not each.reserves for each in study.schedulers)
-        if study.name not in numbers or not peers:
+        cases = [case for case in study.cases if _has_peers(case)]
+        if study.name not in numbers or not cases:
             lines.append(f"| {link} | | | |")
             continue
-        for case in study.cases:
+        for case in cases:
             lines.append(f"| {link}, {case.title} | {_case(case, numbers[study.name])} |")
     if bench:
         title = bench.splitlines()[0].lstrip("# ")
         lines.append(f"| [{title}](#{anchor(title)}) | | | |")
     return "\n".join(lines)
+
+
+def _has_peers(case: Case) -> bool:
+    """Is HTBS compared with others?"""
+    return any(not each.reserves for each in case.first.schedulers)
 
 
 def _case(case: Case, runs: Runs) -> str:

@@ -132,11 +132,14 @@ class Run:
 
 
 def runs(study: Study) -> Iterator[Run]:
-    """All runs of a study."""
-    for case in study.cases:
-        for scheduler in case.first.schedulers:
-            for seed in case.seeds(scheduler):
-                yield Run(case.experiment(seed), scheduler)
+    """All runs of a study, each once."""
+    every = (
+        Run(case.experiment(seed), scheduler)
+        for case in study.cases
+        for scheduler in case.first.schedulers
+        for seed in case.seeds(scheduler)
+    )
+    yield from {run.name: run for run in every}.values()
 
 
 def _lines(head: dict, jobs: list[dict]) -> str:

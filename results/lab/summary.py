@@ -42,7 +42,7 @@ class SummaryError(ValueError):
 
 def missing(study: Study, directory: Path) -> list[str]:
     """The names of the study's runs that have no raw data."""
-    return list(dict.fromkeys(run.name for run in runs(study) if run.load(directory) is None))
+    return [run.name for run in runs(study) if run.load(directory) is None]
 
 
 def reduced(study: Study, directory: Path, made_of: str = "") -> Summary:

@@ -41,24 +41,34 @@ def random_readers(experiment: Experiment) -> list[str]:
     return [job.name for job in experiment.jobs if job.rw == "randread" and job.reservation]
 
 
-def kept(study: Study, runs: Runs) -> str:
-    """Markdown: how many requests of the only case were late, a line for each scheduler.
+def reserved(case: Case) -> list[Job]:
+    """The jobs with a reservation."""
+    return [job for job in case.first.jobs if job.reservation]
 
-    A request that took longer than the latency is late only if it conformed.
+
+def kept(study: Study, runs: Runs) -> str:
+    """Markdown: how many requests with a reservation were late, by case and scheduler.
+
+    A request that took longer than the latency breaks a promise only if it conformed.
     """
-    [case] = study.cases
-    jobs = [job for job in case.first.jobs if job.reservation]
-    head = ("scheduler", "longer than the latency", "conforming", "of these late", "KB/s in all")
-    rows = [head]
-    for way in case.first.schedulers:
-        found = runs[case.name][way.name]
-        late = sum(found[job.name]["late"] for job in jobs)
-        promised = ["-", "-"]
-        if way.reserves:
-            keys = ("conforming", "missed")
-            promised = [f"{sum(found[job.name][key] for job in jobs):,}" for key in keys]
-        rows.append((way.title, f"{late:,}", *promised, f"{found['total_bw'] / KIB:,.0f}"))
-    return markdown(rows, 1)
+    rows = [
+        (
+            *("scheduler", "", "requests", "longer than the latency", "part of all"),
+            *("conforming", "of these late", "KB/s in all"),
+        )
+    ]
+    for case in study.cases:
+        for way in case.first.schedulers:
+            found = runs[case.name][way.name]
+            jobs = [found[job.name] for job in reserved(case)]
+            every, late = (sum(job[key] for job in jobs) for key in ("requests", "late"))
+            promised = ["-", "-"]
+            if way.reserves:
+                keys = ("conforming", "missed")
+                promised = [f"{sum(job[key] for job in jobs):,}" for key in keys]
+            counts = (f"{every:,}", f"{late:,}", f"{late / every:.1%}", *promised)
+            rows.append((way.title, case.title, *counts, f"{found['total_bw'] / KIB:,.0f}"))
+    return markdown(rows, _LEFT_COLUMNS)
 
 
 def _by_case(

@@ -29,7 +29,7 @@ def none_late(case: Case, runs: Runs, way: Scheduler = HTBS) -> Claim:
     """No conforming request is late."""
     all_of_them, late = conforming(runs, case, way)
     claim = f"{way.title} completes no conforming request late"
-    return Claim(case.name, claim, late == 0, f"{late:,} of {all_of_them:,} were late")
+    return Claim(case.name, claim, late == 0, f"{late:,} of {all_of_them:,} conforming were late")
 
 
 def moves(  # noqa: PLR0913, PLR0917
