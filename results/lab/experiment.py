@@ -28,7 +28,8 @@ class Job:
     without one; block: of one request, bytes; options: more of fio's, by name; stage: jobs of a
     stage run at once, one stage after the other; ahead: it has the guest's only CPU before the
     others, so that its latency is the drive's time without the wait for the CPU; memory: what its
-    cgroup may have, bytes, by the name of the limit ("max" is memory.max).
+    cgroup may have, bytes, by the name of the limit ("max" is memory.max); all_it_can: it reserved
+    more than it can ask for, so that each request conforms: the latency alone is a promise.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Job:
     stage: int = 0
     ahead: bool = False
     memory: Mapping[str, int] = field(default_factory=dict)
+    all_it_can: bool = False
 
     @property
     def buffered(self) -> bool:

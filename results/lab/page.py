@@ -30,7 +30,11 @@ are as they are loaded, unless tunables are named. *The paper* is P. E. Rocha an
 
 A KB is 1024 bytes. *Late* are the requests that took longer than the reserved latency, of all that
 completed. The numbers of requests are of all runs of a scheduler, the largest latency is that of
-the worst run, and bandwidths are the mean.
+the worst run, and bandwidths are the mean. *Every promise is kept* if each group gets what it
+reserved, or what it asks for if that is less, and no conforming request is late. HTBS says which
+requests conform; with a scheduler that has no reservations all count. A single late request breaks
+a promise here, though HTBS lets one in 1000 be late by default (`late_one_in`), on flash beside
+writes one in 100.
 [summary.json](summary.json) has the numbers of each run, with a hash of all inputs that it was
 measured with, for each seed, the tunables, the kernel and the versions. The raw data (fio's options
 and report, what was written to the cgroups, `io.htbs.stat`) are not in the tree: `make lab` keeps

@@ -7,17 +7,52 @@ from results.lab.study import Case, Runs, Study
 ENOUGH = 0.98
 
 
-def fault(job: Job, got: dict, scheduler: Scheduler) -> str:
-    """Which of a job's promises was broken; empty if none was.
+def asked(case: Case, runs: Runs, job: Job) -> float:
+    """What a job asked for, bytes/s; without a rate as much as it reserved.
 
-    A scheduler that has reservations tells which requests conformed, and only those can be late.
+    One that asks at random times asked for no more than the best scheduler gave it.
     """
-    faults = []
-    if got["bw"] < ENOUGH * job.reservation.bw:
-        faults.append(f"got {got['bw'] / KIB:,.0f} of {job.reservation.bw / KIB:,.0f} KB/s")
-    if late := got["missed" if scheduler.reserves else "late"]:
-        faults.append(f"had {late:,} late, up to {ms(got['max_us'])}")
-    return f"{job.name} {' and '.join(faults)}" if faults else ""
+    if "rate_iops" in job.options:
+        rate = job.options["rate_iops"] * job.block
+        if "rate_process" in job.options:
+            rate = min(rate, max(run[job.name]["bw"] for run in runs[case.name].values()))
+        return rate
+    rate = str(job.options.get("rate", job.reservation.bw))
+    return KIB * int(rate[:-1]) if rate.endswith("k") else int(rate)
+
+
+def fault(case: Case, runs: Runs, job: Job, scheduler: Scheduler) -> str:
+    """Which of a job's promises was broken; empty if none was."""
+    got = runs[case.name][scheduler.name][job.name]
+    every = (_slow(case, got, job, asked(case, runs, job)), _late(got, job, scheduler))
+    faults = " and ".join(each for each in every if each)
+    return f"{job.name} {faults}" if faults else ""
+
+
+def _slow(case: Case, got: dict, job: Job, wanted: float) -> str:
+    """Did it get less than it wanted, of what it reserved?
+
+    What it asked for within its last latency need not be done yet.
+    """
+    owed = min(wanted, job.reservation.bw)
+    done = 1 - job.reservation.latency_us / 1e6 / case.first.seconds_of(job)
+    if job.all_it_can or got["bw"] >= ENOUGH * done * owed:
+        return ""
+    found = f"got {got['bw'] / KIB:,.0f} of"
+    if owed < job.reservation.bw:
+        return f"{found} the {owed / KIB:,.0f} KB/s that it asked for"
+    return f"{found} {owed / KIB:,.0f} KB/s"
+
+
+def _late(got: dict, job: Job, scheduler: Scheduler) -> str:
+    """Were requests late? A scheduler with reservations tells which ones conformed."""
+    late, of, longest = got["late"], got.get("requests"), got["max_us"]
+    if scheduler.reserves:
+        late, of = got["missed"], got["conforming"]
+        longest = job.reservation.latency_us + got["late_max_us"]
+    of_all = f" of {of:,}" if of else ""
+    conforming = " conforming" if scheduler.reserves else ""
+    return f"had {late:,}{of_all}{conforming} late, up to {ms(longest)}" if late else ""
 
 
 def promised(experiment: Experiment) -> list[Job]:
@@ -27,8 +62,7 @@ def promised(experiment: Experiment) -> list[Job]:
 
 def faults(case: Case, runs: Runs, scheduler: Scheduler) -> list[str]:
     """The promises of a case that a scheduler broke."""
-    found = runs[case.name][scheduler.name]
-    every = (fault(job, found[job.name], scheduler) for job in promised(case.first))
+    every = (fault(case, runs, job, scheduler) for job in promised(case.first))
     return [each for each in every if each]
 
 

@@ -1,10 +1,12 @@
 """Claims and sentences are decided by the numbers."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from results.experiments import bandwidth, latency, schedulers, total
+from results.experiments import bandwidth, guarantee, latency, schedulers, total
+from results.experiments.guarantee import journal, ncq_disk
 from results.lab import summary, words
 from results.lab.experiment import KIB
 from results.lab.raw import Run
@@ -77,6 +79,45 @@ def test_gain_over_pclock_is_decided_by_the_numbers(
     assert claims[claim] == holds
 
 
+def test_late_is_what_conformed_where_a_scheduler_reserves(tmp_path: Path) -> None:
+    """And the longest of these, not of all."""
+    stat = "8:0 conforming=9 met=8 missed=1 late_max_us=1500"
+    found = fill([bandwidth.STUDY], tmp_path, lambda each, job: replace(result(), stat=stat))
+    numbers = summary.numbers(bandwidth.STUDY, found)
+    [case] = bandwidth.STUDY.cases
+    assert words.fault(case, numbers, case.first.jobs[0], schedulers.HTBS) == (
+        "app1 had 1 of 9 conforming late, up to 51.5 ms"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kbps", "fault"), [(40, ""), (30, "store got 30 of the 40 KB/s that it asked for")]
+)
+def test_promise_is_no_more_than_was_asked_for(tmp_path: Path, kbps: int, fault: str) -> None:
+    found = fill([journal.STUDY], tmp_path, lambda each, job: result(kbps * KIB))
+    numbers = summary.numbers(journal.STUDY, found)
+    assert words.fault(journal.CASE, numbers, journal.STORE, schedulers.BFQ) == fault
+
+
+def test_who_asks_at_random_asked_for_what_the_best_gave(tmp_path: Path) -> None:
+    def some(each: Run, job) -> JobResult:
+        return result((70 if each.scheduler == schedulers.HTBS else 60) * KIB)
+
+    numbers = summary.numbers(ncq_disk.STUDY, fill([ncq_disk.STUDY], tmp_path, some))
+    assert words.asked(ncq_disk.CASE, numbers, ncq_disk.READER) == 70 * KIB
+    assert words.fault(ncq_disk.CASE, numbers, ncq_disk.READER, schedulers.HTBS) == ""
+    assert "60 of the 70 KB/s" in words.fault(
+        ncq_disk.CASE, numbers, ncq_disk.READER, schedulers.NONE
+    )
+
+
+def test_who_reserved_more_than_it_can_ask_for_is_promised_a_latency(tmp_path: Path) -> None:
+    found = fill([guarantee.flash.READ], tmp_path, lambda each, job: result(KIB))
+    numbers = summary.numbers(guarantee.flash.READ, found)
+    [case] = guarantee.flash.READ.cases
+    assert words.keepers(case, numbers) == [each.title for each in case.first.schedulers]
+
+
 def test_words_name_kept_and_broken_promises(tmp_path: Path) -> None:
     def some(each: Run, job) -> JobResult:
         if each.scheduler.name == "bfq" and job.name == "app1":
@@ -89,6 +130,7 @@ def test_words_name_kept_and_broken_promises(tmp_path: Path) -> None:
     _, _, kept, broken, ranking = words.promises(bandwidth.STUDY, numbers).splitlines()
     assert "HTBS" in kept
     assert "BFQ," not in kept
-    assert broken == "- Not with BFQ: app1 got 100 of 200 KB/s and had 7 late, up to 20.0 ms."
+    fault = "app1 got 100 of 200 KB/s and had 7 of 100 late, up to 20.0 ms"
+    assert broken == f"- Not with BFQ: {fault}."
     assert "2,000 KB/s" in ranking
     assert "BFQ: 55%" in ranking

@@ -44,7 +44,7 @@ _ALL_IT_CAN = 64 * MIB
 def reader(latency_us: int) -> Job:
     """One block at a time; it has the CPU first, as only the drive's time is examined."""
     promise = Reservation(_ALL_IT_CAN, 4 * KIB, latency_us)
-    return Job("reader", "randread", 0, 1024 * MIB, promise, ahead=True)
+    return Job("reader", "randread", 0, 1024 * MIB, promise, ahead=True, all_it_can=True)
 
 
 def _deep(depth: int) -> dict[str, object]:

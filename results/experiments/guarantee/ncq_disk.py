@@ -76,9 +76,9 @@ def in_time(runs: Runs, way: Scheduler) -> Claim:
         f"{way.title}: one of the reader's conforming requests in a thousand is late at most, none"
         " takes more than twice the latency",
         late <= every / 1000 and excess <= bound,
-        f"{late} of {every} were late, by up to {ms(excess)}; more than {ms(bound)}, whether or not"
-        " they conformed, took "
-        + ways.beside({title: f"{each['late']}" for title, each in found.items()}),
+        f"{every:,} of {got['requests']:,} conformed, {late} of these were late, by up to"
+        f" {ms(excess)}; more than {ms(bound)}, whether or not they conformed, took "
+        + ways.beside({title: table.late_of([each]) for title, each in found.items()}),
     )
 
 
@@ -118,7 +118,7 @@ def words_of(study: Study, runs: Runs) -> str:
 
 The writer and the stream get {every}. Without reservations of their own the two share one, but each
 has its share of the device's time, in which a write counts three times. Requests of the reader that
-do not conform are owed later, and count here as late, too."""
+do not conform are owed later. In the table they count as late, too."""
 
 
 STUDY = Study(
