@@ -49,7 +49,7 @@ def study(name: str, title: str, asked: str, setting: Setting) -> Study:
 
 def claims(case: str, runs: Runs, setting: Setting) -> list[Claim]:
     """The claims of the paper's figure 4."""
-    pclock, htbs = runs[case]["pclock"], runs[case]["htbs-paper"]
+    pclock, rule = runs[case]["pclock"], runs[case]["htbs-paper"]
     app1, app2 = setting.jobs
     paper = setting.drive == drives.PAPER
 
@@ -70,18 +70,21 @@ def claims(case: str, runs: Runs, setting: Setting) -> list[Claim]:
             not kept(pclock, app2),
             got(pclock),
             paper,
+            rule=True,
         ),
         Claim(
             case,
             f"{schedulers.HTBS_PAPER.title} gives both applications their bandwidth",
-            kept(htbs, app1) and kept(htbs, app2),
-            got(htbs),
+            kept(rule, app1) and kept(rule, app2),
+            got(rule),
+            rule=True,
         ),
         Claim(
             case,
             f"{schedulers.HTBS_PAPER.title} completes no request late",
-            htbs["app1"]["late"] + htbs["app2"]["late"] == 0,
-            f"{htbs['app1']['late']} of app1 and {htbs['app2']['late']} of app2 were late",
+            rule["app1"]["late"] + rule["app2"]["late"] == 0,
+            f"{rule['app1']['late']} of app1 and {rule['app2']['late']} of app2 were late",
+            rule=True,
         ),
     ]
 

@@ -78,6 +78,7 @@ def total_claims(runs: Runs) -> list[Claim]:
             "waiting for sequential readers gains nothing on flash",
             found["htbs-wait"] <= found["htbs-paper"],
             numbers("htbs-paper", "htbs-wait"),
+            rule=True,
         ),
         Claim(
             case,

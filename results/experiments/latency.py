@@ -89,6 +89,7 @@ def claims(case: str, runs: Runs, paper: bool) -> list[Claim]:
                 for app in apps
             ),
             paper,
+            rule=True,
         ),
         Claim(
             case,
@@ -99,18 +100,21 @@ def claims(case: str, runs: Runs, paper: bool) -> list[Claim]:
                 f"{app} {variation(one, app):.2f} and {variation(twenty, app):.2f}" for app in apps
             ),
             paper,
+            rule=True,
         ),
         Claim(
             case,
             "the jitter of app2 in milliseconds is larger, too",
             larger(twenty["app2"]["jitter_us"], one["app2"]["jitter_us"]),
             f"standard deviation with 1 and with 20: {both('jitter_us')}",
+            rule=True,
         ),
         Claim(
             case,
             "the mean latency of app1 is larger with b_max=20 than with b_max=1",
             larger(twenty["app1"]["mean_us"], one["app1"]["mean_us"]),
             f"with 1 and with 20: {both('mean_us')}",
+            rule=True,
         ),
     ]
 

@@ -67,7 +67,9 @@ def claims(case: Case, runs: Runs) -> list[Claim]:
         if way.reserves:
             missed = "; ".join(words.faults(case, runs, way))
             claim = f"{way.title} keeps bandwidth and latency of both"
-            made.append(Claim(case.name, claim, not missed, missed or "nothing was missed"))
+            rule = way.module == schedulers.HTBS_PAPER.module
+            found = missed or "nothing was missed"
+            made.append(Claim(case.name, claim, not missed, found, rule=rule))
     others = [way.title for way in case.first.schedulers if not way.reserves]
     keep = [title for title in words.keepers(case, runs) if title in others]
     missed = "each missed a bandwidth or a latency"

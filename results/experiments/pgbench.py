@@ -114,15 +114,14 @@ def no_longer(runs: Runs, kind: str, what: str) -> Claim:
     The evidence has the number of each: one that stalls has few to be late with.
     """
     key = f"{kind}_p999_us"
-    found = {each.name: runs[CASE.name][each.name][DATABASE.name][key] for each in ways.ALL}
-    best = min(ways.PEERS, key=lambda each: found[each.name])
-    claim = f"{ways.HTBS.title}: {what} is no longer than with the best of the others"
-    holds = found[ways.HTBS.name] <= found[best.name]
+    best = ways.best(CASE, runs, DATABASE, key)
+    claim = f"{ways.HTBS.title}: {what} is no longer than with the best of {ways.named()}"
+    numbers = _beside(runs, lambda job: f"{ms(job[key])} of {_many(job, kind):,.0f}")
     return Claim(
         CASE.name,
         claim,
-        holds,
-        _beside(runs, lambda job: f"{ms(job[key])} of {_many(job, kind):,.0f}"),
+        _own(runs, CASE, ways.HTBS)[key] <= _own(runs, CASE, best)[key],
+        f"the best of these is {best.title}; {numbers}",
     )
 
 
@@ -133,10 +132,15 @@ def _many(job: dict, kind: str) -> float:
 
 def most_transactions(runs: Runs) -> Claim:
     """As many transactions as with the best of the peers."""
-    found = {each.name: runs[CASE.name][each.name][DATABASE.name]["tps"] for each in ways.ALL}
-    holds = found[ways.HTBS.name] >= max(found[each.name] for each in ways.PEERS)
-    claim = f"{ways.HTBS.title}: as many transactions as with the best of the others, or more"
-    return Claim(CASE.name, claim, holds, _beside(runs, lambda job: f"{job['tps']:.1f}/s"))
+    found = {each.name: _own(runs, CASE, each)["tps"] for each in ways.ALL}
+    best = max(ways.PEERS, key=lambda each: found[each.name])
+    numbers = _beside(runs, lambda job: f"{job['tps']:.1f}/s")
+    return Claim(
+        CASE.name,
+        f"{ways.HTBS.title}: as many transactions as with the best of {ways.named()}, or more",
+        found[ways.HTBS.name] >= found[best.name],
+        f"the best of these is {best.title}; {numbers}",
+    )
 
 
 def _beside(runs: Runs, text) -> str:
@@ -209,7 +213,7 @@ def words_of(study: Study, runs: Runs) -> str:
     found = {each.name: _own(runs, CASE, each) for each in ways.ALL}
     own = found[ways.HTBS.name]
     fewest = min(ways.ALL, key=lambda each: found[each.name]["wal_syncs"])
-    best = min(ways.PEERS, key=lambda each: found[each.name]["sync_p999_us"])
+    best = ways.best(CASE, runs, DATABASE, "sync_p999_us")
     tails = {each.title: ms(_own(runs, ALONE, each)["sync_p999_us"]) for each in ways.ALL}
     return f"""\
 A conforming request is one that came when its group had asked for no more than it reserved. With
@@ -260,5 +264,4 @@ seconds.
     figure=figure.database,
     table=shown,
     words=words_of,
-    bars=True,
 )

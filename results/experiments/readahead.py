@@ -34,7 +34,7 @@ def case(segments: int) -> Case:
 
 
 def gains(runs: Runs) -> dict[int, float]:
-    """What HTBS moves more than pClock, by number of segments."""
+    """What the paper's rule moves more than pClock, by number of segments."""
     found = {segments: runs[f"readahead-{segments}"] for segments in SEGMENTS}
     return {
         segments: run["htbs-paper"]["total_bw"] / run["pclock"]["total_bw"] - 1
@@ -52,6 +52,7 @@ def claims(runs: Runs) -> list[Claim]:
             " readers depends on the number of segments",
             max(found.values()) > 2 * min(found.values()),
             ", ".join(f"{gain:+.0%} with {segments}" for segments, gain in found.items()),
+            rule=True,
         )
     ]
 

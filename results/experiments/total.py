@@ -102,27 +102,36 @@ def claims(name: str, runs: Runs, paper: bool) -> list[Claim]:
             gain(alone) >= 0.25,
             f"{gain(alone):+.0%}: {all_of(alone)}",
             paper,
+            rule=True,
         ),
         Claim(
             two,
             f"{PAPER} and BFQ are ahead of pClock with two random readers besides",
             min(total(two, "htbs-paper"), total(two, "bfq-20")) > total(two, "pclock"),
             all_of(two),
+            rule=True,
         ),
         Claim(
             four,
             f"with four random readers the gain of {PAPER} over pClock is smaller than with none",
             gain(four) < gain(alone),
             f"{gain(four):+.0%}: {all_of(four)}",
+            rule=True,
         ),
         Claim(
             four,
             f"{PAPER} is close to BFQ with the paper's budget: 80 % of it or more, on average",
             *near(schedulers.BFQ_20),
             paper,
+            rule=True,
         ),
-        Claim(four, f"{PAPER} is close to BFQ as it is loaded", *near(schedulers.BFQ)),
-        Claim(four, f"{PAPER} keeps every random reader's latency", *in_time(runs, (two, four))),
+        Claim(four, f"{PAPER} is close to BFQ as it is loaded", *near(schedulers.BFQ), rule=True),
+        Claim(
+            four,
+            f"{PAPER} keeps every random reader's latency",
+            *in_time(runs, (two, four)),
+            rule=True,
+        ),
         Claim(four, "HTBS keeps every random reader's latency", *longest(runs, (two, four))),
         Claim(
             four,
@@ -132,40 +141,35 @@ def claims(name: str, runs: Runs, paper: bool) -> list[Claim]:
     ]
 
 
+def _random(runs: Runs, names: Iterable[str], way: Scheduler) -> list[dict]:
+    """The numbers of the random readers."""
+    return [
+        job
+        for name in names
+        for key, job in runs[name][way.name].items()
+        if key.startswith("rand")
+    ]
+
+
 def in_time(runs: Runs, names: Iterable[str]) -> tuple[bool, str]:
     """Was no request of a random reader late with the paper's rule? And with BFQ?"""
-    late = {
-        each.title: sum(
-            job["late"]
-            for name in names
-            for key, job in runs[name][each.name].items()
-            if key.startswith("rand")
-        )
-        for each in (schedulers.HTBS_PAPER, schedulers.BFQ_20, schedulers.BFQ)
-    }
-    evidence = ", ".join(f"{title}: {number:,}" for title, number in late.items())
-    return late[
-        schedulers.HTBS_PAPER.title
-    ] == 0, f"requests of random readers that were late: {evidence}"
+    ways = (schedulers.HTBS_PAPER, schedulers.BFQ_20, schedulers.BFQ)
+    found = {each.title: _random(runs, names, each) for each in ways}
+    evidence = ", ".join(f"{title}: {table.late_of(jobs)}" for title, jobs in found.items())
+    holds = not any(job["late"] for job in found[PAPER])
+    return holds, f"requests of random readers that were late: {evidence}"
 
 
 def longest(runs: Runs, names: Iterable[str]) -> tuple[bool, str]:
     """Was no request of a random reader late with HTBS? And how long did the longest take?"""
-    jobs = {
-        each.title: [
-            job
-            for name in names
-            for key, job in runs[name][each.name].items()
-            if key.startswith("rand")
-        ]
-        for each in (schedulers.HTBS, schedulers.HTBS_PAPER, schedulers.BFQ, schedulers.MQ_DEADLINE)
-    }
+    ways = (schedulers.HTBS, schedulers.HTBS_PAPER, schedulers.BFQ, schedulers.MQ_DEADLINE)
+    found = {each.title: _random(runs, names, each) for each in ways}
     evidence = ", ".join(
-        f"{title}: {sum(job['late'] for job in its):,} late, the longest took"
-        f" {max(job['max_us'] for job in its) / 1000:,.0f} ms"
-        for title, its in jobs.items()
+        f"{title}: {table.late_of(jobs)} late, the longest took"
+        f" {max(job['max_us'] for job in jobs) / 1000:,.0f} ms"
+        for title, jobs in found.items()
     )
-    return not any(job["late"] for job in jobs[schedulers.HTBS.title]), evidence
+    return not any(job["late"] for job in found[schedulers.HTBS.title]), evidence
 
 
 def study(

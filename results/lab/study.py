@@ -48,7 +48,7 @@ class Claim:
     """A statement, whether it holds, and the numbers that decide it.
 
     case: the experiment that it is about; evidence: the numbers; paper: it is one of those that
-    the paper is known for.
+    the paper is known for; rule: it is about the paper's rule, not about HTBS.
     """
 
     case: str
@@ -56,6 +56,7 @@ class Claim:
     holds: bool
     evidence: str
     paper: bool = False
+    rule: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,7 @@ class Study:
     """What is asked, the experiments that answer it, and how the answer is shown.
 
     asked: Markdown, the paragraph on the page; claims: decided by the numbers; figure: draws them;
-    table: Markdown; words: Markdown, behind the claims: what HTBS wins, what it loses, and why;
-    bars: the claims are what HTBS is held to.
+    table: Markdown; words: Markdown, behind the claims: what HTBS wins, what it loses, and why.
     """
 
     name: str
@@ -75,7 +75,6 @@ class Study:
     figure: Callable[["Study", Runs, Series], Figure]
     table: Callable[["Study", Runs], str]
     words: Callable[["Study", Runs], str] = lambda study, runs: ""
-    bars: bool = False
 
     @property
     def schedulers(self) -> tuple[Scheduler, ...]:

@@ -118,6 +118,27 @@ def test_who_reserved_more_than_it_can_ask_for_is_promised_a_latency(tmp_path: P
     assert words.keepers(case, numbers) == [each.title for each in case.first.schedulers]
 
 
+@pytest.mark.parametrize(
+    ("htbs", "holds"),
+    [
+        # Longest put, median put, the store's rate, the writer.
+        ({"bw": 40 * KIB, "max_us": 20_000, "p50_us": 5_000}, [True, True, True, True]),
+        ({"bw": 39 * KIB, "max_us": 20_001, "p50_us": 5_001}, [False] * 4),
+    ],
+)
+def test_store_is_compared_with_the_best(tmp_path: Path, htbs: dict, holds: list[bool]) -> None:
+    def some(each: Run, job) -> JobResult:
+        found = result(40 * KIB if job.reservation else 50 * KIB)
+        if each.scheduler != schedulers.HTBS:
+            return found
+        return replace(found, numbers=replace(found.numbers, **htbs))
+
+    found = fill([journal.STUDY], tmp_path, some)
+    claims = journal.claims(summary.numbers(journal.STUDY, found))
+    assert [claim.holds for claim in claims] == holds
+    assert "the best of these is BFQ;" in claims[0].evidence
+
+
 def test_words_name_kept_and_broken_promises(tmp_path: Path) -> None:
     def some(each: Run, job) -> JobResult:
         if each.scheduler.name == "bfq" and job.name == "app1":

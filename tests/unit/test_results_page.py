@@ -88,6 +88,17 @@ def test_page_has_each_claim_with_its_verdict(found: summary.Summary) -> None:
             assert f"\n- {verdict}: {claim.claim} ({claim.evidence})\n" in text
 
 
+def test_all_claims_about_htbs_are_in_one_table(found: summary.Summary) -> None:
+    """Those that do not hold, too."""
+    text = page.text(STUDIES, found, "")
+    section = text.split("## What HTBS is held to")[1].split("\n## ")[0]
+    for study in STUDIES:
+        for claim in study.claims(summary.numbers(study, found)):
+            if "HTBS" in claim.claim:
+                verdict = "holds" if claim.holds else "**does not hold**"
+                assert f"| {claim.claim} | {verdict} | {claim.evidence} |" in section
+
+
 def test_page_says_which_experiment_was_not_run(tmp_path: Path) -> None:
     found = fill([bandwidth.STUDY], tmp_path)
     text = page.text([bandwidth.STUDY, latency.STUDY], found, "")

@@ -1,7 +1,5 @@
 """The guarantee: what HTBS promises on disks, on disks that queue and on flash, and its price."""
 
-from dataclasses import replace
-
 from results.experiments.guarantee import (
     boundary,
     flash,
@@ -13,7 +11,7 @@ from results.experiments.guarantee import (
     slack_disk,
 )
 
-_ALL = (
+STUDIES = (
     slack_disk.STUDY,
     mixed_disk.STUDY,
     ncq_disk.STUDY,
@@ -23,5 +21,3 @@ _ALL = (
     journal.STUDY,
     idle_price.STUDY,
 )
-
-STUDIES = tuple(replace(each, bars=True) for each in _ALL)

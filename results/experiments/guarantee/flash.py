@@ -104,15 +104,17 @@ def tail(case: Case, runs: Runs, job: Job, way: Scheduler = HTBS) -> Claim:
 
 def half_of_best(case: Case, runs: Runs, job: Job) -> Claim:
     """Within the latency, or within half of what the best of the peers needs."""
-    found = {each.name: runs[case.name][each.name][job.name]["p999_us"] for each in ways.ALL}
-    best = min(found[each.name] for each in ways.PEERS)
-    bound = max(job.reservation.latency_us, best / 2)
+    found = runs[case.name]
+    best = ways.best(case, runs, job, "p999_us")
+    bound = max(job.reservation.latency_us, found[best.name][job.name]["p999_us"] / 2)
     return Claim(
         case.name,
         f"{HTBS.title}: all but one in a thousand of the reader's requests are done within"
-        f" {ms(job.reservation.latency_us)}, or within half of what the best of the others needs",
-        found[HTBS.name] <= bound,
-        ways.beside(ways.latencies(case, runs, job, "p999_us")),
+        f" {ms(job.reservation.latency_us)}, or within half of what the best of {ways.named()}"
+        " needs",
+        found[HTBS.name][job.name]["p999_us"] <= bound,
+        f"the best of these is {best.title}; "
+        + ways.beside(ways.latencies(case, runs, job, "p999_us")),
     )
 
 

@@ -6,7 +6,7 @@ proportion to its reservation, and how long is a request pending?
 
 from dataclasses import replace
 
-from results.experiments import drives
+from results.experiments import drives, schedulers
 from results.experiments.guarantee import ways
 from results.lab import figure, table, words
 from results.lab.experiment import GIB, KIB, Experiment, Job, Reservation, Scheduler
@@ -100,6 +100,7 @@ def _claims(case: Case, runs: Runs) -> list[Claim]:
     found = shares(case, runs)
     return [
         ways.moves(case, runs, 0.9, ways.PAPER),
+        ways.moves(case, runs, 1, schedulers.BFQ),
         Claim(
             case.name,
             f"{ways.HTBS.title} gives each group its part of what all reserved, within 10 %",

@@ -59,6 +59,17 @@ def latencies(case: Case, runs: Runs, job: Job, key: str) -> Mapping[str, str]:
     }
 
 
+def named(every: Iterable[Scheduler] = PEERS) -> str:
+    """Their titles."""
+    *first, last = (each.title for each in every)
+    return f"{', '.join(first)} and {last}"
+
+
+def best(case: Case, runs: Runs, job: Job, key: str) -> Scheduler:
+    """The peer with which a number of a job is least."""
+    return min(PEERS, key=lambda each: runs[case.name][each.name][job.name][key])
+
+
 def beside(found: Mapping[str, str]) -> str:
     """As evidence."""
     return ", ".join(f"{title}: {text}" for title, text in found.items())
