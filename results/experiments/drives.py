@@ -3,6 +3,8 @@
 from results.lab.experiment import Drive
 
 PAPER = Drive({"profile": "hd080hj"}, "the paper's disk", 80_026_361_856)
+# Of its profile in tests/simdisk; its data sheet does not give them.
+PAPER_SEGMENTS = 16
 NEARLINE = Drive({"profile": "nearline"}, "a nearline disk with NCQ", 18_000_207_937_536)
 FLASH = Drive({"profile": "tlc"}, "a flash drive", 8192 << 20)
 

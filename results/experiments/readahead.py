@@ -14,6 +14,8 @@ from results.lab.study import Case, Claim, Runs, Study
 SEGMENTS = (4, 8, 16, 32, 64)
 SECONDS = 4
 PAPERS_GAIN = 0.25
+# Of the gain: what is less may be chance, in runs of some seconds.
+DIFFERENCE = 0.1
 
 
 def case(segments: int) -> Case:
@@ -43,17 +45,28 @@ def gains(runs: Runs) -> dict[int, float]:
 
 
 def claims(runs: Runs) -> list[Claim]:
-    """Where pClock is not punished for alternating."""
-    found = gains(runs)
+    """How much the gain depends on the buffer, where it has room for all readers."""
+    found = {number: gain for number, gain in gains(runs).items() if number >= SEQUENTIAL}
+    evidence = ", ".join(f"{gain:+.0%} with {number}" for number, gain in found.items())
+    case, title = f"readahead-{SEGMENTS[-1]}", schedulers.HTBS_PAPER.title
+    least, most = min(found.values()), max(found.values())
     return [
         Claim(
-            f"readahead-{SEGMENTS[-1]}",
-            f"what {schedulers.HTBS_PAPER.title} gains over pClock with {SEQUENTIAL} sequential"
-            " readers depends on the number of segments",
-            max(found.values()) > 2 * min(found.values()),
-            ", ".join(f"{gain:+.0%} with {segments}" for segments, gain in found.items()),
+            case,
+            f"what {title} gains over pClock with {SEQUENTIAL} sequential readers differs by"
+            f" {100 * DIFFERENCE:.0f} points or more between numbers of segments that are enough"
+            " for all of them",
+            most - least >= DIFFERENCE,
+            evidence,
             rule=True,
-        )
+        ),
+        Claim(
+            case,
+            f"with one of these numbers it is {PAPERS_GAIN:.0%} or more, as in the paper",
+            most >= PAPERS_GAIN,
+            evidence,
+            rule=True,
+        ),
     ]
 
 

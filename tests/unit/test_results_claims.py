@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from results.experiments import bandwidth, guarantee, latency, schedulers, total
+from results.experiments import (
+    bandwidth,
+    drives,
+    guarantee,
+    latency,
+    readahead,
+    schedulers,
+    total,
+)
 from results.experiments.guarantee import journal, ncq_disk
 from results.lab import summary, words
 from results.lab.experiment import KIB
@@ -13,6 +21,7 @@ from results.lab.raw import Run
 from results.lab.run import JobResult
 from results.lab.study import Study
 from results.lab.summary import Summary
+from tests.simdisk.model import Disk
 from tests.unit.results import fill, result
 
 PAPER = schedulers.HTBS_PAPER.title
@@ -116,6 +125,34 @@ def test_who_reserved_more_than_it_can_ask_for_is_promised_a_latency(tmp_path: P
     numbers = summary.numbers(guarantee.flash.READ, found)
     [case] = guarantee.flash.READ.cases
     assert words.keepers(case, numbers) == [each.title for each in case.first.schedulers]
+
+
+@pytest.mark.parametrize(
+    ("percent", "holds"),
+    [
+        # With 4, 8, 16, 32, 64 segments: seven readers need eight.
+        ((900, 0, 1, 10, 30), [True, True]),
+        ((900, 1, 1, 5, 10), [False, False]),
+        ((900, 25, 26, 27, 28), [False, True]),
+    ],
+)
+def test_gain_depends_on_segments_that_are_enough(
+    tmp_path: Path, percent: tuple[int, ...], holds: list[bool]
+) -> None:
+    gains = dict(zip((f"readahead-{each}" for each in readahead.SEGMENTS), percent, strict=True))
+
+    def some(each: Run, _) -> JobResult:
+        more = gains[each.experiment.name] if each.scheduler == schedulers.HTBS_PAPER else 0
+        return result(1000 * KIB * (100 + more) // 100)
+
+    found = fill([readahead.STUDY], tmp_path, some)
+    claims = readahead.claims(summary.numbers(readahead.STUDY, found))
+    assert [claim.holds for claim in claims] == holds
+    assert "+900%" not in claims[0].evidence
+
+
+def test_segments_are_the_profiles() -> None:
+    assert Disk(drives.PAPER.parameters["profile"]).profile.segments == drives.PAPER_SEGMENTS
 
 
 @pytest.mark.parametrize(
