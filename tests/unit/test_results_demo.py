@@ -12,16 +12,17 @@ from results.lab.table import table
 from tests.vm.kernels import REPO, Kernel
 
 
-def outcome(late: int = 0, app2: int = 900 * 1024) -> Outcome:
-    """The demonstration with made-up numbers."""
+def outcome(late: int = 0, app2: int = 900 * 1024, app1: int = 466 * 1024) -> Outcome:
+    """The demonstration with made-up numbers; app1: what it gets with HTBS, bytes/s."""
     wanted = demo.experiment(10)
     requests = [Request(100 * i, 5_000_000, 4096) for i in range(100)]
     slow = Numbers(466 * 1024, 116.5, 8076.11, 19606.365, 21866.598, 0)
     fast = Numbers(app2, 225.0, 162.027, 9896.347, 18022.378, late)
     app2s = {"pclock": slow, "htbs": replace(fast, bw=4 * 1024 * 1024)}
+    app1s = {"htbs": replace(slow, bw=app1)}
     runs = {
         scheduler.name: {
-            "app1": JobResult(slow, requests),
+            "app1": JobResult(app1s.get(scheduler.name, slow), requests),
             "app2": JobResult(app2s.get(scheduler.name, fast), requests),
         }
         for scheduler in wanted.schedulers
@@ -54,6 +55,9 @@ def test_claims_hold_or_are_named() -> None:
     ]
     assert demo.broken_claims(outcome(app2=700 * 1024).summary()) == [
         "the paper's rule gives app2 its bandwidth"
+    ]
+    assert demo.broken_claims(outcome(app1=199 * 1024).summary()) == [
+        "HTBS gives app1 its bandwidth"
     ]
 
 
