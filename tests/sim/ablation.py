@@ -184,7 +184,7 @@ def _weighted() -> Row:
 
 def _beside_a_database(drive: str) -> Row:
     """Groups beside a database that reserves more than its share; how long readers wait."""
-    total, late, conforming, wait = 0.0, 0, 0, 0.0
+    totals, late, conforming, wait = [], 0, 0, 0.0
     for weight in (1, 100):
         for others in (("stream", "deep"), ("reader", "stream", "deep"), ("deep", "bursts"),
                        ("stream", "writer"), ("deep", "writer", "reader later"),
@@ -193,11 +193,11 @@ def _beside_a_database(drive: str) -> Row:
             database, *readers = (client for name, client in
                                   zip(("database", *others), outcome.clients, strict=True)
                                   if name != "writer")
-            total += outcome.total / 1e6
+            totals.append(outcome.total / 1e6)
             late += database.late
             conforming += database.conforming
             wait = max(wait, *(client.wait_max / SECOND for client in readers))
-    return [total / 10, late, conforming, -1, wait]
+    return [fmean(totals), late, conforming, -1, wait]
 
 
 def _beside_the_background() -> Row:
