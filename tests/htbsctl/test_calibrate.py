@@ -10,8 +10,6 @@ import pytest
 from htbsctl.__main__ import main
 from htbsctl.commands import calibrate
 
-IOSCHED = "/sys/block/sdb/queue/iosched"
-
 
 @pytest.fixture
 def measured(host, capsys, monkeypatch):

@@ -177,13 +177,11 @@ def asked(client: Client, seconds: int) -> float:
 def outcome(its: TenantSet, seconds: int, learns: int) -> list[Got]:
     """What each group gets."""
     first, whole = (run(its.clients, HTBS, each, 1, its.drive) for each in (learns, seconds))
-    writes, disk = any(each.write for each in its.clients), isinstance(its.drive, Disk)
-    stops = its.drive.stops(writes) if disk else 0
-    may_be_late = LATE_PART_WRITES if writes and not disk else LATE_PART
+    writes = any(each.write for each in its.clients)
+    beside_writes = writes and isinstance(its.drive, Flash)
+    may_be_late = LATE_PART_WRITES if beside_writes else LATE_PART
 
     def got(client: Client, before: CClient, after: CClient) -> Got:
-        if stops > client.promise.latency:
-            return Got(0, 0, 1)
         wanted = min(asked(client, seconds), client.promise.bw) * seconds
         # The last requests may still be outstanding.
         had = after.bytes + client.size * (1 + client.promise.burst // client.size)
