@@ -2,7 +2,8 @@
 # shellcheck shell=sh
 #
 # The commands of the documents that are fenced as sh, as they stand there: NAME.rc is the exit code
-# of a block. sdb is there, and a shell that waits is what a block's $$ is.
+# of a block. sdb is there, and a shell that waits is what a block's $$ is. After each of them app2
+# reads 32 KiB, which conform, so that its numbers tell of requests.
 
 mkdir -p /tmp/bin
 printf '#!/bin/sh\nexec "$@"\n' >/tmp/bin/sudo
@@ -21,6 +22,8 @@ for document in README operating debugging; do
 		bash -e "$block" >"$name.out" 2>&1 || code=$?
 		echo $code >"$name.rc"
 		echo "$name: $code"
+		[ ! -d $CG/app2 ] ||
+			in_cg app2 dd if=/dev/sdb of=/dev/null bs=4k count=8 iflag=direct status=none
 	done
 	dd if=/dev/sdb of=/dev/null bs=1M count=1 iflag=direct status=none
 	[ ! -d $CG/app2 ] || rmdir $CG/app2
