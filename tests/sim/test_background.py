@@ -12,24 +12,31 @@ IDLE = Client(Params(4096, 4096, MS), idle=True)
 FAR = {"region": 10, "span": (REGIONS - 11) * REGION}
 
 
-@pytest.mark.parametrize("client", [
-    {"depth": 32}, {"depth": 32, "write": True}, {"depth": 8, "size": 1 << 20, "sequential": True}],
-    ids=["random", "writes", "stream"])
-def test_it_makes_no_request_late_on_a_disk_that_queues(client):
-    """A reader with a reservation; the drive would take as much as its queue has room for."""
+@pytest.mark.parametrize(("client", "late"), [
+    ({"depth": 32}, 4), ({"depth": 32, "write": True}, 2),
+    ({"depth": 8, "size": 1 << 20, "sequential": True}, 0)], ids=["random", "writes", "stream"])
+def test_it_makes_no_request_late_on_a_disk_that_queues(client, late):
+    """A reader with a reservation; the drive would take as much as its queue has room for.
+
+    Of 840 requests 1 or 2 are late with seeds 1 to 8, beside writes 0 or 1, beside a stream none:
+    twice as many at most.
+    """
     reader = Client(Params(160 << 10, 4096, 60 * MS), times=poisson(20, 60))
     got, idle = run([reader, replace(IDLE, **FAR, **client)], drive="nearline").clients
-    assert got.late <= got.conforming / 200
+    assert got.late <= late
     assert got.conforming > 700
     assert idle.ios > 0
 
 
 def test_it_makes_no_request_late_on_flash():
-    """However many requests it has: a window limits them."""
+    """However many requests it has: a window limits them.
+
+    Of 41,000 requests 6 to 14 are late with seeds 1 to 8; 28 at most.
+    """
     reader = Client(Params(8 << 20, 64 << 10, 2 * MS))
     got, idle = run([reader, replace(IDLE, depth=64)], replace(HTBS, t_wait=0), 20,
                     drive="tlc").clients
-    assert got.late <= got.conforming / 1000
+    assert got.late <= 28
     assert got.bytes > 0.98 * 20 * reader.promise.bw
     assert idle.bytes > 20 * 100e6
 

@@ -18,9 +18,14 @@ ALL = Client(Params(1 << 30, 1 << 20, 5 * MS), size=64 << 10, depth=64, think=20
     [ALL, beside(REST, size=64 << 10)],
 ], ids=["one", "two", "with a long latency", "beside others"])
 def test_a_reservation_of_more_than_the_drive_makes_no_other_late(others):
-    """Nine of ten requests of the other group were; the drive is used as before."""
-    both = run([in_steps(500, 2 * MS, 60), *others], KNOBS, 60, drive="tlc")
-    assert both.clients[0].late < 600  # within the first second or so
+    """Nine of ten requests of the other group were; the drive is used as before.
+
+    Until the rule knows, 506 to 584 are late, with seeds 1 to 5; after two seconds none is.
+    """
+    load = [in_steps(500, 2 * MS, 60), *others]
+    first, both = (run(load, KNOBS, each, drive="tlc") for each in (2, 60))
+    assert first.clients[0].late < 600
+    assert both.clients[0].late == first.clients[0].late
     assert both.total > 400e6
 
 

@@ -89,9 +89,13 @@ def test_steady_readers_do_not_thrash(seed):
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_reservation_is_possible_until_it_is_known_not_to_be(seed):
-    """The sequential reader has its first requests in time, too, beside a random writer."""
+    """The sequential reader has its first requests in time, too, beside a random writer.
+
+    None of 1,000 is late, with seeds 1 to 16; none may be.
+    """
     app2 = run(neighbour(5), seconds=5, seed=seed).clients[0]
-    assert app2.late <= 10
+    assert app2.late == 0
+    assert app2.conforming > 990
 
 
 def test_random_writes_into_a_cache_make_few_late():
@@ -107,11 +111,16 @@ def test_random_writes_into_a_cache_make_few_late():
 
 
 def test_while_a_disk_is_unknown_random_writes_make_few_late():
-    """40 in the first ten seconds."""
+    """40 on 30 drives in the first five seconds, 60 at most; then none in five, 2 at most.
+
+    On other 30, and with another seed, that is 5 to 122, and 0 or 1.
+    """
     rng, load = random.Random(13), LOADS["neighbour"]
     drives = [draw(rng) for _ in range(30)]
-    assert sum(load.late(run(load.clients, seconds=10, drive=drive), drive)[0]
-               for drive in drives) <= 60
+    first, both = (sum(load.late(run(load.clients, seconds=each, drive=drive), drive)[0]
+                       for drive in drives) for each in (5, 10))
+    assert first <= 60
+    assert both - first <= 2
 
 
 def test_random_readers_get_all_they_ask_for():
@@ -223,12 +232,17 @@ def test_an_overload_on_any_disk_is_shared_in_proportion(seed):
 
 
 def test_a_small_reservation_is_kept_in_an_overload_of_closed_loops():
-    """A group that asks for little is in time beside readers that catch up with their paces."""
+    """A group that asks for little is in time beside readers that catch up with their paces.
+
+    Of 245 requests 0 to 9 are late, 1 in 61 with seeds 1 to 8: 1 in 20 at most, 1 in 30 of all.
+    """
     readers = [Client(Params(110_000, 8192, 200 * MS), region=0, span=36 * REGION)] * 3
     small = Client(Params(40_960, 8192, 100 * MS), times=poisson(5, 60), region=20)
-    got = run([*readers, small], HTBS).clients[-1]
-    assert got.conforming > 200
-    assert got.late <= got.conforming / 20
+    every = [run([*readers, small], HTBS, seed=seed).clients[-1] for seed in range(1, 9)]
+    for got in every:
+        assert got.conforming > 200
+        assert got.late <= got.conforming / 20
+    assert sum(got.late for got in every) <= sum(got.conforming for got in every) / 30
 
 
 @pytest.mark.parametrize("load", [OVERLOAD_RANDOM, *OVERLOAD_LOOPS.values()],
@@ -275,9 +289,13 @@ def test_relaxed_flows_keep_the_drive_busy(seed):
 
 
 def test_flash():
-    """A reader within 1 ms beside deep readers: 1 in 50 late at most, of 75 % of the drive."""
+    """A reader within 1 ms beside deep readers; together they have 75 % of the drive.
+
+    Of 17,500 requests 0 to 5 are late with seeds 1 to 8; ten at most.
+    """
     outcome = run(FLASH_READ, HTBS, FLASH_SECONDS, drive="tlc")
-    assert outcome.clients[0].late <= outcome.clients[0].conforming / 50
+    assert outcome.clients[0].conforming > 17_000
+    assert outcome.clients[0].late <= 10
     assert outcome.total >= 290e6
 
 
