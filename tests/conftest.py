@@ -47,26 +47,36 @@ def _has_row(item: pytest.Item) -> bool:
     return "row" not in getattr(item, "fixturenames", ()) or item.callspec.params["row"] is not None
 
 
-def _can_boot(item: pytest.Item) -> bool:
-    """Whether the kernel that a test is for can boot its guest."""
+def _lacks(item: pytest.Item) -> str:
+    """What the kernel that a test is for lacks to boot its guest; empty: nothing."""
     if not queue.wanted(item):
-        return True
-    if item.callspec.params["series"] in debug.CONFIGS:
-        return not getattr(item.module.GUEST, "htbsctl", False)
-    kernel = find_kernel(item.callspec.params["series"])
-    if not isinstance(item.module.GUEST, Boot) or item.module.GUEST.clock == "real":
-        return kernel.shares_files
-    return item.module.GUEST.runs_on(kernel)
+        return ""
+    series, guest = item.callspec.params["series"], item.module.GUEST
+    if series in debug.CONFIGS:
+        return "histogram triggers" if getattr(guest, "htbsctl", False) else ""
+    kernel = find_kernel(series)
+    if not isinstance(guest, Boot) or guest.clock == "real":
+        return "" if kernel.shares_files else "9p, or the host's programs are not for it"
+    return "" if guest.runs_on(kernel) else "scsi_debug"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Run the tests that boot no guest first; those that don't boot --kernels, not at all.
 
-    Nor those of a Batch that has no rows for them, nor those that such a kernel cannot boot.
+    Nor those of a Batch that has no rows for them. Those that such a kernel cannot boot are skipped
+    and say why.
     """
-    items[:] = [item for item in items if _has_row(item) and _can_boot(item)]
-    if config.getoption("kernels") != ",".join(SERIES):
-        items[:] = [item for item in items if queue.wanted(item)]
+    every = config.getoption("kernels") == ",".join(SERIES)
+
+    def chosen(item: pytest.Item) -> bool:
+        return _has_row(item) and (every or queue.wanted(item))
+
+    left_out = [item for item in items if not chosen(item)]
+    items[:] = [item for item in items if chosen(item)]
+    config.hook.pytest_deselected(items=left_out)
+    for item in items:
+        if lacks := _lacks(item):
+            item.add_marker(pytest.mark.skip(reason=f"the kernel lacks {lacks}"))
     items.sort(key=lambda item: (not _builds(item), _wants_guest(item)))
 
 

@@ -24,7 +24,7 @@ def outcome(test: ET.Element) -> str:
 
 
 def cells(report: Path) -> dict[str, str]:
-    """For each column how many passed, and what did not; "-" if there was none to run."""
+    """For each column how many passed, of how many, and what did not; "-" if there was none."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in _COLUMNS}
     for test in ET.parse(report).getroot().iter("testcase"):
         counts[column(test)][outcome(test)] += 1
@@ -38,5 +38,8 @@ def failed(report: Path) -> list[str]:
 
 
 def _cell(count: Counter[str]) -> str:
-    parts = [f"{count[kind]} {kind}" for kind in ("passed", "failed") if count[kind]]
-    return ", ".join(parts) or "-"
+    if not count:
+        return "-"
+    others = [f"{count[kind]} {kind}" for kind in ("failed", "skipped") if count[kind]]
+    total = f" of {count.total()}" if others else ""
+    return ", ".join([f"{count['passed']}{total} passed", *others])

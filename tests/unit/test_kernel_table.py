@@ -12,7 +12,7 @@ def line(distribution: str, flavour: str, release: str, functional: str = "4 pas
 
 
 OLD = line("Debian 12, 6.1", "amd64", "6.1.0-1-amd64")
-NEW = line("Debian 12, 6.1", "amd64", "6.1.0-2-amd64", "3 passed, 1 failed")
+NEW = line("Debian 12, 6.1", "amd64", "6.1.0-2-amd64", "3 of 4 passed, 1 failed")
 SEVEN = line("Debian 13, 7.3", "amd64", "7.3.4+deb13-amd64")
 TWELVE = line("Debian 12, 6.12", "amd64", "6.12.9+deb12-amd64")
 
@@ -37,7 +37,7 @@ def test_the_text_around_stays() -> None:
 
 
 def test_cells(tmp_path) -> None:
-    """What failed or broke is told, what was skipped does not count as passed."""
+    """What failed, broke or was skipped is told, and of how many."""
     report = tmp_path / "report.xml"
     report.write_text("""<testsuites><testsuite>
         <testcase classname="tests.vm.test_cap" name="one"/>
@@ -46,7 +46,7 @@ def test_cells(tmp_path) -> None:
         <testcase classname="tests.vm.test_conformance_queues" name="all"/>
         </testsuite></testsuites>""")
     assert cells(report) == {
-        "functional": "1 passed, 1 failed",
+        "functional": "1 of 3 passed, 1 failed, 1 skipped",
         "conformance": "1 passed",
         "faults": "-",
     }

@@ -54,6 +54,6 @@ def start(session: pytest.Session) -> Guests:
     if GUESTS not in session.stash:
         session.stash[GUESTS] = Guests()
         for item in session.items:
-            if wanted(item):
+            if wanted(item) and item.get_closest_marker("skip") is None:
                 session.stash[GUESTS].start(item.module.GUEST, item.callspec.params["series"])
     return session.stash[GUESTS]
