@@ -77,8 +77,8 @@ ROWS = (
     ),
     Row(
         "starvation",
-        "conforming readers keep the quotas low, two groups want more than they reserved",
-        "each gets its reservation, every second",
+        "conforming readers keep the quotas low, two groups ask for 80 and 200 % of theirs",
+        "each gets nine tenths of what it asks for within its reservation, every 2 s",
         short=True,
         bounds=True,
     ),
