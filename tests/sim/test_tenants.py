@@ -5,12 +5,17 @@ import pytest
 from tests.sim import tenants
 from tests.sim.tenants import FLASH_SECONDS, SECONDS, Got
 
-SETS = range(200_000, 200_100)
+# Of two ranges, as one may be kinder than most.
+SETS = [*range(100_000, 100_050), *range(200_000, 200_050)]
+FLASH_SETS = [*range(1, 31), *range(100_000, 100_030)]
 
 
 def test_random_groups_get_what_they_reserved():
-    """Of 900 sets from here on six are known that do not; of these hundred one may not."""
-    assert len(tenants.missed(list(tenants.measure_all(list(SETS), flash=False)))) <= 1
+    """Of a thousand sets from each of these numbers on 11 and 9 do not: 1 in 100.
+
+    Of these hundred one does not; two may not, twice as many as of all.
+    """
+    assert len(tenants.missed(list(tenants.measure_all(SETS, flash=False)))) <= 2
 
 
 def test_a_reader_is_on_time_beside_relaxed_writes():
@@ -28,11 +33,11 @@ def test_a_reader_is_on_time_on_a_disk_that_stalls():
 
 
 def test_random_groups_get_what_they_reserved_on_flash():
-    """Of these sixty sets four do not, where the drive's own work or the default one delays.
+    """Of 1,200 sets 67 do not, 1 in 18, where the drive's own work or the default one delays.
 
-    Others' reads and writes kept a writer from 97 % of its bandwidth, and four more sets.
+    Of these sixty four do not, and no more may, where 3.3 are to be expected.
     """
-    assert len(tenants.missed(list(tenants.measure_all(list(range(1, 61)), flash=True)))) <= 4
+    assert len(tenants.missed(list(tenants.measure_all(FLASH_SETS, flash=True)))) <= 4
 
 
 @pytest.mark.parametrize(("got", "missed"), [
