@@ -37,7 +37,10 @@
 #include <htbs/timer.h>
 #include <htbs/trace.h>
 
-/* The longest time for which a queue that has to be emptied goes unnoticed. */
+/*
+ * How often the timer looks whether the queue has to be emptied, and the longest time for which
+ * one with throttled requests that has to be goes unnoticed; if a CPU went offline, twice that.
+ */
 #define HTBS_CAP_TIMER_LOOK	(100 * NSEC_PER_MSEC)
 
 static bool htbs_suspending;
@@ -80,45 +83,42 @@ void htbs_cap_timer_unregister(void)
 	unregister_pm_notifier(&htbs_pm_notifier);
 }
 
-static bool htbs_some_hctx_inactive(struct request_queue *q)
+/*
+ * Whether a pending request belongs to a hardware queue without CPUs. No new
+ * requests are inserted there, so it is soon empty.
+ */
+static bool htbs_inactive_has_pending(const struct htbs_device *dev)
 {
 	struct blk_mq_hw_ctx *hctx;
 	unsigned long i;
 
-	queue_for_each_hw_ctx(q, hctx, i)
-		if (htbs_hctx_inactive(hctx))
+	lockdep_assert_held(&dev->lock);
+
+	queue_for_each_hw_ctx(dev->queue, hctx, i)
+		if (dev->hctx_pending[i] && htbs_hctx_inactive(hctx))
 			return true;
 	return false;
 }
 
 /*
- * Whether a throttled request belongs to a hardware queue without CPUs. No new
- * requests are inserted there, so it is soon empty.
+ * The same as of late: a device may have many hardware queues, some without CPUs for good,
+ * and caps and holds end thousands of times a second.
  */
-static bool htbs_inactive_is_throttled(struct htbs_device *dev)
+static bool htbs_inactive_waits(struct htbs_device *dev, u64 now)
 {
-	struct htbs_reservation *res;
-	struct request *rq;
-	struct rb_node *rb;
-
 	lockdep_assert_held(&dev->lock);
 
-	if (!htbs_some_hctx_inactive(dev->queue))
-		return false;
-	for (rb = rb_first_cached(&dev->policy.throttled); rb;
-	     rb = rb_next(rb)) {
-		res = htbs_flow_owner(rb_entry(rb, struct htbs_flow, cap.rb));
-		list_for_each_entry(rq, &res->fifo, queuelist)
-			if (htbs_hctx_inactive(rq->mq_hctx))
-				return true;
+	if (now - dev->inactive_looked >= HTBS_CAP_TIMER_LOOK) {
+		dev->inactive_looked = now;
+		dev->inactive_waits = htbs_inactive_has_pending(dev);
 	}
-	return false;
+	return dev->inactive_waits;
 }
 
-static bool htbs_has_to_drain(struct htbs_device *dev)
+static bool htbs_has_to_drain(struct htbs_device *dev, u64 now)
 {
 	return READ_ONCE(dev->queue->mq_freeze_depth) ||
-	       READ_ONCE(htbs_suspending) || htbs_inactive_is_throttled(dev);
+	       READ_ONCE(htbs_suspending) || htbs_inactive_waits(dev, now);
 }
 
 /* Whether it is time to wake the tasks that wait for tags. */
@@ -180,7 +180,7 @@ static enum hrtimer_restart htbs_cap_timer_expired(struct hrtimer *timer)
 
 	now = htbs_device_lock(dev, &flags, ktime_get_ns());
 	wakes = htbs_wakes_waiters(dev, now);
-	if (htbs_policy_drain(&dev->policy, htbs_has_to_drain(dev)))
+	if (htbs_policy_drain(&dev->policy, htbs_has_to_drain(dev, now)))
 		htbs_trace_drain(dev, now);
 	htbs_unthrottle_due(dev, now);
 	htbs_cap_timer_arm(dev);

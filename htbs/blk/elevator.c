@@ -12,6 +12,7 @@
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include <htbs/cap_timer.h>
 #include <htbs/complete.h>
@@ -59,9 +60,10 @@ HTBS_DEFINE_DEPTH_UPDATED(htbs_depth_updated, htbs_resize)
 static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 {
 	/* The queue is frozen: reclaim must not write to it. */
-	struct htbs_device *dev = kzalloc_node(sizeof(*dev), GFP_NOIO, q->node);
 	bool flash = !htbs_queue_rotational(q);
+	struct htbs_device *dev;
 
+	dev = kzalloc_node(struct_size(dev, hctx_pending, q->nr_hw_queues), GFP_NOIO, q->node);
 	if (!dev)
 		return NULL;
 	dev->shared = htbs_reservation_alloc(GFP_NOIO);
@@ -154,6 +156,8 @@ static void htbs_exit_sched(struct elevator_queue *eq)
 	WARN_ON_ONCE(dev->first);
 	WARN_ON_ONCE(dev->policy.pending);
 	WARN_ON_ONCE(dev->policy.in_flight);
+	WARN_ON_ONCE(memchr_inv(dev->hctx_pending, 0,
+				flex_array_size(dev, hctx_pending, dev->queue->nr_hw_queues)));
 
 	htbs_wbt_enable(eq, dev->queue);
 	htbs_reservations_detach(dev);

@@ -71,14 +71,14 @@ static void htbs_batch_queue(struct htbs_batch *batch)
 }
 
 /* The request at the start of what is left is queued with those before and after it. */
-static void htbs_batch_add(struct htbs_batch *batch, struct htbs_reservation *res,
-			   struct request *rq)
+static void htbs_batch_add(struct htbs_device *dev, struct htbs_batch *batch,
+			   struct htbs_reservation *res, struct request *rq)
 {
 	if (batch->fifo != &res->fifo)
 		htbs_batch_queue(batch);
 	batch->fifo = &res->fifo;
 	batch->last = &rq->queuelist;
-	res->unmerged++;
+	htbs_queue_count(dev, res, rq);
 }
 
 /* A request is not dispatched as it arrives: those before it that were are passed on. */
@@ -301,7 +301,7 @@ static void htbs_insert_plain(struct htbs_device *dev, struct htbs_batch *batch,
 			      struct htbs_reservation *res, struct request *rq)
 {
 	htbs_charge(dev, res, rq);
-	htbs_batch_add(batch, res, rq);
+	htbs_batch_add(dev, batch, res, rq);
 	htbs_arrive(dev, res, rq, dev->now);
 }
 

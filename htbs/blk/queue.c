@@ -55,7 +55,7 @@ htbs_queue_add(struct htbs_device *dev, struct htbs_reservation *res,
 		if (!dev->queue->last_merge)
 			dev->queue->last_merge = rq;
 	}
-	res->unmerged++;
+	htbs_queue_count(dev, res, rq);
 }
 
 /**
@@ -73,6 +73,7 @@ htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
 	struct request_queue *q = dev->queue;
 
 	list_del_init(&rq->queuelist);
+	dev->hctx_pending[rq->mq_hctx->queue_num]--;
 	if (dev->policy.rotational)
 		elv_rb_del(htbs_queue_by_pos(res, rq->cmd_flags), rq);
 	elv_rqhash_del(q, rq);

@@ -136,6 +136,9 @@ struct htbs_reservation {
  * @wait_timer: ends a wait or a hold
  * @cap_timer: unthrottles flows, and runs the queue
  * @waiters_woken: when tasks that wait for tags were last woken, ns
+ * @inactive_looked: when it was last asked whether a hardware queue without CPUs has requests
+ *	pending, ns
+ * @inactive_waits: the answer
  * @queue: the queue (constant)
  * @devt: its disk's number, for the traces (constant): a group may outlive the
  *	disk
@@ -155,6 +158,7 @@ struct htbs_reservation {
  * @background: the reservation of IOPRIO_CLASS_IDLE
  * @reclaim: frees reservations that are not used
  * @ref: held by the elevator and by every group
+ * @hctx_pending: pending requests of reservations, by hardware queue
  *
  * The members from @queue to @prompt are read without the lock by each request. They have
  * a cache line of their own, so that the CPU that holds the lock does not take it from the
@@ -178,6 +182,8 @@ struct htbs_device {
 	struct hrtimer wait_timer;
 	struct hrtimer cap_timer;
 	u64 waiters_woken;
+	u64 inactive_looked;
+	bool inactive_waits;
 	struct request_queue *queue ____cacheline_aligned_in_smp;
 	dev_t devt;
 	u32 hctx_tags;
@@ -195,6 +201,7 @@ struct htbs_device {
 	struct htbs_reservation background;
 	struct delayed_work reclaim;
 	struct kref ref;
+	u32 hctx_pending[];
 };
 
 /**

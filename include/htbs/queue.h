@@ -33,6 +33,21 @@ static inline struct rb_root *htbs_queue_by_pos(struct htbs_reservation *res,
 	return &res->by_pos[op_is_sync(opf)];
 }
 
+/**
+ * htbs_queue_count() - a request is added to the pending ones of a reservation
+ * @dev: the device, locked
+ * @res: the reservation
+ * @rq: the request
+ */
+static inline void htbs_queue_count(struct htbs_device *dev, struct htbs_reservation *res,
+				    const struct request *rq)
+{
+	lockdep_assert_held(&dev->lock);
+
+	dev->hctx_pending[rq->mq_hctx->queue_num]++;
+	res->unmerged++;
+}
+
 bool htbs_queue_merges(const struct htbs_device *dev,
 		       const struct htbs_reservation *res);
 void htbs_queue_add(struct htbs_device *dev, struct htbs_reservation *res,
