@@ -7,7 +7,8 @@
  * first cap allows it.
  *
  * Sometimes the queue has to be emptied, which at the rate of a cap might take
- * hours:
+ * hours, and at that of a limit of surplus half a minute, while no request can arrive
+ * for which it holds back others:
  *
  *  - the queue is frozen, for a switch to another scheduler, say, or because
  *    its disk is removed;
@@ -17,7 +18,8 @@
  *    for I/O.
  *
  * blk-mq does not tell of the first two, so the timer looks for them while a
- * flow is throttled, and caps throttle nothing meanwhile.
+ * flow is throttled, and a choice does that holds back a request. Meanwhile caps throttle
+ * nothing, and surplus has no limits.
  *
  * A freed tag wakes one waiter. That may be a task of a throttled group, which
  * may not have the tag (tag_depth.c), while a task that may have it waits; and
@@ -121,6 +123,17 @@ static bool htbs_has_to_drain(struct htbs_device *dev, u64 now)
 	       READ_ONCE(htbs_suspending) || htbs_inactive_waits(dev, now);
 }
 
+/* Look whether the queue has to be emptied. Returns whether that has changed. */
+static bool htbs_look_for_drain(struct htbs_device *dev, u64 now)
+{
+	lockdep_assert_held(&dev->lock);
+
+	if (!htbs_policy_drain(&dev->policy, htbs_has_to_drain(dev, now)))
+		return false;
+	htbs_trace_drain(dev, now);
+	return true;
+}
+
 /* Whether it is time to wake the tasks that wait for tags. */
 static bool htbs_wakes_waiters(struct htbs_device *dev, u64 now)
 {
@@ -180,8 +193,7 @@ static enum hrtimer_restart htbs_cap_timer_expired(struct hrtimer *timer)
 
 	now = htbs_device_lock(dev, &flags, ktime_get_ns());
 	wakes = htbs_wakes_waiters(dev, now);
-	if (htbs_policy_drain(&dev->policy, htbs_has_to_drain(dev, now)))
-		htbs_trace_drain(dev, now);
+	htbs_look_for_drain(dev, now);
 	htbs_unthrottle_due(dev, now);
 	htbs_cap_timer_arm(dev);
 	htbs_device_unlock(dev, flags);
@@ -191,6 +203,26 @@ static enum hrtimer_restart htbs_cap_timer_expired(struct hrtimer *timer)
 	if (htbs_device_has_work(dev))
 		blk_mq_run_hw_queues(dev->queue, true);
 	return HRTIMER_NORESTART;
+}
+
+/**
+ * __htbs_drain_begins() - look whether the queue has to be emptied from now on
+ * @dev: the device, locked; its queue had not to be emptied
+ * @now: real time, ns
+ *
+ * The timer looks whether that is over.
+ *
+ * Return: true if it has to.
+ */
+bool __htbs_drain_begins(struct htbs_device *dev, u64 now)
+{
+	lockdep_assert_held(&dev->lock);
+
+	if (!htbs_look_for_drain(dev, now))
+		return false;
+	htbs_unthrottle_due(dev, now);
+	htbs_cap_timer_arm(dev);
+	return true;
 }
 
 /**

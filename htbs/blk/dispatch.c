@@ -161,7 +161,7 @@ static void htbs_account_dispatch(struct htbs_device *dev,
 }
 
 /* Returns the flow that is chosen, or NULL. */
-static noinline struct htbs_flow *htbs_choose(struct htbs_device *dev, u64 now)
+static struct htbs_flow *htbs_choose_once(struct htbs_device *dev, u64 now, bool *held)
 {
 	struct htbs_flow *was_active = dev->policy.active;
 	struct htbs_choice choice;
@@ -174,7 +174,20 @@ static noinline struct htbs_flow *htbs_choose(struct htbs_device *dev, u64 now)
 	}
 	if (choice.held)
 		htbs_idle_timer_arm(dev);
+	*held = choice.held;
 	return choice.flow;
+}
+
+/* A request is held back for others, which cannot arrive while the queue is frozen. */
+static noinline struct htbs_flow *htbs_choose(struct htbs_device *dev, u64 now)
+{
+	struct htbs_flow *flow;
+	bool held;
+
+	flow = htbs_choose_once(dev, now, &held);
+	if (held && htbs_drain_begins(dev, now))
+		flow = htbs_choose_once(dev, now, &held);
+	return flow;
 }
 
 static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)

@@ -170,11 +170,11 @@ static u64 htbs_max_wait(const struct htbs_policy *policy,
 	return wait < policy->t_wait ? wait : policy->t_wait;
 }
 
-/* Otherwise positioning away and back is cheaper. */
+/* Otherwise positioning away and back is cheaper. In a frozen queue no request arrives. */
 static bool htbs_worth_waiting(const struct htbs_policy *policy,
 			       const struct htbs_flow *flow)
 {
-	return flow->sync && policy->seeks && policy->t_wait &&
+	return flow->sync && policy->seeks && policy->t_wait && !policy->drains &&
 	       HTBS_THINKS * flow->think < htbs_later(policy->service.position,
 						      policy->t_wait / 4);
 }

@@ -95,8 +95,8 @@ static noinline bool htbs_within_limits(struct htbs_policy *policy, const struct
  * @flow: the flow
  * @now: real time, ns
  *
- * Surplus is limited while conforming requests of other pools are expected. A device that
- * does not seek may have whatever the limits allow.
+ * Surplus is limited while conforming requests of other pools are expected, but not while the
+ * queue has to be emptied. A device that does not seek may have whatever the limits allow.
  *
  * Return: true if they do.
  */
@@ -106,7 +106,7 @@ htbs_policy_limits_allow(struct htbs_policy *policy, const struct htbs_flow *flo
 {
 	struct htbs_flow *other = htbs_other_expected(policy, flow, now);
 
-	return !other || htbs_flow_owed(flow, now) ||
+	return !other || policy->drains || htbs_flow_owed(flow, now) ||
 	       htbs_within_limits(policy, flow, other, now);
 }
 
@@ -116,11 +116,16 @@ htbs_policy_limits_allow(struct htbs_policy *policy, const struct htbs_flow *flo
  * @flow: the flow
  * @now: real time, ns
  *
+ * While the queue has to be emptied it may have all: of a frozen queue no conforming request
+ * arrives for which others could be held back.
+ *
  * Return: true if it may.
  */
 bool htbs_policy_can_dispatch(struct htbs_policy *policy,
 			      struct htbs_flow *flow, u64 now)
 {
+	if (policy->drains)
+		return true;
 	if (policy->seeks && (htbs_policy_tries_fewer(policy) ||
 			      (!htbs_policy_has_room(policy, flow, now) &&
 			       !htbs_policy_tries_beside(policy, flow, now))))

@@ -120,7 +120,10 @@ struct htbs_flow *htbs_policy_unthrottle(struct htbs_policy *policy, u64 now)
 /**
  * htbs_policy_drain() - set whether the queue has to be emptied
  * @policy: the policy
- * @drains: it has: caps throttle nothing; htbs_policy_unthrottle() must follow
+ * @drains: it has: caps throttle nothing, surplus has no limits, and no wait begins;
+ *	htbs_policy_unthrottle() must follow
+ *
+ * What is held back may go, unless it is for the lack of a tag.
  *
  * Return: true if that has changed.
  */
@@ -129,5 +132,6 @@ bool htbs_policy_drain(struct htbs_policy *policy, bool drains)
 	bool news = policy->drains != drains;
 
 	policy->drains = drains;
+	policy->held = policy->held && (policy->full || !drains);
 	return news;
 }

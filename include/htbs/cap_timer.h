@@ -13,6 +13,7 @@ void htbs_cap_timer_unregister(void);
 void htbs_cap_timer_init(struct htbs_device *dev);
 void htbs_cap_timer_cancel(struct htbs_device *dev);
 void htbs_cap_timer_now(struct htbs_device *dev);
+bool __htbs_drain_begins(struct htbs_device *dev, u64 now);
 void __htbs_cap_timer_arm(struct htbs_device *dev);
 void __htbs_unthrottle_due(struct htbs_device *dev, u64 now);
 
@@ -46,6 +47,22 @@ static inline void htbs_unthrottle_due(struct htbs_device *dev, u64 now)
 {
 	if (htbs_some_throttled(dev))
 		__htbs_unthrottle_due(dev, now);
+}
+
+/**
+ * htbs_drain_begins() - a request is held back: whether it need not be, as the queue has to be
+ *	emptied
+ * @dev: the device, locked
+ * @now: real time, ns
+ *
+ * What begins while a request is held back is seen when the next choice is made, no later than
+ * htbs_policy_hold_most() after: twice the longest positioning of late and t_wait, at least 1 ms.
+ *
+ * Return: true if it begins to be emptied: the next choice holds back nothing.
+ */
+static inline bool htbs_drain_begins(struct htbs_device *dev, u64 now)
+{
+	return !dev->policy.drains && __htbs_drain_begins(dev, now);
 }
 
 #endif /* HTBS_CAP_TIMER_H */

@@ -148,6 +148,7 @@ void check_hold(const struct bench *bench)
 	const struct htbs_policy *policy = &bench->policy;
 	int i;
 
+	must(!policy->drains);
 	if (policy->rotational && !policy->held_until) {
 		must(policy->in_flight);
 		return;

@@ -152,6 +152,7 @@ static struct flow *serve(struct bench *bench)
 	}
 	must(!work || choice.held || choice.wait_began);
 	must(choice.held == (work && policy->held));
+	must(!choice.wait_began || !bench->policy.drains);
 	if (choice.wait_began)
 		check_wait(bench);
 	if (choice.held)

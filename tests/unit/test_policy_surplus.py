@@ -7,7 +7,7 @@ import pytest
 
 from tests.model.reservation import COST_MIN, SECOND, Params
 from tests.unit.desk import MS, SOON, SPARE, Desk
-from tests.unit.host import CSent
+from tests.unit.host import CSent, Request
 
 ONE = 1 << 32  # HTBS_LIMIT_ONE
 
@@ -118,6 +118,46 @@ def test_reads_beyond_their_window_are_held(flash):
     assert not flash.dispatch()
     flash.device.complete(*served, flash.now)
     assert not flash.device.view().held
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_a_queue_that_has_to_be_emptied_has_no_limits(flash, write):
+    """No conforming request can arrive, for which they hold back surplus."""
+    _, greedy = flood(flash, write)
+    assert flash.device.drain(True)
+    while greedy.queue:
+        assert flash.dispatch()[0] is greedy
+    for drains, how in ((True, "dispatched"), (False, "held")):
+        flash.device.drain(drains)
+        request = Request(65536, write=write)
+        assert flash.device.dispatch_arriving(greedy, request, flash.now) == how
+
+
+def test_a_device_that_seeks_is_emptied_without_limits(desk):
+    """Nor does it keep room for a request that cannot arrive, or wait for one."""
+    writer, reader = desk.init_flow(SPARE), desk.init_flow(SOON)
+    desk.read(reader, 8, took=MS)
+    desk.device.quota.limit.value = 1 << 16
+    for place in range(20):
+        desk.arrive(writer, place << 20, sync=False, size=65536, write=True)
+    assert desk.dispatch() is None
+    assert desk.device.view().wait == "arrival"
+    desk.now = desk.device.timer()
+    while desk.dispatch():
+        pass
+    assert desk.device.view().held
+    desk.arrive(reader, 1 << 30)
+    assert desk.device.drain(True)
+    while writer.queue or reader.queue:
+        assert desk.dispatch()
+
+
+def test_a_drain_does_not_release_what_waits_for_a_tag(flash):
+    """The driver has none, however soon the queue has to be empty."""
+    flash.arrive(flash.init_flow(SPARE))
+    flash.device.hold_for_tag()
+    assert flash.device.drain(True)
+    assert flash.device.view().held
 
 
 def test_a_request_behind_others_of_its_flow_releases_nothing(flash):

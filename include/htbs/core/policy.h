@@ -164,7 +164,8 @@ struct htbs_limits {
  * @expired_at: when an expired head was due to be chosen last, real ns
  * @throttled: flows with requests pending that are throttled by their caps
  * @capped: flows with a cap
- * @drains: the queue has to be emptied: caps throttle nothing
+ * @drains: the queue has to be emptied: caps throttle nothing, surplus has no limits, no wait
+ *	begins
  */
 struct htbs_policy {
 	bool rotational;
