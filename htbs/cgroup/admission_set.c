@@ -297,7 +297,7 @@ void htbs_admission_set_refused(const struct gendisk *disk,
  * htbs_admission_set_bw() - the bandwidth of all reservations
  * @promises: the set
  *
- * Return: bytes/s; for operations alone, of the largest request.
+ * Return: bytes/s, at most HTBS_ADMISSION_SUM; for operations alone, of the largest request.
  */
 u64 htbs_admission_set_bw(struct htbs_admission_set *promises)
 {
@@ -307,7 +307,8 @@ u64 htbs_admission_set_bw(struct htbs_admission_set *promises)
 
 	spin_lock_irqsave(&promises->lock, flags);
 	list_for_each_entry(promise, &promises->list, node)
-		bw += htbs_admission_rate(&promise->params, promises->request);
+		bw = htbs_admission_sum(bw, htbs_admission_rate(&promise->params,
+								promises->request));
 	spin_unlock_irqrestore(&promises->lock, flags);
 	return bw;
 }
@@ -404,8 +405,8 @@ int htbs_admission_set_show(struct htbs_admission_set *promises,
 	htbs_admission_begin(&test, capacity, request);
 	for (at = 0; at < all; at++) {
 		htbs_admission_add(&test, &copy[at]);
-		bw += htbs_admission_rate(&copy[at], request);
-		burst += htbs_admission_burst(&copy[at], request);
+		bw = htbs_admission_sum(bw, htbs_admission_rate(&copy[at], request));
+		burst = htbs_admission_sum(burst, htbs_admission_burst(&copy[at], request));
 		count++;
 		if (at + 1 < all && copy[at + 1].latency == copy[at].latency)
 			continue;

@@ -108,8 +108,14 @@ u32 htbs_admission_requests(const struct htbs_params *params, u32 request)
 	return least < HTBS_REQUESTS_MAX ? least : HTBS_REQUESTS_MAX;
 }
 
-/* A saturating sum; neither @a nor @b is above HTBS_ADMISSION_SUM. */
-static u64 htbs_sum(u64 a, u64 b)
+/**
+ * htbs_admission_sum() - a saturating sum
+ * @a: at most HTBS_ADMISSION_SUM
+ * @b: the same
+ *
+ * Return: the sum, at most HTBS_ADMISSION_SUM.
+ */
+u64 htbs_admission_sum(u64 a, u64 b)
 {
 	u64 sum = a + b;
 
@@ -159,15 +165,15 @@ void htbs_admission_add(struct htbs_admission *test,
 
 	/* Above the capacity in the long run: nothing else matters. */
 	if (test->rate > test->capacity) {
-		test->rate = htbs_sum(test->rate, rate);
+		test->rate = htbs_admission_sum(test->rate, rate);
 		return;
 	}
 	htbs_volume_flow(&test->due, test->rate, ns);
 	htbs_volume_flow(&test->served, test->capacity, ns);
 	test->t = params->latency;
-	test->rate = htbs_sum(test->rate, rate);
-	test->due.bytes = htbs_sum(test->due.bytes,
-				   htbs_admission_burst(params, test->request));
+	test->rate = htbs_admission_sum(test->rate, rate);
+	test->due.bytes = htbs_admission_sum(test->due.bytes,
+					     htbs_admission_burst(params, test->request));
 
 	needed = test->due.bytes + (test->due.nano > test->served.nano);
 	if (needed > test->served.bytes + shortfall->bytes) {

@@ -176,6 +176,7 @@ PROTOTYPES = {
     "htbs_policy_oldest_arrival": (c_bool, c_void_p, POINTER(c_uint64)),
     "htbs_admission_begin": (None, POINTER(CAdmission), c_uint64, c_uint32),
     "htbs_admission_add": (None, POINTER(CAdmission), POINTER(CParams)),
+    "htbs_admission_sum": (c_uint64, c_uint64, c_uint64),
     "htbs_admission_requests": (c_uint32, POINTER(CParams), c_uint32),
     "htbs_admission_left": (c_uint64, POINTER(CAdmission)),
     "htbs_admission_end": (c_bool, POINTER(CAdmission)),

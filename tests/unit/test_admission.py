@@ -47,6 +47,13 @@ def test_requests_under_way_of_any_promise(lib, promise, size):
     assert min(want, 1 << 24) <= got <= min(most, 1 << 24)
 
 
+@pytest.mark.parametrize(("one", "other", "together"), [
+    (1, 2, 3), ((1 << 62) - 1, 1, 1 << 62), (1 << 62, 1 << 62, 1 << 62)])
+def test_a_sum_does_not_wrap(lib, one, other, together):
+    """It stays at its largest, as what is promised on a disk is shown, too."""
+    assert lib.htbs_admission_sum(one, other) == together
+
+
 def test_no_reservations(lib):
     """Without reservations no capacity is needed."""
     assert admit(lib, [], 0, 4096) is None

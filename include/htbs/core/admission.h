@@ -57,6 +57,7 @@ struct htbs_admission {
 	struct htbs_shortfall shortfall;
 };
 
+u64 htbs_admission_sum(u64 a, u64 b);
 u64 htbs_admission_rate(const struct htbs_params *params, u32 request);
 u32 htbs_admission_requests(const struct htbs_params *params, u32 request);
 u64 htbs_admission_burst(const struct htbs_params *params, u32 request);
