@@ -169,6 +169,37 @@ void htbs_queue_exempt_pending(struct htbs_device *dev,
 	}
 }
 
+static void htbs_unhash_flow(struct htbs_device *dev, struct htbs_flow *flow)
+{
+	struct request *rq;
+
+	list_for_each_entry(rq, &htbs_flow_owner(flow)->fifo, queuelist)
+		elv_rqhash_del(dev->queue, rq);
+}
+
+/**
+ * htbs_queue_unhash() - no request that is inserted later is merged into one that is pending now
+ * @dev: the device, locked
+ *
+ * For when later requests of a cgroup may be charged to another reservation than those pending.
+ * Where a request is merged as it is inserted, the block layer compares cgroups, and does not call
+ * htbs_allow_merge().
+ */
+void htbs_queue_unhash(struct htbs_device *dev)
+{
+	struct htbs_policy *policy = &dev->policy;
+	struct htbs_flow *flow;
+	struct rb_node *rb;
+
+	lockdep_assert_held(&dev->lock);
+
+	list_for_each_entry(flow, &policy->backlogged, backlogged)
+		htbs_unhash_flow(dev, flow);
+	for (rb = rb_first_cached(&policy->throttled); rb; rb = rb_next(rb))
+		htbs_unhash_flow(dev, rb_entry(rb, struct htbs_flow, cap.rb));
+	dev->queue->last_merge = NULL;
+}
+
 /**
  * htbs_queue_overdue() - count the pending conforming requests that are late
  * @res: the reservation; its device is locked

@@ -102,6 +102,10 @@ static void htbs_group_change(struct htbs_group *group, const struct htbs_params
 	struct htbs_reservation *res = htbs_group_reservation(group);
 	struct htbs_device *dev = group->dev;
 
+	lockdep_assert_held(&dev->lock);
+
+	/* Requests of this group and of those below may be charged to another reservation now. */
+	htbs_queue_unhash(dev);
 	if (res)
 		htbs_reservation_change(res, dev, params);
 	else

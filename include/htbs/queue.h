@@ -59,6 +59,7 @@ void htbs_queue_update_head(struct htbs_device *dev,
 			    struct htbs_reservation *res);
 void htbs_queue_exempt_pending(struct htbs_device *dev,
 			       struct htbs_reservation *res, u64 now);
+void htbs_queue_unhash(struct htbs_device *dev);
 u32 htbs_queue_overdue(const struct htbs_reservation *res, u64 now, u64 *late);
 void htbs_queue_bypass(struct htbs_device *dev, struct htbs_reservation *res,
 		       u32 cost, u64 now);

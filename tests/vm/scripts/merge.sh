@@ -98,6 +98,20 @@ count write alternate
 expect 0 $merges "merges across groups"
 expect 256 $ios "I/Os of two groups"
 
+# Nor are a group's requests merged across its reservations: what was pending under its parent's cap
+# when it got one of its own stays there, and the next one is not throttled with it.
+cg parent/child
+reserve parent $disk bw=4K burst=4K max=4K
+job parent/child --rw=write:1020k --size=6m >/dev/null &
+sleep 1
+reserve parent/child $disk bw=1M burst=64K latency=50000
+job parent/child --rw=write --offset=5124k --size=4k >fio.log 2>&1 || fail "$(cat fio.log)"
+expect 0 "$(stat_of parent $disk merged)" "merges across the reservations of a group"
+[ "$(stat_of parent $disk completed)" -lt 6 ] || fail "the cap does not hold"
+wait
+settled parent $disk
+settled parent/child $disk
+
 # On a device that does not seek requests are merged at the back. Where nothing merged for 64
 # requests none is looked up until 1,024: 128, 256 writes and as many reads that verify them, 374.
 scheduler $disk none
