@@ -119,8 +119,8 @@ static bool htbs_inactive_waits(struct htbs_device *dev, u64 now)
 
 static bool htbs_has_to_drain(struct htbs_device *dev, u64 now)
 {
-	return READ_ONCE(dev->queue->mq_freeze_depth) ||
-	       READ_ONCE(htbs_suspending) || htbs_inactive_waits(dev, now);
+	return htbs_queue_freezes(dev->queue) || READ_ONCE(htbs_suspending) ||
+	       htbs_inactive_waits(dev, now);
 }
 
 /* Look whether the queue has to be emptied. Returns whether that has changed. */

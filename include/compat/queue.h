@@ -6,6 +6,7 @@
 #define HTBS_COMPAT_QUEUE_H
 
 #include <linux/blkdev.h>
+#include <linux/pm.h>
 #include <generated/htbs-private.h>
 
 /**
@@ -21,6 +22,24 @@ static inline bool htbs_queue_rotational(const struct request_queue *q)
 #else
 	return blk_queue_rot(q);
 #endif
+}
+
+/**
+ * htbs_queue_freezes() - whether a freeze waits for a queue's requests
+ * @q: queue
+ *
+ * An attempt to suspend the disk while it is not used, blk_pre_runtime_suspend(), freezes the
+ * queue to find out whether it has requests, and fails if it has: it does not wait for them.
+ *
+ * Return: true if one does.
+ */
+static inline bool htbs_queue_freezes(const struct request_queue *q)
+{
+#ifdef CONFIG_PM
+	if (q->dev && READ_ONCE(q->rpm_status) == RPM_SUSPENDING)
+		return false;
+#endif
+	return READ_ONCE(q->mq_freeze_depth);
 }
 
 /**
