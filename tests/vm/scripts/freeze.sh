@@ -38,9 +38,11 @@ run=beside
 job app 60 --rw=randread --iodepth=1 --rate_iops=250 &
 job greedy 60 --rw=randwrite --iodepth=256 --bs=512k --offset=4g &
 sleep 3
+echo 1 >/sys/kernel/tracing/events/htbs/htbs_drain/enable
 timed resize 100 128 /sys/block/sim0/queue/nr_requests
 sleep 1
 timed switch 50 none /sys/block/sim0/queue/scheduler
+cp /sys/kernel/tracing/trace trace
 busybox killall fio
 wait
 rmmod htbs
