@@ -382,6 +382,8 @@ def test_readme_has_the_numbers_of_the_page(found: dict) -> None:
     assert f"HTBS keeps {ours} of {sets} sets of reservations" in readme
     said = "the paper's rule {}, bfq {}, mq-deadline {}, none {}."
     assert said.format(*others) in " ".join(readme.split())
+    [promise] = re.findall(r"HTBS keeps its own promise in (\d+) of them", page.text(found))
+    assert f"By its own promise, 1 in 1000, HTBS keeps {promise}." in " ".join(readme.split())
 
 
 def test_page_says_where_nothing_was_kept(found: dict) -> None:
