@@ -20,7 +20,7 @@ from tests.vm import GuestError, SetupError, kernels
 from tests.vm.kernels import Kernel
 
 KERNEL = "6.12"
-_ALL = {case.name: case for case in cases("htbs")}
+_ALL = {case.name: case for case in cases()}
 _FUNCTIONS = 40
 DIRECTORY = Path(__file__).parent
 RAW = kernels.BUILD / "results" / "bench" / "raw"
@@ -79,7 +79,7 @@ def measure(kernel: Kernel, htbs: bytes) -> tuple[dict[str, dict], list[dict]]:
     def task(scheduler: str) -> Callable[[Advance], dict]:
         return lambda advance: guest.run(scheduler, kernel, htbs, advance)
 
-    # The last schedulers have state for each cgroup, so their guests take longest.
+    # The last schedulers have state for each cgroup: their guests take longest.
     tasks = {scheduler: task(scheduler) for scheduler in reversed(SCHEDULERS)}
     raw = side_by_side(tasks, Progress(SCHEDULERS))
     last = {"scaling": lambda advance: scaling.run(kernel, htbs, advance)}
@@ -89,17 +89,16 @@ def measure(kernel: Kernel, htbs: bytes) -> tuple[dict[str, dict], list[dict]]:
 
 def profiled(case: Case, kernel: Kernel, htbs: bytes) -> str:
     """Where the instructions of a case go, and what takes most of them with HTBS."""
-    names = [name for name, knows in SCHEDULERS.items() if knows or case.cgroups == 1]
     profile.marks(kernel)
     profile.plugin()
 
     def task(scheduler: str) -> Callable[[Advance], profile.Profile]:
         return lambda advance: profile.run(scheduler, case, kernel, htbs, advance)
 
-    found = side_by_side({name: task(name) for name in names}, Progress(names))
+    found = side_by_side({name: task(name) for name in SCHEDULERS}, Progress(SCHEDULERS))
     module = kernels.BUILD / kernel.version / "htbs.ko"
     return "\n\n".join((
-        profile.table(case, {name: found[name] for name in names}).rstrip(),
+        profile.table(case, {name: found[name] for name in SCHEDULERS}).rstrip(),
         profile.dearest(found["htbs"], _FUNCTIONS),
         profile.dearest_inlined(found["htbs"], module, _FUNCTIONS),
     ))

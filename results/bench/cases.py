@@ -1,16 +1,8 @@
 """The cases that are measured: loads, numbers of cgroups, schedulers."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-# The elevators, and whether each has state for a cgroup.
-SCHEDULERS: Mapping[str, bool] = {
-    "none": True,
-    "mq-deadline": False,
-    "kyber": False,
-    "bfq": True,
-    "htbs": True,
-}
+SCHEDULERS = ("none", "mq-deadline", "kyber", "bfq", "htbs")
 BASE = "none"
 
 # On the page, as on the page of the laboratory.
@@ -66,19 +58,18 @@ class Case:
         return f"{self.load.name}-{self.pattern}-{self.depth}-{self.cgroups}"
 
 
-def cases(scheduler: str) -> list[Case]:
-    """All of a scheduler. The numbers of cgroups rise, so that cgroups need only be added.
+def cases() -> list[Case]:
+    """All of them. The numbers of cgroups rise, so that cgroups need only be added.
 
     A crowd in one cgroup is the measure of a crowd in many; its pattern makes no difference.
     """
     alone = [Case(ALONE, pattern, depth, 1) for pattern in PATTERNS for depth in DEPTHS]
     alone += [Case(KEPT, PATTERNS[0], depth, 1) for depth in DEPTHS]
     crowd = [Case(CROWD, PATTERNS[0], depth, 1) for depth in DEPTHS]
-    if SCHEDULERS[scheduler]:
-        crowd += [
-            Case(CROWD, pattern, depth, cgroups)
-            for cgroups in CGROUPS[1:]
-            for pattern in PATTERNS
-            for depth in DEPTHS
-        ]
+    crowd += [
+        Case(CROWD, pattern, depth, cgroups)
+        for cgroups in CGROUPS[1:]
+        for pattern in PATTERNS
+        for depth in DEPTHS
+    ]
     return alone + crowd

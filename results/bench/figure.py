@@ -11,7 +11,7 @@ mpl.use("Agg")
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 
-from results.bench.cases import BASE, TITLES, Case, cases
+from results.bench.cases import TITLES, Case, cases
 from results.lab.figure import save
 
 # They differ for readers who see few colours, and by lightness in black and white.
@@ -24,7 +24,7 @@ _HEADROOM = 1.2
 def cost(summary: dict, path: Path) -> None:
     """A panel for the lone reader and one for the crowd, with a group of bars for each case."""
     loads: dict[str, list[Case]] = {}
-    for case in cases(BASE):
+    for case in cases():
         loads.setdefault(case.load.name, []).append(case)
     figure, panels = pyplot.subplots(
         1,

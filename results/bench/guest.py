@@ -27,7 +27,7 @@ def run(scheduler: str, kernel: Kernel, htbs: bytes, advance: Callable[[float], 
 
     Returns the raw results: for each case the two snapshots, and the slabs' growth.
     """
-    wanted = cases(scheduler)
+    wanted = cases()
     steps = len(wanted) + 1
     seen = []
 
@@ -55,7 +55,7 @@ def run(scheduler: str, kernel: Kernel, htbs: bytes, advance: Callable[[float], 
 
 def _raw(scheduler: str, result: Result) -> dict:
     raw = {"cases": {}}
-    for case in cases(scheduler):
+    for case in cases():
         before, after = (result.text(f"{case.name}.{when}") for when in ("before", "after"))
         raw["cases"][case.name] = snapshot.difference(before, after)
     if scheduler in _MODULES:

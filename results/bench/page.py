@@ -28,7 +28,7 @@ time for 0.2 ms: the rest waits, in the scheduler or for a tag. They are in one 
 cgroup each. Of {most:,} cgroups all have done I/O on the disk, and have a reservation under HTBS,
 and {crowd} read: a request that waits needs one of the queue's 128 tags, so no more reservations
 than that can be backlogged, however many there are. The order in which tags become free makes a
-difference of some hundred ns at depth 32. mq-deadline and kyber know no cgroups.
+difference of some hundred ns at depth 32.
 
 {words}
 """
@@ -48,7 +48,7 @@ def table(summary: dict) -> str:
         ("readers", "pattern", "depth", "cgroups", BASE, *(TITLES[name] for name in names)),
         ("---:", "---", *["---:"] * (len(names) + 3)),
     ]
-    for case in cases(BASE):
+    for case in cases():
         added = [_added(summary, name, case) for name in names]
         pattern = {"randread": "random", "read": "sequential"}[case.pattern]
         readers = f"{case.load.readers}{', reserved' if case.load == KEPT else ''}"
@@ -104,9 +104,9 @@ def _cgroups(summary: dict) -> str:
         added = summary["schedulers"][name]["added_ns"]
         pairs = [
             (added[case.name], added[Case(case.load, case.pattern, case.depth, few).name])
-            for case in cases(name)
+            for case in cases()
             if case.cgroups == many
-            and Case(case.load, case.pattern, case.depth, few) in cases(name)
+            and Case(case.load, case.pattern, case.depth, few) in cases()
         ]
         return max((more - less for more, less in pairs), key=abs)
 
