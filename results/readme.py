@@ -28,6 +28,7 @@ def parts() -> Iterator[str]:
     lab = json.loads((DIRECTORY / "summary.json").read_text())
     bench = json.loads((DIRECTORY / "bench" / "summary.json").read_text())
     yield database(lab)
+    yield from neighbours(lab)
     yield from unreserved(lab)
     yield from prices(bench)
 
@@ -51,11 +52,23 @@ def database(lab: Mapping) -> str:
             f"{more['tx_max_us'] / 1e6:.1f} s",
             f"{more['wal_sync_mean_us'] / 1e3:.0f} ms",
             f"{more['sync_max_us'] / 1e6:.1f} s",
-            f"{job['late']:,}",
+            f"{job['late']:,} of {job['requests']:,}",
             late,
         ]
         rows.append("| " + " | ".join(cells).rstrip() + " |\n")
     return _DATABASE_HEAD + "".join(rows)
+
+
+def neighbours(lab: Mapping) -> Iterator[str]:
+    """What the database and its neighbours get."""
+    got, moved = {}, {}
+    for way in ("htbs", "htbs-paper"):
+        got[way] = f"{_job(lab, 'pgbench', way, 'database')['bw'] / 1024:,.0f}"
+        others = (_job(lab, "pgbench", way, job)["bw"] for job in ("writer", "backup", "random"))
+        moved[way] = f"{sum(others) / 1024 / 1000:.0f}"
+    yield f"gets {got['htbs']} KB/s, so most of its requests do not conform."
+    yield f"The paper's rule gives it {got['htbs-paper']} KB/s, but not in time;"
+    yield f"move {moved['htbs-paper']} MB/s then, and {moved['htbs']} MB/s under HTBS."
 
 
 def unreserved(lab: Mapping) -> Iterator[str]:
