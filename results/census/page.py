@@ -121,8 +121,8 @@ def late(found: Mapping) -> str:
     beyond = sum(not in_time(numbers, FEW) for numbers in after)
     text = (
         f"**Late with {WAYS[0].title}.** {_together(every)} conforming requests. After the first"
-        f" {EARLY} seconds of a run, in which it learns what the drive is, {_together(after)}; more"
-        f" than 1 in {1 / FEW:.0f} of a group, and more than one, are then late in {beyond} of"
+        f" {EARLY} seconds of all jobs, in which it learns what the drive is, {_together(after)};"
+        f" more than 1 in {1 / FEW:.0f} of a group, and more than one, are then late in {beyond} of"
         f" {len(sets)} sets."
     )
     return "\n".join([text, *_again(sets, found["again"])])

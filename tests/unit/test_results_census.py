@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from results.census import __main__ as census
-from results.census import again, figure, guest, page, promises, raw, summary, workloads
+from results.census import again, before, figure, guest, page, promises, raw, summary, workloads
 from results.census.guest import Boot
 from results.experiments import bandwidth, schedulers
 from results.lab import figure as lab_figure
@@ -36,6 +36,26 @@ def test_page_follows_from_the_summary(found: dict) -> None:
 def test_figure_follows_from_the_summary(found: dict) -> None:
     path = census.DIRECTORY / "census.png"
     assert lab_figure.shown_by(path) == figure.source(found), "make census GUEST=1 draws it"
+
+
+def test_the_page_has_each_census_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once for each seed and count, the oldest first; a page that says none is left out."""
+    pages = {
+        "a1": "make census GUEST=1 SEED=5 DRIVES=30",
+        "b2": "SEED=7 ... Of 155 sets of reservations\neach scheduler keeps: HTBS 145, none 3.",
+        "c3": "SEED=7 ... Of 155 sets of reservations each scheduler keeps: HTBS 145, none 4.",
+        "d4": "SEED=7 ... Of 155 sets of reservations each scheduler keeps: HTBS 150, none 4.",
+    }
+
+    def git(command: str, *arguments: str) -> str:
+        if command == "show":
+            return pages[arguments[0].partition(":")[0]]
+        assert "--reverse" in arguments
+        return "".join(f"{commit} 2026-11-25\n" for commit in pages)
+
+    monkeypatch.setattr(before, "_git", git)
+    found = [(row["commit"], row["seed"], row["kept"], row["of"]) for row in before.rows()]
+    assert found == [("b2", 7, 145, 155), ("d4", 7, 150, 155)]
 
 
 def test_more_drives_begin_with_fewer() -> None:
@@ -65,6 +85,18 @@ def test_what_is_asked_is_feasible(place: int) -> None:
 def test_each_workload_is_asked() -> None:
     every = {name for drive in DRIVES for name in workloads.experiments(drive, 1)}
     assert every == {each.name for each in workloads.WORKLOADS}
+
+
+def test_on_disks_the_first_jobs_start_apart() -> None:
+    """The last one, too, has two seconds before those that are told apart; no run is shorter."""
+    disk, flash = (
+        next(drive for drive in DRIVES if isinstance(drive, kind)) for kind in (Disk, Flash)
+    )
+    pair = workloads.experiments(disk, 1)["5.1"]
+    assert (pair.apart, pair.early) == (1, 3)
+    its = workloads.experiments(flash, 1)
+    assert (its["5.1"].apart, its["5.1"].early) == (0, 0)
+    assert (its["flash-write"].apart, its["flash-write"].early) == (0, 2)
 
 
 def test_the_lab_disk_has_the_lab_reservations() -> None:
@@ -210,6 +242,18 @@ def test_what_a_group_asks_for_last_need_not_be_done_yet() -> None:
     found = {"none": {"reader": numbers(bw=90_000)}}
     assert summary.reduced(its, found)["none"]["kept"] == 1
     found = {"none": {"reader": numbers(bw=81_000)}}
+    assert summary.reduced(its, found)["none"]["kept"] == 0.9
+
+
+def test_a_job_that_starts_later_has_less_time() -> None:
+    """Of one that runs for five of ten seconds a fifth need not be done yet, not a tenth."""
+    jobs = (replace(steady, name="first"), patient)
+    its = replace(
+        workloads.experiments(DRIVES[0], 1)["5.1"], jobs=jobs, seconds=10, apart=5
+    )
+    found = {"none": {"first": numbers(bw=60_000), "reader": numbers(bw=80_000)}}
+    assert summary.reduced(its, found)["none"]["kept"] == 1
+    found = {"none": {"first": numbers(bw=60_000), "reader": numbers(bw=72_000)}}
     assert summary.reduced(its, found)["none"]["kept"] == 0.9
 
 
