@@ -1,4 +1,4 @@
-"""Print what each rule makes of each load: python -m tests.sim."""
+"""Print the results of each rule with each load: python -m tests.sim."""
 
 from dataclasses import replace
 
@@ -31,11 +31,11 @@ ROW = "{:29}{:18}{:>7}{:>7}{:>12}{:>12}{:>10}{:>14}"
 
 def row(load: str, rule: str, sets: list[list[Client]], seconds: int,
         drive: str = "hd080hj") -> str:
-    """A row: mean throughput of some sets under a rule; late requests and longest wait of all."""
+    """Return a row: mean throughput, and late requests and longest wait of all sets."""
     knobs = replace(RULES[rule], t_wait=0) if drive == "tlc" else RULES[rule]
     try:
         runs = [run(clients, knobs, seconds, seed, drive) for seed, clients in enumerate(sets, 1)]
-    except OverflowError:  # a rule that is too slow for clients that do not wait
+    except OverflowError:  # the rule falls behind an open loop
         return ROW.format(load, rule, "-", "all", "", "", "", "falls behind")
     inside = [client for r in runs for client in r.clients]
     overload = sum(r.whole.overload_ns for r in runs) / (seconds * SECOND * len(runs))
@@ -46,14 +46,14 @@ def row(load: str, rule: str, sets: list[list[Client]], seconds: int,
 
 
 def spread(clients: list[Client], outcome: Run) -> str:
-    """The least and the most of a client's throughput over its reservation."""
+    """Return the smallest and the largest ratio of a client's throughput to its reservation."""
     got = [rate / client.promise.bw
            for client, rate in zip(clients, outcome.rates(), strict=True)]
     return f"{min(got):.2f}-{max(got):.2f}"
 
 
 def main() -> None:
-    """Each load for two minutes, a hundred admitted sets for ten seconds each."""
+    """Run each load for two minutes, and a hundred admitted sets for ten seconds each."""
     loads = {"pair": ([PAIR], 120), "mixed": ([MIXED], 120), "mixed, apart": ([apart(MIXED)], 120),
              "overload, random": ([OVERLOAD_RANDOM], 120),
              "overload, mixed": ([OVERLOAD_MIXED], 120),

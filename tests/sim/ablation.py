@@ -1,11 +1,12 @@
-"""What each mechanism of the rule is worth: python -m tests.sim.ablation >docs/ablation.md
+"""What each mechanism of the rule contributes: python -m tests.sim.ablation >docs/ablation.md
 
-The names of some mechanisms as arguments: only these.
+With the names of some mechanisms as arguments, only these are measured.
 
-Each mechanism of ablation.toml is left out in a copy of the tree, and the loads of `tests.sim`, of
-the census and random sets of tenants are run. What differs is printed: a total by more than 2 %,
-late requests by more than a tenth and 3, the part of a reservation that was kept (of random sets:
-the part of them in which all was kept, beside weights: of its share) by more than 0.02.
+Each mechanism of ablation.toml is left out in a copy of the tree, which then runs the loads of
+`tests.sim` and of the census, and random sets of tenants. A difference is printed if it is larger
+than 2 % for a total, a tenth and 3 for late requests, and 0.02 for the part of a reservation that
+was kept (for random sets: the part of the sets in which all was kept; with weights: the part of the
+share).
 """
 
 import argparse
@@ -84,12 +85,13 @@ made this page. Each mechanism of the core is left out of a copy of the tree
 
 | without | is that | differs |
 |---|---|---|"""
-# MB/s, late, conforming, smallest part kept or -1, longest wait in s or 0; empty: requests pile up
+# MB/s, late, conforming, smallest part kept or -1, longest wait in s or 0; empty if requests pile
+# up
 Row = list[float]
 
 
 def loads() -> dict[str, tuple[list[list[Client]], int, str]]:
-    """Sets of clients, seconds and the drive of each load."""
+    """Return sets of clients, seconds and the drive of each load."""
     weighted = queueing_disk(60, REST._replace(weight=1), REST._replace(weight=200))
     on_flash = ((500, 2 * MS), 24, 3 * SECOND)
     on_a_disk = ((24, 60 * MS), 60, 5 * SECOND)
@@ -120,12 +122,12 @@ def loads() -> dict[str, tuple[list[list[Client]], int, str]]:
 
 
 def scope(disks: int) -> dict[str, int]:
-    """How many drives and random sets are measured with so many disks."""
+    """Return how many drives and random sets are measured if `disks` disks are drawn."""
     return {"disks": disks, "flashes": disks // 5, "sets": 5 * disks}
 
 
 def measure(disks: int) -> dict[str, Row]:
-    """Each load in this tree; on so many drawn disks."""
+    """Run each load in this tree, those of the census on `disks` drawn disks."""
     rows, (_, flash_drives, random_sets) = {}, scope(disks).values()
     for name, (sets, seconds, drive) in loads().items():
         knobs = replace(HTBS, t_wait=0) if drive == "tlc" else HTBS
@@ -160,7 +162,7 @@ def measure(disks: int) -> dict[str, Row]:
 
 
 def _unless_they_pile_up(row: Callable[..., Row], *of: object) -> Row:
-    """The row, or an empty one if a client's requests wait for so long that there is no room."""
+    """Return the row, or an empty one if the pending requests exceed the simulator's room."""
     try:
         return row(*of)
     except OverflowError:
@@ -175,7 +177,7 @@ def _of_the_drive(sets: list[list[Client]], knobs: Knobs, seconds: int, drive: s
 
 
 def _weighted() -> Row:
-    """Two random readers; how much of its share of surplus the one with the larger weight has."""
+    """Two random readers; the part of its surplus share that the larger weight has."""
     promise = Params(20_000, 8192, SECOND)
     outcome = run([Client(promise._replace(weight=weight), depth=4) for weight in (100, 300)])
     one, other = (rate - promise.bw for rate in outcome.rates())
@@ -183,7 +185,7 @@ def _weighted() -> Row:
 
 
 def _beside_a_database(drive: str) -> Row:
-    """Groups beside a database that reserves more than its share; how long readers wait."""
+    """Groups beside a database that reserves more than its share; the longest wait of readers."""
     totals, late, conforming, wait = [], 0, 0, 0.0
     for weight in (1, 100):
         for others in (("stream", "deep"), ("reader", "stream", "deep"), ("deep", "bursts"),
@@ -201,7 +203,7 @@ def _beside_a_database(drive: str) -> Row:
 
 
 def _beside_the_background() -> Row:
-    """A reader beside requests of the idle class, on a disk that queues and on flash."""
+    """A reader beside requests of the idle class, on a disk with command queueing and on flash."""
     idle = Client(Params(4096, 4096, 10**6), idle=True)
     far = replace(idle, region=10)
     promise = Params(160 << 10, 4096, 60 * 10**6)
@@ -216,7 +218,7 @@ def _beside_the_background() -> Row:
 
 
 def _two_that_ask_for_more() -> Row:
-    """Two groups on a device that takes 32 requests at a time: far more than they reserved."""
+    """Two groups that submit far more than they reserved, on a device with a queue depth of 32."""
     clients = [Client(LITTLE, depth=100, think=0)] * 2
     knobs = replace(HTBS, t_wait=0, seeks=False)
     outcome = run(clients, knobs, 30, drive=Plain(32, 10**6, 1_200_000))
@@ -224,7 +226,7 @@ def _two_that_ask_for_more() -> Row:
 
 
 def _more_than_a_flash_drive_has() -> Row:
-    """A reader beside one that reserves twice what a flash drive reads; what the first one has."""
+    """A reader beside a group that reserves twice what a flash drive can read."""
     reader = in_steps(500, SECOND // 500, 30)
     greedy = Client(Params(1 << 30, 1 << 20, SECOND // 200), size=64 << 10, depth=64, think=2000)
     outcome = run([reader, greedy], replace(HTBS, t_wait=0, seeks=False), 30, drive="tlc")
@@ -232,7 +234,7 @@ def _more_than_a_flash_drive_has() -> Row:
 
 
 def _reader_without_a_pause() -> Row:
-    """Reads that take longer than until the next one, of less than is reserved, beside others."""
+    """A reader of less than it reserved, whose reads take longer than the interval between them."""
     drive = Plain(128, 2 * MS, 5 * MS, SECOND // 5000)
     reader = in_steps(833, 30 * MS, 20)
     others = Client(REST, depth=64, think=2000, shares=True)
@@ -241,7 +243,7 @@ def _reader_without_a_pause() -> Row:
 
 
 def _a_volume_that_was_slow() -> Row:
-    """Writes beside a reader, of a volume that has spent its credits for half a minute."""
+    """A reader beside writes, on a volume that has no credits left for half a minute."""
     drive = Plain(64, SECOND // 3000, MS, SECOND // 3000, slower=10, slow_at=20 * SECOND,
                   fast_at=50 * SECOND)
     reader = in_steps(200, 20 * MS, 120)
@@ -251,7 +253,7 @@ def _a_volume_that_was_slow() -> Row:
 
 
 def _a_disk_that_stalls() -> Row:
-    """Reads of a disk that queues, beside a reader with a shorter latency than its stalls."""
+    """Reads of a disk with a queue, beside a reader with a latency below the disk's stalls."""
     reader = Client(Params(100 << 10, 64 << 10, 100 * MS), times=poisson(20, 60))
     others = Client(REST, depth=32, think=2000, region=2, shares=True)
     drive = Stalls("nearline", 5 * SECOND, 300 * MS, every=10 * SECOND)
@@ -260,14 +262,14 @@ def _a_disk_that_stalls() -> Row:
 
 
 def _virtual_disk(name: str) -> Row:
-    """A reader beside deep ones, on a disk that only claims to seek."""
+    """A reader beside deep readers, on a device that claims to seek, but does not."""
     drive, rate, latency = VIRTUAL_DISKS[name]
     outcome = run(beside_deep_reads(rate, latency, 0.9, 10), HTBS, 10, drive=drive)
     return [outcome.total / 1e6, outcome.clients[0].late, outcome.clients[0].conforming, -1, 0]
 
 
 def _reader_beside_a_deep_one() -> Row:
-    """A random reader with one request at a time; how much of its half of the disk it has."""
+    """A random reader with one request in flight; the part of its half of the disk that it has."""
     reader, deep = Client(LITTLE, **ALL_OVER), Client(LITTLE, depth=32, **ALL_OVER)
     alone = run([reader]).total
     outcome = run([reader, deep])
@@ -294,7 +296,7 @@ def _random_sets(sets: int, flash: bool) -> Row:
 
 
 def _overload_on_disks() -> Row:
-    """More is reserved than drawn disks do; the mean of the smallest part over the largest."""
+    """More is reserved than drawn disks can do; mean of the smallest part over the largest."""
     total, found = 0.0, []
     for seed in range(OVERLOADED):
         disk, readers = overload_on_a_disk(seed)
@@ -317,22 +319,22 @@ def _drawn(cases: list[tuple], seconds: int) -> Row:
 
 
 def entries() -> list[Mutant]:
-    """All mechanisms, in order."""
+    """Return all mechanisms, in order."""
     with (Path(__file__).parent / "ablation.toml").open("rb") as file:
         return [Mutant(name, test="", **entry) for name, entry in tomllib.load(file).items()]
 
 
 class Change(Protocol):
-    """A change of the core that is tried."""
+    """A change of the core to measure."""
 
     name: str
 
     def made(self, tree: Path) -> AbstractContextManager[None]:
-        """The tree with the change, which is taken back afterwards."""
+        """Make the change in the tree, and revert it afterwards."""
 
 
 def changed(change: Change, disks: int, tree: Path) -> dict[str, Row]:
-    """Each load in a copy of the tree with a change."""
+    """Return the result of each load in a copy of the tree with a change."""
     command = [sys.executable, "-m", "tests.sim.ablation", "--measure", str(disks)]
     with change.made(tree):
         done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False,
@@ -343,7 +345,7 @@ def changed(change: Change, disks: int, tree: Path) -> dict[str, Row]:
 
 
 def differences(base: dict[str, Row], other: dict[str, Row]) -> list[str]:
-    """What differs by more than the bounds above: without instead of with."""
+    """List the differences that exceed the bounds above, as "changed instead of base"."""
     found = []
     for name, (total, late, _, kept, wait) in base.items():
         if not other[name]:
@@ -365,7 +367,10 @@ def differences(base: dict[str, Row], other: dict[str, Row]) -> list[str]:
 
 
 def compare(changes: Sequence[Change], disks: int) -> Iterator[list[str]]:
-    """What differs with each change, in a copy of the tree for each CPU; progress on a terminal."""
+    """Yield the differences of each change. Each CPU has a copy of the tree.
+
+    Show the progress if standard error is a terminal.
+    """
     base, trees = measure(disks), Queue()
     for number in range(os.cpu_count() or 1):
         trees.put(copy_tree(f"sim-{number}"))
@@ -388,12 +393,12 @@ def compare(changes: Sequence[Change], disks: int) -> Iterator[list[str]]:
 
 
 def head() -> str:
-    """What the page says before the rows of its table."""
+    """Return the text of the page before the rows of its table."""
     return PAGE.format(measured=MEASURED.format(**scope(DISKS)))
 
 
 def main() -> None:
-    """Measure all, and print a row of a table for each mechanism."""
+    """Measure all mechanisms, or those given, and print a row of the table for each."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="of a mechanism; all by default")
     parser.add_argument("--measure", type=int, metavar="DISKS", help="this tree only, as JSON")

@@ -1,8 +1,9 @@
 """Each policy on drives that it was not tuned for: python -m tests.sim.census.
 
-Per load and policy, over all drives: the total in the median and at worst, the smallest part of
-its bandwidth that a group got which asked for as much, how many conforming requests were late in
-the first ten seconds, while the drive is unknown, and how many of those after that.
+For each load and policy, over all drives: the median and the smallest total, the smallest part of
+its bandwidth that a group got although it submitted that much, the number of conforming requests
+that were late in the first ten seconds, while the drive is unknown, and of those that were late
+afterwards.
 """
 
 import argparse
@@ -40,15 +41,15 @@ ROW = "{:28}{:8}{:>12}{:>8}{:>7}{:>10}{:>7}{:>9}{:>12}"
 
 @dataclass(frozen=True)
 class Load:
-    """Clients, and those of them that ask for as much as they reserved and can have it."""
+    """Clients; `asks` are those that submit as much as they reserved and can have it."""
 
     clients: list[Client]
     asks: slice
 
     def kept(self, outcome: Run) -> float:
-        """The smallest part of its bandwidth, or of what it asks for, that one of them got.
+        """Return the smallest part of its bandwidth, or of its rate, that one of them got.
 
-        All of it, where none asks for as much.
+        It is 1 if none of the clients submits as much as it reserved.
         """
         parts, together = [], {}
         for client, rate in zip(self.clients[self.asks], outcome.rates()[self.asks], strict=True):
@@ -60,9 +61,10 @@ class Load:
         return min([*parts, *shared], default=1)
 
     def late(self, outcome: Run, drive: Disk | Flash) -> tuple[int, int]:
-        """Late and conforming requests of reservations that the drive can keep.
+        """Return late and conforming requests, for the reservations that the drive can keep.
 
-        A request that the drive has at once and alone has to be in time.
+        These are the reservations with a latency within which a read that is dispatched at once and
+        alone completes.
         """
         stops = isinstance(drive, Disk) and drive.stops(any(each.write for each in self.clients))
         possible = [each for client, each in zip(self.clients, outcome.clients, strict=True)
@@ -73,10 +75,10 @@ class Load:
 
 
 def disk_load(rate: float, others: list[Client], drive: Disk) -> Load:
-    """A reader at random times, so many a second, with a latency that the drive can keep.
+    """A reader at random times, `rate` a second, with a latency that the drive can keep.
 
-    It is three times as long as the drive takes at worst for the reader's request and the longest
-    other one.
+    The latency is three times the worst-case time of the reader's request and the longest other
+    request.
     """
     its = times(drive)
     longest = its.longest(4096, False) + max(its.longest(each.size, each.write) for each in others)
@@ -104,8 +106,9 @@ LOADS = {
 def flash_load(clients: list[Client], drive: Flash) -> Load:
     """A reader beside others, with a latency that the drive can keep.
 
-    Reads wait for what a die has begun: an erasure, or two, as a page may lie behind another read.
-    Behind a hypervisor it can have the less bandwidth the longer that makes a read.
+    A read waits until a die has finished its erasure. It may wait for two erasures, because its
+    page may lie behind another read. Behind a hypervisor the reader reserves less bandwidth, in
+    proportion to how much longer its reads take.
     """
     latency, bw, burst = 2 * drive.erase + drive.program + MS, *clients[0].promise[:2]
     if its := drive.hypervisor:
@@ -116,9 +119,9 @@ def flash_load(clients: list[Client], drive: Flash) -> Load:
 
 
 def flash_neighbour(clients: list[Client], drive: Flash) -> Load:
-    """A reader that asks for half of what the drive reads with one request at a time, no faster.
+    """An open loop that submits half of what the drive reads with one request in flight.
 
-    What the others share takes a tenth of the drive's time.
+    The reservation that the others share takes a tenth of the drive's time.
     """
     [reader] = flash_load(clients[:1], drive).clients
     other, its = clients[1], times(drive)
@@ -138,10 +141,10 @@ FLASH_LOADS = {
 
 def measure(asked: Load | Callable[[Disk | Flash], Load], knobs: Knobs,
             drives: list[Disk] | list[Flash]) -> tuple[str, ...]:
-    """The columns of a row; asked: of each drive, or a function of the drive.
+    """Return the columns of a row; asked: a load, or a function that returns the load for a drive.
 
-    Where a policy falls ever farther behind clients that do not wait for it, it keeps nothing of
-    what is reserved, and the drive counts in no other column.
+    If a policy cannot keep up with an open loop, none of the reservation counts as kept, and the
+    drive counts in no other column.
     """
     totals, kept, first, late = [], [], 0, []
     for drive in drives:

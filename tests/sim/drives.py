@@ -1,10 +1,10 @@
 """Drives drawn at random, for the models of tests/simdisk.
 
-No constant of the scheduler may fit one drive only. What is drawn are the numbers of data sheets,
-each over the range that drives of the last twenty years have; the model's own follow from them.
-`draw()` and `draw_flash()` draw what `draw_plain()` and `draw_plain_flash()` do, and besides what
-makes a drive's times less regular: a volatile cache, cleaning, commands that age, suspended
-erasures, a hypervisor.
+Constants of the scheduler must not fit one drive only. Numbers of data sheets are drawn, each from
+the range that drives of the last twenty years cover; the parameters of the model follow from them.
+`draw()` and `draw_flash()` add to `draw_plain()` and `draw_plain_flash()` what makes the service
+times of a drive less regular: a volatile cache, cleaning, ageing of commands, suspended erasures, a
+hypervisor.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ from math import sqrt
 from tests.simdisk.model import DiskProfile, FlashProfile
 
 MS = 10**6
-# Tags of virtio-blk: QEMU's queue has 256 descriptors, of which a request needs two at least.
+# Tags of virtio-blk: QEMU's queue has 256 descriptors, and a request takes at least two.
 VIRTIO_TAGS = 128
 
 
@@ -29,7 +29,7 @@ class CHost(Structure):
 
 @dataclass(frozen=True)
 class Hypervisor:
-    """What it adds to each command, ns: up to `most`; and one in `one_in` times has a `tail`."""
+    """The delay added to each command, ns: up to `most`, and one in `one_in` times a `tail`."""
 
     most: int
     tail: int
@@ -41,22 +41,22 @@ class Hypervisor:
 
     @property
     def mean(self) -> float:
-        """The mean, ns: a tail has two slices on average."""
+        """The mean delay, ns: a tail has two slices on average."""
         return self.most / 2 + 2 * self.tail / self.one_in
 
     @property
     def longest(self) -> int:
-        """What one command in 32 of those with a tail exceeds: five slices."""
+        """Five slices: only one in 32 of the commands with a tail takes longer."""
         return self.most + 5 * self.tail
 
 
 @dataclass(frozen=True)
 class Disk:
-    """What a data sheet says of a drive, in ns, bytes and bytes/s."""
+    """The data sheet of a disk, in ns, bytes and bytes/s."""
 
     rpm: int
     size: int
-    rate: int  # outer edge; half of it at the inner one
+    rate: int  # at the outer edge; half of it at the inner edge
     heads: int
     track_seek: int
     mean_seek: int
@@ -66,9 +66,9 @@ class Disk:
     depth: int
     patience: int
     write_cache: bool = False
-    destage: int = 0  # how long it is idle before it destages, 0: at once and in order
-    age: int = 0  # ms of positioning that a command gains by waiting for a second
-    clean_writes: int = 0  # scattered writes after which it cleans, 0: it is not shingled
+    destage: int = 0  # idle time before it destages; 0: it destages at once and in order
+    age: int = 0  # ms of positioning that a command gains for each second that it waits
+    clean_writes: int = 0  # scattered writes after which it cleans; 0: not shingled
     clean: int = 0
     hypervisor: Hypervisor | None = None
 
@@ -85,23 +85,25 @@ class Disk:
         return ", ".join([*words, *([str(self.hypervisor)] if self.hypervisor else [])])
 
     def stops(self, writes: bool) -> int:
-        """The longest that one read takes, alone, ns; with writes the drive may have to clean."""
+        """Return the longest time of a read that is alone, ns; with writes the disk may clean."""
         return (2 * self.mean_seek + 60 * 10**9 // self.rpm + self.command
                 + (self.hypervisor.longest if self.hypervisor else 0)
                 + (self.clean if writes else 0))
 
     def profile(self) -> DiskProfile:
-        """The model's parameters.
+        """Return the model's parameters.
 
-        The seek curve is that of the drives in disk_profile.c: a root below a knee at 30 % of the
-        cylinders, then a line without a kink, twice the mean at full stroke.
+        The seek curve has the form of those in disk_profile.c: a square root up to a knee at 30 %
+        of the cylinders, then a line that continues it without a kink. A full-stroke seek takes
+        twice the mean.
         """
         outer = max(64, self.rate * 60 // self.rpm // 512)
         zones = 16
         cylinders = self.size // 512 // (self.heads * outer * 3 // 4)
         knee = max(4, cylinders * 3 // 10)
         full = 2 * self.mean_seek
-        # short + sqrt(knee) * root = knee's time; the line has the root's slope there.
+        # short + sqrt(knee) * root is the time at the knee, where the line has the slope of the
+        # root.
         root = (full - self.track_seek) / (sqrt(knee) + (cylinders - knee) / (2 * sqrt(knee)))
         slope = root / (2 * sqrt(knee))
         at_knee = self.track_seek + root * sqrt(knee)
@@ -118,7 +120,7 @@ class Disk:
 
 
 def draw_plain(rng: random.Random, depth: int | None = None) -> Disk:
-    """A drive: 5400 to 15000 rpm, 80 GB to 20 TB, with or without command queueing."""
+    """Draw a disk: 5400 to 15000 rpm, 80 GB to 20 TB, with or without command queueing."""
     rpm = rng.choice([5400, 5400, 7200, 7200, 7200, 10_000, 15_000])
     return Disk(
         rpm=rpm, size=int(80e9 * 250 ** rng.random()), rate=int(rng.uniform(50, 270) * 1e6),
@@ -131,10 +133,11 @@ def draw_plain(rng: random.Random, depth: int | None = None) -> Disk:
 
 
 def draw_hypervisor(rng: random.Random) -> Hypervisor | None:
-    """One drive in four is behind virtio-blk.
+    """Draw a hypervisor: one drive in four is behind virtio-blk.
 
-    An exit, the thread that does the I/O and the interrupt take some ten microseconds each; a CPU
-    that has another task is free when that one's slice is over: 1 to 10 ms on Linux.
+    An exit, the thread that does the I/O and the interrupt take some ten microseconds each. If a
+    CPU runs another task, it is free when the slice of that task is over: after 1 to 10 ms on
+    Linux.
     """
     if rng.random() >= 0.25:
         return None
@@ -143,15 +146,15 @@ def draw_hypervisor(rng: random.Random) -> Hypervisor | None:
 
 
 def draw(rng: random.Random, depth: int | None = None) -> Disk:
-    """A drive of draw_plain(), with what makes its times less regular.
+    """Draw a disk of draw_plain(), with what makes its service times less regular.
 
-    Serial ATA has 32 tags; SAS drives queue up to 256 commands. How commands age is published of
-    no drive; a bound on the wait that a full queue exceeds anyhow would leave no order but that
-    of arrival, so a drive bears 10 ms for each command that it takes. Consumers' drives come with
-    the write cache on, servers' with the cache off. When one destages is published of none: at
-    once, or when it is idle. One slow drive in four is shingled: it has bands of 15 to 40 MB
-    (Skylight, FAST 2015), which take 200 to 530 ms to read and write again at 150 MB/s; firmware
-    that cleans in parts stops for less.
+    Serial ATA has 32 tags; SAS drives queue up to 256 commands. How commands age is not published
+    for any drive. With a bound on the wait that a full queue exceeds anyway, the only order left
+    would be that of arrival, so a drive tolerates 10 ms for each command in its queue. Consumer
+    drives are shipped with the write cache on, server drives with the cache off. When a drive
+    destages is not published either: at once, or when it is idle. One slow drive in four is
+    shingled: its bands have 15 to 40 MB (Skylight, FAST 2015), which take 200 to 530 ms to read and
+    write again at 150 MB/s. Firmware that cleans in parts stalls for less.
     """
     disk = draw_plain(rng, depth)
     shingled = disk.rpm <= 7200 and rng.random() < 0.25
@@ -168,7 +171,7 @@ def draw(rng: random.Random, depth: int | None = None) -> Disk:
 
 @dataclass(frozen=True)
 class Flash:
-    """What is known of a flash drive, in ns, bytes and bytes/s."""
+    """The known properties of a flash drive, in ns, bytes and bytes/s."""
 
     dies: int
     page: int
@@ -179,9 +182,9 @@ class Flash:
     link: int
     controller: int
     buffer: int
-    spare: float  # part of the capacity
-    read_run: int  # reads that a die serves before a program that waits
-    suspend: int = 0  # to stop an erasure for a read, 0: it does not
+    spare: float  # as a part of the capacity
+    read_run: int  # reads that a die serves before a waiting program
+    suspend: int = 0  # time to suspend an erasure for a read; 0: it cannot
     hypervisor: Hypervisor | None = None
 
     def __str__(self) -> str:
@@ -196,11 +199,11 @@ class Flash:
 
     @property
     def size(self) -> int:
-        """Bytes: no more than the tables of the model need to collect garbage in seconds."""
+        """Bytes. A larger drive would not collect garbage within seconds in the model."""
         return 8 << 30
 
     def profile(self) -> FlashProfile:
-        """The model's parameters."""
+        """Return the model's parameters."""
         return FlashProfile(
             size_mb=self.size >> 20, spare_permille=int(1000 * self.spare), dies=self.dies,
             page_kb=self.page >> 10, block_pages=256 if self.page <= 32 << 10 else 128,
@@ -211,7 +214,7 @@ class Flash:
 
 
 def draw_plain_flash(rng: random.Random) -> Flash:
-    """A drive: from SATA to PCIe 4.0, from MLC to QLC, with a buffer of 1 to 64 MiB."""
+    """Draw a flash drive: SATA to PCIe 4.0, MLC to QLC, with a buffer of 1 to 64 MiB."""
     program = int(rng.choice([350, 650, 1000, 2000]) * 1000 * rng.uniform(0.7, 1.3))
     return Flash(
         dies=rng.choice([2, 4, 8, 16, 32]), page=rng.choice([8, 16, 32, 64]) << 10,
@@ -223,10 +226,10 @@ def draw_plain_flash(rng: random.Random) -> Flash:
 
 
 def draw_flash(rng: random.Random) -> Flash:
-    """A drive of draw_plain_flash(), of which half suspend erasures; some have a single die.
+    """Draw a drive of draw_plain_flash(); half of them suspend erasures, some have a single die.
 
-    A data sheet that says how long it takes to suspend an erasure has 500 us at most (Samsung
-    OneNAND KFG2816), those of NOR flash 20 us.
+    Data sheets that give the time to suspend an erasure have 500 us at most (Samsung OneNAND
+    KFG2816), and 20 us for NOR flash.
     """
     flash = draw_plain_flash(rng)
     return replace(
@@ -236,7 +239,7 @@ def draw_flash(rng: random.Random) -> Flash:
 
 
 def host(drive: Disk | Flash) -> CHost:
-    """What is between the scheduler and a drive."""
+    """Return the parameters of what is between the scheduler and a drive."""
     its = drive.hypervisor
     cached = isinstance(drive, Disk) and drive.write_cache
     if not its:
@@ -245,7 +248,7 @@ def host(drive: Disk | Flash) -> CHost:
 
 
 def install(lib: ctypes.CDLL, drive: Disk | Flash) -> None:
-    """Make it the drive "drawn", or "drawn flash", of the simulation."""
+    """Let the simulation use it as its drive "drawn" or "drawn flash"."""
     profile = drive.profile()
     lib.sim_drive_host(byref(host(drive)))
     function = lib.sim_drive_profile if isinstance(drive, Disk) else lib.sim_drive_flash_profile

@@ -1,9 +1,9 @@
-"""What a fixed limit does on a flash drive, beside the scheduler's: python -m tests.sim.frontier.
+"""Fixed limits on a flash drive compared to those of HTBS: python -m tests.sim.frontier.
 
-A reader with one request at a time is beside deep readers, or beside a deep writer. The more the
-others may have in flight, or write, the more the drive does, and the longer the reader waits. Each
-fixed limit is a point of that frontier; the scheduler finds one by itself, which follows from how
-many requests may be late.
+A reader with one request in flight runs beside deep readers, or beside a deep writer. The more
+requests the others may have in flight, or the more they may write, the more the drive does, and the
+longer the reader waits. Each fixed limit is a point of that frontier. HTBS finds its limit by
+itself; it follows from how many requests may be late.
 """
 
 import argparse
@@ -17,19 +17,19 @@ from tests.model.reservation import Params
 from tests.sim.loads import FLASH_READ, FLASH_WRITE
 from tests.sim.sim import MS, Client, Knobs, Run, run
 
-SECONDS = 10  # of which the scheduler learns for a tenth of one
+SECONDS = 10  # the scheduler learns in the first tenth of a second
 DRIVE = "tlc"
 FREE = 1 << 40  # no limit
 WINDOWS = (4, 8, 12, 16, 18, 20, 24, 32, 48, 64)
 QUOTAS = (5, 10, 15, 20, 25, 30, 35, 40, 50)  # MB/s
 LATE = (10, 100, 1000, 10_000)  # late_one_in, or late_one_in_writes
-READER = Client(Params(64 << 20, 4096, MS))  # reserves more than it can ask for
+READER = Client(Params(64 << 20, 4096, MS))  # reserves more than it can submit
 HEAD = ("limit", "part of the drive", "p99 ms", "p99.9 ms", "later than 1 ms")
 ROW = "{:>16}{:>19}{:>9}{:>10}{:>17}"
 
 
 class Point(NamedTuple):
-    """One limit: what the others do of what they do without one, and how the reader fares."""
+    """A limit: the part of their unlimited throughput that others have; the reader's latency."""
 
     limit: str
     part: float
@@ -43,9 +43,9 @@ class Point(NamedTuple):
 
 
 class Frontier(NamedTuple):
-    """A load, its limits, the scheduler's tunable, and what counts: bytes/s of all, or of others.
+    """A load, its limits, the scheduler's tunable, and whose bytes/s count: all, or the others'.
 
-    tunable: each number of LATE; by default it is 1000, of writes 100.
+    tunable: by the values of LATE; the default is 1000, and 100 for writes.
     """
 
     title: str
@@ -55,23 +55,23 @@ class Frontier(NamedTuple):
     all_count: bool
 
     def amount(self, outcome: Run) -> float:
-        """Bytes/s of those that count."""
+        """Return the bytes/s of the clients that count."""
         return sum(outcome.rates()[0 if self.all_count else 1:])
 
     def free(self) -> float:
-        """The amount without a limit."""
+        """Return the amount without a limit."""
         return self.amount(run(self.clients, Knobs(t_wait=0, window=1024, quota=FREE), SECONDS, 1,
                                DRIVE))
 
     def point(self, limit: str, knobs: Knobs, free: float) -> Point:
-        """Run a limit; free: what free() returns."""
+        """Run a limit; free: the amount without a limit."""
         outcome = run(self.clients, knobs, SECONDS, 1, DRIVE)
         reader = outcome.clients[0]
         return Point(limit, self.amount(outcome) / free, reader.percentile(99),
                      reader.percentile(99.9), reader.late / max(1, reader.conforming))
 
     def points(self) -> Iterator[Point]:
-        """Run each limit, then the scheduler with each value of its tunable."""
+        """Run each fixed limit, then the scheduler with each value of its tunable."""
         free = self.free()
         found = {f"late 1 in {each}": knobs for each, knobs in self.tunable.items()}
         for name, knobs in (self.limits | found).items():
@@ -89,7 +89,7 @@ FRONTIERS = {
 
 
 def draw(found: dict[str, list[Point]], path: Path) -> None:
-    """Both frontiers, the reader's latency over the part of the drive."""
+    """Draw both frontiers: the reader's latency over the part of the drive's throughput."""
     figure = Figure((10, 4), layout="constrained")
     for axes, (name, points) in zip(figure.subplots(1, 2), found.items(), strict=True):
         fixed, htbs = points[:-len(LATE)], points[-len(LATE):]
@@ -114,7 +114,7 @@ def draw(found: dict[str, list[Point]], path: Path) -> None:
 
 
 def main() -> None:
-    """Print the points of each frontier, and draw them if asked to."""
+    """Print the points of each frontier, and draw them if `--figure` is given."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--figure", type=Path, metavar="FILE", help="draw the frontiers")
     args = parser.parse_args()

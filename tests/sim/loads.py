@@ -1,6 +1,7 @@
-"""The loads of the simulation, on the simulated drives of tests/simdisk.
+"""Loads of the simulation, on the simulated drives of tests/simdisk.
 
-A seek and half a revolution of the disk take 13 ms on the average, 26 ms at worst.
+On the disk of 80 GB a seek and half a revolution take 13 ms on average, and 26 ms in the worst
+case.
 """
 
 import random
@@ -15,24 +16,25 @@ from tests.sim.sim import MS, REGION, Client, Plain, run, worst_read
 REGIONS = 37  # of 2 GiB, on the disk of 80 GB
 NEARLINE_REGIONS = 8381  # on the nearline disk
 
-# The demonstration's: a sequential reader and a random one, as fast as they can.
+# The load of the demonstration: a sequential and a random reader, both as fast as they can.
 PAIR = [Client(Params(819_200, 8192, 100 * MS), sequential=True),
         Client(Params(204_800, 8192, 50 * MS))]
 
-# Paper, 5.3: seven sequential readers; and four random readers, no faster than reserved.
+# The paper's 5.3: seven sequential readers, and four random readers that read no more than
+# reserved.
 MIXED = [*[Client(Params(200_000, 8192, SECOND), sequential=True)] * 7,
          *[Client(Params(40_960, 8192, 200 * MS), rate=40_000)] * 4]
 
 
 def apart(clients: list[Client]) -> list[Client]:
-    """Sequential clients at equal distances on the disk, random ones all over it, as in the lab."""
+    """Place sequential clients at equal distances and random ones all over the disk."""
     gap = (REGIONS - 1) // len(clients)
     return [replace(client, region=gap * place) if client.sequential else
             replace(client, region=0, span=(REGIONS - 1) * REGION)
             for place, client in enumerate(clients)]
 
 
-# Ten clients with many requests outstanding, which reserve twice what the disk does for them.
+# Ten clients with many requests in flight, which reserve twice as much as the disk can do for them.
 OVERLOAD_RANDOM = [Client(Params(28_000 + 9_000 * i, 16384, (200 + 50 * (i % 4)) * MS), depth=16,
                           region=3 * i) for i in range(10)]
 OVERLOAD_MIXED = [
@@ -41,7 +43,8 @@ OVERLOAD_MIXED = [
     *[Client(Params(60_000 + 22_500 * i, 16384, (200 + 50 * i) * MS), depth=16, region=15 + 3 * i)
       for i in range(5)]]
 
-# The same with one request at a time: each in time for its latency, but none has its bandwidth.
+# The same clients in closed loops of one request: each request is in time for its latency, but no
+# client gets its bandwidth.
 OVERLOAD_LOOPS = {
     "random": [replace(each, depth=1) for each in OVERLOAD_RANDOM],
     "mixed-depths": [replace(each, depth=1 + 15 * (place % 2))
@@ -52,7 +55,7 @@ OVERLOAD_LOOPS = {
 
 
 def overload_on_a_disk(seed: int) -> tuple[Disk, list[Client]]:
-    """A drawn disk, and readers of any depth that reserve one and a half to twice what it does."""
+    """Return a drawn disk, and readers of any depth that reserve 1.5 to 2 times what it can do."""
     rng = random.Random(seed)
     disk = draw(rng)
     readers = []
@@ -72,32 +75,32 @@ def overload_on_a_disk(seed: int) -> tuple[Disk, list[Client]]:
 
 
 def unlimited(**habits: bool | int) -> list[Client]:
-    """Paper, 5.3: seven clients reserve more than any disk does, and four 40 KB/s each."""
+    """The paper's 5.3: seven clients reserve more than any disk can do, and four 40 KB/s each."""
     return [*[Client(Params(1 << 30, 1 << 30, 100 * MS), **habits)] * 7,
             *[Client(Params(40_960, 8192, 100 * MS), rate=40_960)] * 4]
 
 
 def steady(client: Client, seconds: int) -> Client:
-    """The client, asking for what it has reserved in equal steps, whether or not it gets it."""
+    """Return the client as an open loop at its reserved bandwidth, in equal intervals."""
     gap = -(-COST_MIN * SECOND // client.promise.bw)
     return replace(client, times=range(0, seconds * SECOND, gap))
 
 
 def in_steps(rate: int, latency: int, seconds: int, burst: int = 64 << 10) -> Client:
-    """A client that reads so many blocks a second, and has reserved a quarter more."""
+    """Return a client that reads `rate` blocks/s in equal intervals and reserves 5/4 of it."""
     return Client(Params(rate * 5 * COST_MIN // 4, burst, latency),
                   times=range(0, seconds * SECOND, SECOND // rate))
 
 
 def after_an_overload(seconds: int) -> list[Client]:
-    """Those of the pair, steady and far apart, have most of the disk; for 6 s a third wants it."""
+    """Two steady, distant readers take most of the disk; a third wants a lot of it for 6 s."""
     third = Client(Params(400 << 10, 64 << 10, 50 * MS), depth=8, begin=20 * SECOND,
                    end=26 * SECOND, region=30)
     return [*apart([steady(client, seconds) for client in PAIR]), third]
 
 
 def neighbour(seconds: int, bw: int = 64 << 10) -> list[Client]:
-    """Those of the pair, steady, beside one that writes at random, with what the disk has left."""
+    """The two steady readers of the pair, and a random writer that gets what the disk has left."""
     return [*[steady(client, seconds) for client in PAIR],
             Client(Params(bw, bw, SECOND), depth=32, write=True)]
 
@@ -107,7 +110,7 @@ REST = Params(1 << 20, 1 << 20, SECOND)
 
 
 def poisson(rate: float, seconds: int, seed: int = 1) -> list[int]:
-    """Arrival times of requests that do not depend on completions, ns."""
+    """Return the arrival times of an open loop at random times, ns."""
     rng, now, times = random.Random(seed), 0.0, []
     while (now := now + rng.expovariate(rate) * SECOND) < seconds * SECOND:
         times.append(int(now))
@@ -115,21 +118,21 @@ def poisson(rate: float, seconds: int, seed: int = 1) -> list[int]:
 
 
 def bursts(client: Client, count: int, length: int) -> list[Client]:
-    """As many clients one after the other, each of which pauses for as long as it was there."""
+    """Return `count` clients with one burst each, in turn, and a pause as long after each burst."""
     return [replace(client, region=3, begin=2 * k * length, end=(2 * k + 1) * length)
             for k in range(count)]
 
 
-# What comes in bursts beside a reader: reads, and writes.
+# Bursts beside a reader: deep reads, and deep writes.
 DEEP = Client(REST, depth=64, think=2000, shares=True)
 DEEP_WRITER = replace(DEEP, size=128 << 10, write=True)
 
 
 def beside_bursts(client: Client, reader: tuple[int, int], seconds: int, length: int,
                   seed: int = 1) -> list[Client]:
-    """A reader of so many blocks a second at random times, within a latency, beside bursts.
+    """Return a reader beside bursts of `client`, an open loop at random times.
 
-    It has reserved a fifth more.
+    reader: how many blocks it reads a second, and its latency. It reserves 6/5 of its rate.
     """
     rate, latency = reader
     promise = Params(rate * 6 * COST_MIN // 5, 64 << 10, latency)
@@ -137,8 +140,8 @@ def beside_bursts(client: Client, reader: tuple[int, int], seconds: int, length:
             *bursts(client, seconds * SECOND // (2 * length), length)]
 
 
-# What a virtual disk may be that claims to seek: cloud volumes, an SSD. What it does; how many
-# reads a second are reserved, and within what.
+# Examples of virtual disks that claim to seek: two cloud volumes and an SSD. Each has a drive, the
+# number of reads a second that are reserved, and their latency.
 VIRTUAL_DISKS = {
     "volume": (Plain(64, 800_000, 1_500_000, SECOND // 3000), 900, 10 * MS),
     "slow volume": (Plain(64, 2_000_000, 5_000_000, SECOND // 3000), 900, 50 * MS),
@@ -147,7 +150,7 @@ VIRTUAL_DISKS = {
 
 
 def beside_deep_reads(rate: int, latency: int, part: float, seconds: int) -> list[Client]:
-    """A reader that asks for a part of what it reserved, beside 32 reads at a time."""
+    """Return a reader that submits `part` of its reservation, beside 32 reads in flight."""
     times = poisson(part * rate, seconds)
     reader = Client(Params(rate * COST_MIN, 16 * COST_MIN, latency), times=times)
     return [reader, Client(REST, size=COST_MIN, depth=32, think=2000, shares=True, region=2)]
@@ -157,7 +160,7 @@ def queueing_disk(seconds: int, writer: Params | None = None,
                   reader: Params | None = None) -> list[Client]:
     """A slow reader with deadlines, a scattered writer and a sequential reader.
 
-    Where these have no reservation of their own they share one.
+    The last two share a reservation if they have none of their own.
     """
     return [Client(Params(160 << 10, 4096, 60 * MS), times=poisson(20, seconds)),
             Client(writer or REST, size=64 << 10, depth=32, write=True, region=3,
@@ -167,18 +170,17 @@ def queueing_disk(seconds: int, writer: Params | None = None,
 
 
 def steady_reader(seconds: int) -> Client:
-    """A client that reads 20 blocks a second at random times, far from the first regions."""
+    """Return a client that reads 20 blocks a second at random times, far from the first regions."""
     return Client(Params(160 << 10, 4096, 100 * MS), region=36, times=poisson(20, seconds))
 
 
 def scattered_writer(promise: Params = REST, depth: int = 32) -> Client:
-    """A client that writes at random all over the disk, with many requests outstanding."""
+    """Return a client that writes at random all over the disk, with many requests in flight."""
     return Client(promise, size=64 << 10, depth=depth, write=True, region=0,
                   span=(REGIONS - 1) * REGION)
 
 
-# A reader with a latency of one millisecond, and four as fast as the drive allows.
-# Groups beside a database, with weights and next to nothing reserved.
+# Groups beside a database, which have weights and tiny reservations.
 ALL_OVER = {"region": 0, "span": (REGIONS - 1) * REGION}
 LITTLE = Params(4096, 4096, SECOND)
 _MINE = LITTLE._replace(weight=100)
@@ -196,9 +198,9 @@ BESIDE_A_DATABASE = {
 
 
 def database_and(drive: str, weight: int, *others: str) -> list[Client]:
-    """A database with four random reads at a time, and others.
+    """Return a database with four random reads in flight, and other groups beside it.
 
-    It reserves more than its share on a disk, which its weight is part of.
+    Its reservation is larger than its share of a disk, to which its weight entitles it.
     """
     bandwidth = {"hd080hj": 120_000, "nearline": 250_000}[drive]
     promise = Params(bandwidth, 16_384, 100 * MS, weight=weight)
@@ -213,20 +215,20 @@ FLASH_READ = [Client(Params(8 << 20, 4096, MS)),
 FLASH_WRITE = [Client(Params(8 << 20, 4096, 2 * MS)),
                Client(REST, size=128 << 10, depth=64, write=True, think=2000, shares=True)]
 
-# A reader that asks for what it has reserved, and a writer of small blocks at random.
+# A reader that submits as much as it reserved, and a random writer of small blocks.
 FLASH_NEIGHBOUR = [Client(Params(8 << 20, 64 << 10, 2 * MS)),
                    Client(REST, depth=32, write=True, think=2000, shares=True)]
 
 
 def until(clients: Sequence[Client], seconds: float) -> list[Client]:
-    """The same clients, which stop after some seconds."""
+    """Return the same clients, which stop after some seconds."""
     return [Client(**{**vars(client), "end": int(seconds * SECOND)}) for client in clients]
 
 
 def put_off(wished: Iterable[float], gap: int, tau: int, seconds: int) -> list[int]:
-    """The times of requests that are put off until they conform, ns.
+    """Return the arrival times of requests that are delayed until they conform, ns.
 
-    gap: what one moves the tag on by; tau: how far a request may be before the tag.
+    gap: by how much a request advances the tag; tau: how far a request may be ahead of the tag.
     """
     times, tat = [], 0
     for wish in wished:
@@ -240,9 +242,9 @@ def put_off(wished: Iterable[float], gap: int, tau: int, seconds: int) -> list[i
 
 def conforming(rng: random.Random, promise: Params, rate: float, seconds: int,
                bunch: int = 1) -> list[int]:
-    """Arrival times of conforming requests of 4096 bytes, `rate` a second, ns.
+    """Return arrival times of conforming requests of 4096 bytes, `rate` a second on average, ns.
 
-    Bunches come at the times of a Poisson process; each request is put off until it conforms.
+    Bunches of requests arrive as a Poisson process; each request is delayed until it conforms.
     """
     def wished() -> Iterator[float]:
         now = 0.0
@@ -256,7 +258,7 @@ def conforming(rng: random.Random, promise: Params, rate: float, seconds: int,
 
 
 def admitted(rng: random.Random) -> list[Params]:
-    """A random set of reservations, admitted at 90 % of the disk's worst throughput."""
+    """Return a random set of reservations that fits 90 % of the disk's worst-case throughput."""
     capacity = 9 * COST_MIN * SECOND // (10 * worst_read())
     while True:
         weights = [rng.uniform(0.1, 1) for _ in range(rng.randrange(2, 9))]
@@ -285,7 +287,7 @@ def boundary(seed: int, seconds: int, bunch: int, greedy: int) -> list[Client]:
 
 def crowd(readers: int, depth: int = 1, size: int = 4096, latency: int = 100 * MS,
           bw: int = 1 << 30) -> list[Client]:
-    """Sequential readers far from each other, which by default reserve more than any disk does."""
+    """Sequential readers far from each other; by default each reserves more than any disk has."""
     promise, gap = Params(bw, bw, latency), NEARLINE_REGIONS // readers
     return [Client(promise, sequential=True, depth=depth, size=size, region=gap * place)
             for place in range(readers)]

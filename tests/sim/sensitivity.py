@@ -1,9 +1,9 @@
 """How much depends on each constant: python -m tests.sim.sensitivity >docs/sensitivity.md
 
-The names of some constants as arguments: only these.
+With the names of some constants as arguments, only these are measured.
 
-Each constant of constants.toml is halved and doubled, or near to that, in a copy of the tree. The
-loads are those of `tests.sim.ablation`, and what differs is told by the same bounds.
+Each constant of constants.toml is about halved and doubled in a copy of the tree. Loads and bounds
+are those of `tests.sim.ablation`.
 """
 
 import argparse
@@ -43,7 +43,7 @@ class Trial:
     value: str
 
     def find(self, tree: Path) -> tuple[Path, str, str]:
-        """The file that defines the constant, its value, and the text with the other one."""
+        """Return the file that defines the constant, its value, and the changed text."""
         line = rf"^(#define {self.name}[ \t]+)(\S.*?)([ \t]*(?:/\*.*)?)$"
         define = re.compile(line, re.MULTILINE)
         files = [path for name in SOURCES for path in sorted((tree / name).rglob("*.[ch]"))]
@@ -57,24 +57,24 @@ class Trial:
 
     @contextmanager
     def made(self, tree: Path) -> Iterator[None]:
-        """The tree with the other value, which is mended afterwards."""
+        """Give the constant the other value in the tree, and revert it afterwards."""
         path, _, changed = self.find(tree)
         with rewritten(path, changed):
             yield
 
 
 def constants() -> dict[str, list[str]]:
-    """All of them, each with its other values."""
+    """Return all constants, each with its other values."""
     return tomllib.loads((Path(__file__).parent / "constants.toml").read_text())
 
 
 def head() -> str:
-    """What the page says before the rows of its table."""
+    """Return the text of the page before the rows of its table."""
     return PAGE.format(measured=MEASURED.format(**scope(DISKS)))
 
 
 def main() -> None:
-    """Measure all, and print a row of a table for each value."""
+    """Measure all constants, or those given, and print a row of the table for each value."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="of a constant; all by default")
     args = parser.parse_args()

@@ -1,6 +1,7 @@
 """The policy in front of a simulated drive, with clients, in virtual time: `run()`.
 
-A minute of the disk takes a tenth of a second. Units: bytes, seconds and nanoseconds as named.
+A minute on a disk takes a tenth of a second to simulate. Units: bytes, seconds, and nanoseconds as
+named.
 """
 
 import ctypes
@@ -21,7 +22,7 @@ MS = 10**6
 SIM = ROOT / "tests/sim"
 SIMDISK = ROOT / "tests/simdisk"
 LIBRARIES = ROOT / "build/host"
-# What chooses: by the paper's rule, or the scheduler.
+# The files that make the choice: the paper's rule, or that of the scheduler.
 PAPER_RULE = ROOT / "tests/paper/paper.c"
 RULE = tuple(ROOT / "htbs/core" / name for name in ("choose.c", "run.c"))
 DRIVES = ("hd080hj", "nearline", "tlc", "plain", "drawn", "drawn flash")  # enum sim_drive
@@ -44,7 +45,7 @@ class CClient(Structure):
                 ("waits", c_uint32 * 8192)]
 
     def percentile(self, percent: float) -> int:
-        """The latency that this share of its requests does not exceed, ns; 164 ms: or more."""
+        """Return the latency that so many percent do not exceed, ns; 164 ms: or more."""
         rank, seen = self.ios * percent / 100, 0
         for which, count in enumerate(self.waits, start=1):
             seen += count
@@ -84,8 +85,8 @@ class COutcome(Structure):
 class Client:
     """A client that reads or writes, and its reservation. Its requests arrive at `times`.
 
-    Without `times` it keeps `depth` requests outstanding and thinks before each, at most at `rate`,
-    in bytes/s.
+    Without `times` it is a closed loop: it keeps `depth` requests in flight and thinks before each,
+    with at most `rate` bytes/s.
     """
 
     promise: Params
@@ -98,7 +99,7 @@ class Client:
     write: bool = False
     synced: bool = False  # a task waits for each write, as for each read
     idle: bool = False  # in the background; one client at most
-    shares: bool = False  # its reservation with all others that do, which have the same one
+    shares: bool = False  # shares one reservation with all clients that do
     begin: int = 0
     stagger: int = 0  # between its first `depth` requests
     end: int = EVER
@@ -108,12 +109,12 @@ class Client:
 
 @dataclass(frozen=True)
 class Knobs:
-    """The policy's tunables and the first estimate of a positioning.
+    """The policy's tunables and the initial estimate of a positioning.
 
-    With `b_max` the paper's rule chooses. Without `seeks` a disk is not taken for a rotational
-    device. With `window` so many reads are in flight, with `quota` so many bytes/s are written as
-    surplus, whatever is late. One conforming request in `late` may be late, and in `late_writes`
-    beside writes on flash. `changed` is taken for the file of the core with the same name.
+    With `b_max` the paper's rule chooses. Without `seeks` the policy does not take a disk for a
+    rotational device. `window` and `quota` fix the limits of surplus: reads in flight, and bytes/s
+    that are written. One conforming request in `late` may be late, and one in `late_writes` beside
+    writes on flash. `changed` replaces the file of the core with the same name.
     """
 
     b_max: int = 0
@@ -129,11 +130,12 @@ class Knobs:
 
 @dataclass(frozen=True)
 class Plain:
-    """A plain drive: `depth` commands at a time, each takes a random time, ns.
+    """A plain drive: a queue of `depth` commands, each of which takes a random time, ns.
 
-    A volume of a cloud has no more than one in `each` ns, and KiB one in `kib` ns, but for what it
-    saved up in up to `burst` ns. From `slow_at` to `fast_at`, ns, each command takes `slower` times
-    as long, as if others that the scheduler does not see had the device, or it were too hot.
+    A cloud volume serves at most one command in `each` ns, and a KiB in `kib` ns, plus the credit
+    for up to `burst` ns that it saved up. From `slow_at` to `fast_at`, ns, each command takes
+    `slower` times as long, as if others that the scheduler does not see used the device, or it were
+    too hot.
     """
 
     depth: int
@@ -151,8 +153,8 @@ class Plain:
 class Stalls:
     """A drive that completes nothing from `at` on, for as long as it `lasts`, ns.
 
-    With `written` it stalls again each time that so many bytes were written, with `every` after so
-    many ns.
+    If `written` is given, it stalls again whenever so many bytes were written; if `every` is given,
+    whenever so many ns have passed.
     """
 
     drive: str | Plain | Disk | Flash
@@ -169,7 +171,7 @@ HTBS = Knobs()
 
 @dataclass(frozen=True)
 class Run:
-    """The outcome of a run: of each client, in order, and of the whole."""
+    """The outcome of a run: for each client, in order, and for the whole."""
 
     clients: list[CClient]
     whole: COutcome
@@ -193,12 +195,12 @@ class Run:
 def library(paper: bool = False, changed: Path | None = None) -> ctypes.CDLL:
     """Build the library of the scheduler's policy, or of the paper's rule, once.
 
-    changed: instead of the file of the core with the same name.
+    changed: replaces the file of the core with the same name.
     """
     LIBRARIES.mkdir(parents=True, exist_ok=True)
     name = "libsim-paper" if paper else f"libsim-{changed.stem}" if changed else "libsim"
     path = LIBRARIES / f"{name}.so"
-    # Compiled on its own, as it has other headers in place of the kernel's.
+    # Compiled separately, because it has other headers in place of the kernel's.
     drive = path.with_name(f"drive-{os.getpid()}.o")
     subprocess.run(["gcc", "-r", "-fPIC", "-std=gnu11", "-fgnu89-inline", "-O2", "-Wall",
                     "-Werror", f"-I{SIMDISK}", f"-I{SIMDISK / 'host'}", SIM / "drive.c",
@@ -222,7 +224,7 @@ def library(paper: bool = False, changed: Path | None = None) -> ctypes.CDLL:
 
 @cache
 def worst_read() -> int:
-    """The longest time of random reads of 4096 bytes, ns, as a calibration would find it."""
+    """Return the longest time of random reads of 4096 bytes, ns, as a calibration would find it."""
     lib, rng = library(), random.Random(0)
     lib.sim_drive_reset(0, byref(CPlain()))
     now = worst = 0
@@ -258,7 +260,7 @@ def run(clients: Sequence[Client], knobs: Knobs = HTBS, seconds: int = 60, seed:
 
 
 def c_client(client: Client, place: int) -> CClient:
-    """A client as the C has it."""
+    """Return a client in the form of the C code."""
     region = place if client.region is None else client.region
     times = (c_uint64 * len(client.times))(*client.times) if client.times is not None else None
     period = client.size * SECOND // client.rate if client.rate else 0

@@ -1,9 +1,10 @@
 """Random groups beside random neighbours on random drives: python -m tests.sim.tenants.
 
-A set has one to three groups with reservations that its drive can keep, half of its time at most,
-and one to three clients without. All of it is drawn: whether they read or write, in sequence or at
-random, how large their requests are, how many at a time, and when they come. So the sets hold loads
-that no list has. Each set in which a group did not get what it reserved is printed, worst first.
+A set has one to three groups with reservations, which take at most half of the drive's time and
+which the drive can keep, and one to three clients without a reservation. Everything is drawn at
+random: read or write, sequential or random, request size, queue depth, and arrival times. So the
+sets contain loads that no list has. Each set in which a group did not get its reservation is
+printed, worst first.
 """
 
 import argparse
@@ -21,19 +22,19 @@ from tests.sim.sim import HTBS, MS, CClient, Client, library, run
 from tests.sim.times import times
 
 SECONDS, LEARNS = 100, 10
-FLASH_SECONDS, FLASH_LEARNS = 20, 8  # until a buffer was full once
+FLASH_SECONDS, FLASH_LEARNS = 20, 8  # until the write buffer has been full once
 FLASH_REGIONS = 3  # of 2 GiB
-# What was not kept: fewer bytes than this part, or more late requests, after the first seconds.
-# Beside writes on flash one in a hundred may be late by default.
+# When a reservation counts as missed: less than this part of its bytes, or more late requests than
+# this after the first seconds. Beside writes on flash one request in 100 may be late by default.
 KEPT, LATE_PART, LATE_PART_WRITES, LATE_LEAST = 0.95, 0.001, 0.01, 4
-LATENCIES = 3, 3, 5, 10  # times what the drive takes at worst
+LATENCIES = 3, 3, 5, 10  # multiples of the worst-case time of the drive
 HABITS = "steady", "random", "bunches", "pauses", "closed", "deep"
 NEIGHBOURS = "random reads", "random writes", "stream", "sequential writes", "for five seconds"
 
 
 @dataclass(frozen=True)
 class Tenant:
-    """A client, and its habit."""
+    """A client, and its arrival pattern."""
 
     habit: str
     client: Client
@@ -59,13 +60,13 @@ class TenantSet:
 
     @property
     def clients(self) -> list[Client]:
-        """All of them, in order."""
+        """All clients, in order."""
         return [each.client for each in (*self.groups, *self.neighbours)]
 
 
 @dataclass(frozen=True)
 class Got:
-    """What a group got, of what it asked for and had reserved; late after the first seconds."""
+    """What a group got: late requests after the first seconds, and the part of its bytes it got."""
 
     late: int
     conforming: int
@@ -74,7 +75,7 @@ class Got:
 
     @property
     def missed(self) -> float:
-        """How much worse than promised: 0 if all was kept."""
+        """By how much the group missed its reservation: 0 if it was kept."""
         late = self.late / max(1, self.conforming) if self.late >= LATE_LEAST else 0
         return max(0, late - self.may_be_late) + max(0, KEPT - self.kept)
 
@@ -84,7 +85,7 @@ class Got:
 
 def arrivals(rng: random.Random, habit: str, promise: Params, size: int,
              seconds: int) -> list[int]:
-    """Arrival times of requests that conform, ns."""
+    """Return the arrival times of conforming requests, ns."""
     gap = -(-size * SECOND // promise.bw)
 
     def wished() -> Iterator[float]:
@@ -103,7 +104,7 @@ def arrivals(rng: random.Random, habit: str, promise: Params, size: int,
 
 
 def neighbour(rng: random.Random, flash: bool, seconds: int) -> Tenant:
-    """A client without a reservation of its own."""
+    """Draw a client without a reservation of its own."""
     habit = rng.choice(NEIGHBOURS)
     small, large = rng.choice([4, 16, 64]) << 10, rng.choice([128, 256 if flash else 1024]) << 10
     sequential = habit in ("stream", "sequential writes")
@@ -120,7 +121,7 @@ def neighbour(rng: random.Random, flash: bool, seconds: int) -> Tenant:
 
 def reservation(rng: random.Random, drive: Disk | Flash, kind: Client, longest: float,
                 part: float) -> Params:
-    """What a client of some kind reserves: such a part of the drive's time at most."""
+    """Draw the reservation of a client: at most `part` of the drive's time."""
     its, flash = times(drive), isinstance(drive, Flash)
     rate = part * SECOND / its.mean(kind.size, kind.write)
     if flash:
@@ -136,7 +137,7 @@ def reservation(rng: random.Random, drive: Disk | Flash, kind: Client, longest: 
 
 
 def group(rng: random.Random, kind: Client, promise: Params, regions: int, seconds: int) -> Tenant:
-    """A client of some kind, somewhere, that asks for no more than it has reserved."""
+    """Draw position and arrivals of a client that submits no more than it reserved."""
     habit = rng.choice(HABITS)
     own = {"promise": promise, "region": rng.randrange(regions)}
     if habit in ("closed", "deep"):
@@ -147,7 +148,7 @@ def group(rng: random.Random, kind: Client, promise: Params, regions: int, secon
 
 
 def draw_set(seed: int, flash: bool, seconds: int) -> TenantSet:
-    """A set, and a drive that can keep its reservations."""
+    """Draw a set, and a drive that can keep its reservations."""
     rng = random.Random(seed)
     drive = (draw_flash if flash else draw)(rng)
     its = times(drive)
@@ -168,14 +169,14 @@ def draw_set(seed: int, flash: bool, seconds: int) -> TenantSet:
 
 
 def asked(client: Client, seconds: int) -> float:
-    """What a client asks for, bytes/s."""
+    """Return the load that a client offers, bytes/s."""
     if client.times is not None:
         return len(client.times) * client.size / seconds
     return client.rate
 
 
 def outcome(its: TenantSet, seconds: int, learns: int) -> list[Got]:
-    """What each group gets."""
+    """Run a set, and return what each group got."""
     first, whole = (run(its.clients, HTBS, each, 1, its.drive) for each in (learns, seconds))
     writes = any(each.write for each in its.clients)
     beside_writes = writes and isinstance(its.drive, Flash)
@@ -183,7 +184,7 @@ def outcome(its: TenantSet, seconds: int, learns: int) -> list[Got]:
 
     def got(client: Client, before: CClient, after: CClient) -> Got:
         wanted = min(asked(client, seconds), client.promise.bw) * seconds
-        # The last requests may still be outstanding.
+        # The last requests may still be in flight.
         had = after.bytes + client.size * (1 + client.promise.burst // client.size)
         return Got(after.late - before.late, after.conforming - before.conforming,
                    min(1, had / wanted) if wanted else 1, may_be_late)
@@ -194,7 +195,7 @@ def outcome(its: TenantSet, seconds: int, learns: int) -> list[Got]:
 
 
 def measure(seed: int, flash: bool) -> list[Got]:
-    """What each group of a set gets; nothing at all if the policy falls ever farther behind."""
+    """Run a set. If the policy cannot keep up with an open loop, each group got nothing."""
     seconds, learns = (FLASH_SECONDS, FLASH_LEARNS) if flash else (SECONDS, LEARNS)
     its = draw_set(seed, flash, seconds)
     try:
@@ -204,7 +205,7 @@ def measure(seed: int, flash: bool) -> list[Got]:
 
 
 def measure_all(seeds: list[int], flash: bool) -> Iterator[tuple[int, list[Got]]]:
-    """What each group of each set gets, with the seed of the set, in order."""
+    """Run all sets in parallel, and yield the results of each with its seed, in order."""
     library()
     with ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         yield from zip(seeds, pool.map(partial(measure, flash=flash), seeds, chunksize=4),
@@ -212,13 +213,13 @@ def measure_all(seeds: list[int], flash: bool) -> Iterator[tuple[int, list[Got]]
 
 
 def missed(results: list[tuple[int, list[Got]]]) -> list[tuple[int, list[Got]]]:
-    """The sets in which something was not kept, worst first."""
+    """Return the sets in which a reservation was missed, worst first."""
     found = [each for each in results if any(got.missed for got in each[1])]
     return sorted(found, key=lambda each: -max(got.missed for got in each[1]))
 
 
 def describe(seed: int, results: list[Got], flash: bool) -> str:
-    """Some lines that tell of a set."""
+    """Describe a set and its results in some lines."""
     its = draw_set(seed, flash, FLASH_SECONDS if flash else SECONDS)
     lines = [f"set {seed}: {its.drive}"]
     lines += [f"  {each}: {got}{'  <--' if got.missed else ''}"
@@ -227,7 +228,7 @@ def describe(seed: int, results: list[Got], flash: bool) -> str:
 
 
 def main() -> None:
-    """Draw sets, run each of them, and print those in which something was not kept."""
+    """Draw sets, run each of them, and print those in which a reservation was missed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", type=int, default=600, metavar="N")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the first set")

@@ -1,4 +1,4 @@
-"""Each mechanism and constant is in the code, and what differs without it is told."""
+"""Each mechanism and constant is in the code, and the differences without it are printed."""
 
 import re
 import subprocess
@@ -14,14 +14,14 @@ from tests.unit.host import FLAGS, TOOLS
 
 @pytest.mark.parametrize("mechanism", entries(), ids=lambda mechanism: mechanism.name)
 def test_applies(mechanism: Mutant):
-    """A change that the code has outgrown is seen at once."""
+    """A change that no longer fits the code is found at once."""
     path, changed = mechanism.find(ROOT)
     assert changed != path.read_text()
 
 
 @pytest.mark.parametrize("mechanism", entries(), ids=lambda mechanism: mechanism.name)
 def test_compiles(mechanism: Mutant, tmp_path):
-    """With warnings as errors, as the simulation is built."""
+    """With warnings as errors, as in the build of the simulation."""
     path, changed = mechanism.find(ROOT)
     source = tmp_path / path.name
     source.write_text(changed)
@@ -33,7 +33,7 @@ def test_compiles(mechanism: Mutant, tmp_path):
 
 @pytest.mark.parametrize("name", constants())
 def test_constant_is_defined_once(name: str):
-    """It gets the other value, and no other line changes."""
+    """The constant gets the other value, and no other line changes."""
     for value in constants()[name]:
         path, was, text = Trial(name, value).find(ROOT)
         before, after = (set(each.splitlines()) for each in (path.read_text(), text))
@@ -43,7 +43,7 @@ def test_constant_is_defined_once(name: str):
 
 
 def rows(page: str, head: str) -> list[list[str]]:
-    """The cells of a page's table, but for what differs."""
+    """Return the cells of a page's table, except the column "differs"."""
     text = (ROOT / "docs" / page).read_text()
     assert text.startswith(head), "the command that it names makes it"
     lines = text.removeprefix(head).strip().splitlines()

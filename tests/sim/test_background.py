@@ -1,4 +1,4 @@
-"""The background: requests of the idle class have what others leave, and make none of them late."""
+"""The background: requests of the idle class use what others leave, and make none of them late."""
 
 from dataclasses import replace
 
@@ -16,10 +16,10 @@ FAR = {"region": 10, "span": (REGIONS - 11) * REGION}
     ({"depth": 32}, 4), ({"depth": 32, "write": True}, 2),
     ({"depth": 8, "size": 1 << 20, "sequential": True}, 0)], ids=["random", "writes", "stream"])
 def test_it_makes_no_request_late_on_a_disk_that_queues(client, late):
-    """A reader with a reservation; the drive would take as much as its queue has room for.
+    """A reader with a reservation, beside as many background requests as the drive queues.
 
-    Of 840 requests 1 or 2 are late with seeds 1 to 8, beside writes 0 or 1, beside a stream none:
-    twice as many at most.
+    With seeds 1 to 8, 1 or 2 of 840 requests are late, 0 or 1 beside writes, and none beside a
+    stream. The bound is twice as many.
     """
     reader = Client(Params(160 << 10, 4096, 60 * MS), times=poisson(20, 60))
     got, idle = run([reader, replace(IDLE, **FAR, **client)], drive="nearline").clients
@@ -29,9 +29,9 @@ def test_it_makes_no_request_late_on_a_disk_that_queues(client, late):
 
 
 def test_it_makes_no_request_late_on_flash():
-    """However many requests it has: a window limits them.
+    """However many requests the background has: a window limits them.
 
-    Of 41,000 requests 6 to 14 are late with seeds 1 to 8; 28 at most.
+    With seeds 1 to 8, 6 to 14 of 41,000 requests are late; at most 28 may be.
     """
     reader = Client(Params(8 << 20, 64 << 10, 2 * MS))
     got, idle = run([reader, replace(IDLE, depth=64)], replace(HTBS, t_wait=0), 20,
@@ -42,7 +42,10 @@ def test_it_makes_no_request_late_on_flash():
 
 
 def test_a_reader_that_had_the_disk_beside_it_is_not_made_to_pay():
-    """No flow is active while it has the device: another that begins then has lacked nothing."""
+    """While the background has the device no flow is active.
+
+    A flow that begins then lacks no share.
+    """
     reader = Client(LITTLE, think=5 * MS, **ALL_OVER)
     later = Client(LITTLE, begin=100 * SECOND, depth=4, **ALL_OVER)
     got, *_ = run([reader, later, replace(IDLE, **FAR, depth=4)], seconds=130).clients

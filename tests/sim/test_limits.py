@@ -16,7 +16,7 @@ PARALLEL = Plain(32, MS, 1_200_000)
 @pytest.mark.parametrize("write", [False, True], ids=["reads", "writes"])
 @pytest.mark.parametrize("promise", [LITTLE, Params(8 << 20, 64 << 10, 10 * MS)], ids=str)
 def test_groups_that_ask_for_more_than_they_reserved_have_all_of_the_drive(promise, write):
-    """No request of them conforms, so none tells how much of it they may have: they had a tenth."""
+    """None of their requests conforms, so no limit could rise: they had a tenth of the drive."""
     busy = Client(promise, depth=100, think=0, write=write)
     free = run([replace(busy, promise=REST, shares=True)] * 2, FLASH, 30, drive=PARALLEL)
     held = run([busy] * 2, FLASH, 30, drive=PARALLEL)
@@ -24,7 +24,7 @@ def test_groups_that_ask_for_more_than_they_reserved_have_all_of_the_drive(promi
 
 
 def test_a_reader_with_one_request_at_a_time_is_not_held_back_for_a_deep_one():
-    """Between two requests others of it are not expected: so it alone was limited, to 16/s."""
+    """Others expect nothing between two of its requests: it alone was limited, to 16/s."""
     deep = Client(LITTLE._replace(weight=1), depth=64, think=0)
     one = Client(LITTLE._replace(weight=10_000), think=MS)
     got = run([deep, one], FLASH, 30, drive=PARALLEL).clients[1]
@@ -33,7 +33,7 @@ def test_a_reader_with_one_request_at_a_time_is_not_held_back_for_a_deep_one():
 
 @pytest.mark.parametrize("every", [0, SECOND, 30 * SECOND])
 def test_a_flow_with_few_requests_and_a_short_latency_does_not_lower_the_quota(every):
-    """It seldom raises the quota, and others lowered it meanwhile: to 8 from 30 MB/s."""
+    """It seldom raises the quota while others lower it: the writer had 8 instead of 30 MB/s."""
     steady = Client(Params(8 << 20, 64 << 10, 2 * MS))
     writer = Client(REST, size=128 << 10, depth=64, write=True, think=2000, shares=True)
     rare = Client(Params(1 << 20, 64 << 10, 1_500_000),
@@ -43,7 +43,7 @@ def test_a_flow_with_few_requests_and_a_short_latency_does_not_lower_the_quota(e
     assert got.clients[0].late < got.clients[0].conforming / 100
 
 
-# A disk of a cloud, of 5000 operations and 200 MB a second; and a fast drive without a queue.
+# A cloud disk with 5000 operations and 200 MB a second; and a fast drive without a queue.
 SLOW = Plain(128, 2 * MS, 5 * MS, SECOND // 5000, 1024 * SECOND // (200 << 20))
 FAST = Plain(64, 60_000, 150_000, SECOND // 400_000)
 
@@ -55,7 +55,7 @@ FAST = Plain(64, 60_000, 150_000, SECOND // 400_000)
 def test_a_reader_that_always_has_requests_in_flight_leaves_others_the_drive(
     drive, rate, latency, size,
 ):
-    """It is behind its pace, as it reserved a quarter more: others had 1 of 20 or 1555 MB/s."""
+    """It reserved 5/4 of its rate, so it is behind its pace: others had 1 of 20 or 1555 MB/s."""
     others = Client(REST, size=size, depth=64, think=2000, shares=True)
     alone = run([others], FLASH, 10, drive=drive)
     both = run([in_steps(rate, latency, 20), others], FLASH, 20, drive=drive)
@@ -65,7 +65,7 @@ def test_a_reader_that_always_has_requests_in_flight_leaves_others_the_drive(
 
 
 def times(rate, seconds, habit):
-    """When requests arrive, at a rate of their own."""
+    """Yield arrival times at a rate, in equal or random intervals."""
     rng, now = random.Random(5), 0
     while now < seconds * SECOND:
         yield now
@@ -97,7 +97,10 @@ def test_a_reader_that_asks_for_most_of_its_reservation_leaves_others_the_drive(
                          ids=["slow", "fast"])
 @pytest.mark.parametrize("size", [4096, 128 << 10])
 def test_a_closed_loop_has_what_it_reserved_of_what_it_could_have(drive, took, depth, part, size):
-    """Also if others loaded the drive from the beginning on, and are served as much as is left."""
+    """It has its bandwidth even if others loaded the drive before.
+
+    They have the rest of the drive.
+    """
     rate = int(part * depth * SECOND / took)
     others = Client(REST, size=size, write=size > 4096, depth=32, think=2000, shares=True)
     alone = run([others], FLASH, 10, drive=drive)
@@ -109,14 +112,14 @@ def test_a_closed_loop_has_what_it_reserved_of_what_it_could_have(drive, took, d
 
 @pytest.mark.parametrize("depth", [4, 8])
 def test_a_closed_loop_that_could_have_its_bandwidth_keeps_it(depth):
-    """It is as much behind its pace, but since others have requests in flight."""
+    """It is just as far behind its pace, but because others have requests in flight."""
     loop = Client(Params(depth * 250 * 4096, 64 << 10, 30 * MS), depth=depth, think=2000)
     others = Client(REST, depth=64, think=2000, shares=True)
     assert run([loop, others], FLASH, 20, drive=SLOW).clients[0].ios > 0.95 * depth * 250 * 20
 
 
 def later(client, clients, knobs, first, last, **of):
-    """What a client has, and how many of its conforming requests are late, from `first` s on."""
+    """Return bytes, late and conforming requests of a client between `first` and `last` s."""
     before, after = (run(clients, knobs, each, **of).clients[client] for each in (first, last))
     return (after.bytes - before.bytes, after.late - before.late,
             after.conforming - before.conforming)
@@ -131,7 +134,7 @@ def later(client, clients, knobs, first, last, **of):
 ], ids=["flash", "flash, deep", "disk, sequential", "disk, random"])
 @pytest.mark.parametrize("stall", [SECOND * 3 // 10, SECOND * 9 // 10])
 def test_a_stall_of_the_device_is_soon_forgotten(drive, clients, knobs, stall):
-    """A writer had 1 instead of 30 MB/s after it, and 7 instead of 160, for a minute and longer."""
+    """After it a writer had 1 instead of 30 MB/s, or 7 instead of 160, for a minute or longer."""
     as_before, *_ = later(1, clients, knobs, 15, 20, drive=drive)
     after, *_ = later(1, clients, knobs, 35, 40, drive=Stalls(drive, 20 * SECOND, stall))
     assert after > as_before / 2
@@ -144,10 +147,10 @@ def test_a_stall_of_the_device_is_soon_forgotten(drive, clients, knobs, stall):
     (SECOND // 100_000, 30, 500, 2 * MS, True),
 ], ids=["credits, writes", "neighbour, reads", "heat, reads", "heat, writes"])
 def test_surplus_comes_back_after_a_device_was_slow_by_itself(each, slower, rate, latency, write):
-    """Half a minute of it: that requests were late meanwhile, whatever surplus had, tells nothing.
+    """The device is slow for half a minute: late requests tell nothing of surplus meanwhile.
 
-    Others had the default reservation, or a tenth of what they had before, for many minutes; reads
-    on a drive that was hot came back before, too.
+    For many minutes others had the default reservation only, or a tenth of what they had before.
+    Reads on a drive that was hot recovered before this change, too.
     """
     drive = Plain(64, min(each, latency // 20), latency // 20, each)
     slow = replace(drive, slower=slower, slow_at=20 * SECOND, fast_at=50 * SECOND)
@@ -164,9 +167,10 @@ def test_surplus_comes_back_after_a_device_was_slow_by_itself(each, slower, rate
 
 @pytest.mark.parametrize("write", [False, True], ids=["reads", "writes"])
 def test_a_disk_has_all_it_takes_beside_stalls_that_it_cannot_make_up_for(write):
-    """Of 300 ms each 10 s: what has a latency of 100 ms is late in them, whatever is in flight.
+    """Stalls of 300 ms each 10 s: requests with a latency of 100 ms are late by them in any case.
 
-    A disk that queues had one request at a time, and others 202 instead of 1,535 of 1,678 reads/s.
+    A disk with a queue had one request in flight, and others had 202 instead of 1,535 of 1,678
+    reads/s.
     """
     reader = Client(Params(20 * 5120, 65536, 100 * MS), times=poisson(20, 60))
     others = Client(REST, depth=32, think=2000, write=write, region=2, shares=True)
@@ -181,7 +185,7 @@ def test_a_disk_has_all_it_takes_beside_stalls_that_it_cannot_make_up_for(write)
 @pytest.mark.parametrize(("after", "stall"), [(64 << 20, 100 * MS), (200 << 20, 500 * MS)], ids=str)
 @pytest.mark.parametrize("rate", [50, 500])
 def test_a_drive_that_stalls_as_others_write_keeps_what_is_promised(rate, after, stall):
-    """Each late request counts, in a pause of the writer too: up to one in ten was late."""
+    """Each late request counts, also during a pause of the writer: up to one in ten was late."""
     _, late, conforming = later(0, [in_steps(rate, 10 * MS, 240), DEEP_WRITER], FLASH, 120, 240,
                                 drive=Stalls("tlc", SECOND, stall, after))
     assert 0 < late <= conforming * 0.015
@@ -189,10 +193,10 @@ def test_a_drive_that_stalls_as_others_write_keeps_what_is_promised(rate, after,
 
 @pytest.mark.parametrize("client", [DEEP_WRITER, DEEP], ids=["writes", "reads"])
 def test_each_burst_of_surplus_has_as_much_of_a_flash_drive(client):
-    """That all of them were served for 3 s is not why there was none for 3 s.
+    """Surplus was served for 3 s: this is not the reason that it had no requests in the next 3 s.
 
-    They counted as behind their pace by a latency, and lowered the limits by half each time: the
-    last one had 18 instead of 44 MB/s, or 238 instead of 370.
+    Pools counted as behind their pace by a latency, and lowered the limits by half each time: the
+    last burst had 18 instead of 44 MB/s, or 238 instead of 370.
     """
     clients = beside_bursts(client, (500, 2 * MS), 24, 3 * SECOND)
     got = run(clients, FLASH, 24, drive="tlc").clients
@@ -201,10 +205,10 @@ def test_each_burst_of_surplus_has_as_much_of_a_flash_drive(client):
 
 
 def test_a_disk_that_queues_has_more_than_one_request_though_some_were_late():
-    """None takes longer than the longest of late: of one seed bursts had 1.2 MB/s.
+    """No request takes longer than the longest recent one: with one seed bursts had 1.2 MB/s.
 
-    Nor is the disk taken for a device that does not seek, as it has reads of few tracks within a
-    turn.
+    Nor is the disk taken for a device that does not seek because it serves reads of a few tracks
+    within a revolution.
     """
     deep = replace(DEEP, depth=32)
     runs = [run(beside_bursts(deep, (24, 60 * MS), 60, 2 * SECOND, seed), HTBS, 60,
@@ -217,7 +221,7 @@ def test_a_disk_that_queues_has_more_than_one_request_though_some_were_late():
 
 @pytest.mark.parametrize("sequential", [False, True])
 def test_reads_do_not_keep_the_quota_of_a_disk_where_it_is(sequential):
-    """Of two groups that ask for more than they reserved none judges it; reads have no limit."""
+    """Neither of two groups that submit more than they reserved judges it. Reads have no limit."""
     small = Params(4096 * 5, 65_536, 500 * MS)
     size = 65_536 if sequential else 4096
     clients = [Client(small, depth=32, region=1, sequential=True, size=65_536),

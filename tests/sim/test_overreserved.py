@@ -9,7 +9,7 @@ from tests.sim.loads import REST, VIRTUAL_DISKS, in_steps, poisson
 from tests.sim.sim import HTBS, MS, Client, Plain, run
 from tests.sim.test_volume import FEW, KNOBS, beside
 
-# More than twice what the drive of the lab reads.
+# More than twice what the lab's drive can read.
 ALL = Client(Params(1 << 30, 1 << 20, 5 * MS), size=64 << 10, depth=64, think=2000)
 
 
@@ -18,9 +18,10 @@ ALL = Client(Params(1 << 30, 1 << 20, 5 * MS), size=64 << 10, depth=64, think=20
     [ALL, beside(REST, size=64 << 10)],
 ], ids=["one", "two", "with a long latency", "beside others"])
 def test_a_reservation_of_more_than_the_drive_makes_no_other_late(others):
-    """Nine of ten requests of the other group were; the drive is used as before.
+    """Nine of ten requests of the other group were late; the drive is used as much as before.
 
-    Until the rule knows, 506 to 584 are late, with seeds 1 to 5; after two seconds none is.
+    Until the scheduler has learned that, 506 to 584 are late, with seeds 1 to 5; after two seconds
+    none is.
     """
     load = [in_steps(500, 2 * MS, 60), *others]
     first, both = (run(load, KNOBS, each, drive="tlc") for each in (2, 60))
@@ -43,7 +44,7 @@ def test_the_more_a_group_reserves_the_less_is_it_owed(rate, knobs):
 
 @pytest.mark.parametrize("depth", [1, 4])
 def test_what_a_volume_has_beyond_one_reservation_another_one_gets(depth):
-    """The reader had 5 % of what it reserved beside one with many requests at a time."""
+    """The reader had 5 % of its reservation beside a reader with many requests in flight."""
     few, many = (Client(Params(rate * 4096, 64 << 10, 30 * MS), depth=at_a_time, think=2000)
                  for rate, at_a_time in ((100, depth), (400, 64)))
     both = run([few, many], KNOBS, 60, drive=replace(FEW, burst=0))
@@ -53,7 +54,7 @@ def test_what_a_volume_has_beyond_one_reservation_another_one_gets(depth):
 
 @pytest.mark.parametrize("write", [False, True])
 def test_what_all_share_makes_no_other_late_for_ever(write):
-    """The default reservation and another one are more than the volume has, by a fiftieth."""
+    """The default reservation and another one together exceed the volume by a fiftieth."""
     reader = in_steps(50, 30 * MS, 240)
     both = run([reader, beside(REST, write=write)], KNOBS, 240, drive=FEW)
     assert both.clients[0].late < 0.3 * both.clients[0].conforming
@@ -61,7 +62,7 @@ def test_what_all_share_makes_no_other_late_for_ever(write):
 
 
 def test_a_reader_that_asks_for_less_than_it_reserved_is_not_relaxed():
-    """It is behind its pace as it always has requests in flight, and makes no other slow."""
+    """It always has requests in flight, so it is behind its pace, but it slows no other down."""
     drive = Plain(128, 2 * MS, 5 * MS, SECOND // 5000)
     reader = Client(Params(875 * 4096, 64 << 10, 30 * MS),
                     times=range(0, 60 * SECOND, SECOND // 833))
@@ -69,7 +70,7 @@ def test_a_reader_that_asks_for_less_than_it_reserved_is_not_relaxed():
 
 
 def test_a_reservation_is_kept_again_once_others_have_ended():
-    """It is relaxed no longer than it is behind."""
+    """A flow is relaxed no longer than it is behind its pace."""
     half = Client(Params(250 << 20, 1 << 20, 10 * MS), size=64 << 10, depth=64, think=2000)
     other = replace(half, end=20 * SECOND)
     after = beside(REST, size=64 << 10, begin=20 * SECOND)

@@ -19,7 +19,7 @@ from tests.unit.strategies import part
 def test_a_stream_keeps_its_locality_beside_a_scattered_writer():
     """A write counts three times, so the stream has three quarters of what the reader leaves.
 
-    How much the quota finds that may be written is a matter of chance, so that is a mean.
+    How much the quota lets the writer write is a matter of chance, so the mean is checked.
     """
     outcomes = [run(queueing_disk(60), drive="nearline", seed=seed) for seed in range(1, 25)]
     for reader, writer, stream in (outcome.clients for outcome in outcomes):
@@ -40,7 +40,7 @@ def test_a_writer_in_sequence_has_its_share_beside_a_stream():
 
 
 def test_a_writer_that_is_held_back_has_its_turn():
-    """A group reads two blocks a second, for which the quota holds the writer back."""
+    """A group reads two blocks a second, and the quota holds back the writer for these."""
     rare = Client(Params(40_000, 8192, 500 * MS), times=poisson(2, 60), region=30)
     streams = [Client(REST, **STREAMS), Client(REST, **STREAMS, write=True)]
     outcome = run([rare, *streams], seconds=60, drive="nearline")
@@ -51,7 +51,7 @@ def test_a_writer_that_is_held_back_has_its_turn():
 
 @pytest.mark.parametrize("depth", [4, 32])
 def test_what_clients_share_holds_none_of_them_back(depth):
-    """Else the one that had a conforming request last is not limited, and the others are."""
+    """Otherwise all but the one with the last conforming request would be limited."""
     writers = [Client(REST, size=131_072, write=True, shares=True),
                Client(REST, size=65_536, depth=depth, write=True, shares=True, region=3)]
     outcome = run(writers, seconds=40)
@@ -61,7 +61,7 @@ def test_what_clients_share_holds_none_of_them_back(depth):
 
 @pytest.mark.parametrize("seed", range(part(40)))
 def test_without_reservations_no_request_waits_for_long(seed):
-    """Whatever they are. Eight of these 40 sets had a request that waited until it had expired."""
+    """Random loads. In eight of these 40 sets a request waited until it had expired."""
     rng = random.Random(f"nothing reserved {seed}")
     drive, clients = draw(rng), []
     for place in range(rng.choice((2, 3))):
@@ -74,7 +74,10 @@ def test_without_reservations_no_request_waits_for_long(seed):
 
 @pytest.mark.parametrize("members", [1, 4])
 def test_a_pool_has_one_part_in_an_overload(members):
-    """As each client with as much reserved, however many share it; and these share it equally."""
+    """The pool gets as much as a single client that reserves the same.
+
+    Its members share it equally.
+    """
     promise = Params(150_000, 16384, 300 * MS)
     habits = {"depth": 16}
     clients = [Client(promise, shares=True, region=2 * i, **habits) for i in range(members)]
@@ -88,9 +91,10 @@ def test_a_pool_has_one_part_in_an_overload(members):
 
 
 def test_what_groups_without_a_reservation_share_makes_no_other_late():
-    """On disks that read about 1 MiB/s at random, which is what they share, beside a slow reader.
+    """Eight disks that read about 1 MiB/s at random, as much as the default reservation.
 
-    Of these eight one reads a little more, one three quarters of it; the others 0.81 to 0.95.
+    Of the eight, one reads a little more than that, one three quarters of it, and the others 0.81
+    to 0.95.
     """
     parts = []
     for drive in islice(fast_disks(random.Random(11)), 8):
@@ -105,7 +109,7 @@ def test_what_groups_without_a_reservation_share_makes_no_other_late():
 
 
 def fast_disks(rng: random.Random) -> Iterator[Disk]:
-    """Drawn disks with 10,000 rpm, without command queueing."""
+    """Yield drawn disks with 10,000 rpm and without command queueing."""
     while True:
         drive = draw_plain(rng, depth=1)
         if drive.rpm == 10_000:
@@ -125,7 +129,7 @@ def test_an_overload_takes_no_reservation_away_for_long_after_it():
 
 
 def test_a_flow_whose_next_request_is_pending_keeps_the_device_for_its_share():
-    """A reader with one request at a time, beside a deep one, and three that are owed theirs."""
+    """A reader with one request in flight, beside a deep one, and three that are owed theirs."""
     reader, deep = (Client(REST, depth=depth, region=depth, shares=True) for depth in (1, 32))
     owed = [Client(Params(20 * 4096, 8192, 150 * MS), times=poisson(18, 60), region=8 + 2 * i)
             for i in range(3)]

@@ -43,7 +43,7 @@ from tests.unit.strategies import part
 
 @pytest.fixture(scope="module")
 def always_choosing(tmp_path_factory) -> Path:
-    """choose.c without its shortcut for the only flow with requests pending."""
+    """Return choose.c without its shortcut for a single backlogged flow."""
     shortcut = Mutant("", "", "", "htbs_policy_choose_only", "if (policy->seeks ||",
                       "if (policy || policy->seeks ||")
     path, text = shortcut.find(ROOT)
@@ -54,7 +54,7 @@ def always_choosing(tmp_path_factory) -> Path:
 
 @pytest.mark.parametrize("seed", range(16))
 def test_the_only_flow_is_served_as_if_there_were_a_choice(seed, always_choosing):
-    """To the request, in all that a run tells: a reader in time beside others that come and go."""
+    """The outcome is the same to the byte, for readers and writers that come at different times."""
     rng = random.Random(seed)
     clients = [rng.choice(FLASH_READ + FLASH_WRITE) for _ in range(rng.randint(1, 3))]
     clients = [replace(client, begin=rng.randrange(SECOND // 2), depth=rng.choice([1, 2, 32]),
@@ -78,9 +78,10 @@ def test_pair_keeps_bandwidth_and_latency():
 
 @pytest.mark.parametrize("seed", [1, 4, 6])
 def test_steady_readers_do_not_thrash(seed):
-    """The pair, asking for what is reserved: what the two are owed does not grow by turns.
+    """The pair submits what it reserved, and the two readers' backlogs do not grow by turns.
 
-    Two positionings may take longer than the 50 ms of one: 1 in 50 of these is late at most.
+    Two positionings may take longer than the 50 ms of app1: at most 1 in 50 of its requests is
+    late.
     """
     outcome = run(apart([steady(client, 120) for client in PAIR]), seconds=120, seed=seed)
     assert all(client.late <= client.conforming / 50 for client in outcome.clients)
@@ -89,9 +90,9 @@ def test_steady_readers_do_not_thrash(seed):
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_reservation_is_possible_until_it_is_known_not_to_be(seed):
-    """The sequential reader has its first requests in time, too, beside a random writer.
+    """The sequential reader's first requests are in time, too, beside a random writer.
 
-    None of 1,000 is late, with seeds 1 to 16; none may be.
+    None of 1,000 is late, with seeds 1 to 16, and none may be.
     """
     app2 = run(neighbour(5), seconds=5, seed=seed).clients[0]
     assert app2.late == 0
@@ -99,7 +100,7 @@ def test_a_reservation_is_possible_until_it_is_known_not_to_be(seed):
 
 
 def test_random_writes_into_a_cache_make_few_late():
-    """On disks drawn at random, with a volatile cache: what they take there reads wait for."""
+    """Drawn disks with a volatile cache: reads wait while the disk destages cached writes."""
     rng = random.Random(1)
     drives = [drive for drive in (draw(rng) for _ in range(200))
               if drive.write_cache and not drive.clean_writes]
@@ -111,9 +112,9 @@ def test_random_writes_into_a_cache_make_few_late():
 
 
 def test_while_a_disk_is_unknown_random_writes_make_few_late():
-    """40 on 30 drives in the first five seconds, 60 at most; then none in five, 2 at most.
+    """At most 60 requests on 30 drives are late in the first five seconds, and 2 in the next five.
 
-    On other 30, and with another seed, that is 5 to 122, and 0 or 1.
+    It is 40, and then none. On 30 other drives, and with another seed, it is 5 to 122, and 0 or 1.
     """
     rng, load = random.Random(13), LOADS["neighbour"]
     drives = [draw(rng) for _ in range(30)]
@@ -124,7 +125,7 @@ def test_while_a_disk_is_unknown_random_writes_make_few_late():
 
 
 def test_random_readers_get_all_they_ask_for():
-    """mixed-disk: every reservation is kept, with 12 MB/s or more in all."""
+    """mixed-disk: every reservation is kept, and the total is 12 MB/s or more."""
     outcome = run(MIXED, HTBS, seconds=120)
     for client, rate in zip(MIXED, outcome.rates(), strict=True):
         assert rate >= 0.999 * min(client.rate or client.promise.bw, client.promise.bw)
@@ -133,7 +134,10 @@ def test_random_readers_get_all_they_ask_for():
 
 
 def test_a_run_ends_with_time_to_spare():
-    """So a batch of a reader beside a random writer goes by position: else that has 4.15 MB/s."""
+    """So a reader's batch beside a random writer is served by position.
+
+    Otherwise the writer has 4.15 MB/s.
+    """
     outcomes = [run([steady_reader(120), scattered_writer()], HTBS, 120, seed)
                 for seed in range(1, 7)]
     assert fmean(outcome.rates()[1] for outcome in outcomes) >= 4.27e6
@@ -141,9 +145,10 @@ def test_a_run_ends_with_time_to_spare():
 
 
 def test_a_batch_of_what_is_owed_goes_nearest_first():
-    """All over the disk: with heads in the order of deadlines these get 9.8 and 8.9 MB/s.
+    """The loads cover the whole disk.
 
-    If runs of sequential readers ended with time to spare the first would get 10.3 MB/s.
+    With heads in the order of deadlines the totals are 9.8 and 8.9 MB/s. If runs of sequential
+    readers ended with time to spare, the first total would be 10.3 MB/s.
     """
     mixed = run(apart(MIXED), HTBS, seconds=120)
     assert mixed.total >= 10_500_000
@@ -158,7 +163,10 @@ def test_a_batch_of_what_is_owed_goes_nearest_first():
     {"depth": 1}, {"depth": 16},
 ], ids=str)
 def test_an_impossible_reservation_gives_up_its_deadlines(habits):
-    """5.3: seven groups reserve more than any disk does; the other four lose nothing by that."""
+    """5.3: seven groups reserve more than any disk has.
+
+    The other four lose nothing because of that.
+    """
     clients = unlimited(**habits)
     outcome = run(clients, HTBS)
     for client, rate in list(zip(clients, outcome.rates(), strict=True))[7:]:
@@ -167,10 +175,10 @@ def test_an_impossible_reservation_gives_up_its_deadlines(habits):
 
 @pytest.mark.parametrize("rate", [10, 30])
 def test_an_impossible_reservation_that_asks_for_little_is_in_time(rate):
-    """It has all that a possible one has, though a burst of it once had to wait.
+    """It is served as well as a possible one, even though a burst of it once had to wait.
 
-    More is reserved than a disk reads at random. The burst keeps requests of the group pending for
-    a while, which says nothing of what it asks for.
+    The reservation is more than a disk reads at random. The burst keeps requests of the group
+    pending for a while, which does not mean that the group submits much.
     """
     burst = [10 * SECOND + i for i in range(30)]
     arrivals = sorted([*range(0, 118 * SECOND, SECOND // rate), *burst])
@@ -193,7 +201,7 @@ def test_admitted_sets_are_on_time(greedy, bunch):
 
 @pytest.mark.parametrize("clients", [OVERLOAD_RANDOM, OVERLOAD_MIXED])
 def test_no_wait_in_an_overload_is_much_longer_than_the_mean(clients: list[Client]):
-    """A sweep that passes a request, and the time that half a second's lead takes to make up."""
+    """A request waits longer if a sweep passes it, or until a lead of half a second is made up."""
     outcome = run(clients, HTBS, 120)
     for client, got in zip(clients, outcome.clients, strict=True):
         mean = client.depth * 120 * SECOND / got.ios
@@ -202,7 +210,7 @@ def test_no_wait_in_an_overload_is_much_longer_than_the_mean(clients: list[Clien
 
 @pytest.mark.parametrize("clients", [OVERLOAD_RANDOM, OVERLOAD_MIXED])
 def test_overload_is_shared_in_proportion(clients):
-    """overload: each gets the same part of its reservation, and the disk no less than before."""
+    """overload: each gets the same part of its reservation; the paper's rule moves little more."""
     paper, outcome = run(clients, PAPER, seconds=120), run(clients, HTBS, seconds=120)
     parts = [rate / client.promise.bw
              for client, rate in zip(clients, outcome.rates(), strict=True)]
@@ -213,7 +221,7 @@ def test_overload_is_shared_in_proportion(clients):
 
 @pytest.mark.parametrize("clients", OVERLOAD_LOOPS.values(), ids=OVERLOAD_LOOPS)
 def test_an_overload_of_closed_loops_is_shared_in_proportion(clients):
-    """Though no request is late, and a client with one request at a time is seldom backlogged."""
+    """No request is late, and a client with one request in flight is seldom backlogged."""
     outcome = run(clients, HTBS)
     parts = [rate / client.promise.bw
              for client, rate in zip(clients, outcome.rates(), strict=True)]
@@ -223,7 +231,7 @@ def test_an_overload_of_closed_loops_is_shared_in_proportion(clients):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_an_overload_on_any_disk_is_shared_in_proportion(seed):
-    """Readers of any depth, in sequence or at random, that reserve more than a drawn disk does."""
+    """Readers of any depth, sequential or random, that reserve more than a drawn disk can do."""
     disk, readers = overload_on_a_disk(seed)
     outcome = run(readers, seconds=40, drive=disk)
     parts = [rate / reader.promise.bw
@@ -232,9 +240,10 @@ def test_an_overload_on_any_disk_is_shared_in_proportion(seed):
 
 
 def test_a_small_reservation_is_kept_in_an_overload_of_closed_loops():
-    """A group that asks for little is in time beside readers that catch up with their paces.
+    """A group that submits little is in time beside readers that catch up with their paces.
 
-    Of 245 requests 0 to 9 are late, 1 in 61 with seeds 1 to 8: 1 in 20 at most, 1 in 30 of all.
+    With seeds 1 to 8, 0 to 9 of 245 requests are late, 1 in 61 overall. The bounds are 1 in 20 per
+    seed and 1 in 30 overall.
     """
     readers = [Client(Params(110_000, 8192, 200 * MS), region=0, span=36 * REGION)] * 3
     small = Client(Params(40_960, 8192, 100 * MS), times=poisson(5, 60), region=20)
@@ -248,7 +257,7 @@ def test_a_small_reservation_is_kept_in_an_overload_of_closed_loops():
 @pytest.mark.parametrize("load", [OVERLOAD_RANDOM, *OVERLOAD_LOOPS.values()],
                          ids=["deep", *OVERLOAD_LOOPS])
 def test_recovery(load):
-    """The overload ends when the backlog is served; from there on nothing is late."""
+    """The overload ends once the backlog is served, and no request is late after that."""
     calm = [Client(Params(819_200, 65536, 200 * MS), sequential=True, region=31),
             Client(Params(100_000, 8192, 100 * MS), rate=60_000, begin=23 * SECOND, region=34)]
     outcome = run([*until(load, 20), *calm], HTBS)
@@ -259,14 +268,17 @@ def test_recovery(load):
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_an_overload_ends_though_the_rest_takes_most_of_the_disk(seed):
-    """A third group is too much for six seconds; what the others reserve the disk just does."""
+    """A third group is too much for six seconds.
+
+    The disk can just keep the reservations of the other two.
+    """
     outcome = run(after_an_overload(60), HTBS, seconds=60, seed=seed)
     assert outcome.whole.overloads == 1
     assert outcome.whole.overload_end < 29 * SECOND
 
 
 def test_a_crowd_needs_no_mode_of_its_own():
-    """Seven readers within 100 ms each: as fast as by the paper's rule, 1 in 1000 late."""
+    """Seven readers within 100 ms each: 0.9 of the paper's throughput or more, 1 in 1000 late."""
     paper, outcome = (run(crowd(7), knobs, drive="nearline") for knobs in (PAPER, HTBS))
     assert outcome.total >= 0.9 * paper.total
     assert outcome.late() <= sum(each.conforming for each in outcome.clients) / 1000
@@ -274,10 +286,11 @@ def test_a_crowd_needs_no_mode_of_its_own():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_relaxed_flows_keep_the_drive_busy(seed):
-    """Requests in flight have as much time as pending ones, also when many were late at first.
+    """Requests in flight have as much time as pending ones, even if many were late at first.
 
-    Late ones raise the margin before a reservation is known to be impossible. If requests in flight
-    had their latencies, six readers on one of these disks would have a tenth of what one has.
+    Late requests raise the margin before a reservation is known to be impossible. If requests in
+    flight had the flow's latency as their deadline, six readers on one of these disks would have a
+    tenth of the throughput of one.
     """
     disk = draw(random.Random(seed))
     readers, depth = 2 + seed, (1, 2, 4, 8, 16)[seed % 5]
@@ -291,7 +304,7 @@ def test_relaxed_flows_keep_the_drive_busy(seed):
 def test_flash():
     """A reader within 1 ms beside deep readers; together they have 75 % of the drive.
 
-    Of 17,500 requests 0 to 5 are late with seeds 1 to 8; ten at most.
+    With seeds 1 to 8, 0 to 5 of 17,500 requests are late; at most ten may be.
     """
     outcome = run(FLASH_READ, HTBS, FLASH_SECONDS, drive="tlc")
     assert outcome.clients[0].conforming > 17_000
@@ -301,7 +314,7 @@ def test_flash():
 
 @pytest.mark.parametrize("name", LOADS)
 def test_drives_it_was_not_tuned_for(name):
-    """On eight drives drawn at random, one request at a time: bandwidth, and 1 in 1000 late."""
+    """Bandwidth is kept and 1 in 1000 late on eight drawn drives that have no queue."""
     rng = random.Random(11)
     for _ in range(8):
         drive = draw_plain(rng, depth=1)
@@ -313,10 +326,10 @@ def test_drives_it_was_not_tuned_for(name):
 
 
 def test_a_reader_that_others_writes_delay_is_still_expected():
-    """A disk destages what it has cached before it reads, which looks like the reads' own time.
+    """A disk destages cached writes before it reads, so its reads seem to be slow by themselves.
 
-    The reservation looks impossible then, but as the reader asks for little it is still expected,
-    and others' writes are limited.
+    The reservation then looks impossible. But because the reader submits little, its requests are
+    still expected, and writes of others are limited.
     """
     drive = Disk(rpm=7200, size=5_728_932_337_288, rate=153_732_226, heads=16, track_seek=639_642,
                  mean_seek=7_473_934, command=217_765, cache=2 << 20, segments=32, depth=16,
@@ -329,7 +342,7 @@ def test_a_reader_that_others_writes_delay_is_still_expected():
 
 
 def test_the_run_of_a_reader_that_cannot_be_kept_ends_in_time():
-    """5.3: seven readers that reserved what no disk has make four random ones late on no drive."""
+    """5.3: seven readers with an impossible reservation make no request of the other four late."""
     load, rng = LOADS["unlimited, 7 + 4 (5.3)"], random.Random(1)
     drives = [draw(rng) for _ in range(9)]
     late = [load.late(run(load.clients, HTBS, 60, 1, drive), drive)[0] for drive in drives]
@@ -338,7 +351,7 @@ def test_the_run_of_a_reader_that_cannot_be_kept_ends_in_time():
 
 @pytest.mark.parametrize("name", ["reader, four readers", "reader, writer"])
 def test_flash_drives_it_was_not_tuned_for(name):
-    """On flash drives drawn at random, a reader with one request at a time gets its bandwidth."""
+    """On drawn flash drives a reader with one request in flight gets its bandwidth."""
     rng = random.Random(1)
     for _ in range(3):
         drive = draw_plain_flash(rng)
@@ -349,7 +362,7 @@ def test_flash_drives_it_was_not_tuned_for(name):
 
 
 def test_surplus_of_writes_is_little_on_a_slow_flash_drive():
-    """One die programs a few MB/s: a reader has its bandwidth, and 1 in 100 is late at most."""
+    """One die programs a few MB/s: a reader has its bandwidth, and at most 1 in 100 is late."""
     late = conforming = 0
     for drive in islice(slow_flash(random.Random(1)), 12):
         load = FLASH_LOADS["reader, random writer"](drive)
@@ -368,7 +381,7 @@ def slow_flash(rng: random.Random) -> Iterator[Flash]:
 
 @pytest.mark.parametrize("depth", [1, 4])
 def test_surplus_is_not_held_back_for_a_pace_out_of_reach(depth):
-    """A reader asks for too few requests at a time: the others lose nothing by its reservation."""
+    """A reader has too few requests in flight for its bandwidth; others lose nothing by that."""
     drive = draw_plain_flash(random.Random(1))
     beside = FLASH_READ[1:]
     none, most = (

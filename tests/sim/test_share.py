@@ -21,7 +21,7 @@ RANDOM = Params(20_000, 8192, SECOND)
 
 
 def test_a_disk_that_reorders():
-    """ncq-disk: weights of 1 and 200 for a writer and a reader with equal reservations.
+    """ncq-disk: a writer and a reader with equal reservations and weights of 1 and 200.
 
     The writer gets next to nothing beyond the 1 MB/s that both have reserved, and the reader of
     small blocks is no later than without weights.
@@ -45,9 +45,9 @@ def test_a_disk_that_reorders():
     (RANDOM, {"depth": 4}),
 ], ids=["sequential", "synchronous", "random"])
 def test_readers(promise: Params, client: dict, given: tuple[int, int]):
-    """Also for readers that think between two reads, for which the disk is kept idle.
+    """This holds for readers that think between two reads, too, for which the disk is idled.
 
-    Device time is what is shared. A random reader with longer runs moves more in the same time.
+    Device time is shared. A random reader with longer runs moves more bytes in the same time.
     """
     readers = [Client(promise._replace(weight=weight), **client) for weight in given]
     one, other = (rate - promise.bw for rate in run(readers).rates())
@@ -64,7 +64,7 @@ BESIDE = {
 @pytest.mark.parametrize("weights", [(100, 100), (300, 100), (100, 300)], ids=str)
 @pytest.mark.parametrize("neighbour", BESIDE)
 def test_a_random_reader_with_one_request_at_a_time_has_its_share(drive, weights, neighbour):
-    """Of device time, beside a neighbour that always has requests pending; and so has that."""
+    """Of device time, beside a neighbour that is always backlogged, which has its share, too."""
     reader = Client(LITTLE._replace(weight=weights[0]), **ALL_OVER)
     other = Client(LITTLE._replace(weight=weights[1]), **BESIDE[neighbour])
     alone = [run([each], seconds=20, drive=drive).total for each in (reader, other)]
@@ -75,7 +75,7 @@ def test_a_random_reader_with_one_request_at_a_time_has_its_share(drive, weights
 
 
 def test_readers_with_one_request_at_a_time_share_a_drive_that_queues():
-    """Those that have as much as others are not served one by one."""
+    """A flow that had as much as the others does not keep the device to itself."""
     reader = Client(LITTLE, **ALL_OVER)
     outcome = run([reader] * 8, seconds=20, drive="nearline")
     assert outcome.total > 2 * run([reader], seconds=20, drive="nearline").total
@@ -83,7 +83,7 @@ def test_readers_with_one_request_at_a_time_share_a_drive_that_queues():
 
 
 def beside_a_database(drive: str, weight: int, *others: str) -> dict:
-    """What each waits at most, s, and has, bytes/s."""
+    """Return the longest wait, s, and the bytes/s of each client, by name."""
     outcome = run(database_and(drive, weight, *others), seconds=40, drive=drive)
     assert outcome.clients[0].late <= 2
     return {name: (client.wait_max / SECOND, rate)
@@ -96,9 +96,9 @@ def beside_a_database(drive: str, weight: int, *others: str) -> dict:
 @pytest.mark.parametrize("others", [
     ("stream", "deep"), ("reader", "stream", "deep"), ("deep", "bursts")], ids=" ".join)
 def test_a_reservation_beyond_a_share_takes_no_share_of_others(drive, weight, others):
-    """Of flows that are idle between two requests, or bursts: they begin where others are.
+    """Flows that are idle between two requests or bursts resume at the virtual time of the others.
 
-    Not where the database is, which its reservation gives more than its share.
+    They do not resume at that of the database, whose reservation gives it more than its share.
     """
     had = beside_a_database(drive, weight, *others)
     assert max(wait for wait, _ in had.values()) < 3.5
@@ -114,7 +114,7 @@ def test_a_reservation_beyond_a_share_takes_no_share_of_others(drive, weight, ot
     ("stream", "writer"), ("reader", "deep", "writer"), ("deep", "writer", "bursts"),
     ("deep", "writer", "reader later"), ("deep", "writer", "deep later")], ids=" ".join)
 def test_a_writer_that_the_quota_holds_back_saves_up_nothing(drive, weight, others):
-    """Others neither wait for what it lacks, nor begin where it is."""
+    """Others do not wait for the share that it lacks, and do not begin at its virtual time."""
     had = beside_a_database(drive, weight, *others)
     del had["writer"]
     assert max(wait for wait, _ in had.values()) < 3.5
@@ -122,22 +122,22 @@ def test_a_writer_that_the_quota_holds_back_saves_up_nothing(drive, weight, othe
 
 @pytest.mark.parametrize("neighbour", ["stream", "deep"])
 def test_what_goes_in_place_of_a_held_write_is_no_surplus(neighbour):
-    """A run that begins with what the database is owed ends with it, as always."""
+    """A run that begins with a request owed to the database ends with the owed ones, as always."""
     had = beside_a_database("hd080hj", 1, neighbour, "writer")
     assert had["database"][1] < 1.1 * 120_000
 
 
 def test_a_flow_that_is_idle_within_the_device_saves_up_nothing():
-    """The reader has all of its requests in flight at times: then others had what it could not use.
+    """At times all requests of the reader are in flight: others then have the share it cannot use.
 
-    Later another one begins, and with it the reader would have the drive alone for seconds.
+    If it saved up that share it would have the drive alone for seconds when another flow begins.
     """
     had = beside_a_database("nearline", 100, "deep", "writer", "reader later")
     assert had["deep"][0] < 0.5
 
 
 def test_a_flow_that_begins_later_begins_where_others_are():
-    """Not where a writer is that the quota holds back: it would have the drive for seconds."""
+    """It would have the drive for seconds if it began at the virtual time of a held-back writer."""
     database = Client(Params(250_000, 16_384, 100 * MS, weight=100), depth=4, rate=125_000,
                       **ALL_OVER)
     later = Client(LITTLE._replace(weight=100), begin=30 * SECOND, depth=32, **ALL_OVER)

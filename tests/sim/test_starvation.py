@@ -1,8 +1,8 @@
 """No request starves: each is dispatched within its bound, whatever conforms.
 
-The bound, htbs/core/expire.c: EXPIRE + (N + 1) * max(2 * R + T_wait, 1 ms), with N requests under
-way and R the longest time that the drive takes for one, or its estimate, which is no more than
-twice that.
+The bound (htbs/core/expire.c) is EXPIRE + (N + 1) * max(2 * R + T_wait, 1 ms), with N requests
+pending or in flight. R is the longest time that the drive takes for a request, or its estimate,
+which is no more than twice that.
 """
 
 from dataclasses import replace
@@ -44,14 +44,14 @@ SPARE = [Client(Params(400 << 10, 16 << 10, 100 * MS), depth=4, think=0),
 FLASH = Knobs(t_wait=0, seek=MS, seeks=False)
 NULL = Plain(64, 10 * MS, 10 * MS)
 
-# The device takes a request each 100 ms, and an expired head may go each 570 ms.
+# The device completes a request each 100 ms, and an expired head may be dispatched each 570 ms.
 SMALL, LARGE = Params(4096, 4096, 2 * MS), Params(40_000, 4096, 2 * MS)
 ROUNDED = [*[Client(SMALL, think=0)] * 3, Client(SMALL, size=1 << 20, think=0),
            Client(LARGE, depth=4, think=0), Client(SMALL, depth=64, idle=True)]
 
 
 def bound(crew: list[Client], knobs: Knobs, drive: Plain, result: Run) -> int:
-    """The longest time from arrival to completion of a request."""
+    """Return the longest possible time from arrival to completion of a request."""
     longest = max(2 * drive.most, knobs.seek, result.whole.seek_most)
     under_way = sum(each.depth for each in crew)
     return EXPIRE + (under_way + 1) * (2 * longest + knobs.t_wait)
@@ -69,7 +69,7 @@ def test_each_request_is_dispatched_within_its_bound(crew, knobs, drive):
 
 
 def test_a_held_write_does_not_put_off_what_has_expired():
-    """With a quota of 1 MiB/s a write of 1 MiB is held for a second, and another waits for it."""
+    """With a quota of 1 MiB/s a write of 1 MiB is held for a second; another waits for it."""
     knobs, drive = replace(FLASH, quota=1 << 20), Plain(1, 2 * MS, 2 * MS)
     crew = [Client(Params(400 << 10, 4096, 100 * MS), rate=200 << 10),
             *[Client(Params(4096, 4096, SECOND), size=1 << 20, depth=16, write=True)] * 4]
@@ -78,7 +78,7 @@ def test_a_held_write_does_not_put_off_what_has_expired():
 
 
 def test_surplus_gets_its_reservation_beside_tight_readers():
-    """A quota that late requests have lowered does not hold reserved work back."""
+    """A quota that late requests have lowered does not hold back reserved requests."""
     tight, *spare = run([TIGHT, *SPARE], FLASH, SECONDS, drive=NULL).clients
     assert tight.conforming >= tight.ios
     assert tight.late == 0
@@ -91,7 +91,7 @@ def test_surplus_gets_its_reservation_beside_tight_readers():
 def test_the_background_has_its_part_of_surplus():
     """One request of the background is dispatched in each sixteenth of the time.
 
-    With fewer, 192 pending requests would wait for longer than the hung task timeout.
+    If fewer were dispatched, 192 pending requests would wait longer than the hung task timeout.
     """
     reader = Client(REST, depth=8, think=0, shares=True)
     for depth, most in ((41, 9 * SECOND), (192, 36 * SECOND)):
@@ -103,7 +103,10 @@ def test_the_background_has_its_part_of_surplus():
 
 
 def test_the_background_expires_as_any_request_whatever_conforms():
-    """Beside reservations that lowered the limits it has no part, but waits for no longer."""
+    """Beside reservations that lowered the limits it has no part.
+
+    It waits no longer than any other.
+    """
     reader = Client(Params(100 << 20, 1 << 20, 15 * MS), depth=2, think=0)
     idle = Client(Params(4096, 4096, MS), depth=192, write=True, idle=True)
     drive = Plain(1, 10 * MS, 10 * MS)

@@ -5,37 +5,44 @@ import pytest
 from tests.sim import tenants
 from tests.sim.tenants import FLASH_SECONDS, SECONDS, Got
 
-# Of two ranges, as one may be kinder than most.
+# Two ranges, because one of them may be easier than the average.
 SETS = [*range(100_000, 100_050), *range(200_000, 200_050)]
 FLASH_SETS = [*range(1, 31), *range(100_000, 100_030)]
 
 
 def test_random_groups_get_what_they_reserved():
-    """Of a thousand sets from each of these numbers on 11 and 9 do not: 1 in 100.
+    """Of a thousand sets from each of these numbers on, 11 and 9 are missed: 1 in 100.
 
-    Of these hundred one does not; two may not, twice as many as of all.
+    Of these hundred one is missed; two may be, twice as many as on average.
     """
     assert len(tenants.missed(list(tenants.measure_all(SETS, flash=False)))) <= 2
 
 
 def test_a_reader_is_on_time_beside_relaxed_writes():
-    """They are surplus: else they fill the drive's cache, and the overload that follows lasts."""
+    """Relaxed writes are surplus.
+
+    Otherwise they fill the drive's cache, and the overload does not end.
+    """
     [reader] = tenants.measure(100_472, flash=False)
     assert reader.late <= 1
     assert reader.conforming > 700
 
 
 def test_a_reader_is_on_time_on_a_disk_that_stalls():
-    """It cleans for 476 ms after 50 writes: without room for that 6 of its 49 requests are late."""
+    """It cleans for 476 ms after 50 writes.
+
+    Without room for that 6 of the reader's 49 requests are late.
+    """
     [reader] = tenants.measure(144, flash=False)
     assert reader.late <= 3
     assert reader.conforming > 40
 
 
 def test_random_groups_get_what_they_reserved_on_flash():
-    """Of 1,200 sets 67 do not, 1 in 18, where the drive's own work or the default one delays.
+    """Of 1,200 sets 67 are missed, 1 in 18.
 
-    Of these sixty four do not, and no more may, where 3.3 are to be expected.
+    The reason is the drive's own work or the default reservation. Of these sixty four are missed,
+    and at most four may be; 3.3 are to be expected.
     """
     assert len(tenants.missed(list(tenants.measure_all(FLASH_SETS, flash=True)))) <= 4
 
@@ -51,7 +58,7 @@ def test_what_counts_as_missed(got, missed):
 
 @pytest.mark.parametrize("flash", [False, True])
 def test_groups_ask_for_no_more_than_they_reserved(flash):
-    """So a drive that serves all at once keeps every set."""
+    """So a drive that serves all requests at once keeps every set."""
     seconds = FLASH_SECONDS if flash else SECONDS
     for seed in range(50):
         for tenant in tenants.draw_set(seed, flash, seconds).groups:

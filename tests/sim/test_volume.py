@@ -1,4 +1,4 @@
-"""A volume of a cloud, which is sold by operations and bytes a second, and queues what is more."""
+"""A cloud volume, which is sold by operations and bytes a second, and queues what exceeds them."""
 
 from dataclasses import replace
 
@@ -9,21 +9,21 @@ from tests.sim.loads import REST, in_steps
 from tests.sim.sim import HTBS, MS, Client, Plain, run
 
 KNOBS = replace(HTBS, t_wait=0, seeks=False)
-# 3000 operations and 125 MB a second; 300, with credit for half a minute.
+# 3000 operations and 125 MB a second; and 300 operations, with credit for half a minute.
 PLENTY = Plain(128, MS * 4 // 10, MS * 9 // 10, SECOND // 3000, 1024 * SECOND // (125 << 20))
 FEW = replace(PLENTY, each=SECOND // 300, burst=30 * SECOND)
-# What all without a reservation share on it: as an operator sets it where 256 requests a second
-# are most of what a volume has.
+# The reservation shared by all groups without one, as an operator sets it if the volume has little
+# more than 256 requests a second.
 FEW_SHARED = REST._replace(bw=128 << 10, burst=64 << 10)
 
 
 def beside(shared, write=False, size=4096, depth=64, **of):
-    """A client without a reservation."""
+    """A client without a reservation of its own."""
     return Client(shared, size=size, depth=depth, write=write, think=2000, shares=True, **of)
 
 
 def loads(shared):
-    """Clients without a reservation, by name."""
+    """Return clients without a reservation of their own, by name."""
     return {"reads": [beside(shared)], "writes": [beside(shared, write=True)],
             "stream": [beside(shared, size=256 << 10, depth=16, sequential=True)],
             "large writes": [beside(shared, write=True, size=128 << 10)]}
@@ -35,10 +35,10 @@ def loads(shared):
 ], ids=["plenty", "few"])
 @pytest.mark.parametrize("latency", [10 * MS, 30 * MS], ids=["10ms", "30ms"])
 def test_a_reservation_is_kept_and_the_volume_used(volume, shared, part, which, latency):
-    """The queue is the hypervisor's: without limits a read waits for all that others have in it.
+    """The queue is in the hypervisor: without limits a read waits for all requests of others in it.
 
-    Once the credit is used up, too: one volume has that for a minute. In the first seconds the
-    limits are found.
+    Reservations are kept after the credit is used up, too; one volume has credit for a minute. The
+    limits are found in the first seconds.
     """
     rate, seconds = SECOND // volume.each // 6, 240
     reader = in_steps(rate, latency, seconds, burst=16384)

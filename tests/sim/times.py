@@ -1,4 +1,4 @@
-"""What requests take on a drive, from its data sheet."""
+"""How long requests take on a drive, computed from its data sheet."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from tests.sim.drives import MS, Disk, Flash
 
 @dataclass(frozen=True)
 class DiskTimes:
-    """What a request takes on a disk, ns."""
+    """How long a request takes on a disk, ns."""
 
     drive: Disk
 
@@ -21,17 +21,17 @@ class DiskTimes:
         return 60 * SECOND / self.drive.rpm
 
     def transfer(self, size: int) -> float:
-        """Of a request that goes on where the one before ended, at the inner edge."""
+        """Return the time of a request that begins where the last one ended, at the inner edge."""
         return self.drive.command + self._extra + size * SECOND / (self.drive.rate / 2)
 
     def mean(self, size: int, write: bool) -> float:
-        """Of a request at a random place; a write with its part of the cleaning."""
+        """Return the mean time of a request at a random position. A write includes cleaning."""
         clean = self.drive.clean / self.drive.clean_writes if self.drive.clean_writes else 0
         more = MS + clean if write else 0
         return self.drive.mean_seek + self._turn / 2 + self.transfer(size) + more
 
     def longest(self, size: int, write: bool) -> float:
-        """Of the same: a seek over all of the disk and a revolution, and cleaning."""
+        """Return the longest time: a full-stroke seek, a revolution, the transfer and cleaning."""
         tail = self.drive.hypervisor.longest if self.drive.hypervisor else 0
         more = MS + self.drive.clean if write else 0
         return 2 * self.drive.mean_seek + self._turn + self.transfer(size) + tail + more
@@ -39,12 +39,12 @@ class DiskTimes:
 
 @dataclass(frozen=True)
 class FlashTimes:
-    """What a request takes on a flash drive that does nothing else, ns."""
+    """How long a request takes on an otherwise idle flash drive, ns."""
 
     drive: Flash
 
     def transfer(self, size: int) -> float:
-        """Of a read; what comes in sequence has no advantage."""
+        """Return the time of a read. Sequential reads are no faster."""
         its = self.drive
         extra = its.hypervisor.mean if its.hypervisor else 0
         pages = -(-size // its.page)
@@ -52,10 +52,10 @@ class FlashTimes:
         return its.controller + pages * its.read + moved + extra
 
     def mean(self, size: int, write: bool) -> float:
-        """Of a request anywhere; of a write the time of all dies that it takes in the end.
+        """Return the mean time of a request at any position; of a write, the die time it costs.
 
-        With a part s to spare, random overwrites have each page programmed (1 + s) / 2 s times
-        (Desnoyers, "Analytic models of SSD write performance", 2014).
+        If a part s of the capacity is spare, random overwrites make the drive program each page (1
+        + s) / 2 s times (Desnoyers, "Analytic models of SSD write performance", 2014).
         """
         its = self.drive
         if not write:
@@ -64,9 +64,10 @@ class FlashTimes:
         return size / its.page * (its.program + its.read) * again / its.dies
 
     def longest(self, size: int, write: bool) -> float:
-        """Of the same. A write leaves a read two erasures to wait for, and a program.
+        """Return the longest time of such a request.
 
-        Two, as the page may lie behind another read. An erasure that is suspended is none.
+        A read beside writes may have to wait for a program and for two erasures, because its page
+        may lie behind another read. It does not have to wait for erasures that are suspended.
         """
         its = self.drive
         tail = its.hypervisor.longest if its.hypervisor else 0
@@ -75,5 +76,5 @@ class FlashTimes:
 
 
 def times(drive: Disk | Flash) -> DiskTimes | FlashTimes:
-    """What requests take on a drive."""
+    """Return the times of requests on a drive."""
     return DiskTimes(drive) if isinstance(drive, Disk) else FlashTimes(drive)
