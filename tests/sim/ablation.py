@@ -68,22 +68,22 @@ TOTAL, LATE, KEPT, WAIT = 0.02, 0.1, 0.02, 0.5
 MEASURED = f"""\
 The loads of `python -m tests.sim` and of `make census` are simulated ({{disks}} disks and
 {{flashes}} flash drives, drawn by the seed {SEED}), and {{sets}} random sets of `make tenants`.
-What differs is in the table: a total by more than {TOTAL:.0%}, late requests by more than a tenth
-and 3, what was kept by more than {KEPT}, the longest wait by more than {WAIT:.0%}. *Kept* is a part
-of what was reserved; of random sets the part of them in which all was kept; with weights what the
-larger one has of its share; of a reader beside 32 reads what it has of its share; in an overload
-the smallest part of a reservation over the largest."""
+The table shows these differences: a total by more than {TOTAL:.0%}, late requests by more than a
+tenth and 3, *kept* by more than {KEPT}, and the longest wait by more than {WAIT:.0%}. *Kept* is the
+part of the reservation that was kept; for random sets, the part of the sets in which all was kept;
+with weights, the part of its share that the larger one has; for a reader beside 32 reads, the part
+of its share that it has; in an overload, the smallest part of a reservation over the largest."""
 PAGE = """\
 # What each mechanism is worth
 
     python -m tests.sim.ablation >docs/ablation.md
 
-made this page. Each mechanism of the core is left out of a copy of the tree
-([ablation.toml](../tests/sim/ablation.toml) has the change).
+This command made this page. Each mechanism of the core is left out in a copy of the tree
+([ablation.toml](../tests/sim/ablation.toml) has the changes).
 
 {measured}
 
-| without | is that | differs |
+| left out | so that | differences |
 |---|---|---|"""
 # MB/s, late, conforming, smallest part kept or -1, longest wait in s or 0; empty if requests pile
 # up

@@ -23,15 +23,15 @@ PAGE = """\
 
     python -m tests.sim.sensitivity >docs/sensitivity.md
 
-made this page. Each constant that decides how the core behaves is about halved and doubled in a
-copy of the tree ([constants.toml](../tests/sim/constants.toml) has the values).
+This command made this page. Each constant that decides how the core behaves is about halved and
+doubled in a copy of the tree ([constants.toml](../tests/sim/constants.toml) has the values).
 
 {measured}
 
-With one more for `HTBS_STREAM_FIRST` all differs by chance, and by less than these bounds. Of the
-random sets 0.02 is one set. Why a constant has its value is in [design.md](design.md#constants).
+`HTBS_STREAM_FIRST` plus one shows the differences by chance, which are below these bounds. In 50
+random sets, 0.02 is one set. [design.md](design.md#constants) explains the values of the constants.
 
-| constant | is | tried | differs |
+| constant | value | tried | differences |
 |---|---|---|---|"""
 
 

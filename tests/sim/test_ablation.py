@@ -43,7 +43,7 @@ def test_constant_is_defined_once(name: str):
 
 
 def rows(page: str, head: str) -> list[list[str]]:
-    """Return the cells of a page's table, except the column "differs"."""
+    """Return the cells of a page's table, except the differences."""
     text = (ROOT / "docs" / page).read_text()
     assert text.startswith(head), "the command that it names makes it"
     lines = text.removeprefix(head).strip().splitlines()
