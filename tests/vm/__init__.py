@@ -1,9 +1,9 @@
-"""Boot a stock kernel under QEMU's software emulation, run a script in it, bring files back.
+"""Boot a stock kernel under QEMU's software emulation, run a script in it, return its files.
 
-Two clocks. "real" has two CPUs, wall-clock time and the host's programs and files (by 9p; what is
-written stays in memory); it is for functional tests. "virtual" has one CPU, one instruction takes
-one nanosecond and idle time is skipped: the same script gives the same digits on any machine,
-loaded or not, and nothing but the guest's memory is touched while it runs; it is for measurements.
+There are two clocks. "real" has two CPUs, wall-clock time and the host's programs and files (by 9p;
+writes stay in memory); it is for functional tests. "virtual" has one CPU, an instruction takes a
+nanosecond and idle time is skipped: the same script gives the same digits on any machine, loaded or
+not, and touches nothing but the guest's memory while it runs; it is for measurements.
 
     from tests.vm import Guest, kernels, modules
 
@@ -12,8 +12,8 @@ loaded or not, and nothing but the guest's memory is touched while it runs; it i
     result = guest.run("load simdisk; fio … --output=fio.json", on_line=print)
     result.json("fio.json")
 
-The script is run by bash (real) or busybox's sh (virtual) with -e, after guest.sh, whose
-functions it may use. It starts in $OUT: whatever it leaves there comes back. $IN holds `files`.
+The script is run by bash (real) or busybox's sh (virtual) with -e, after guest.sh, whose functions
+it can use. It starts in $OUT: all files that it leaves there are returned. $IN has `files`.
 """
 
 from tests.vm.guest import Guest, GuestError, Result

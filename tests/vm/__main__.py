@@ -9,7 +9,7 @@ from tests.vm import Guest, GuestError, SetupError, boot, kernels
 
 
 def main() -> int:
-    """Do what the command line says; the exit code is the command's."""
+    """Run the command; return its exit code."""
     arguments = _arguments()
     guest = Guest(
         kernels.newest(arguments.kernel, arguments.flavour),

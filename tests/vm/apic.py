@@ -1,8 +1,9 @@
-"""Spare a kernel on the virtual clock the calibration of its local APIC's timer.
+"""On the virtual clock, let a kernel skip the calibration of its local APIC's timer.
 
-For that it counts a tenth of a second in a loop of PAUSE, for each of which QEMU leaves its
-translated code: a third of a boot. QEMU's timer runs at 1 GHz, as its TSC does, so the result is
-known. It is put where the kernel looks before it calibrates, through QEMU's server for GDB.
+The calibration counts for a tenth of a second in a loop of PAUSE instructions. For each of them
+QEMU leaves its translated code, which takes a third of a boot. QEMU's timer runs at 1 GHz, like its
+TSC, so the result is known. QEMU's server for GDB writes it where the kernel looks before it
+calibrates.
 """
 
 import json
@@ -24,7 +25,7 @@ _SYMBOL = r"^([0-9a-f]{16}) \w %s$"
 
 @dataclass(frozen=True)
 class Timer:
-    """Of one kernel: the function that calibrates, and the period of a tick and where it is."""
+    """Of a kernel: the function that calibrates, the period of a tick, and its address."""
 
     function: int
     address: int
@@ -32,14 +33,14 @@ class Timer:
 
 
 def known(kernel: Kernel) -> Timer | None:
-    """What save() has kept of this kernel."""
+    """Return what save() has kept for this kernel."""
     with suppress(FileNotFoundError):
         return Timer(**json.loads(_file(kernel).read_text()))
     return None
 
 
 def save(kernel: Kernel, output: str) -> None:
-    """Keep what SCRIPT has said; ValueError if it said something else."""
+    """Keep the timer that SCRIPT has printed. Raises ValueError if the output has none."""
     patterns = (_SYMBOL % "setup_boot_APIC_clock", _SYMBOL % "lapic_timer_period")
     found = [re.search(pattern, output, re.MULTILINE) for pattern in patterns]
     ticks = re.search(r"^lpj=(\d+)$", output, re.MULTILINE)
@@ -53,10 +54,10 @@ def save(kernel: Kernel, output: str) -> None:
 
 
 def spare(channel: socket.socket, timer: Timer, speed: int = 1) -> None:
-    """Start a guest that waits at the other end, and tell it its timer's period.
+    """Start a guest that waits at the other end of the socket, and set the period of its timer.
 
-    If it dies meanwhile or takes too long, that is seen elsewhere. RuntimeError if QEMU doesn't
-    understand.
+    If the guest dies meanwhile or takes too long, the caller finds out. Raises RuntimeError if QEMU
+    does not understand a command.
     """
     period = (speed * timer.period).to_bytes(4, "little").hex()
     commands = {
@@ -74,7 +75,7 @@ def spare(channel: socket.socket, timer: Timer, speed: int = 1) -> None:
 
 
 def _ask(channel: socket.socket, command: str) -> str:
-    """One packet of GDB's remote protocol, and the one that answers it."""
+    """Send a packet of GDB's remote protocol and return the answer."""
     channel.sendall(f"${command}#{sum(command.encode()) % 256:02x}".encode())
     received = b""
     while not (packet := re.search(rb"\$([^#]*)#..", received)):
@@ -87,5 +88,8 @@ def _ask(channel: socket.socket, command: str) -> str:
 
 
 def _file(kernel: Kernel):
-    """By its directory, which names one of our own by all that it is built from."""
+    """Return the file of a kernel.
+
+    Our own kernels have a directory named by all that they are built from.
+    """
     return BUILD / "apic" / f"{kernel.root.name}.json"

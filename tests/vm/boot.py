@@ -1,7 +1,7 @@
-"""How a guest is started and how its result comes back, for either clock.
+"""How a guest is started and how its result is fetched, for both clocks.
 
-The directory of a guest holds in/ (its files), console.log (the kernel's), stdout.log (the
-script's), qemu.log and result/ (what run.sh left).
+The directory of a guest has in/ (its files), console.log (of the kernel), stdout.log (of the
+script), qemu.log and result/ (written by run.sh).
 """
 
 import shlex
@@ -27,24 +27,24 @@ _KERNEL_ARGUMENTS = (
     "quiet panic=-1 oops=panic log_buf_len=4M mitigations=off lsm= audit=0"
     " sysctl.kernel.watchdog_thresh=30 rcupdate.rcu_cpu_stall_timeout=60"
 )
-# For how many seconds a task may sleep in the kernel, of a stock kernel's time.
+# For how many seconds a task of a stock kernel may sleep in the kernel.
 _HUNG_SECONDS = 30
-# A busy host makes the guest's TSC look unstable to the watchdog. Modules that speed up real CPUs
-# are slow where instructions are emulated.
+# On a busy host the watchdog takes the guest's TSC for unstable. Modules that are fast on a real
+# CPU are slow if the CPU is emulated.
 _REAL_ARGUMENTS = (
     "console=ttyS0 nokaslr tsc=nowatchdog modprobe.blacklist=aesni_intel,ghash_clmulni_intel,"
     "crc32_pclmul,crct10dif_pclmul,crc32c_intel,sha512_ssse3,sha256_ssse3,sha1_ssse3"
 )
 _9P_MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay")
-# No random number, address or calibration may differ from run to run.
+# No random number, address or calibration may differ between runs.
 _VIRTUAL_ARGUMENTS = (
     "reboot=t pci=off nokaslr norandmaps randomize_kstack_offset=off tsc=reliable"
     " random.trust_cpu=off random.trust_bootloader=off"
-    # A disk of its own, not a path of one; cloud kernels have that driver built in.
+    # An NVMe disk of its own instead of a path; cloud kernels have that driver built in.
     " nvme_core.multipath=N"
 )
-# Not needed, and a third of a boot: the entropy of jitter, certificates, BPF that replaces
-# functions, events of kprobes, enums in the formats of events, the tests of ciphers.
+# These are not needed, and take a third of a boot: entropy from jitter, certificates, BPF that
+# replaces functions, events of kprobes, enums in the formats of events, tests of ciphers.
 _QUICK_ARGUMENTS = (
     "initcall_blacklist=jent_mod_init,load_system_certificate_list,bpf_tcp_ca_kfunc_init,"
     "bpf_dummy_struct_ops_init,init_kprobe_trace,trace_eval_init cryptomgr.notests"
@@ -52,7 +52,7 @@ _QUICK_ARGUMENTS = (
 
 
 def prepare(guest: "Guest", script: str | None) -> None:
-    """Lay out the guest's directory. Without a script the guest is interactive."""
+    """Create the guest's directory. Without a script the guest is interactive."""
     if guest.clock not in CLOCKS:
         raise SetupError(f"clock is one of {', '.join(CLOCKS)}, not {guest.clock!r}")
     if guest.drives and guest.clock != "real":
@@ -80,29 +80,29 @@ def prepare(guest: "Guest", script: str | None) -> None:
 
 
 def command(guest: "Guest", gdb: int | None = None) -> str:
-    """Make the shell command that boots the guest, runs its script and ends with the guest.
+    """Return the shell command that boots the guest, runs its script and ends with the guest.
 
-    gdb: a socket, as a file descriptor; the guest starts when the other end says so. Virtual clock
-    only.
+    gdb: a socket, as a file descriptor; the guest starts when the other end continues it. On the
+    virtual clock only.
     """
     qemu = _qemu(guest, f"file,path={guest.directory / 'stdout.log'}")
     if gdb is not None:
         qemu += f" -chardev socket,id=gdb,fd={gdb} -gdb chardev:gdb -S"
     if guest.clock == "virtual":
-        # Its two threads take turns. A thread that wakes must not preempt the other, which still
-        # has the lock: that is four fifths of all switches, and a fifth of the time.
+        # QEMU's two threads take turns. A thread that wakes up must not preempt the other, which
+        # still holds the lock: these are four fifths of all switches, and take a fifth of the time.
         qemu = f"chrt --batch 0 {qemu}"
-    # It ends with the process that waits for it, however that one ends.
+    # QEMU ends with the process that waits for it, for whatever reason that process ends.
     return f"exec setpriv --pdeathsig KILL {qemu} >{_quote(guest.directory / 'qemu.log')} 2>&1"
 
 
 def shell(guest: "Guest") -> str:
-    """Make the shell command that boots the guest and gives this terminal a shell in it."""
+    """Return the shell command that boots the guest and gives this terminal a shell in it."""
     return _qemu(guest, "stdio,mux=on")
 
 
 def collect(guest: "Guest") -> None:
-    """Bring the result of a guest that has ended to result/."""
+    """Copy the result of a guest that has ended to result/."""
     drives.remove(guest)
     (guest.directory / "initrd").unlink()
     if guest.clock == "virtual":
@@ -112,7 +112,7 @@ def collect(guest: "Guest") -> None:
 
 
 def _qemu(guest: "Guest", stdout: str) -> str:
-    """QEMU with a guest's machine; all that is of the harness comes in an initramfs."""
+    """Return QEMU's command line for a guest; the files of the harness are in an initramfs."""
     its = machine.of(guest.kernel)
     options, arguments = (_real if guest.clock == "real" else _virtual)(guest)
     words = [its.qemu, *options, "-m", guest.memory]
@@ -125,14 +125,15 @@ def _qemu(guest: "Guest", stdout: str) -> str:
 
 
 def _real(guest: "Guest") -> tuple[list[object], str]:
-    """A PC and its kernel's command line: the guest reads the host's files and writes result/."""
+    """Return a PC's options and kernel command line; it reads the host's files, writes result/."""
     if not guest.kernel.shares_files:
         raise SetupError(f"{guest.kernel.version} has no 9p: take the virtual clock for it")
-    # With a thread for every CPU, QEMU before 8.1 may run a breakpoint that the kernel, patching
-    # its code, has taken away again: "Oops: int3", once in some hundred boots on a busy host.
+    # If each CPU has a thread, QEMU before 8.1 may execute a breakpoint that the kernel, while it
+    # patches its code, has already removed: "Oops: int3", once in some hundred boots on a busy
+    # host.
     threads = "multi" if guest.parallel else "single"
     words = ["-machine", "q35", "-accel", f"tcg,thread={threads}", "-smp", guest.cpus]
-    # Page tables of five levels are looked up in software.
+    # Page tables with five levels are walked in software.
     words += ["-cpu", "max,la57=off"]
     shares = (("host", "/", ",readonly=on"), ("result", guest.directory / "result", ""))
     for tag, path, mode in shares:
@@ -143,21 +144,21 @@ def _real(guest: "Guest") -> tuple[list[object], str]:
 
 
 def _virtual(guest: "Guest") -> tuple[list[object], str]:
-    """The machine and its kernel's command line, without any source of noise."""
+    """Return options and kernel command line of a machine without any source of noise."""
     image = guest.directory / "result.tar"
     with image.open("wb") as file:
         file.truncate(_RESULT_BYTES)
     its = machine.of(guest.kernel)
     words = [*its.board, "-seed", 1]
-    # A recording to /dev/null: it makes QEMU's two threads take turns. Else one may skip idle time
-    # before the other has counted the last instructions, and then they count twice.
+    # Recording to /dev/null makes QEMU's two threads take turns. Otherwise one thread may skip idle
+    # time before the other has counted the last instructions, and these count twice.
     words += ["-icount", "shift=0,sleep=off,rr=record,rrfile=/dev/null"]
     words += ["-rtc", "base=2024-01-01,clock=vm"]
     words += ["-drive", f"file={image},format=raw,if=none,id=result,cache=unsafe"]
     words += ["-device", "virtio-blk-device,drive=result"]
     for plugin in guest.plugins:
         words += ["-plugin", plugin]
-    # The TSC counts instructions: a kernel that assumes a faster TSC has a faster CPU.
+    # The TSC counts instructions: the faster a kernel assumes the TSC to be, the faster is its CPU.
     speed = f"tsc_early_khz={guest.speed * 1_000_000}"
     arguments = f"console={its.console} {_VIRTUAL_ARGUMENTS}"
     return words, f"{arguments} {speed} {_QUICK_ARGUMENTS} {guest.arguments}"
@@ -169,7 +170,7 @@ def _kernel_arguments(guest: "Guest") -> str:
 
 
 def _initrd(guest: "Guest") -> Path:
-    """Write the initramfs: what guests share, then this one's files."""
+    """Write the initramfs: the part that guests share, then the files of this guest."""
     if guest.clock == "real":
         base = initramfs.base(guest.kernel, _9P_MODULES, (), quick=("fio",))
     else:
@@ -198,7 +199,7 @@ def _join(words: list[object]) -> str:
 
 
 def _unpack(image: Path, directory: Path) -> None:
-    """Take the plain files out of a tar image; one cut short has no exit code to believe."""
+    """Extract the plain files of a tar image. If the image is incomplete, discard the exit code."""
     try:
         with tarfile.open(image, "r:") as tar:
             for member in tar:

@@ -1,9 +1,8 @@
 """Record random mixes of I/O in a guest and replay them: python -m tests.vm.conformance --seed N.
 
-A mix is some cgroups with reservations, some fio jobs of theirs on each disk, and what is changed
-while they run: reservations, tunables, cgroups. All of it comes from the seed. On the virtual clock
-the disk is the simulated one; on the real clock there are two CPUs, and disks with two hardware
-queues.
+A mix has cgroups with reservations, fio jobs of these on each disk, and changes while they run: of
+reservations, tunables, cgroups. The seed determines all of it. On the virtual clock the disk is
+simulated; on the real clock there are two CPUs, and disks with two hardware queues.
 """
 
 import argparse
@@ -17,7 +16,7 @@ from tests.vm.functional import SERIES, Boot
 
 KIB, MIB = 1 << 10, 1 << 20
 
-# The demonstration's pair (results/demo.py), some seconds of it.
+# The pair of the demonstration (results/demo.py), for some seconds.
 DEMO = """
 scheduler sim0 htbs
 cg random sequential
@@ -30,7 +29,7 @@ left random sequential
 scheduler sim0 none
 """
 
-# More is promised than the disk has, to a sequential reader and six random ones.
+# A sequential and six random readers reserve more than the disk has.
 OVERLOAD = """
 scheduler sim0 htbs
 cg stream random1 random2 random3 random4 random5 random6
@@ -46,7 +45,7 @@ left stream random1 random2 random3 random4 random5 random6
 scheduler sim0 none
 """
 
-# On a disk that reorders: a writer is throttled, so that a reader's requests are in time.
+# On a disk that reorders, a writer is held back so that the requests of a reader are in time.
 HELD = """
 rmmod simdisk
 load simdisk profile=nearline size_mb=4096
@@ -64,7 +63,8 @@ left reader writer
 scheduler sim0 none
 """
 
-# On the same disk: more sequential readers than can be in time at worst, one with many in flight.
+# On the same disk: more sequential readers than can be in time in the worst case. One has many
+# requests in flight.
 CROWD = """
 scheduler sim0 htbs
 cg read1 read2 read3 read4 read5 read6 read7
@@ -80,8 +80,8 @@ left read1 read2 read3 read4 read5 read6 read7
 scheduler sim0 none
 """
 
-# Tasks that look up files have metadata pending when their group gets a cap, and later on: more
-# than is urgent at once.
+# Tasks that look up files have metadata pending when their group gets a cap, and afterwards: more
+# than may be urgent at once.
 PASSED = """
 rmmod simdisk
 load simdisk size_mb=4096 backing=1
@@ -119,8 +119,9 @@ left tenant
 scheduler sim0 none
 """
 
-# Groups without a reservation share one. It changes, gets a cap and loses it; one of the groups
-# gets a reservation of its own and gives it back. All of that with requests pending.
+# Groups without a reservation share one. That reservation changes, gets a cap and loses it; one of
+# the groups gets a reservation of its own and gives it back. All of this happens with requests
+# pending.
 SHARED = """
 rmmod simdisk
 load simdisk size_mb=4096
@@ -204,7 +205,7 @@ _CHANGES = 6
 
 
 def recording(clock: str, seeds: Iterable[int]) -> Boot:
-    """The guest that records the mixes of some seeds, one after the other."""
+    """Return the guest that records the mixes of the seeds, one after the other."""
     mixes = [_FUNCTIONS, DEMO, OVERLOAD] if clock == "virtual" else [_FUNCTIONS]
     mixes += [mix(clock, seed) for seed in seeds]
     mixes += [HELD, CROWD, SHARED, PASSED] if clock == "virtual" else []
@@ -217,7 +218,7 @@ def recording(clock: str, seeds: Iterable[int]) -> Boot:
 
 
 def mix(clock: str, seed: int) -> str:
-    """The shell commands of one mix."""
+    """Return the shell commands of a mix."""
     rng = random.Random(seed)
     disks, seconds = _DISKS[clock], _SECONDS[clock]
     lines = [f"echo seed {seed}"]
@@ -237,7 +238,7 @@ def mix(clock: str, seed: int) -> str:
 
 
 def _changes(rng: random.Random, disks: tuple[str, ...], seconds: int) -> Iterator[str]:
-    """What is changed while the jobs run."""
+    """Yield the changes that are made while the jobs run."""
     for _ in range(_CHANGES):
         yield f"sleep {seconds / (_CHANGES + 2):g}"
         disk = rng.choice(disks)
@@ -261,9 +262,9 @@ def _reserve(rng: random.Random, group: str, disk: str) -> str:
 
 
 def _shared(seed: int, line: str) -> str:
-    """Where the seed is even, most reservations have weights; where it is odd, caps.
+    """Add weights to most reservations if the seed is even, and caps if it is odd.
 
-    Some are for operations, too, or alone.
+    Some reservations are also for operations, or for operations only.
     """
     if not line.startswith("reserve ") or line.endswith(" none"):
         return line
@@ -271,11 +272,11 @@ def _shared(seed: int, line: str) -> str:
     if seed % 2 == 0:
         line += f" weight={rng.choice(['default', 1, 100, 1000, 10_000])}"
         return f"{line} iops={rng.choice(['max', 'max', 30, 200])}"
-    # No smaller ones: at its end a job waits for what it has outstanding.
+    # No smaller caps, because at its end a job waits for its requests in flight.
     cap = rng.choice([0, 4 * MIB, 16 * MIB])
     bw = int(re.search(r" bw=(\d+)", line)[1])
     line += f" max={max(bw, cap) if cap else 'max'}"
-    iops = rng.choice(["max", 30, 200, 1000])  # which is no more than the least cap
+    iops = rng.choice(["max", 30, 200, 1000])  # no more than the smallest cap
     return f"{line} iops={iops}" + rng.choice(["", " bw=max"] if iops != "max" else [""])
 
 
@@ -293,7 +294,7 @@ def _tune(rng: random.Random, disk: str) -> str:
 
 
 def _hesitant(group: str, disk: str, seconds: int) -> str:
-    """A sequential reader that the disk waits for, now and then in vain."""
+    """A sequential reader for which the disk is idled, sometimes needlessly."""
     return (
         f"job {group} {disk} --rw=read --bs=4k --size=32m --ioengine=psync --runtime={seconds}"
         " --thinktime=60000 --thinktime_blocks=30"
@@ -301,7 +302,10 @@ def _hesitant(group: str, disk: str, seconds: int) -> str:
 
 
 def _buffered(group: str, disk: str, seconds: int) -> str:
-    """A buffered writer: to the kernel all other I/O is synchronous. Where no other job is."""
+    """A buffered writer: the kernel takes all other I/O for synchronous.
+
+    No other job writes there.
+    """
     return (
         f"job {group} {disk} --rw=randwrite --bs=4k --offset=48m --size=16m --ioengine=psync"
         f" --direct=0 --sync_file_range=write:8 --rate_iops=200 --runtime={seconds}"
@@ -309,7 +313,7 @@ def _buffered(group: str, disk: str, seconds: int) -> str:
 
 
 def _job(rng: random.Random, group: str, disk: str, seconds: int) -> str:
-    """A fio job; half of them are synchronous, and the regions are small, so that they meet."""
+    """A fio job. Half of the jobs are synchronous; the regions are small, so that they overlap."""
     patterns = ["read", "read", "randread", "write", "randwrite", "randrw", "rw"]
     options = {
         "rw": rng.choice([*patterns, "randtrim"] if disk == "sim0" else patterns),
@@ -317,7 +321,7 @@ def _job(rng: random.Random, group: str, disk: str, seconds: int) -> str:
         "size": rng.choice(["1m", "32m"]),
         "offset": rng.choice(["0", "0", "16m"]),
         "runtime": seconds,
-        "randrepeat": 0,  # else the seed moves no block
+        "randrepeat": 0,  # otherwise the seed would not change the blocks
         "randseed": rng.randrange(1 << 32),
     }
     if rng.random() < 0.5:
@@ -339,7 +343,7 @@ def _job(rng: random.Random, group: str, disk: str, seconds: int) -> str:
 
 
 def main() -> int:
-    """Record the mix of a seed on each kernel and replay it."""
+    """Record the mix of a seed on a kernel and replay it."""
     parser = argparse.ArgumentParser(prog="python -m tests.vm.conformance", description=__doc__)
     parser.add_argument("--seed", type=int, required=True, help="of the mix")
     parser.add_argument("--clock", choices=boot.CLOCKS, default="virtual")

@@ -1,9 +1,9 @@
-"""Debug kernels: built from Debian's source with what finds mistakes, kept for the next time.
+"""Debug kernels, built from Debian's source with the kernel's checks, and kept for the next run.
 
-A configuration, NAME or NAME-SERIES, is the kernel's tinyconfig, kernel/guest.config and
-kernel/NAME.config, with Debian's source of the series, or of 6.12. What is built from
-one source and one configuration stays in build/debug/CONFIGURATION-HASH/: obj/, which serves as the
-header directory for modules, and boot/ and lib/modules/ as a kernel package has them.
+A configuration, NAME or NAME-SERIES, is the kernel's tinyconfig with kernel/guest.config and
+kernel/NAME.config, for Debian's source of the series, or of 6.12. build/debug/CONFIGURATION-HASH/
+keeps what is built from one source and one configuration: obj/, which is the header directory for
+modules, and boot/ and lib/modules/, as in a kernel package.
 """
 
 import fcntl
@@ -17,14 +17,15 @@ from pathlib import Path
 from tests.vm.kernels import BUILD, REPO, Kernel, SetupError
 
 CONFIGS = ("debug", "kcsan", "rt", "debug-7.3")
-# Those with fault injection.
+# The configurations with fault injection.
 INJECTS = ("debug", "debug-7.3")
-# Those that look for data races: they delay a CPU's access, for another one to come. With a thread
-# for every CPU the other does next to nothing in that time, emulated; else it gets its turn.
+# The configurations that look for data races: they delay an access of a CPU, so that another CPU
+# may access the same data. If each emulated CPU has a thread, the other CPU does next to nothing in
+# that time; if the CPUs take turns, it runs.
 RACES = ("kcsan",)
 
 _DIRECTORY = BUILD / "debug"
-# The source of a configuration that names no series.
+# The source of a configuration without a series.
 _SERIES = "6.12"
 _FRAGMENTS = Path(__file__).parent / "kernel"
 _TAIL_LINES = 40
@@ -32,7 +33,10 @@ _TAIL_LINES = 40
 
 @cache
 def kernel(config: str) -> Kernel:
-    """The debug kernel of a configuration; built, in some ten minutes, unless it is there."""
+    """Return the debug kernel of a configuration.
+
+    A missing kernel is built, in some ten minutes.
+    """
     name, _, series = config.partition("-")
     source = _DIRECTORY / f"linux-source-{series or _SERIES}"
     stamp = source / ".sha256"
@@ -52,9 +56,9 @@ def kernel(config: str) -> Kernel:
 
 
 def _build(source: Path, root: Path, fragments: str) -> None:
-    """Configure, compile and install; boot/ is last, and shows that the rest is complete.
+    """Configure, compile and install. boot/ comes last, so it exists only if the rest is complete.
 
-    What an interrupted build left is used.
+    A build that was interrupted is continued.
     """
     obj, staging = root / "obj", root / "boot.new"
     obj.mkdir(parents=True, exist_ok=True)
@@ -73,9 +77,9 @@ def _build(source: Path, root: Path, fragments: str) -> None:
 
 
 def check(fragments: str, config: str) -> None:
-    """Raise SetupError unless each option of the fragments took.
+    """Raise SetupError unless each option of the fragments is in the configuration.
 
-    One that depends on another that isn't set would vanish silently.
+    An option whose dependencies are not set would disappear silently.
     """
     have = set(config.splitlines())
     for line in fragments.splitlines():
@@ -91,7 +95,7 @@ def check(fragments: str, config: str) -> None:
 
 
 def _make(source: Path, root: Path, *arguments: str) -> None:
-    """Run the kernel's make; what it says is in ROOT/make.log."""
+    """Run the kernel's make; its output is in ROOT/make.log."""
     command = ["make", "-s", "-C", str(source), f"O={root / 'obj'}", *arguments]
     with (root / "make.log").open("a") as log:
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Disks of QEMU for a guest on the real clock, by the driver that finds them."""
+"""Disks of QEMU for a guest on the real clock, by their drivers."""
 
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ _BYTES = 256 << 20
 
 
 def options(guest: "Guest") -> list[str]:
-    """Make the guest's drives, empty, and the options that give them to QEMU."""
+    """Create the guest's empty drives, and return QEMU's options for them."""
     words = []
     for number, driver in enumerate(guest.drives):
         if driver not in _DEVICES:

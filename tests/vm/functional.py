@@ -1,4 +1,4 @@
-"""What the functional tests share on the host: what to boot, and reading what came back."""
+"""What the functional tests share on the host: what to boot, and how to read the results."""
 
 import subprocess
 from dataclasses import dataclass
@@ -10,28 +10,29 @@ from tests.vm.guest import PROGRAMS, STOCK_MODULES
 from tests.vm.kernels import REPO
 
 SERIES = ("6.1", "6.12", "7.3")
-# What `make test` runs on one kernel only.
+# The kernel of the tests that `make test` runs on one kernel only.
 MAIN = "6.12"
-# Races between functions that are not ours, and that we don't hand our trees to.
+# Races between functions of the kernel that work on none of our trees.
 ALLOWED = {"kcsan": (r"BUG: KCSAN: (?!.*(htbs_|\b(elv|_*rb)_))",)}
 
 _SCRIPTS = Path(__file__).parent / "scripts"
-# Shell functions, to be put before a guest's script.
+# Shell functions, which are put in front of a guest's script.
 LIBRARY = _SCRIPTS / "lib.sh"
 
 
 def find_kernel(series: str) -> kernels.Kernel:
-    """The kernel of a series, or of its name, or one of our own by its configuration's name."""
+    """Find the kernel of a series or name, or a debug kernel by its configuration's name."""
     return debug.kernel(series) if series in debug.CONFIGS else kernels.select(series)
 
 
 @dataclass(frozen=True)
 class Boot:
-    """A script of scripts/ and the guest that it wants.
+    """A script of scripts/ and the guest that it needs.
 
-    script: its name without .sh; modules, programs: on the virtual clock, besides the harness's
-    own; files: names below $IN with their text; sources: a directory here with the C files of a
-    program that is built for the guest, $IN/NAME; htbsctl: whether $IN/htbsctl is it.
+    script: its name without .sh; modules, programs: on the virtual clock, in addition to those of
+    the harness; files: names below $IN with their text; sources: a directory here with the C files
+    of a program that is built for the guest, as $IN/NAME; htbsctl: whether $IN/htbsctl is
+    installed.
     """
 
     script: str
@@ -44,10 +45,10 @@ class Boot:
     timeout: float = 900
 
     def runs_on(self, kernel: kernels.Kernel) -> bool:
-        """Whether a kernel has what the script wants.
+        """Return true if a kernel has what the script needs.
 
-        arm64's has no simulated SCSI disk, and one of our own no histogram triggers, which
-        htbsctl top sets.
+        The kernel of arm64 has no simulated SCSI disk. Our own kernels have no histogram triggers,
+        which htbsctl top sets.
         """
         if self.htbsctl and kernel.headers:
             return False
@@ -55,9 +56,10 @@ class Boot:
         return not wanted or any(kernel.modules.glob("kernel/drivers/scsi/scsi_debug.ko*"))
 
     def run(self, series: str) -> Result:
-        """Boot a series' kernel and run the script.
+        """Boot the kernel of a series and run the script.
 
-        Besides the modules and `files`, $IN has foreign.ko: htbs.ko for another series.
+        In addition to the modules and `files`, $IN has foreign.ko, which is htbs.ko for another
+        series.
         """
         kernel = find_kernel(series)
         other = next(each for each in map(find_kernel, SERIES) if each.version != kernel.version)
@@ -78,7 +80,7 @@ class Boot:
             allow=ALLOWED.get(series, ()),
             modules=(*STOCK_MODULES, *self.modules),
             programs=(*PROGRAMS, *self.programs),
-            # Else an I/O takes a debug kernel's CPU longer than the disk.
+            # Otherwise an I/O takes the CPU of a debug kernel longer than the disk.
             speed=kernel.patience,
         )
         script = _SCRIPTS / f"{self.script}.sh"
@@ -86,20 +88,20 @@ class Boot:
 
 
 def _archive() -> bytes:
-    """What is installed as htbsctl."""
+    """Return the archive that is installed as htbsctl."""
     with NamedTemporaryFile() as file:
         subprocess.run([REPO / "scripts/archive-htbsctl", file.name], check=True)
         return Path(file.name).read_bytes()
 
 
 def htbs_stat(text: str) -> dict[str, int]:
-    """The numbers of an io.htbs.stat with one line."""
+    """Return the numbers of an io.htbs.stat with one line."""
     [line] = text.splitlines()
     return {key: int(value) for key, value in (word.split("=") for word in line.split()[1:])}
 
 
 def fio_side(result: Result, name: str, side: str = "read") -> dict:
-    """What the only job of NAME.json did on one side: read, write or trim."""
+    """Return the result of the only job of NAME.json for one side: read, write or trim."""
     [job] = result.json(f"{name}.json")["jobs"]
     assert job["error"] == 0, f"fio {name}"
     return job[side]

@@ -19,7 +19,7 @@ STOCK_MODULES = ("bfq", "kyber-iosched", "mq-deadline", "null_blk", "scsi_debug"
 PROGRAMS = ("fio",)
 
 _TAIL_LINES = 30
-# Seconds for the lines that follow the first line of a report.
+# How many seconds to wait for the rest of a report after its first line.
 _REPORT_GRACE = 10.0
 
 
@@ -31,8 +31,8 @@ class GuestError(RuntimeError):
 class Result:
     """The result of a guest.
 
-    exit_code: of the script; stdout: its output and errors; out: the directory with the files
-    that it left in $OUT; dmesg: the kernel's log; seconds: of wall-clock time, boot included.
+    exit_code: of the script; stdout: its output and errors; out: the directory with the files that
+    it left in $OUT; dmesg: the kernel's log; seconds: wall-clock time, boot included.
     """
 
     exit_code: int
@@ -42,28 +42,28 @@ class Result:
     seconds: float
 
     def text(self, name: str) -> str:
-        """The content of a file of $OUT."""
+        """Return the content of a file of $OUT."""
         return (self.out / name).read_text()
 
     def json(self, name: str) -> object:
-        """The content of a JSON file of $OUT."""
+        """Return the content of a JSON file of $OUT."""
         return json.loads(self.text(name))
 
 
 @dataclass(frozen=True)
 class Guest:
-    """How to boot and what to give to the guest.
+    """How to boot a guest, and what it gets.
 
     files: names below $IN in the guest, with their content or the host's file; timeout: seconds of
     wall-clock time, boot included, for a stock kernel; name: of the directory below build/guests
     that keeps console, output and result; allow: regular expressions of kernel reports that the
-    test wants to see; cpus, parallel, drives: real clock only, parallel giving each CPU a thread of
-    the host (else they take turns), drives being disks of QEMU by their drivers;
-    modules, programs: of the host and kernel, virtual clock only (on the real clock all are there);
-    shared: files and directories of the host, the same;
-    arguments: for the kernel, virtual clock only; calibrates: the kernel has to measure its timer,
-    virtual clock only; speed: instructions that its CPU does in a nanosecond, virtual clock only;
-    plugins: of QEMU, each with its arguments, virtual clock only.
+    test provokes; cpus, parallel, drives: on the real clock only: parallel gives each CPU a thread
+    of the host (otherwise the CPUs take turns), drives are disks of QEMU, by their drivers;
+    modules, programs: of the host and kernel, on the virtual clock only (on the real clock all are
+    there); shared: files and directories of the host, on the virtual clock only; arguments: for the
+    kernel, on the virtual clock only; calibrates: the kernel has to measure its timer, on the
+    virtual clock only; speed: instructions that its CPU executes in a nanosecond, on the virtual
+    clock only; plugins: of QEMU, each with its arguments, on the virtual clock only.
     """
 
     kernel: Kernel
@@ -93,9 +93,9 @@ class Guest:
     ) -> Result:
         """Boot, run the script, power off.
 
-        on_line gets every line that the script prints, when it does. Raises GuestError when the
-        guest dies, says that something is wrong with its kernel, or exceeds the time limit, and,
-        with check, when the script fails.
+        on_line is called with each line of the script's output as it is printed. Raises GuestError
+        if the guest dies, reports a problem of its kernel or exceeds the time limit, and, with
+        check, if the script fails.
         """
         timer = self._timer()
         with self._alone():
@@ -115,7 +115,10 @@ class Guest:
         return self._judge(time.monotonic() - begin, check)
 
     def _timer(self) -> apic.Timer | None:
-        """What the kernel need not measure. A guest finds it out when it is first asked for."""
+        """Return the kernel's timer, which it then need not measure.
+
+        Before the first use with a kernel a guest measures it.
+        """
         x86 = machine.of(self.kernel) is machine.AMD64
         if self.clock != "virtual" or self.calibrates or not x86:
             return None
@@ -129,12 +132,12 @@ class Guest:
 
     @property
     def directory(self) -> Path:
-        """Where console, output and result are kept until the next run of the same name."""
+        """The directory of console, output and result, kept until the next run of this name."""
         return BUILD / "guests" / self.name
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Wait for another process that runs a guest of this name."""
+        """Wait until no other process runs a guest of this name."""
         self.directory.parent.mkdir(parents=True, exist_ok=True)
         with (self.directory.parent / f".{self.name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -143,7 +146,7 @@ class Guest:
     def _watch(
         self, timer: apic.Timer | None, begin: float, on_line: Callable[[str], None] | None
     ) -> None:
-        """Run the guest to its end, or end it."""
+        """Run the guest until it ends, or kill it."""
         console = _Tail(self.directory / "console.log")
         stdout = _Tail(self.directory / "stdout.log")
         timeout = self.timeout * self.kernel.patience
@@ -171,7 +174,7 @@ class Guest:
             process.wait()
 
     def _start(self, *, wait: bool) -> tuple[subprocess.Popen, socket.socket]:
-        """QEMU; with wait it does nothing until GDB, at the other end of this socket, says so."""
+        """Start QEMU; with wait it stops until GDB, at the other end of the socket, goes on."""
         ours, theirs = socket.socketpair()
         with closing(theirs):
             process = subprocess.Popen(
@@ -184,7 +187,7 @@ class Guest:
         return process, ours
 
     def _judge(self, seconds: float, check: bool) -> Result:
-        """The result of a guest that has ended, or why there is none."""
+        """Return the result of a guest that has ended. Raises GuestError if it has none."""
         if report := self._report():
             raise self._error(f"kernel report: {report}")
         result = self.directory / "result"
@@ -205,7 +208,7 @@ class Guest:
         )
 
     def _report(self) -> str | None:
-        """The first line of the first report in the kernel's log, or what leaked first."""
+        """Return the first line of the first report in the kernel's log, or the first leak."""
         for log in ("console.log", "result/dmesg"):
             for line in _text(self.directory / log).splitlines():
                 if reports.is_report(line, self.allow):
@@ -231,7 +234,7 @@ class _Tail:
         self._position = 0
 
     def lines(self) -> list[str]:
-        """The whole lines that came since the last call."""
+        """Return the complete lines that were added since the last call."""
         if not self._path.exists():
             return []
         with self._path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""The initramfs of a guest on the virtual clock: the same bytes for the same content."""
+"""The initramfs of a guest on the virtual clock. The same content gives the same bytes."""
 
 import hashlib
 import lzma
@@ -13,26 +13,26 @@ from tests.vm import machine, stubs
 from tests.vm.kernels import BUILD, Kernel, SetupError
 from tests.vm.machine import Machine
 
-# A file of the guest: its content, the host's file to take it from, or a symbolic link's target.
+# A file of the guest: its content, the host's file to copy, or the target of a symbolic link.
 Content = bytes | Path | str
 Tree = dict[str, Content]
 
-# Of busybox, which does them as well as the host's programs and starts sooner.
+# Applets of busybox that do the same as the host's programs and start faster.
 _OFTEN = (
     *("cat", "cp", "cut", "dd", "find", "grep", "head", "ls", "mkdir", "rm", "rmdir", "sed"),
     *("seq", "sh", "sha256sum", "sleep", "touch", "tr", "wc"),
 )
-# Modules that some kernels do without: newer ones need none for checksums, those of arm64 have no
-# simulated SCSI disk.
+# Modules that some kernels do not have: newer ones need none for checksums, and those of arm64 have
+# no simulated SCSI disk.
 _ELSEWHERE = {"crc32c_generic", "scsi_debug"}
 # init writes the result to a virtio disk.
 _RESULT_MODULES = ("virtio_mmio", "virtio_blk")
-# Where the script's output goes to, on a machine with one serial port.
+# The driver of the script's output, on a machine with one serial port.
 _CONSOLE_MODULES = {"arm64": ("virtio_console",)}
 
 
 def archive(tree: Tree) -> bytes:
-    """A cpio archive ("newc") of the tree, with its directories, sorted and dateless."""
+    """Return a cpio archive ("newc") of the tree with its directories, sorted, without dates."""
     directories = {str(parent) for name in tree for parent in Path(name).parents} - {"."}
     entries = dict.fromkeys(directories, (stat.S_IFDIR | 0o755, b""))
     for name, content in tree.items():
@@ -67,8 +67,8 @@ def base(
     """The part that guests share: busybox, programs with their libraries, stock modules.
 
     shared: files and directories of the host that the guest finds at the same place; quick:
-    programs for a guest that has the host's, but is to find these, and some of busybox, in its
-    memory, in /run/bin.
+    programs for a guest that has those of the host, but uses these, and some applets of busybox,
+    from its memory, in /run/bin.
     """
     tree: Tree = {"init": Path(__file__).parent / "init"}
     guest = machine.of(kernel)
@@ -94,9 +94,10 @@ def put(kernel: Kernel) -> Path:
 
 @cache
 def static_program(name: str, kernel: Kernel, *sources: Path) -> Path:
-    """Build a program that runs in both kinds of guest; its directory tells what it is built of.
+    """Build a program that runs in both kinds of guest.
 
-    Times would not: a tree that was copied with its build/ has sources that look old.
+    Its directory is named after a hash of the sources. Their times would not do: if a tree was
+    copied with its build/, its sources look old.
     """
     headers = sorted({header for source in sources for header in source.parent.glob("*.h")})
     guest = machine.of(kernel)
@@ -105,7 +106,7 @@ def static_program(name: str, kernel: Kernel, *sources: Path) -> Path:
     if not binary.exists():
         binary.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=binary.parent) as directory:
-            # Two sessions may do this at once: others see all of it or nothing.
+            # Two sessions may do this at once, so the file has to appear complete.
             built = Path(directory, name)
             flags = ("-static", "-O2", "-Wall", "-Werror")
             machine.output(guest.tool("gcc"), *flags, "-o", built, *sources)
@@ -115,7 +116,7 @@ def static_program(name: str, kernel: Kernel, *sources: Path) -> Path:
 
 def _busybox(guest: Machine) -> Tree:
     binary = guest.program("busybox")
-    # Those of one release of Debian are the same for all machines.
+    # The applets of one release of Debian are the same for all machines.
     applets = machine.output(machine.AMD64.program("busybox"), "--list").split()
     return {f"bin/{applet}": "busybox" for applet in applets} | {
         "bin/busybox": binary,
@@ -124,9 +125,10 @@ def _busybox(guest: Machine) -> Tree:
 
 
 def _program(name: str, guest: Machine) -> Tree:
-    """A program and the libraries it is linked with, where the loader finds them.
+    """Return a program and its libraries, at the places where the loader finds them.
 
-    name: or its path, which the guest finds it at, if it is in no directory of programs.
+    name: of the program, or its path if it is not in a directory of programs; the guest has it at
+    that path.
     """
     binary = guest.program(name)
     libraries = stubs.libraries(binary, guest).items()
@@ -135,13 +137,13 @@ def _program(name: str, guest: Machine) -> Tree:
 
 
 def _shared(path: Path) -> Tree:
-    """A file of the host, or all below a directory."""
+    """Return a file of the host, or all files below a directory."""
     files = (each for each in path.rglob("*") if each.is_file()) if path.is_dir() else (path,)
     return {str(each).lstrip("/"): each for each in files}
 
 
 def _quick(name: str) -> Tree:
-    """A program of the host with its own libraries beside it."""
+    """Return a program of the host with a copy of its libraries beside it."""
     binary = machine.AMD64.program(name)
     start = f'#!/run/bin/sh\nLD_LIBRARY_PATH=/run/lib exec /run/lib/{name} "$@"\n'
     tree: Tree = {f"run/bin/{name}": start.encode(), f"run/lib/{name}": binary}
@@ -149,7 +151,7 @@ def _quick(name: str) -> Tree:
 
 
 def _modules(kernel: Kernel, names: Iterable[str]) -> Tree:
-    """Stock modules and what they depend on, with the part of modules.dep that is about them."""
+    """Return stock modules and their dependencies, with their part of modules.dep."""
     root = kernel.modules
     built_in = {_module_name(line) for line in (root / "modules.builtin").read_text().split()}
     lines = [line.split(":") for line in (root / "modules.dep").read_text().splitlines()]

@@ -10,12 +10,12 @@ KERNELS = BUILD / "kernels"
 
 
 class SetupError(RuntimeError):
-    """Something that a guest is made of is missing or wrong; the text names the remedy."""
+    """Something that a guest needs is missing or wrong; the text names the remedy."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """One unpacked kernel package, or one of our own, for which headers is its build directory."""
+    """An unpacked kernel package, or a kernel of our own, whose build directory is `headers`."""
 
     version: str
     root: Path
@@ -23,7 +23,7 @@ class Kernel:
 
     @property
     def image(self) -> Path:
-        """The bootable image; newer packages have it beside the modules."""
+        """The bootable image; newer packages have it in the directory of the modules."""
         boot = self.root / "boot" / f"vmlinuz-{self.version}"
         return boot if boot.exists() else self.modules / "vmlinuz"
 
@@ -50,7 +50,7 @@ class Kernel:
 
     @property
     def shares_files(self) -> bool:
-        """Whether a guest on the real clock finds the host's files, and can use them.
+        """Return true if a guest on the real clock can mount the host's files and use them.
 
         Cloud kernels have no 9p, and the host's programs are not for arm64.
         """
@@ -58,11 +58,11 @@ class Kernel:
 
     @property
     def patience(self) -> int:
-        """How many times longer than a stock kernel it may take for the same."""
+        """How many times as long as a stock kernel it may take for the same."""
         return 6 if self.headers else 1
 
     def age(self) -> tuple[int, ...]:
-        """A key that sorts old before new."""
+        """Return a key that sorts old before new."""
         return tuple(int(number) for number in self._numbers())
 
     def _numbers(self) -> list[str]:
@@ -70,21 +70,22 @@ class Kernel:
 
 
 def available() -> list[Kernel]:
-    """All unpacked kernels, oldest first."""
+    """Return all unpacked kernels, oldest first."""
     found = [Kernel(path.name, path) for path in KERNELS.glob("*") if path.is_dir()]
     return sorted((kernel for kernel in found if kernel.image.exists()), key=Kernel.age)
 
 
 def select(name: str) -> Kernel:
-    """The kernel of a name as in 7.3, 7.3-rt-amd64 or a whole version."""
+    """Return the kernel of a name such as 7.3, 7.3-rt-amd64 or a full version."""
     series, _, flavour = name.partition("-")
     return newest(name if series.count(".") > 1 else series, flavour or "amd64")
 
 
 def newest(series: str, flavour: str = "amd64") -> Kernel:
-    """The newest unpacked kernel of a series; series may also be a whole version.
+    """Return the newest unpacked kernel of a series; series may also be a full version.
 
-    Of a series that two releases of Debian have, that of the older: the lab's numbers are its.
+    If two releases of Debian have the series, it is the kernel of the older release, with which the
+    lab's numbers were measured.
     """
     kernels = sorted(available(), key=lambda kernel: ("+deb13" not in kernel.version, kernel.age()))
     for kernel in reversed(kernels):

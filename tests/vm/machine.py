@@ -1,4 +1,4 @@
-"""The machines that guests emulate, and where programs for them come from."""
+"""The machines that guests emulate, and where their programs come from."""
 
 import re
 import subprocess
@@ -13,12 +13,12 @@ _LOADER = "/lib/ld-linux-aarch64.so.1"
 
 @dataclass(frozen=True)
 class Machine:
-    """A processor's architecture, as Debian names it.
+    """A processor architecture, by the name that Debian gives it.
 
-    qemu: the program that emulates it; board: that machine, and what it takes to make its time a
-    count of instructions; console, stdout: the kernel's name of its serial port, and QEMU's device
-    for the script's output; root: the file system with its programs; prefix: of the
-    compiler and the tools that make and read its programs.
+    qemu: the emulator; board: its options for a machine whose time is a count of instructions;
+    console: the kernel's name of the serial port; stdout: QEMU's device for the script's output;
+    root: the file system with the programs; prefix: of the compiler and the tools that build and
+    read the programs.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Machine:
     prefix: str = ""
 
     def program(self, name: str) -> Path:
-        """Find a program; name: or its path, if it is in no directory of programs."""
+        """Find a program by its name, or by its path if it is not in a directory of programs."""
         if "/" in name:
             return self.root / name.lstrip("/")
         for directory in ("usr/bin", "bin", "usr/sbin", "sbin", "usr/local/bin"):
@@ -40,15 +40,15 @@ class Machine:
         raise SetupError(f"no {name} in {self.root}: run scripts/setup")
 
     def tool(self, name: str) -> str:
-        """The compiler or one of its tools."""
+        """Return the name of the compiler or of one of its tools."""
         return self.prefix + name
 
     def place(self, path: Path) -> Path:
-        """Where a guest finds a file of this file system."""
+        """Return the path at which a guest finds a file of this file system."""
         return Path("/") / path.relative_to(self.root)
 
     def linked(self, path: Path) -> set[Path]:
-        """The libraries that a program or library is linked with, and those of these."""
+        """Return the libraries that a program or library is linked with, directly or indirectly."""
         if self.root == Path("/"):
             return {Path(each) for each in re.findall(r"(/\S+) \(0x", output("ldd", path))}
         found: set[Path] = set()
@@ -60,7 +60,7 @@ class Machine:
         return found | {self.root / _LOADER.lstrip("/")}
 
     def needed(self, path: Path) -> set[str]:
-        """The names of the libraries that a program or library itself names."""
+        """Return the names of the libraries that a program or library is directly linked with."""
         return set(re.findall(r"NEEDED\s+(\S+)", output(self.tool("objdump"), "-p", path)))
 
     @cache  # noqa: B019
@@ -74,8 +74,8 @@ class Machine:
 AMD64 = Machine(
     "amd64",
     "qemu-system-x86_64",
-    # The smallest machine and firmware: a PC's BIOS looks at every drive, and its threads' answers
-    # take as long as the host pleases. Without arat the kernel takes the local timer for one that
+    # The smallest machine and firmware: a PC's BIOS probes every drive, and how long its threads
+    # take to answer depends on the host. Without arat the kernel assumes that the local timer
     # stops, and ticks at 250 Hz.
     ("-machine", "microvm,accel=tcg", "-bios", "qboot.rom", "-cpu", "qemu64,+arat"),
     "ttyS0",
@@ -93,12 +93,12 @@ ARM64 = Machine(
 
 
 def of(kernel: Kernel) -> Machine:
-    """The machine that a kernel is for."""
+    """Return the machine that a kernel runs on."""
     return ARM64 if kernel.version.endswith("-arm64") else AMD64
 
 
 def output(*command: str | Path) -> str:
-    """What a command prints; SetupError if it fails."""
+    """Return the output of a command. Raises SetupError if the command fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SetupError(f"{' '.join(map(str, command))} failed: {done.stderr}")

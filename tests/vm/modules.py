@@ -12,7 +12,7 @@ _TAIL_LINES = 40
 
 @cache
 def build(kernel: Kernel) -> dict[str, Path]:
-    """Build htbs.ko and simdisk.ko once per session; the result is a `files` of Guest."""
+    """Build htbs.ko and simdisk.ko once per session. Return them as the `files` of a Guest."""
     BUILD.mkdir(exist_ok=True)
     with (BUILD / ".modules.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -32,7 +32,7 @@ def build_paper(kernel: Kernel) -> Path:
 
 
 def _variables(kernel: Kernel) -> list[str]:
-    """What the Makefile has to know of a kernel."""
+    """Return the Makefile variables for a kernel."""
     headers = [f"KDIR={kernel.headers}"] if kernel.headers else []
     return [f"KVER={kernel.version}", *headers]
 

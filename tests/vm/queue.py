@@ -1,6 +1,6 @@
 """The guests of a test session: one boot per module and kernel, two at a time.
 
-They boot beside the tests that need none, so that no CPU is idle.
+They boot while tests that need no guest run, so that no CPU is idle.
 """
 
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,30 +14,30 @@ _AT_A_TIME = 2
 
 
 class Bootable(Protocol):
-    """What a test module's GUEST is."""
+    """The type of a test module's GUEST."""
 
     def run(self, series: str) -> Result:
-        """Boot a kernel and run what is to be run in it."""
+        """Boot a kernel and run the script in it."""
 
 
 class Guests:
-    """The guests of a session, by what to boot and the kernel's series."""
+    """The guests of a session, by what is booted and the kernel's series."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(_AT_A_TIME)
         self._runs: dict[tuple[Bootable, str], Future[Result]] = {}
 
     def start(self, boot: Bootable, series: str) -> None:
-        """Queue a guest unless it is already."""
+        """Queue a guest unless it is queued already."""
         if (boot, series) not in self._runs:
             self._runs[boot, series] = self._pool.submit(boot.run, series)
 
     def result(self, boot: Bootable, series: str) -> Result:
-        """Wait for a guest; raise what its run raised."""
+        """Wait for a guest, and return its result or raise the exception of its run."""
         return self._runs[boot, series].result()
 
     def end(self) -> None:
-        """Wait for the guests that run; the others don't start."""
+        """Wait for the running guests, and cancel the others."""
         self._pool.shutdown(cancel_futures=True)
 
 
@@ -45,12 +45,12 @@ GUESTS = pytest.StashKey[Guests]()
 
 
 def wanted(item: pytest.Item) -> bool:
-    """Whether a test wants one of these guests."""
+    """Return true if a test needs one of these guests."""
     return "result" in getattr(item, "fixturenames", ())
 
 
 def start(session: pytest.Session) -> Guests:
-    """Queue all guests that the selected tests want, once."""
+    """Queue all guests that the selected tests need, once."""
     if GUESTS not in session.stash:
         session.stash[GUESTS] = Guests()
         for item in session.items:

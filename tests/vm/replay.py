@@ -2,13 +2,14 @@
 
     python -m tests.vm.replay FILE…
 
-So what the elevator tells the core, and when, is compared: of each request, merge, requeue and
+So the replay checks what the elevator tells the core, and when: each request, merge, requeue and
 change of a reservation. A recording is ftrace's text of the htbs events (the files trace,
-trace_pipe or per_cpu/*/trace; .gz, too), begun before the device switched to htbs, so that all its
-state is known. Events are recorded under the device's lock; `echo counter > trace_clock` has ftrace
-number them over all CPUs. Several files are merged by these numbers.
+trace_pipe or per_cpu/*/trace; .gz, too). It has to begin before the device switches to htbs, so
+that the whole state of the device is known. Events are recorded under the device's lock; with `echo
+counter > trace_clock` ftrace numbers them across all CPUs. Several files are merged by these
+numbers.
 
-Inputs are taken from the recording: arrivals, merges, completions, changes of reservations and
+The inputs come from the recording: arrivals, merges, completions, changes of reservations and
 tunables, and when the driver asked for a request. Decisions are compared to the nanosecond.
 """
 
@@ -34,7 +35,7 @@ WINDOW_ONE = 1 << 32
 _EVENT = re.compile(r" (\d+)(?:\.(\d+))?: htbs_(\w+): (\d+:\d+) ?(.*)$")
 _LOST = re.compile(r"\[LOST (\d+) EVENTS\]")
 _BUFFER = re.compile(r"entries-in-buffer/entries-written: (\d+)/(\d+)")
-# They belong to the decision of the next event.
+# These belong to the decision of the next event.
 _ANNOUNCEMENTS = {"switch", "overload", "late", "stop"}
 _LAST = 10
 _SECTOR = 512
@@ -45,7 +46,7 @@ class RecordingError(ValueError):
 
 
 class Expected(NamedTuple):
-    """An event as the core has it, without fields that only the kernel knows."""
+    """An event of the core, without the fields that only the kernel knows."""
 
     name: str
     fields: dict[str, int | str]
@@ -57,7 +58,7 @@ class Expected(NamedTuple):
 
 @dataclass(frozen=True)
 class Event:
-    """A recorded event; number: its place in the recording, from 1; line: its text."""
+    """A recorded event; number: its position in the recording, from 1; line: its text."""
 
     number: int
     name: str
@@ -74,12 +75,12 @@ class Event:
             ) from None
 
     def is_as(self, expected: Expected) -> bool:
-        """Has the event all expected fields."""
+        """Return true if the event has all expected fields."""
         return self.name == expected.name and expected.fields.items() <= self.fields.items()
 
 
 class MismatchError(AssertionError):
-    """The recording is not what the core says."""
+    """The recording differs from what the core does."""
 
     def __init__(self, recorded: list[Event], expected: list[Expected], last: Iterable[Event]):
         self.event = recorded[-1]
@@ -97,7 +98,7 @@ def _words(event: Event) -> str:
 
 
 def read(texts: Iterable[str]) -> list[Event]:
-    """The events of a recording's files, in their order."""
+    """Return the events of a recording's files, in order."""
     found = []
     for line in (line for text in texts for line in text.splitlines()):
         if lost := _LOST.search(line):
@@ -129,14 +130,14 @@ def _library():
 
 @dataclass(eq=False)
 class Traced(Request):
-    """A request with its number in the recording. urgent: until when it waits, if it is that."""
+    """A request with its number in the recording; urgent: the end of its wait, if it is urgent."""
 
     number: int = NONE
     urgent: int | None = None
 
 
 class Device:
-    """The core for one device, fed with its events."""
+    """The core for one device, to which the device's events are fed."""
 
     def __init__(self) -> None:
         self._policy: host.Device | None = None
@@ -167,7 +168,10 @@ class Device:
             raise MismatchError(recorded, expected, self._last)
 
     def _concerns(self, announced: Event, event: Event) -> bool:
-        """Is it of the same decision. A requeued request may be late at any time."""
+        """Return true if both belong to one decision.
+
+        A requeued request may be late at any time.
+        """
         if announced.name != "late":
             return True
         known = self._in_flight.get(announced.request, (NONE, None))[1]
@@ -190,14 +194,14 @@ class Device:
             ) from None
 
     def _group(self, flow: Flow | None) -> int:
-        """The number of a reservation in the recording."""
+        """Return the group's number in the recording."""
         return next((group for group, each in self._flows.items() if each is flow), BACKGROUND)
 
     def _end(self, flow: Flow | None, outcome: str, **fields: int) -> Expected:
         return Expected("wait_end", {"group": self._group(flow), "outcome": outcome, **fields})
 
     def _stop(self, flow: Flow, now: int) -> list[Expected]:
-        """The flow has requests pending and is throttled."""
+        """Return a stop event if the flow has requests pending and is throttled."""
         view = flow.view()
         if not view.pending or not view.throttled:
             return []
@@ -247,7 +251,7 @@ class Device:
         return next(flow for flow in flows if request in flow.queue)
 
     def _swallow(self, flow: Flow, kept: Traced, gone: Traced) -> None:
-        """The request `gone` is merged into `kept`, which has its size already."""
+        """Merge the request `gone` into `kept`, whose size is already that of both."""
         other = self._owner(gone)
         if flow is other:
             kept.size -= gone.size
@@ -256,16 +260,16 @@ class Device:
             self._policy.remove(other, gone)
 
     def _on_charge(self, event: Event) -> list[Expected]:
-        """For a request at the head, or one that passes a cap."""
+        """A request was inserted at the head, or passes a cap."""
         flow = self._flow(event)
         self._policy.charge_bypass(flow, event.bytes, event.now)
         return [*self._stop(flow, event.now), Expected("charge", {})]
 
     def _on_pass(self, event: Event) -> list[Expected]:
-        """A request that others wait for passes its group's cap, as if it had been requeued.
+        """A request that others wait for passes its group's cap as if it had been requeued.
 
-        It was pending before there was a cap, or it has just arrived and been charged. Without a
-        cap it is urgent.
+        Either it was pending before there was a cap, or it has just arrived and been charged.
+        Without a cap the request is urgent.
         """
         request, flow = self._pending.pop(event.request, None), self._flow(event)
         if request is None:
@@ -292,7 +296,7 @@ class Device:
         if flow is None:
             return expected
         picked = flow.nearest() if policy.nearest else flow.queue[0]
-        if not picked.size:  # it moves no data, so its length was unknown
+        if not picked.size:  # A request without data, whose length was unknown.
             picked.pos, picked.size, picked.data = event.sector, event.bytes, False
         request, overload = policy.dispatch(flow, event.now)
         if overload:
@@ -309,7 +313,7 @@ class Device:
         })]  # fmt: skip
 
     def _choose(self, event: Event) -> tuple[list[Expected], Flow | None]:
-        """The driver asks for a request: the expected events, and the flow that is chosen."""
+        """The driver asks for a request: return the expected events and the chosen flow."""
         policy, now, was_active = self._policy, event.now, self._policy.view().active
         expected = self._on_go(event)  # flows that had to be unthrottled before
         choice = policy.choose(now)
@@ -331,11 +335,11 @@ class Device:
         return expected, choice.flow
 
     def _unscheduled(self, event: Event) -> list[Expected]:
-        """A request that was requeued, inserted at the head, or has no reservation."""
+        """A request that was requeued or inserted at the head, or has no reservation."""
         flow = self._flow(event)
         fields = {"nearest": 0, "run": self._policy.view().run, "pending": 0}
         if event.in_flight:
-            # A request at the head with a reservation is a write between two flushes.
+            # A request at the head that has a reservation is a write between two flushes.
             request = self._given_back.pop(event.request, None) or Traced(
                 event.bytes, write=True, number=event.request
             )
@@ -378,7 +382,7 @@ class Device:
     # Waits.
 
     def _on_go(self, event: Event) -> list[Expected]:
-        """By the timer, or as the driver asks for a request."""
+        """A flow is unthrottled, by the timer or because the driver asks for a request."""
         flow = self._policy.unthrottle(event.now)
         if flow is None:
             return []
@@ -395,7 +399,7 @@ class Device:
         return self._choose(event)[0]
 
     def _on_wait_end(self, event: Event) -> list[Expected]:
-        """A wait times out, by the timer or as the driver asks for a request."""
+        """A wait times out, by the timer or because the driver asks for a request."""
         was_active = self._policy.view().active
         if not self._policy.timeout(event.now):
             return []
@@ -427,7 +431,7 @@ class Device:
         return [Expected("join", {})]
 
     def _on_config(self, event: Event) -> list[Expected]:
-        if event.group not in self._flows:  # it has no requests; its join tells the rest
+        if event.group not in self._flows:  # it has no requests; its join event has the rest
             return [Expected("config", {})]
         flow = self._flow(event)
         was = flow.params if event.pool == ROOT else flow.own
@@ -440,7 +444,7 @@ class Device:
         return [Expected("config", {})]
 
     def _on_share(self, event: Event) -> list[Expected]:
-        """Of a reservation that ends; others are part of its config or join."""
+        """The weight of a reservation that ends; others are part of a config or join event."""
         if not event.fields.get("told"):
             self._policy.set_weight(self._flow(event), event.weight)
         return [Expected("share", {})]
@@ -451,7 +455,7 @@ class Device:
         return [Expected("cap", {})]
 
     def _on_leave(self, event: Event) -> list[Expected]:
-        """An unknown group is left from an earlier time of the device with htbs."""
+        """A group that leaves. An unknown one stems from an earlier time of the device on htbs."""
         left = Expected("leave", {})
         flow = self._flows.get(event.group)
         if flow is None:
@@ -463,14 +467,17 @@ class Device:
 
 
 def _as_kept(sent: CSent, now: int) -> None:
-    """What is left of it at its completion: htbs_rq_set_sent() and htbs_unpack_sent()."""
+    """Reduce it to what is kept until the completion: htbs_rq_set_sent() and htbs_unpack_sent()."""
     units = ((now >> 10) - (sent.at >> 10)) % (1 << 32)
     sent.at = (now - (units << 10)) % WRAP
     sent.cost = sent.cost // _SECTOR * _SECTOR
 
 
 def _gather(events: list[Event]) -> None:
-    """Weight and cap are told before a config and after a join, at the same time: join them."""
+    """Attach weight and cap events to the config event after them, or the join event before them.
+
+    These events have the same time.
+    """
     for place, event in enumerate(events):
         if event.name not in ("config", "join"):
             continue
@@ -496,7 +503,7 @@ def _params(event: Event) -> Params:
 
 
 def replay(events: Iterable[Event]) -> dict[str, Device]:
-    """Replay a recording. Raises MismatchError or RecordingError; returns the devices."""
+    """Replay a recording and return the devices. Raises MismatchError or RecordingError."""
     devices: dict[str, Device] = {}
     events = list(events)
     _gather(events)
@@ -506,13 +513,13 @@ def replay(events: Iterable[Event]) -> dict[str, Device]:
 
 
 def text(path: Path) -> str:
-    """The text of a file, compressed or not."""
+    """Return the text of a file, compressed or not."""
     data = path.read_bytes()
     return (gzip.decompress(data) if path.suffix == ".gz" else data).decode(errors="replace")
 
 
 def summary(events: list[Event]) -> str:
-    """What a recording holds."""
+    """Describe the content of a recording."""
     count = Counter(event.name for event in events)
     devices = len({event.device for event in events})
     kinds = ", ".join(f"{number} {name}" for name, number in count.most_common())
@@ -520,7 +527,7 @@ def summary(events: list[Event]) -> str:
 
 
 def main(paths: list[str]) -> int:
-    """Replay a recording and print what it holds, or what is wrong."""
+    """Replay a recording and print its content, or the error."""
     if not paths or any(path.startswith("-") for path in paths):
         print("usage: python -m tests.vm.replay FILE…", file=sys.stderr)
         return 2

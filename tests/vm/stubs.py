@@ -1,7 +1,7 @@
-"""Empty libraries in the place of those that a program is linked with but a guest can't use.
+"""Empty libraries in place of those that a program is linked with but a guest cannot use.
 
-Debian's fio is linked with those of clusters and networks, and with what these are linked with, 60
-libraries in all: 90 MB, and each start takes a tenth of a second of virtual time to relocate them.
+Debian's fio is linked with libraries for clusters and networks, and these with others, 60 libraries
+in all: 90 MB. At each start it takes a tenth of a second of virtual time to relocate them.
 """
 
 import re
@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.vm.kernels import BUILD
 from tests.vm.machine import AMD64, Machine, output
 
-# Libraries of programs that no guest needs, as the program names them.
+# Libraries that no guest needs, by the names with which the program is linked.
 USELESS = {
     "fio": (
         "libgfapi.so.0",
@@ -29,7 +29,7 @@ USELESS = {
 
 
 def libraries(binary: Path, machine: Machine = AMD64) -> dict[Path, Path]:
-    """What the guest is to have of each library that a program is linked with, by its place."""
+    """Return the libraries of a program that the guest gets, by their paths in the guest."""
     useless = USELESS.get(binary.name, ())
     direct = machine.needed(binary)
     found = {}
@@ -43,14 +43,14 @@ def libraries(binary: Path, machine: Machine = AMD64) -> dict[Path, Path]:
 
 @cache
 def _stub(binary: Path, library: Path, machine: Machine) -> Path:
-    """Build a library that defines what the program wants of it: functions that abort."""
+    """Build a library that defines the symbols that the program needs, as functions that abort."""
     stub = BUILD / "guest" / "stubs" / machine.name / library.name
     if stub.exists() and stub.stat().st_mtime > binary.stat().st_mtime:
         return stub
     stub.parent.mkdir(parents=True, exist_ok=True)
     symbols = _symbols(binary, library, machine.tool("nm"))
     flags = ["-shared", "-nostdlib", "-w", "-fno-builtin", f"-Wl,-soname={library.name}"]
-    # Two sessions may do this at once: others see all of it or nothing.
+    # Two sessions may do this at once, so the file has to appear complete.
     with tempfile.TemporaryDirectory(dir=stub.parent) as directory:
         source, script, built = (Path(directory, each) for each in ("stub.c", "stub.map", "stub"))
         names = [name for names in symbols.values() for name in names]
@@ -68,7 +68,7 @@ def _version(version: str, names: list[str]) -> str:
 
 
 def _symbols(binary: Path, library: Path, nm: str) -> dict[str, list[str]]:
-    """What the program wants of the library: names by version, "" for those without."""
+    """Return the symbols that the program needs from the library, by version; "" means none."""
     defined = set(re.findall(r" [TWVi] ([^@\s]+)", output(nm, "-D", library)))
     found = defaultdict(list)
     for name, version in _wanted(binary, nm):

@@ -1,4 +1,4 @@
-"""queue/async_depth limits the tags of all but synchronous reads, where a kernel has it."""
+"""queue/async_depth limits the tags of all but synchronous reads, if a kernel has it."""
 
 import pytest
 

@@ -1,6 +1,7 @@
-"""bpftrace sees every event and its fields; what the tools of scripts/bpftrace say is right.
+"""bpftrace sees every event and its fields, and the tools of scripts/bpftrace are correct.
 
-Right is what ftrace recorded meanwhile, added up here in another way, io.htbs.stat and fio.
+Their output is compared with a recording of ftrace, which is evaluated here in another way, with
+io.htbs.stat and with fio.
 """
 
 import re
@@ -26,7 +27,7 @@ GUEST = Boot(
     files=tuple((name, (REPO / "scripts/bpftrace" / name).read_text()) for name in TOOLS),
 )
 
-# The latency of both reservations, and what fio counts that is not in the scheduler: us.
+# The latency of both reservations, and the time that fio counts outside of the scheduler: us.
 LATENCY = 10
 AROUND = 1000
 
@@ -35,7 +36,7 @@ Interval = tuple[int, int]
 
 
 def _map(result: Result, pattern: str) -> dict[str, int]:
-    """One of bpftrace's maps, as it prints them: @[key]: value."""
+    """Return one of bpftrace's maps, which it prints as @[key]: value."""
     found = re.findall(rf"^{pattern}: (\d+)$", result.text("bpftrace"), re.MULTILINE)
     return {key: int(value) for key, value in found}
 
@@ -67,11 +68,14 @@ def test_fields_can_be_used(result: Result) -> None:
         assert dispatched[str(_group(result, group))] == stat["rbytes"] + stat["wbytes"]
 
 
-# What ftrace recorded.
+# The recording of ftrace.
 
 
 def _events(result: Result) -> list[Event]:
-    """All events: the name without htbs_, and the fields; an outcome is the position here."""
+    """All events: the name without htbs_, and the fields.
+
+    An outcome is replaced by its position here.
+    """
     text = result.text("trace")
     [(kept, written)] = re.findall(r"entries-in-buffer/entries-written: (\d+)/(\d+)", text)
     assert kept == written
@@ -95,7 +99,7 @@ class _Request:
 
 
 def _requests(events: Iterable[Event]) -> list[_Request]:
-    """All requests, in the order in which they complete. None is given back here."""
+    """Return all requests in the order of completion. No request is requeued here."""
     under_way: dict[int, _Request] = {}
     done = []
     for name, fields in events:
@@ -117,7 +121,7 @@ def _requests(events: Iterable[Event]) -> list[_Request]:
 
 
 def _busy(requests: list[_Request], group: int) -> list[Interval]:
-    """When the device had requests of a group."""
+    """Return when the device had requests of a group."""
     steps = sorted(
         (time, step)
         for each in requests
@@ -126,7 +130,7 @@ def _busy(requests: list[_Request], group: int) -> list[Interval]:
     )
     begin, count = 0, 0
     busy = []
-    # At one time dispatches come first, so an interval ends only if the next is apart.
+    # At one point in time dispatches come first, so an interval ends only if there is a gap.
     for time, step in steps:
         if not count:
             begin = time
@@ -143,7 +147,7 @@ def _overlap(intervals: list[Interval], begin: int, end: int) -> int:
 def _waits(
     events: list[Event], requests: list[_Request]
 ) -> Iterator[tuple[int, int, list[Interval]]]:
-    """Each wait: the group, its outcome, and when the disk was idled."""
+    """Yield each wait: the group, its outcome, and when the disk was idled."""
     completed = {
         group: sorted(each.completed for each in requests if each.group == group)
         for group in {each.group for each in requests}
@@ -162,15 +166,15 @@ def _waits(
 
 
 def _low(value: int) -> int:
-    """The lower end of the range of a histogram that a value is in."""
+    """Return the lower end of the range of a histogram that has a value."""
     return 1 << value.bit_length() - 1 if value else 0
 
 
-# What the tools say.
+# The output of the tools.
 
 
 def _histogram(result: Result, group: int) -> dict[int, int]:
-    """How many requests htbslat counted in each range, by its lower end."""
+    """Return the number of requests that htbslat counted in each range, by the lower end."""
     [lines] = re.findall(
         rf"^@usecs\[\d+, \d+, {group}\]: *\n((?:[\[(].*\n)+)", result.text("htbslat"), re.MULTILINE
     )
@@ -181,7 +185,7 @@ def _histogram(result: Result, group: int) -> dict[int, int]:
 
 
 def _lines(result: Result, tool: str) -> list[list[str]]:
-    """The words of the lines of a tool that prints a table."""
+    """Return the words of each line of a tool that prints a table."""
     _, _, table = result.text(tool).partition("TIME(s)")
     return [line.split() for line in table.splitlines()[1:] if line.strip()]
 
@@ -191,7 +195,7 @@ def _time(now: int) -> str:
 
 
 def test_htbslat_counts_each_request_by_its_latency(result: Result) -> None:
-    """Requests that were merged into others are among them: they count with these."""
+    """Requests that were merged into others are counted together with these."""
     events = _events(result)
     assert any(name == "merge" and fields["gone"] >= 0 for name, fields in events)
     requests = _requests(events)
@@ -204,7 +208,7 @@ def test_htbslat_counts_each_request_by_its_latency(result: Result) -> None:
 
 
 def test_htbslat_agrees_with_fio(result: Result) -> None:
-    """The reader's requests don't merge, and fio sees each a little longer."""
+    """The reader's requests are not merged, and fio measures each a little longer."""
     histogram = _histogram(result, _group(result, "random"))
     sides = [fio_side(result, run) for run in ("random", "last")]
     assert sum(histogram.values()) == sum(side["total_ios"] for side in sides)
@@ -243,7 +247,7 @@ def test_htbslate_shows_one_group_if_asked(result: Result) -> None:
 
 
 def test_htbslate_agrees_with_the_statistics(result: Result) -> None:
-    """What a request took beyond the latency that was promised is what it is late by."""
+    """A request is late by the time that it took beyond the reserved latency."""
     lines = _lines(result, "htbslate")
     for name in GROUPS:
         stat, group = _stat(result, name), result.text(f"{name}.id").strip()
@@ -251,7 +255,7 @@ def test_htbslate_agrees_with_the_statistics(result: Result) -> None:
         assert len(late) == stat["missed"]
         assert stat["late_max_us"] - 1 <= max(late) <= stat["late_max_us"]
     for late, waited, idled, device in (map(int, line[4:8]) for line in lines):
-        # Each is rounded down.
+        # Each of the times is rounded down.
         assert LATENCY - 1 <= waited + device - late <= LATENCY
         assert idled <= waited
 
@@ -263,7 +267,7 @@ def test_htbsidle_adds_up_what_idling_brought(result: Result) -> None:
         for what in ("waits", ("hits", "timeouts", "cancelled")[outcome]):
             count[what, group] += 1
             total[what, group] += sum(end - begin for begin, end in idle) // 1000
-    # The last time that it was printed.
+    # The values that were printed last.
     said = {
         (what, int(group)): (int(number), int(time))
         for what, group, number, time in re.findall(
@@ -300,7 +304,7 @@ def test_htbsflow_shows_each_turn(result: Result) -> None:
 
 
 def test_htbsflow_misses_no_request(result: Result) -> None:
-    """The last turn is not over: it is the random reader's, of one request."""
+    """The last turn is not over: it belongs to the random reader and has one request."""
     requests, sizes = Counter(), Counter()
     for line in _lines(result, "htbsflow"):
         requests[int(line[2])] += int(line[5])

@@ -1,4 +1,4 @@
-"""Drivers without a budget: blk-mq takes a request while all tags are in use. In virtual time."""
+"""Drivers without a budget: blk-mq takes a request even if all tags are in use. Virtual time."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def _bw(result: Result, run: str, group: str) -> int:
 
 @pytest.mark.parametrize("run", ["one", "budget", "many"])
 def test_reservations_are_kept(result: Result, run: str) -> None:
-    """Whatever the driver: bandwidth, and latency of all but one that finds the drive unknown."""
+    """With any driver: bandwidth, and latency of all requests but one, at an unknown drive."""
     for group, bw in RESERVED.items():
         stat = htbs_stat(result.text(f"{run}-{group}.stat"))
         assert _bw(result, run, group) >= 0.98 * bw
@@ -27,6 +27,6 @@ def test_reservations_are_kept(result: Result, run: str) -> None:
 
 @pytest.mark.parametrize("run", ["one", "many"])
 def test_nothing_is_lost_without_a_budget(result: Result, run: str) -> None:
-    """A request that blk-mq took before its time would end each run of the sequential reader."""
+    """A request that blk-mq took too early would end each run of the sequential reader."""
     own, other = (sum(_bw(result, each, group) for group in RESERVED) for each in (run, "budget"))
     assert own >= 0.9 * other

@@ -1,4 +1,4 @@
-"""A cap holds, costs other groups nothing, and throttles no others. In virtual time."""
+"""A cap is kept, costs other groups nothing, and throttles no others. In virtual time."""
 
 import re
 
@@ -22,7 +22,7 @@ def test_a_cap_holds_on_an_idle_disk(result: Result) -> None:
 
 
 def test_a_cap_leaves_the_rest_to_others(result: Result) -> None:
-    """The capped group gets what it has reserved, half of its cap, and no more than that."""
+    """The capped group gets its reservation, half of its cap, and no more than its cap."""
     capped, free = (_iops(result, "beside", group) for group in ("app", "greedy"))
     assert 9.8 <= capped <= 20.4
     assert capped + free >= 0.9 * _iops(result, "without", "greedy")
@@ -35,20 +35,20 @@ def test_what_a_cap_holds_up_can_be_seen(result: Result) -> None:
 
 
 def test_a_cap_leaves_tags_of_a_short_queue(result: Result) -> None:
-    """A quarter, and one of the last quarter: half of the tags is the least that others see."""
+    """It leaves a quarter and one more of that quarter: others see half of the tags at least."""
     [pending] = re.findall(r"(\d+) pending, .*throttled by its cap", result.text("short.backlog"))
     assert 4 <= int(pending) <= 5
 
 
 def test_tasks_of_a_capped_group_do_not_take_all_wakeups(result: Result) -> None:
-    """80 reads of another group, 10 ms each: more than tags are left, and 184 wait before."""
+    """80 reads of another group, 10 ms each: more than there are free tags, behind 184 waiters."""
     reads = fio_side(result, "crowd-greedy")
     assert reads["total_ios"] == 80
     assert reads["lat_ns"]["max"] < 1.5e9
 
 
 def test_another_scheduler_does_not_wait_for_a_cap(result: Result) -> None:
-    """16 reads and more, one a second, are served before it; fio got them all."""
+    """More than 16 reads, one a second, are pending before the switch; fio got them all."""
     before, after = map(float, result.text("switch.times").split())
     assert after - before < 2
     assert fio_side(result, "switch-app")["total_ios"] > 16

@@ -1,4 +1,4 @@
-"""A disk that claims to seek, and serves requests side by side, is found not to seek."""
+"""A disk that claims to seek, but serves requests side by side, is found not to seek."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_a_disk_that_serves_one_after_the_other_seeks(result: Result) -> None:
 
 
 def test_readers_have_what_is_served_side_by_side(result: Result) -> None:
-    """One after the other, all three would have no more than 1,000 reads a second."""
+    """If reads were served one after the other, all three would have at most 1,000 a second."""
     done = sum(fio_side(result, f"side-by-side-{group}")["iops"] for group in _GROUPS)
     assert done > 4000
 

@@ -1,8 +1,8 @@
-"""The elevator feeds the core as it should: known loads and random mixes, replayed on the host.
+"""The elevator feeds the core correctly: known loads and random mixes, replayed on the host.
 
-The known ones are the demonstration's pair, an overload, a writer that is held back, a crowd and
-metadata that passes a cap. On the virtual clock, with simulated disks. `make conformance SEED=…`
-does the same with any other mix.
+The known loads are the pair of the demonstration, an overload, a writer that is held back, a crowd,
+and metadata that passes a cap. They run on the virtual clock, with simulated disks. `make
+conformance SEED=…` replays any other mix.
 """
 
 import pytest
@@ -17,12 +17,12 @@ GUEST: Boot = conformance.recording("virtual", SEEDS)
 
 
 def test_as_the_core_says(result: Result) -> None:
-    """Every choice, deadline and wait, to the nanosecond."""
+    """Compare every choice, deadline and wait, to the nanosecond."""
     replay.replay(replay.read([result.text("trace")]))
 
 
 def test_all_that_can_be_decided_was(result: Result) -> None:
-    """A decision that no mix leads to is not tested by them."""
+    """The mixes test a decision only if one of them leads to it."""
     events = replay.read([result.text("trace")])
     assert {event.name for event in events} >= {
         "arrive", "merge", "charge", "switch", "dispatch", "wait_begin", "wait_end",
@@ -35,7 +35,7 @@ def test_all_that_can_be_decided_was(result: Result) -> None:
 
 
 def test_metadata_passes_a_cap(result: Result) -> None:
-    """That which is pending when the cap is set, and that which arrives later."""
+    """Both metadata that is pending when the cap is set, and metadata that arrives later."""
     pending, waited = set(), set()
     for event in replay.read([result.text("trace")]):
         if event.name == "arrive":

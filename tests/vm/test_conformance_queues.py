@@ -12,7 +12,7 @@ GUEST: Boot = conformance.recording("real", SEEDS)
 
 
 def test_as_the_core_says(result: Result) -> None:
-    """Every choice, deadline and wait, to the nanosecond."""
+    """Compare every choice, deadline and wait, to the nanosecond."""
     events = replay.read([result.text("trace")])
     replay.replay(events)
     assert any(event.name == "complete" and event.requeued for event in events)

@@ -1,4 +1,4 @@
-"""The commands of the documents, as they stand there."""
+"""The commands of the documents, run as they are written there."""
 
 import pytest
 

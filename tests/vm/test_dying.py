@@ -1,4 +1,4 @@
-"""Removed cgroups with I/O outstanding: the module neither hangs nor leaves them dangling."""
+"""Cgroups that are removed with I/O in flight: the module does not hang, and keeps none of them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every refused write names its errno and changes nothing."""
+"""Every refused write returns its errno and changes nothing."""
 
 import pytest
 
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.guest
 NOT_A_NUMBER = ("x", "-1", "+5", " 5", "5 6", "1.5", "0x10", "1e3", "5K", "5x", "--", "\u00b2")
 TOO_LONG = (str(2**64), str(2**70), "9" * 400, str(-(2**63)))
 
-# What is out of range, smallest and largest good value.
+# Values out of range, the smallest and the largest good value.
 TUNABLES = {
     "t_wait_us": (("1000001", str(2**32)), "0", "1000000"),
     "late_one_in": (("0", "9", "100001", str(2**32 + 10)), "10", "100000"),
@@ -20,7 +20,7 @@ TUNABLES = {
     "default_latency_us": (("0", "100000001", str(2**54)), "1", "100000000"),
 }
 
-# For a group with a reservation or without; @NAME stands for the MAJ:MIN of a device.
+# For a group with or without a reservation; @NAME stands for the MAJ:MIN of a device.
 RESERVATIONS = {
     # syntax
     "\\n": "EINVAL",
@@ -129,7 +129,7 @@ RESERVATIONS = {
     "@bio bw=1M": "EOPNOTSUPP",
 }
 
-# Good for a group with a reservation only: it changes one number.
+# Valid only for a group with a reservation: it changes one number.
 FIRST_NAMES_BW = {
     "@htbs burst=64K": "EINVAL",
     "@htbs latency=5000": "EINVAL",
@@ -141,7 +141,7 @@ FIRST_NAMES_BW = {
     "@htbs burst=64K latency=5000": "EINVAL",
 }
 
-# Applied one after the other; what is read then.
+# Applied one after the other; the values are what is read afterwards.
 GOOD_RESERVATIONS = {
     "none": "bw=4096 burst=4096 latency=1 default",
     "bw=4096": "bw=4096 burst=4096 latency=1",
@@ -176,7 +176,7 @@ BAD_TUNABLES = [
     for name, (out_of_range, _, _) in TUNABLES.items()
     for string in (*NOT_A_NUMBER, *TOO_LONG, *out_of_range)
 ]
-# The smallest last, for GOOD_RESERVATIONS.
+# The smallest values come last, for GOOD_RESERVATIONS.
 GOOD_TUNABLES = [(name, good) for name, (_, low, high) in TUNABLES.items() for good in (high, low)]
 
 GUEST = Boot(

@@ -19,7 +19,7 @@ def _times(result: Result, change: str) -> tuple[float, float]:
 
 @pytest.mark.parametrize("change", ["resize", "switch"])
 def test_a_frozen_queue_does_not_wait_for_a_quota(result: Result, change: str) -> None:
-    """By the quota the writes that are pending take 4 s to 7 s."""
+    """The quota would take 4 s to 7 s for the pending writes."""
     before, after = _times(result, change)
     assert after - before < 4
 

@@ -1,4 +1,4 @@
-"""The harness itself: what comes back, what is caught, and that virtual time repeats."""
+"""The harness: what it returns, what it catches, and that virtual time is reproducible."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

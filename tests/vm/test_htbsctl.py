@@ -1,4 +1,4 @@
-"""htbsctl, as an operator uses it: what it says, what it changes, what it keeps."""
+"""htbsctl, as an operator uses it: its output, the changes it makes, the state it keeps."""
 
 import json
 
@@ -14,7 +14,7 @@ RESERVED = "bw=4194304 burst=65536 latency=50000"
 
 
 def said(result: Result, name: str, code: int = 0) -> str:
-    """What a command printed, which ended with this code and with no error if that is 0."""
+    """Return the output of a command with this exit code, and no error if it is 0 or 3."""
     lines = result.text(f"{name}.err").splitlines(keepends=True)
     # The guest has no systemd.
     error = "".join(line for line in lines if not line.startswith("htbsctl: no htbs.service: "))
@@ -150,7 +150,7 @@ def test_trace(result: Result) -> None:
     assert reader["requests"] > 10
     for row in (reader, greedy):
         assert 0 < row["queued_p50_us"] <= row["queued_max_us"] < 30e6
-        # Its delay is 16 ms.
+        # The disk's delay is 16 ms.
         assert 16000 <= row["served_p50_us"] <= row["served_max_us"] < 30e6
     assert any(path.stat().st_size for path in result.out.glob("kept.blktrace.*"))
     assert result.text("blk_cgroup").strip() == "0"
@@ -161,7 +161,7 @@ def test_trace_of_a_disk_that_is_traced_is_refused(result: Result) -> None:
 
 
 def test_fit(result: Result) -> None:
-    """The reader asks for 128 KiB/s, one request of 4 KiB at a time."""
+    """The reader submits 128 KiB/s, with one request of 4 KiB in flight."""
     assert "htbsctl reserve db " in said(result, "fit")
     answer = json.loads(said(result, "fit-json"))
     assert 0 < answer["mean_bw"] < 2 * (1 << 17)

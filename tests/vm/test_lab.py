@@ -14,12 +14,12 @@ from tests.vm.functional import htbs_stat
 
 pytestmark = pytest.mark.guest
 
-# On a disk for long enough that fio is stopped meanwhile.
+# Disks run for long enough that fio is stopped meanwhile.
 STUDIES = ((latency.STUDY, 3), (nearline.LATENCY, 3), (flash.LATENCY, 1))
 
 
 def test_modules_do_not_tell_where_or_when_they_were_built() -> None:
-    """Or the same experiment would differ a little in another place, or when it is repeated."""
+    """Otherwise the same experiment would differ a little elsewhere, or when it is repeated."""
     for name, module in run.stripped_modules(kernels.newest("6.12")).items():
         assert str(kernels.REPO).encode() not in module, name
         assert b".note.gnu.build-id" not in module, name
@@ -52,7 +52,7 @@ def test_experiment_runs(study: Study, seconds: int) -> None:
 
 
 def test_database_runs() -> None:
-    """What the kernel and PostgreSQL say of a run is what is parsed of it."""
+    """The output of the kernel and of PostgreSQL is parsed correctly."""
     kernel = kernels.newest("6.12")
     seconds = 8  # The neighbours start a second apart, and fio is stopped meanwhile.
     experiment = replace(pgbench.experiment(1), name="smoke-pgbench", seconds=seconds)
@@ -62,7 +62,7 @@ def test_database_runs() -> None:
     database = jobs[pgbench.DATABASE.name]
     assert database.more["tps"] > 0 and database.more["sync_p50_us"] > 0
     traced = sum(each.size for each in database.requests) / seconds
-    # Requests are outstanding at the end, and the server has read something before.
+    # Some requests are in flight at the end, and the server has read something before.
     assert traced == pytest.approx(database.numbers.bw, rel=0.1)
     assert htbs_stat(database.stat)["completed"] > 0
     assert all(jobs[each.name].numbers.bw for each in pgbench.NEIGHBOURS)

@@ -1,4 +1,4 @@
-"""Back, front, gap, plug and discard merges, none across groups, fewer where nothing seeks."""
+"""Back, front, gap, plug and discard merges: none across groups, fewer if no device seeks."""
 
 import pytest
 

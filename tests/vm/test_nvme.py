@@ -1,4 +1,4 @@
-"""HTBS on an NVMe disk: data, discards of many ranges, and a controller that goes."""
+"""HTBS on an NVMe disk: data, discards of several ranges, and a controller that is removed."""
 
 import pytest
 

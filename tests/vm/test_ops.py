@@ -1,4 +1,4 @@
-"""Operations that are reserved are kept, and bound what conforms. In virtual time."""
+"""Reserved operations are kept, and limit which requests conform. In virtual time."""
 
 import pytest
 
@@ -23,13 +23,16 @@ def test_operations_alone_whatever_their_size(result: Result) -> None:
 
 
 def test_beside_bytes_no_more_than_both_conform(result: Result) -> None:
-    """Of 20 a second 10 are reserved, for five seconds, and a burst of two; without these, all."""
+    """10 of 20 requests a second are reserved, for five seconds, with a burst of two."""
     limited, free = (int(result.text(f"{run}.conforming")) for run in ("beside", "bytes"))
     assert 2 <= limited <= 53
     assert free == pytest.approx(100, rel=0.05)
 
 
 def test_what_is_not_reserved_is_shared_by_reserved_operations(result: Result) -> None:
-    """As device time, of which a large request takes a little more; bytes would be 1 : 5."""
+    """Surplus is shared as device time, of which a large request takes a little more.
+
+    By bytes it would be 1 : 5.
+    """
     large, small = (_iops(result, "shares", group) for group in ("large", "small"))
     assert small / large == pytest.approx(3, rel=0.3)

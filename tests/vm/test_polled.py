@@ -1,4 +1,4 @@
-"""Requests that are polled hold tags that serve no others, for as long as nothing polls."""
+"""Polled requests hold tags that no other request can use until the requests are polled."""
 
 import pytest
 

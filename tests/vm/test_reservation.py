@@ -15,12 +15,12 @@ def _iops(result: Result, run: str, group: str) -> float:
 
 
 def _latency_ms(result: Result, run: str, group: str, what: str = "max") -> float:
-    """The time of an I/O from submission to completion, with the wait for a tag."""
+    """Return the time of an I/O from submission to completion, including the wait for a tag."""
     return fio_side(result, f"{run}-{group}")["lat_ns"][what] / 1e6
 
 
 def _latencies_ms(result: Result, run: str) -> list[float]:
-    """The same of each I/O of a run, in order."""
+    """Return this time for each I/O of a run, in order."""
     lines = result.text(f"{run}_lat.1.log").splitlines()
     return [int(line.split(",")[1]) / 1e6 for line in lines]
 
@@ -42,7 +42,7 @@ def test_spare_capacity_is_used(result: Result) -> None:
 
 
 def test_spare_capacity_is_shared_by_bandwidth(result: Result) -> None:
-    """As device time; longer runs move more in the same time."""
+    """It is shared as device time; longer runs move more in the same time."""
     one, three, two = (_iops(result, "shares", group) for group in ("flood1", "flood3", "rest"))
     assert one + two + three > 60, "the disk's random reads"
     assert three / one == pytest.approx(3, rel=0.25)
@@ -50,7 +50,7 @@ def test_spare_capacity_is_shared_by_bandwidth(result: Result) -> None:
 
 
 def test_the_rest_is_shared_by_weight(result: Result) -> None:
-    """Beyond the five requests a second that each has reserved."""
+    """These are the requests beyond the five a second that each group has reserved."""
     one, three, other = (
         _iops(result, "weights", group) - 5 for group in ("flood1", "flood3", "rest")
     )
@@ -72,20 +72,20 @@ def test_idle_class_is_behind_conforming_requests(result: Result) -> None:
 
 
 def test_idle_class_gets_on_beside_a_flood(result: Result) -> None:
-    """One request each 16 times the longest that the disk takes, some 10 ms."""
+    """One request in each 16 times the longest service time, which is about 10 ms."""
     assert fio_side(result, "idle-flood-idle")["total_ios"] in range(20, 40)
     assert 100 < _latency_ms(result, "idle-flood", "idle") < 300
 
 
 def test_last_wait_ends_in_time(result: Result) -> None:
-    """A sixteenth of a second after the last of the reader's requests."""
+    """It ends a sixteenth of a second after the reader's last request."""
     stat = htbs_stat(result.text("last-wait-app.stat"))
     assert stat["hits"] > 10
     assert 100 < _latency_ms(result, "last-wait", "flood3") < 600
 
 
 def test_flood_leaves_tags_to_others(result: Result) -> None:
-    """The disk takes 20 ms and 32 requests at a time."""
+    """The disk takes 20 ms for a request, and has 32 in flight."""
     assert _latency_ms(result, "tags", "app", "mean") < 40
     assert _latency_ms(result, "tags", "app") < 50
     assert _iops(result, "tags", "greedy") > 1000
@@ -101,9 +101,9 @@ def test_four_floods_seldom_keep_the_first_tag_from_others(result: Result) -> No
 
 @pytest.mark.parametrize("time", range(1, 6))
 def test_four_floods_leave_tags_to_others(result: Result, time: int) -> None:
-    """A quarter of the tags for each would be all of them.
+    """A quarter of the tags for each of them would be all tags.
 
-    A request is 20 ms in the device, and may wait for as long until that takes it.
+    A request takes 20 ms in the device, and may wait as long until the device takes it.
     """
     run = f"tags-of-four-{time}"
     floods = ("greedy", "flood1", "flood3", "rest")

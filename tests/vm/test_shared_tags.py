@@ -1,4 +1,4 @@
-"""A disk has the tags that its driver has for it now, whichever queue resized them."""
+"""A disk uses the tags that its driver has at present, even if another queue resized them."""
 
 import pytest
 

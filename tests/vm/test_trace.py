@@ -1,4 +1,4 @@
-"""Every decision can be seen: ftrace, blktrace and debugfs, and they agree with io.htbs.stat."""
+"""Every decision is visible in ftrace, blktrace and debugfs, which agree with io.htbs.stat."""
 
 import re
 import struct
@@ -23,19 +23,19 @@ EVENTS = {
 
 
 def _events(result: Result) -> list[tuple[str, dict[str, str]]]:
-    """What ftrace recorded: the event's name without htbs_, and its fields."""
+    """Return the recording of ftrace: each event's name without htbs_, and its fields."""
     lines = re.findall(r" htbs_(\w+): \S+ (.*)", result.text("trace"))
     return [(name, dict(word.split("=") for word in fields.split())) for name, fields in lines]
 
 
-# struct blk_io_trace of linux/blktrace_api.h; messages carry the id of a cgroup first.
+# struct blk_io_trace of linux/blktrace_api.h; a message begins with the id of a cgroup.
 _RECORD = struct.Struct("<IIQQIIIIIHH")
 _ACTION, _LENGTH = 5, 10
 _MESSAGE, _WITH_CGROUP, _ID_BYTES = 0x04000002, 0x100, 8
 
 
 def _without_cgroups(trace: bytes) -> bytes:
-    """A blktrace file as blkparse 1.2.0 can read it: it skips messages with a cgroup's id."""
+    """Return a blktrace file that blkparse 1.2.0 can read: it skips messages with a cgroup's id."""
     out = []
     position = 0
     while position < len(trace):
@@ -59,7 +59,7 @@ def _blkparse(result: Result, directory: Path) -> str:
 
 
 def _messages(result: Result, directory: Path) -> list[str]:
-    """The messages of HTBS that blkparse prints."""
+    """Return the messages of HTBS that blkparse prints."""
     return re.findall(r" m +N +htbs (.*)", _blkparse(result, directory))
 
 
@@ -96,7 +96,7 @@ def test_events_agree_with_statistics(result: Result) -> None:
 
 
 def test_events_agree_with_each_other(result: Result) -> None:
-    """Times don't go back. A request is due the latency after it arrives, if it conforms."""
+    """Times do not go back. A conforming request is due its latency after its arrival."""
     latest = 0
     due, latency = {}, {}
     for name, fields in _events(result):
@@ -132,7 +132,7 @@ def test_blktrace_has_the_time_between_insertion_and_issue(result: Result, tmp_p
 
 def test_debugfs_shows_the_live_state(result: Result) -> None:
     text = result.text("debugfs")
-    # Its values depend on when it is read.
+    # The values depend on when it is read.
     took = re.findall(r"^positioning +\d+ us, up to \d+ us; \d+ us for 1 MiB$", text, re.M)
     margin = re.findall(r"^margin +\d+\.\d\d mean deviations$", text, re.M)
     stall = re.findall(r"^stall +\d+ us$", text, re.M)

@@ -1,4 +1,4 @@
-"""Random writes to io.htbs and every tunable: no warning, no state changed by a refused one."""
+"""Random writes to io.htbs and every tunable: no warning, and a refused write changes no state."""
 
 import re
 

@@ -1,6 +1,7 @@
-"""A kernel unpacked on the host, once, and not in every guest: half of a boot without KVM.
+"""Unpack a kernel on the host once, not in every guest, which takes half of a boot without KVM.
 
-QEMU enters it by its PVH note. A kernel of our own, which need not have one, stays as it is.
+QEMU enters the kernel by its PVH note. A kernel of our own need not have this note, and is left as
+it is.
 """
 
 import os
@@ -12,7 +13,7 @@ from tests.vm.kernels import BUILD, Kernel
 
 
 def bootable(kernel: Kernel) -> Path:
-    """What to give to QEMU."""
+    """Return the kernel image for QEMU."""
     if kernel.headers or machine.of(kernel) is not machine.AMD64:
         return kernel.image
     unpacked = BUILD / "vmlinux" / kernel.version
