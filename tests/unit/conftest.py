@@ -1,4 +1,4 @@
-"""The host library, built once per run, and devices with it."""
+"""Fixtures: the host library, built once per run, and devices that use it."""
 
 import ctypes
 
@@ -12,13 +12,13 @@ strategies.load_profile()
 
 @pytest.fixture(scope="session")
 def lib() -> ctypes.CDLL:
-    """The core library, as built into the module."""
+    """Return the core library, built as in the module."""
     return host.build()
 
 
 @pytest.fixture
 def desk(lib: ctypes.CDLL) -> Desk:
-    """A device that seeks, for 10 ms at most as it is believed, and a T_wait of 10 ms."""
+    """A device that seeks: 10 ms at most by the initial estimate, and a T_wait of 10 ms."""
     return Desk(lib)
 
 

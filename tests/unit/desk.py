@@ -1,4 +1,4 @@
-"""A device with a clock, for tests of the policy's decisions one by one."""
+"""A device with a clock, for tests of single decisions of the policy."""
 
 from tests.model.reservation import COST_MIN, SECOND, Params
 from tests.unit.host import Device, Request
@@ -6,9 +6,9 @@ from tests.unit.host import Device, Request
 MS = 10**6
 T_WAIT = 10 * MS
 PAGE = 8  # sectors of 4096 bytes
-RUN = 8  # of the longest positionings
+RUN = 8  # times the longest positioning
 
-# 4096 bytes take 1 ms, two requests of 4096 bytes are a burst.
+# 4096 bytes take 1 ms, and a burst is two requests of 4096 bytes.
 SOON = Params(4_096_000, 8192, 200 * MS)
 LATER = Params(4_096_000, 8192, 500 * MS)
 # One block each second is reserved, the rest is surplus.
@@ -19,7 +19,7 @@ class Desk:
     """A device, and shorthands for what the elevator does with it."""
 
     def __init__(self, lib, position=10 * MS, t_wait=T_WAIT, rotational=True, claims=False):
-        """claims: that it is rotational, which has to be seen."""
+        """claims: the device claims to be rotational, and HTBS has to find out."""
         self.device = Device(lib, rotational, position, t_wait)
         if not claims:
             lib.host_policy_believe_claim(self.device.policy)
@@ -31,7 +31,7 @@ class Desk:
 
     @property
     def longest(self):
-        """The longest that one positioning takes, ns."""
+        """Return the longest time of one positioning, ns."""
         return self.device.service.position + 5 * self.device.service.deviation
 
     def arrive(self, flow, pos=0, sync=True, size=COST_MIN, write=False):
@@ -39,14 +39,14 @@ class Desk:
         return self.device.arrive(flow, Request(size, pos, sync, write), self.now)
 
     def dispatch(self):
-        """Choose a flow and dispatch a request of it; both, or None."""
+        """Choose a flow and dispatch a request of it; return both, or None."""
         while self.device.unthrottle(self.now):
             pass
         flow = self.device.choose(self.now).flow
         return flow and (flow, self.device.dispatch(flow, self.now)[0])
 
     def serve(self, took=0):
-        """Choose a flow, dispatch a request, which completes `took` later; the flow."""
+        """Choose a flow and dispatch a request, which completes `took` later; return the flow."""
         served = self.dispatch()
         if not served:
             return None
@@ -55,7 +55,7 @@ class Desk:
         return served[0]
 
     def read(self, flow, count, pos=0, took=0):
-        """Serve sequential synchronous reads, one at a time; where the last one ends."""
+        """Serve sequential synchronous reads, one at a time; return where the last one ends."""
         for _ in range(count):
             self.arrive(flow, pos)
             assert self.serve(took) is flow

@@ -195,13 +195,13 @@ PROTOTYPES = {
 
 def compile_library(library: Path, sources: Sequence[Path], includes: Sequence[Path],
                     defines: Sequence[str] = (), core: Sequence[Path] = CORE) -> None:
-    """Compile the core library, or another `core`, with more sources."""
+    """Compile the core library, or another `core`, together with `sources`."""
     rbtree = TOOLS / "lib/rbtree.c"
     if not rbtree.exists():
         raise FileNotFoundError(f"{rbtree.relative_to(ROOT)} is missing: run scripts/setup")
     library.parent.mkdir(parents=True, exist_ok=True)
     includes = (ROOT / "tests/unit/include", TOOLS / "include", ROOT / "include", *includes)
-    # Test processes that run in parallel each build the library; any of the builds will do.
+    # Test processes that run in parallel each build the library; any of the builds can be used.
     new = library.with_suffix(f".{os.getpid()}")
     subprocess.run(["gcc", *FLAGS, *(f"-D{name}" for name in defines),
                     *(f"-I{path}" for path in includes),
@@ -210,7 +210,7 @@ def compile_library(library: Path, sources: Sequence[Path], includes: Sequence[P
 
 
 def build() -> ctypes.CDLL:
-    """Compile the core library and load it, with prototypes set and structures compared."""
+    """Compile the core library and load it. Set prototypes, and compare the sizes of structures."""
     compile_library(LIBRARY, [ROOT / "tests/unit/host.c"], [])
     lib = ctypes.CDLL(str(LIBRARY))
     for name, (result, *arguments) in PROTOTYPES.items():
@@ -224,12 +224,12 @@ def build() -> ctypes.CDLL:
 
 
 def size_of(lib: ctypes.CDLL, name: str) -> int:
-    """Bytes of `struct htbs_<name>`."""
+    """Return the size of `struct htbs_<name>` in bytes."""
     return c_size_t.in_dll(lib, f"host_size_{name}").value
 
 
 def memory(lib: ctypes.CDLL, name: str) -> ctypes.Array:
-    """Memory for a `struct htbs_<name>` that is opaque to Python."""
+    """Return memory for a `struct htbs_<name>` that is opaque to Python."""
     return ctypes.create_string_buffer(size_of(lib, name))
 
 
@@ -243,7 +243,7 @@ class Request:
     write: bool = False
     placed: int = 0  # order of insertion, for requests with the same position
     arrived: int = 0
-    data: bool = True  # it moves data; else it costs COST_MIN, whatever its length
+    data: bool = True  # it moves data; otherwise it costs COST_MIN, whatever its length
     sent: CSent | None = None
 
     @property
@@ -253,21 +253,21 @@ class Request:
 
     @property
     def cost(self) -> int:
-        """Bytes charged."""
+        """Bytes that are charged."""
         return max(self.size, COST_MIN) if self.data else COST_MIN
 
     @property
     def conforms(self) -> bool:
-        """Was it entitled when it arrived. Of a dispatched request."""
+        """Return true if it was entitled when it arrived. For a dispatched request."""
         return bool(self.sent.flags & CSent.CONFORMS)
 
     @property
     def due(self) -> int:
-        """When it is due. Of a dispatched request."""
+        """When it is due. For a dispatched request."""
         return self.sent.due
 
     def extent(self) -> CExtent:
-        """What the policy has to know of it."""
+        """Return what the policy has to know of it."""
         return CExtent(self.arrived % WRAP, self.pos, self.sectors, self.cost, self.sync,
                        self.write)
 
@@ -277,7 +277,7 @@ def _c_params(params: Params | None) -> CParams | None:
 
 
 class Choice(NamedTuple):
-    """The flow to dispatch a request of; None: of none."""
+    """The flow whose request is to be dispatched; None: of none."""
 
     flow: "Flow | None"
     switched: bool
@@ -299,23 +299,23 @@ class Flow:
 
     @property
     def params(self) -> Params:
-        """Its own reservation, or that of the pool."""
+        """The flow's own reservation, or that of the pool."""
         return self.own or self.device.shared
 
     def view(self) -> FlowView:
-        """The policy's state of the flow."""
+        """Return the policy's state of the flow."""
         view = FlowView()
         self.lib.host_flow_view(self.address, byref(view))
         return view
 
     def as_new(self, now: int) -> bool:
-        """Would a new flow have no more of what is promised."""
+        """Return true if the flow has no less left of its reservation than a new one."""
         return self.lib.htbs_flow_as_new(self.address, now % WRAP)
 
     def nearest(self) -> Request:
-        """The first pending request from where its sweep is, else the first of all.
+        """Return the first pending request at or after the flow's sweep, or else the first of all.
 
-        A synchronous one, if any is pending.
+        It is a synchronous one if any is pending.
         """
         sweep = self.view().sweep
         return min(self.queue, key=lambda each: (
@@ -323,7 +323,7 @@ class Flow:
 
 
 class Device:
-    """`htbs/core` with its requests. `now` is real time and never falls."""
+    """`htbs/core` with its requests. `now` is real time and never decreases."""
 
     def __init__(self, lib: ctypes.CDLL, rotational: bool = True, position: int = 20 * 10**6,
                  t_wait: int = 10**7):
@@ -360,7 +360,7 @@ class Device:
         return arrival
 
     def dispatch_arriving(self, flow: Flow, request: Request, now: int) -> str:
-        """A request arrives. "dispatched"; "held"; or "choice": then nothing has changed."""
+        """A request arrives. Return "dispatched", "held", or "choice" if nothing has changed."""
         request.arrived, request.sent = now, CSent()
         how = self.lib.host_dispatch_arriving(self.policy, flow.address, now % WRAP,
                                               byref(request.extent()), byref(request.sent))
@@ -370,7 +370,7 @@ class Device:
         return ("choice", "held", "dispatched")[how]
 
     def choose(self, now: int) -> Choice:
-        """Choose the flow to dispatch a request of."""
+        """Choose the flow whose request is to be dispatched."""
         out = CChoice()
         self.lib.htbs_policy_choose(self.policy, now % WRAP, byref(out))
         self.nearest = out.order == NEAREST
@@ -378,11 +378,11 @@ class Device:
                       out.timed_out, out.overload_ended, out.held, self.nearest)
 
     def hold_for_tag(self) -> None:
-        """The driver has no tag."""
+        """Hold the choice, because the driver has no tag."""
         self.lib.htbs_policy_hold_for_tag(self.policy)
 
     def dispatch(self, flow: Flow, now: int) -> tuple[Request, bool]:
-        """Dispatch the request that was chosen; also, did an overload begin."""
+        """Dispatch the chosen request. Return it, and whether an overload began."""
         request = flow.nearest() if self.nearest else flow.queue[0]
         flow.queue.remove(request)
         request.sent = CSent()
@@ -392,7 +392,7 @@ class Device:
         return request, began
 
     def merge(self, flow: Flow, kept: Request, gone: Request) -> None:
-        """Merge the pending request `gone` into `kept`, which takes the earlier place of both."""
+        """Merge the pending `gone` into `kept`, which takes the earlier place of the two."""
         queue = flow.queue
         if queue.index(gone) < queue.index(kept):
             queue.remove(kept)
@@ -416,7 +416,7 @@ class Device:
         request.placed = self.places
 
     def set_weight(self, flow: Flow, weight: int) -> None:
-        """Set the weight of a flow, 0: none."""
+        """Set the weight of a flow; 0: none."""
         flow.own = flow.own._replace(weight=weight)
         self.lib.host_flow_set_weight(flow.address, weight)
 
@@ -438,26 +438,26 @@ class Device:
         self.lib.htbs_policy_charge_bypass(self.policy, flow.address, now % WRAP, size)
 
     def admit_urgent(self, cost: int, now: int) -> int | None:
-        """A request that others may wait for arrives: when it is due, if it is urgent."""
+        """A request that others may wait for arrives. Return when it is due if it is urgent."""
         due = c_uint64()
         urgent = self.lib.htbs_policy_admit_urgent(self.policy, now % WRAP, cost, byref(due))
         return due.value if urgent else None
 
     def urgent_goes(self, cost: int, due: int, now: int) -> bool:
-        """Is an urgent request dispatched now."""
+        """Return true if an urgent request is dispatched now."""
         return self.lib.htbs_policy_urgent_goes(self.policy, now % WRAP, cost, due % WRAP)
 
     def complete(self, flow: Flow, request: Request, now: int) -> bool:
-        """A dispatched request completed. True if the device is idled from now on."""
+        """A dispatched request completed. Return true if the device is idled from now on."""
         return self.lib.htbs_policy_complete(self.policy, flow.address, now % WRAP,
                                              byref(request.sent))
 
     def requeue(self, flow: Flow, request: Request) -> bool:
-        """The driver gave a dispatched request back. True if a wait ended."""
+        """The driver returned a dispatched request. Return true if a wait ended."""
         return self.lib.htbs_policy_requeue(self.policy, flow.address, byref(request.sent))
 
     def redispatch(self, flow: Flow, request: Request, now: int) -> None:
-        """A request that was requeued, or inserted at the head, bypasses the policy."""
+        """Dispatch a request that bypasses the policy: it was requeued or inserted at the head."""
         flags = CSent.FAR | (CSent.WRITE if request.write else 0)
         request.sent = request.sent or CSent(0, 0, request.cost, flags)
         request.sent.at = now % WRAP
@@ -465,7 +465,7 @@ class Device:
 
     def configure(self, flow: Flow, params: Params | None, now: int,
                   passing: Sequence[Request] = ()) -> None:
-        """Change a reservation, None: to the pool's; some pending requests pass its cap."""
+        """Change a reservation; None: to that of the pool. Requests in `passing` pass its cap."""
         flow.own = params
         self.lib.htbs_policy_configure(self.policy, flow.address, _c_params(params), now % WRAP)
         for request in passing:
@@ -474,53 +474,53 @@ class Device:
         self._set_head(flow)
 
     def configure_pool(self, flow: Flow, params: Params, now: int) -> None:
-        """Change what the pool shares; the cap is the flow's."""
+        """Change the reservation that the pool shares; the cap is that of the flow."""
         self.shared = params
         self.lib.htbs_policy_configure_pool(self.policy, flow.address, CParams(*params),
                                             now % WRAP)
         self._set_head(flow)
 
     def set_cap(self, flow: Flow, most: int, now: int) -> None:
-        """Set the cap of a flow, 0: none."""
+        """Set the cap of a flow; 0: none."""
         if flow.own:
             flow.own = flow.own._replace(max=most)
         self.lib.htbs_policy_set_cap(self.policy, flow.address, most, now % WRAP)
         self._set_head(flow)
 
     def drain(self, drains: bool) -> bool:
-        """Set whether the queue has to be emptied. True if that changed."""
+        """Set whether the queue has to be emptied. Return true if that changed."""
         return self.lib.htbs_policy_drain(self.policy, drains)
 
     def unthrottle(self, now: int) -> Flow | None:
-        """Unthrottle the first throttled flow, if its time has come; that flow or None."""
+        """Unthrottle the first throttled flow if it is due, and return it, or None."""
         address = self.lib.htbs_policy_unthrottle(self.policy, now % WRAP)
         return self.flows[address] if address else None
 
     def next_unthrottle(self) -> int | None:
-        """When the first throttled flow is unthrottled."""
+        """Return when the first throttled flow is unthrottled."""
         at = c_uint64()
         return at.value if self.lib.htbs_policy_next_unthrottle(self.policy, byref(at)) else None
 
     def timer(self) -> int | None:
-        """When to choose again, if nothing happens before."""
+        """Return when to choose again if nothing happens before."""
         at = c_uint64()
         return at.value if self.lib.htbs_policy_timer(self.policy, byref(at)) else None
 
     def timeout(self, now: int) -> bool:
-        """The timer expired. True if a wait ends now."""
+        """The timer expired. Return true if a wait ends now."""
         return self.lib.htbs_policy_timeout(self.policy, now % WRAP)
 
     def cancel_wait(self) -> bool:
-        """End a wait. True if there was one."""
+        """End a wait. Return true if there was one."""
         return self.lib.htbs_policy_cancel_wait(self.policy)
 
     def exit_flow(self, flow: Flow) -> bool:
-        """A flow with nothing pending or in flight goes away. True if a wait for it ended."""
+        """Remove a flow with no requests. Return true if a wait for it ended."""
         del self.flows[flow.address]
         return self.lib.htbs_policy_exit_flow(self.policy, flow.address)
 
     def view(self) -> SimpleNamespace:
-        """The policy's state."""
+        """Return the policy's state."""
         view = PolicyView()
         self.lib.host_policy_view(self.policy, byref(view))
         numbers = {name: getattr(view, name) for name, _ in PolicyView._fields_}

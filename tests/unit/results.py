@@ -1,4 +1,4 @@
-"""Made-up raw data of the laboratory, as guests would have left them."""
+"""Raw data of the laboratory with made-up numbers, as a guest would leave them."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -20,7 +20,7 @@ MACHINE = Machine(
 
 
 def result(bw: int = 1000 * KIB, late: int = 0, mean_ms: float = 5) -> JobResult:
-    """The results of one job."""
+    """Return the results of one job."""
     requests = [Request(100 * i, int(mean_ms * 1e6), 4096) for i in range(100)]
     numbers = Numbers(bw, bw / 4096, 1000.0 * mean_ms, 9000.5, 20_000.0, late)
     lat = {"min": 1, "max": 20_000_000, "mean": int(mean_ms * 1e6), "stddev": 2_000_000}
@@ -37,7 +37,7 @@ def fill(
     directory: Path,
     results: Callable[[Run, Job], JobResult] = lambda each, job: result(),
 ) -> Summary:
-    """Save raw data of all runs, and reduce them."""
+    """Save raw data of all runs, and return their summary."""
     found = {}
     for study in studies:
         for each in raw.runs(study):

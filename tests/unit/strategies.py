@@ -1,4 +1,4 @@
-"""The examples of hypothesis: the whole range of each parameter, its limits above all."""
+"""Hypothesis strategies: the whole range of each parameter, with its limits in particular."""
 
 import os
 
@@ -17,10 +17,10 @@ IOPS = (1, 1 << 28)
 
 
 def load_profile() -> None:
-    """Settings of all tests by hypothesis, for a conftest.py: every run draws the same examples.
+    """Load the settings of all Hypothesis tests; each run draws the same examples.
 
-    With --hypothesis-profile=fresh the examples depend on --hypothesis-seed, with =quick there are
-    fewer of them.
+    It is called by a conftest.py. With --hypothesis-profile=fresh the examples depend on
+    --hypothesis-seed; with =quick there are fewer of them.
     """
     os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(ROOT / "build/hypothesis")
     settings.register_profile("htbs", deadline=None, derandomize=True, print_blob=False,
@@ -33,17 +33,17 @@ def load_profile() -> None:
 
 
 def part(count: int) -> int:
-    """So many examples, or the profile's part of them."""
+    """Return the number of examples, or the profile's part of it."""
     return max(1, count * settings.default.max_examples // 100)
 
 
 def examples(count: int) -> settings:
-    """Let a property be tested with so many examples, or the profile's part of them."""
+    """Test a property with `count` examples, or the profile's part of them."""
     return settings(max_examples=part(count))
 
 
 def within(low: int, high: int, *usual: int) -> st.SearchStrategy[int]:
-    """A limit, a usual value or any value between the limits."""
+    """Return a limit, a usual value or any value between the limits."""
     return st.one_of(st.sampled_from([*usual, low, high]), st.integers(low, high))
 
 
@@ -54,7 +54,7 @@ params = st.builds(Params, within(*BW, 200_000, 800_000, 10**9, 3 * 10**8 + 7),
 
 def with_operations(promises: st.SearchStrategy[Params], iops: st.SearchStrategy[int]
                     ) -> st.SearchStrategy[Params]:
-    """Reservations of which some promise operations, beside bytes or instead of them."""
+    """Return reservations; some reserve operations, in addition to bytes or instead of them."""
     def promise(each: Params, iops: int, alone: bool) -> Params:
         return each._replace(iops=iops, bw=0 if iops and alone else each.bw)
 

@@ -1,4 +1,4 @@
-"""Admission: the exact answer, by hand and against fractions."""
+"""Admission: the exact answer, checked by hand and against fractions."""
 
 import pytest
 from hypothesis import given
@@ -14,7 +14,7 @@ CAPACITY_MAX = 1 << 50
 
 
 def admit(lib, promises: list[Params], capacity: int, c_max: int) -> tuple[int, int, int] | None:
-    """The C's result: None if admissible, or (bw, bytes, within)."""
+    """Return the result of the C code: None if admissible, or (bw, bytes, within)."""
     test = CAdmission()
     lib.htbs_admission_begin(test, capacity, c_max)
     for promise in promises:
@@ -35,13 +35,13 @@ def admit(lib, promises: list[Params], capacity: int, c_max: int) -> tuple[int, 
     (Params(4096, 4096, MS), 4096, 1),
 ])
 def test_requests_under_way(lib, promise, size, places):
-    """Bandwidth times latency, at least a burst; by operations if these give fewer."""
+    """Bandwidth times latency, but at least a burst; by operations if these give fewer."""
     assert lib.htbs_admission_requests(CParams(*promise), size) == places == requests(promise, size)
 
 
 @given(promise=any_promise, size=st.sampled_from([4096, 8192, 65_536, 1 << 20]))
 def test_requests_under_way_of_any_promise(lib, promise, size):
-    """At most one request too many, as times are rounded up to microseconds."""
+    """At most one request too many, because times are rounded up to microseconds."""
     got, want = lib.htbs_admission_requests(CParams(*promise), size), requests(promise, size)
     most = requests(promise._replace(latency=promise.latency // 1000 * 1000 + 1000), size) + 1
     assert min(want, 1 << 24) <= got <= min(most, 1 << 24)
@@ -50,7 +50,7 @@ def test_requests_under_way_of_any_promise(lib, promise, size):
 @pytest.mark.parametrize(("one", "other", "together"), [
     (1, 2, 3), ((1 << 62) - 1, 1, 1 << 62), (1 << 62, 1 << 62, 1 << 62)])
 def test_a_sum_does_not_wrap(lib, one, other, together):
-    """It stays at its largest, as what is promised on a disk is shown, too."""
+    """The sum stays at its maximum, also where the total reserved on a disk is shown."""
     assert lib.htbs_admission_sum(one, other) == together
 
 
@@ -68,18 +68,18 @@ def test_a_single_reservation(lib):
 
 
 def test_rates(lib):
-    """However late the deadlines, rates beyond the capacity can't be honoured."""
+    """Rates above the capacity cannot be kept, however late the deadlines are."""
     two = [Params(200_000, 4096, SECOND), Params(800_000, 4096, 2 * SECOND)]
     assert admit(lib, two, 1_000_000, 4096) is None
     assert admit(lib, two, 999_999, 4096) == (1, 0, 0)
 
 
 def test_the_worst_moment_is_reported(lib):
-    """Enough at 10 ms, too little at 20 ms, less so at 30 ms.
+    """The capacity is enough at 10 ms, too little at 20 ms, and less too little at 30 ms.
 
-    At 1 MB/s: 10 ms serve 10,000 bytes of which 4096 + 4096 are needed; 20 ms serve 20,000 but
-    4096 + 1000 + 40,000 + 4096 = 49,192 are; 30 ms serve 30,000 but 1000 + 2000 + 4096 more, so
-    56,288 are.
+    At 1 MB/s: 10 ms serve 10,000 bytes of which 4096 + 4096 are needed; 20 ms serve 20,000 but 4096
+    + 1000 + 40,000 + 4096 = 49,192 are; 30 ms serve 30,000 but 1000 + 2000 + 4096 more, so 56,288
+    are.
     """
     three = [Params(100_000, 4096, 10 * MS), Params(200_000, 40_000, 20 * MS),
              Params(100_000, 4096, 30 * MS)]
@@ -97,7 +97,7 @@ def test_an_operation_may_be_the_largest_request(lib):
 
 
 def test_beside_bytes_operations_take_nothing(lib):
-    """Where bytes count, operations only reduce what conforms."""
+    """If bytes count, operations only reduce what conforms."""
     both = [Params(200_000, 65_536, 100 * MS, iops=1 << 28)]
     assert admit(lib, both, 696_320, 4096) is None
 
@@ -106,7 +106,7 @@ def test_beside_bytes_operations_take_nothing(lib):
 @given(promises=st.lists(any_promise, min_size=1, max_size=6), c_max=within(0, 1 << 20, 4096),
        capacity=within(10**6, CAPACITY_MAX, 10**9))
 def test_bytes_left(lib, promises, c_max, capacity):
-    """At each deadline, the bytes that could be due in addition are the specification's."""
+    """At each deadline, the bytes that may be due in addition are those of the specification."""
     promises.sort(key=lambda p: p.latency)
     if total_rate(promises, c_max) > capacity:
         return
@@ -122,7 +122,7 @@ def test_bytes_left(lib, promises, c_max, capacity):
 @given(promises=st.lists(any_promise, max_size=6), c_max=within(0, (1 << 32) - 1, 4096, 1 << 20),
        capacity=within(0, CAPACITY_MAX, 10**6, 10**9), tight=st.sampled_from([None, -1, 0, 1]))
 def test_like_the_specification(lib, promises, c_max, capacity, tight):
-    """Same answer as exact fractions, above all at the least capacity that is enough."""
+    """The answer is that of exact fractions, in particular at the smallest sufficient capacity."""
     promises.sort(key=lambda p: p.latency)
     if tight is not None:
         capacity = min(max(0, least_capacity(promises, c_max) + tight), CAPACITY_MAX)

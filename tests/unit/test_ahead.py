@@ -26,7 +26,7 @@ _PROMISES = (
 
 
 class Twins:
-    """Two devices that do not seek, with the same events; one has no short way."""
+    """Two devices that do not seek, with the same events; one of them never dispatches ahead."""
 
     def __init__(self, lib, promises):
         self.devices = [Device(lib, False, MS, 0) for _ in range(2)]
@@ -38,7 +38,7 @@ class Twins:
         self.in_flight = []
 
     def arrive(self, number, size, pos, write):
-        """A request arrives, and is dispatched or held back at once where there is no choice."""
+        """A request arrives; if there is no choice it is dispatched or held back at once."""
         short, general = (Request(size, pos, not write, write) for _ in range(2))
         flow, twin = (flows[number] for flows in self.flows)
         how = self.devices[0].dispatch_arriving(flow, short, self.now)
@@ -57,7 +57,7 @@ class Twins:
         self._sent(number, short, general)
 
     def serve(self):
-        """Both choose, and dispatch what they chose."""
+        """Both devices choose, and dispatch the request that they chose."""
         for device in self.devices:
             while device.unthrottle(self.now):
                 pass
@@ -89,11 +89,11 @@ class Twins:
         self.in_flight.append((number, short, general))
 
     def compare(self):
-        """All that is seen of the two is the same."""
+        """Check that the visible state of both devices is the same."""
         one, other = (vars(device.view()) for device in self.devices)
         for view, flows in zip((one, other), self.flows, strict=True):
             view["active"] = view["active"] and flows.index(view["active"])
-            # Of devices that seek.
+            # These belong to devices that seek.
             del view["surplus"]
         assert one == other
         for flow, twin in zip(*self.flows, strict=True):
@@ -106,17 +106,17 @@ class Twins:
 @given(st.lists(st.sampled_from(_PROMISES), min_size=1, max_size=4), st.integers(0, 1 << 32),
        st.integers(1, 8))
 def test_an_arriving_request_is_dispatched_as_if_there_were_a_choice(lib, promises, seed, depth):
-    """In all that follows, too."""
+    """Everything that follows is the same, too."""
     compare_twins(lib, promises, seed, depth)
 
 
 def test_a_flow_of_which_a_request_arrives_is_expected_to_have_one(lib):
-    """That counts before it is pending, so it is held back by the limits as any of its flow."""
+    """This counts before the request is pending, so limits hold it back like any of its flow."""
     compare_twins(lib, [Params(8 << 20, 4096, MS)] * 2, 4_795_878, 4)
 
 
 def compare_twins(lib, promises, seed, depth):
-    """Random events, the same for a device that dispatches ahead and for one that does not."""
+    """Compare a device that dispatches ahead with one that does not, for random events."""
     rng, twins = random.Random(seed), Twins(lib, promises)
     for _ in range(200):
         twins.now += rng.choice((0, 0, 1000, 50_000, 900_000, rng.randrange(3 * SECOND)))
@@ -132,7 +132,7 @@ def compare_twins(lib, promises, seed, depth):
 
 
 def test_one_request_at_a_time_is_always_dispatched_as_it_arrives(flash):
-    """Of a flow that is owed it, or that is alone."""
+    """The request is owed, or its flow is alone."""
     pooled = flash.init_flow(None)
     flash.device.configure_pool(pooled, _SHARED, flash.now)
     for flow in (pooled, flash.init_flow(Params(1 << 30, 1 << 20, MS))):
@@ -153,7 +153,7 @@ def test_surplus_beside_what_is_expected_is_held_back_as_it_arrives(flash):
 
 @pytest.mark.parametrize("why", ["pending", "held", "capped", "background", "seeks"])
 def test_a_request_with_a_choice_is_not_dispatched_as_it_arrives(flash, desk, why):
-    """Another is pending or held back, its flow has a cap, or the device idles and sweeps."""
+    """Another is pending or held back, its flow has a cap, or the device is idled and seeks."""
     on = desk if why == "seeks" else flash
     flow = on.init_flow(Params(8 << 20, _BLOCK, MS, max=(1 << 20) * (why == "capped")))
     other = on.init_flow(Params(8 << 20, _BLOCK, MS))
@@ -168,7 +168,7 @@ def test_a_request_with_a_choice_is_not_dispatched_as_it_arrives(flash, desk, wh
 
 @pytest.fixture(scope="module")
 def ring(tmp_path_factory) -> dict[str, int]:
-    """What threads saw: one that adds 300,000 requests, and three that take them."""
+    """Return the results of a thread that adds 300,000 requests, and three that take them."""
     return smp.outcome("ahead", tmp_path_factory.mktemp("smp"), 3, 300_000)
 
 

@@ -1,4 +1,4 @@
-"""What a kernel on the virtual clock is told of its timer: the protocol and the cached result."""
+"""How a kernel on the virtual clock gets the period of its timer: protocol and cached result."""
 
 import socket
 from threading import Thread

@@ -1,4 +1,4 @@
-"""From the files that a guest of the benchmark leaves to its numbers and its part of the page."""
+"""From the files of the benchmark's guest to its numbers and its part of the page."""
 
 import subprocess
 from pathlib import Path
@@ -59,7 +59,7 @@ def test_memory_is_what_grows_with_the_cgroups() -> None:
 
 
 def report() -> dict:
-    """fio's report of a machine where none scales and the others don't."""
+    """Return fio's report of a machine on which none scales and the others do not."""
     return {
         "jobs": [
             {"jobname": f"{number} {name} {cpus}", "read": {"iops": iops}}
@@ -71,7 +71,10 @@ def report() -> dict:
 
 
 def summary(htbs_ns: int = 700) -> dict:
-    """Of made-up runs: in ns per I/O, none takes 2000, htbs adds htbs_ns, the others 400."""
+    """Return the summary of made-up runs.
+
+    In ns per I/O, none takes 2000, htbs htbs_ns more, and the others 400 more.
+    """
     added = dict.fromkeys(SCHEDULERS, 400) | {"none": 0, "htbs": htbs_ns}
     raw = {}
     for scheduler in SCHEDULERS:
@@ -135,7 +138,7 @@ ffffffffc0000008 10
 
 
 def test_a_profile_is_by_function_and_for_each_io() -> None:
-    """What follows a symbol belongs to it; its first instruction tells the calls."""
+    """Code after a symbol belongs to it; the number of its first instruction is that of calls."""
     found = profile.reduce(COUNTS, SYMBOLS, ios=10)
     assert found.user == 50
     assert found.functions == {
@@ -165,7 +168,7 @@ void outer(int n) { seen -= n; inner(n); seen -= n; }
 
 
 def test_a_profile_tells_inlined_functions(tmp_path: Path) -> None:
-    """Of each instruction, that it was in the inner one or in the one around it."""
+    """For each instruction: whether it was in the inner function or in the one around it."""
     source, module = tmp_path / "some.c", tmp_path / "some.ko"
     source.write_text(SOURCE)
     subprocess.run(["gcc", "-O2", "-g", "-c", source, "-o", module], check=True)

@@ -1,4 +1,4 @@
-"""Caps: no flow exceeds its cap, other flows lose nothing by it, and every request is served."""
+"""Caps: no flow exceeds its cap, others lose nothing because of it, every request is served."""
 
 from itertools import pairwise
 
@@ -11,7 +11,7 @@ from tests.unit.desk import MS, Desk
 from tests.unit.strategies import examples
 
 BLOCK = 4096
-CAP_AHEAD = 10 * MS  # a flow may be so far ahead of its cap
+CAP_AHEAD = 10 * MS  # how far a flow may be ahead of its cap
 CAP_DEBT = 3600 * SECOND
 # 4096 bytes take 100 ms of the cap.
 HELD = Params(4096, BLOCK, SECOND, max=10 * BLOCK)
@@ -30,12 +30,12 @@ class Capped(Desk):
             self.arrive(self.flow)
 
     def served_at(self, after):
-        """Is a request of the capped flow served at this time after the begin."""
+        """Return true if a request of the capped flow is served `after` the begin."""
         self.now = self.begin + after
         return self.serve() is self.flow
 
     def unthrottled(self):
-        """When a flow is unthrottled, after the begin."""
+        """Return when a flow is unthrottled, after the begin."""
         at = self.device.next_unthrottle()
         return None if at is None else at - self.begin
 
@@ -45,7 +45,7 @@ class Capped(Desk):
                                                         min_size=1, max_size=40),
        pauses=st.lists(st.sampled_from([0, 0, MS, 50 * MS, SECOND]), min_size=40, max_size=40))
 def test_no_interval_exceeds_the_cap(lib, most, sizes, pauses):
-    """In any time t, at most max * (t + 10 ms) and a largest request; all requests are served."""
+    """In any time t at most max * (t + 10 ms) and one largest request; all requests are served."""
     desk = Capped(lib, promise=HELD._replace(max=most * 10 * BLOCK))
     other = desk.init_flow(FREE)
     sent = []
@@ -70,7 +70,7 @@ def _serve_all(desk: Capped, sent: list[tuple[int, int]]) -> None:
 
 
 def _within(most: int, sent: list[tuple[int, int]]) -> None:
-    """Check all intervals between two requests, both counted."""
+    """Check all intervals between two requests, including both."""
     room = most * CAP_AHEAD / SECOND + max(cost for _, cost in sent)
     bucket = room
     for (then, before), (now, cost) in pairwise(sent):
@@ -91,7 +91,7 @@ def test_to_the_nanosecond(lib):
 
 
 def test_a_flow_below_its_cap_saves_nothing(lib):
-    """Except for the 10 ms."""
+    """It may be ahead by 10 ms only."""
     desk = Capped(lib)
     desk.now += 100 * SECOND
     for _ in range(3):
@@ -100,7 +100,7 @@ def test_a_flow_below_its_cap_saves_nothing(lib):
 
 
 def test_a_flow_is_throttled_when_its_next_request_arrives(lib):
-    """Also if that arrives after the cap was exceeded."""
+    """Even if that request arrives after the cap was exceeded."""
     desk = Capped(lib, pending=1)
     assert desk.served_at(0)
     assert desk.unthrottled() is None
@@ -112,7 +112,7 @@ def test_a_flow_is_throttled_when_its_next_request_arrives(lib):
 
 
 def test_a_throttled_flow_is_not_waited_for(lib):
-    """When a sequential reader is throttled, another flow has the device at once."""
+    """If a sequential reader is throttled, another flow gets the device at once."""
     desk = Capped(lib, promise=HELD._replace(max=800 * BLOCK), t_wait=10 * MS)
     other, pos = desk.init_flow(FREE), 0
     while not desk.flow.view().throttled:
@@ -123,7 +123,7 @@ def test_a_throttled_flow_is_not_waited_for(lib):
 
 
 def test_a_throttled_request_is_due_later(lib):
-    """A latency after the flow is unthrottled, so a cap is not taken for an overload."""
+    """It is due a latency after the flow is unthrottled, so a cap seems to be no overload."""
     desk = Capped(lib, pending=2, promise=HELD._replace(burst=65536, latency=50 * MS))
     assert desk.served_at(0)
     desk.now += REST
@@ -133,7 +133,7 @@ def test_a_throttled_request_is_due_later(lib):
 
 
 def test_merged_bytes_are_charged(lib):
-    """A request of two blocks: the second was merged into the first."""
+    """A request of two blocks: the second one was merged into the first."""
     desk = Capped(lib, pending=3)
     kept, gone, _ = desk.flow.queue
     desk.device.merge(desk.flow, kept, gone)
@@ -142,7 +142,7 @@ def test_merged_bytes_are_charged(lib):
 
 
 def test_a_requeued_request_is_charged_once(lib):
-    """The driver gives a request back and gets it again."""
+    """The driver returns a request and gets it again."""
     desk = Capped(lib, pending=2)
     flow, request = desk.dispatch()
     desk.device.requeue(flow, request)
@@ -151,7 +151,7 @@ def test_a_requeued_request_is_charged_once(lib):
 
 
 def test_a_bypassing_request_is_charged(lib):
-    """Flushed data is not throttled, but the pending requests are throttled for longer."""
+    """A flushed write is not throttled, but the pending requests are throttled for longer."""
     desk = Capped(lib, pending=1)
     desk.device.charge_bypass(desk.flow, BLOCK, desk.now)
     assert desk.unthrottled() == REST
@@ -196,7 +196,7 @@ def test_a_draining_queue_is_not_throttled(lib):
 
 
 def test_a_request_unthrottled_by_a_drain_has_waited(lib):
-    """It is owed now, not when its cap would unthrottle it, and it can expire."""
+    """It is owed now, not only when its cap would unthrottle it, and it can expire."""
     desk = Capped(lib, pending=5, promise=HELD._replace(burst=65536))
     assert desk.served_at(0)
     desk.device.charge_bypass(desk.flow, 100 * BLOCK, desk.now)
@@ -209,7 +209,7 @@ def test_a_request_unthrottled_by_a_drain_has_waited(lib):
 
 @pytest.mark.parametrize("max_", [0, 20 * BLOCK])
 def test_a_change_of_the_cap_loses_no_request(lib, max_):
-    """Whether a flow is throttled then or not."""
+    """It does not matter if a flow is throttled then."""
     desk = Capped(lib, pending=4)
     assert desk.served_at(0)
     desk.device.configure(desk.flow, HELD._replace(max=max_), desk.now)
@@ -217,7 +217,7 @@ def test_a_change_of_the_cap_loses_no_request(lib, max_):
 
 
 def test_a_throttled_flow_saves_up_no_share(lib):
-    """What others had meanwhile is no lack of it: it begins where they are, less a run."""
+    """It does not lack what others had meanwhile: it begins where they are, minus a run."""
     desk = Capped(lib, 2, HELD._replace(weight=1, max=BLOCK // 5))
     other = desk.init_flow(FREE._replace(weight=1))
     assert desk.serve(10 * MS) is desk.flow
@@ -232,7 +232,7 @@ def test_a_throttled_flow_saves_up_no_share(lib):
 @pytest.mark.parametrize("most", [0, 1 << 30])
 @pytest.mark.parametrize("rotational", [False, True])
 def test_requests_that_a_cap_throttled_are_in_time_once_it_is_changed(lib, rotational, most):
-    """They are due within the latency after they are unthrottled, so they tell nothing else."""
+    """They are due a latency after they are unthrottled, so they do not count as late."""
     promise = Params(BLOCK, 1 << 20, 200 * MS, max=10 * BLOCK)
     desk = Capped(lib, 100, promise, rotational=rotational)
     for _ in range(500):

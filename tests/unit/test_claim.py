@@ -1,4 +1,4 @@
-"""Whether a device that claims to seek does: claim.c."""
+"""Whether a device that claims to seek does seek: claim.c."""
 
 import heapq
 import random
@@ -10,12 +10,12 @@ from tests.model.reservation import SECOND, Params
 from tests.unit.desk import MS, PAGE, Desk
 
 READER = Params(40 << 20, 1 << 20, 100 * MS)
-# No more than a disk does.
+# No more than a disk can do.
 MODEST = Params(100 << 12, 1 << 20, SECOND)
 
 
 class Drive:
-    """A device and a flow, of which it serves `side` reads side by side."""
+    """A device that serves `side` reads side by side, and a flow."""
 
     def __init__(self, lib, side, took=MS, rotational=True, promise=READER):
         self.desk = Desk(lib, rotational=rotational, claims=True)
@@ -28,15 +28,15 @@ class Drive:
 
     @property
     def seeks(self):
-        """Whether it is taken for one that does."""
+        """Return true if the device is taken for one that seeks."""
         return bool(self.desk.device.view().seeks)
 
     def serves(self, side):
-        """From now on it serves so many at a time."""
+        """From now on the device serves `side` requests at a time."""
         self.free = [self.desk.now] * side
 
     def burst(self, count, **habits):
-        """So many requests arrive together, and all that the device has completes."""
+        """`count` requests arrive together, and all requests in the device complete."""
         for _ in range(count):
             self.desk.arrive(self.flow, self.place(), **habits)
         while self.flow.queue or self.flight:
@@ -48,7 +48,7 @@ class Drive:
             self.desk.device.complete(*first[1:], self.desk.now)
 
     def place(self):
-        """Where the next request is."""
+        """Return the position of the next request."""
         if self.pos is None:
             return 8 * self.rng.randrange(1 << 30)
         self.pos += PAGE
@@ -63,7 +63,7 @@ class Drive:
         self.most = max(self.most, len(self.flight))
 
     def rounds(self, count, together=4, **habits):
-        """One request, and some, so many times; whether it is taken for one that seeks then."""
+        """Serve one request and `together` requests in turn; return true if it is taken to seek."""
         for _ in range(count):
             self.burst(1, **habits)
             self.burst(together, **habits)
@@ -86,7 +86,7 @@ def test_four_at_a_time_are_side_by_side(lib, side, seeks):
 
 
 def test_writes_tell_nothing(lib):
-    """A cache completes them at once, also beside three reads."""
+    """A cache completes writes at once, even beside three reads."""
     drive = Drive(lib, side=1)
     for _ in range(800):
         drive.burst(1)
@@ -106,7 +106,7 @@ def test_writes_alone_tell_nothing(lib):
 
 @pytest.mark.parametrize("first", [True, False])
 def test_reads_beside_writes_tell_nothing(lib, first):
-    """A write goes before four reads, or while they are in flight: the last one takes long."""
+    """A write goes before four reads, or while they are in flight: the last read takes long."""
     drive = Drive(lib, side=32, promise=Params(40 << 20, 1 << 20, SECOND))
     assert not drive.rounds(140)
     desk = drive.desk
@@ -128,7 +128,7 @@ def test_reads_beside_writes_tell_nothing(lib, first):
 
 
 class NewestFirst(Drive):
-    """A device that serves four at a time, and the newest of many."""
+    """A device that serves four requests at a time, the newest ones first."""
 
     def _send(self, served):
         if len(self.flight) >= 4:
@@ -137,7 +137,7 @@ class NewestFirst(Drive):
 
 
 def test_reads_in_a_crowd_tell_nothing(lib):
-    """Those that the device passes for newer ones take longer than alone."""
+    """Reads that the device passes in favour of newer ones take longer than alone."""
     drive = NewestFirst(lib, side=4)
     assert not drive.rounds(140)
     assert not drive.rounds(300, together=16)
@@ -150,7 +150,10 @@ def test_four_are_tried_where_there_is_room_for_more(lib):
 
 @pytest.mark.parametrize(("took", "seeks"), [(MS, False), (3 * MS, True)])
 def test_most_reads_may_be_alone(lib, took, seeks):
-    """What takes as long as a disk is one: it may have four blocks of a track within a turn."""
+    """A device that takes as long as a disk counts as one.
+
+    A disk may serve four blocks of a track within one revolution.
+    """
     drive = Drive(lib, side=32, took=took, promise=MODEST)
     for _ in range(200):
         drive.rounds(2, together=1)
@@ -176,7 +179,7 @@ def test_a_first_read_that_takes_long_tells_little(lib):
 
 
 def test_what_it_took_long_ago_counts_for_less(lib):
-    """Its cache is full since: a thousand reads alone took a tenth of the time."""
+    """A thousand reads took a tenth of the time, before the cache was full."""
     drive = Drive(lib, side=32, took=MS // 10)
     drive.rounds(500, together=1)
     drive.took = MS
@@ -195,7 +198,7 @@ def test_three_at_a_time_tell_nothing(lib):
 
 
 def together(lib, took, latency, apart=1 << 20, rate=100):
-    """How many of ten requests that arrive together a device has at once: one conforms."""
+    """Return how many of ten requests that arrive together a device has at once; one conforms."""
     drive = Drive(lib, 1, took, promise=Params(rate << 12, 4096, latency))
     drive.rounds(20, together=1)
     for number in range(10):
@@ -205,7 +208,7 @@ def together(lib, took, latency, apart=1 << 20, rate=100):
 
 @pytest.mark.parametrize("apart", [1 << 20, PAGE])
 def test_a_fast_device_is_tried_with_four(lib, apart):
-    """The deadlines leave no room for as many at worst, but on average."""
+    """The deadlines leave no room for four in the worst case, but on average they do."""
     assert together(lib, MS, 10 * MS, apart) == 4
 
 
@@ -214,7 +217,7 @@ def test_a_device_that_may_be_a_disk_is_not_tried(lib):
 
 
 def test_a_device_that_is_promised_what_no_disk_has_is_tried(lib):
-    """A thousand reads a second, of which each takes 3 ms alone."""
+    """A thousand reads a second are reserved, and each takes 3 ms alone."""
     assert together(lib, 3 * MS, 16 * MS) < 4
     assert together(lib, 3 * MS, 16 * MS, rate=1000) == 4
 
@@ -232,7 +235,7 @@ def test_writes_are_not_tried(lib):
 
 
 def test_what_seemed_not_to_seek_is_tried_again(lib):
-    """As of a disk that was served from a cache."""
+    """For example, a disk that was served from a cache."""
     drive = Drive(lib, side=32)
     assert not drive.rounds(140)
     drive.serves(1)
@@ -253,7 +256,7 @@ def test_a_device_that_does_not_claim_to_seek_is_not_tried(lib):
 
 
 def test_what_a_read_took_of_a_cache_is_forgotten(lib):
-    """A disk that was served from its cache when it was taken for one."""
+    """A disk was served from its cache while it was taken for a device that does not seek."""
     drive = Drive(lib, side=32, took=MS // 5)
     assert not drive.rounds(140)
     drive.serves(1)
@@ -265,9 +268,9 @@ def test_what_a_read_took_of_a_cache_is_forgotten(lib):
 
 
 def overload_ends(lib, rotational):
-    """When an overload ends that a device's slow half second began; seconds.
+    """Return when an overload ends that began when the device was slow for half a second, in s.
 
-    Two flows with 24 reads at a time each, on a device that takes 16 side by side.
+    Two flows have 24 reads in flight each, on a device that serves 16 side by side.
     """
     drive = Drive(lib, side=32, rotational=rotational)
     assert not drive.rounds(140)

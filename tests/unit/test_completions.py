@@ -7,7 +7,7 @@ from tests.unit import smp
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory) -> dict[str, int]:
-    """What the threads saw: three that put 50,000 each, and two at a time for two seconds."""
+    """Return the results: three threads put 50,000 each, then two at a time for two seconds."""
     return smp.outcome("completions", tmp_path_factory.mktemp("smp"), 3, 50_000, 2)
 
 
@@ -21,6 +21,6 @@ def test_a_ring_that_is_full_takes_no_completion(outcome):
 
 
 def test_no_completion_is_left_once_something_waits_for_it(outcome):
-    """The CPU that completes it and the one that begins to wait cannot both miss the other."""
+    """The CPU that completes it and the CPU that begins to wait cannot both miss the other."""
     assert outcome["rounds"] > 100
     assert outcome["left"] == 0

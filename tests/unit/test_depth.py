@@ -1,4 +1,4 @@
-"""What a device takes to position, by queue depth: depth.c."""
+"""How long a device positions, by queue depth: depth.c."""
 
 from ctypes import POINTER, Structure, byref, c_uint32, c_uint64
 from functools import cache
@@ -28,7 +28,7 @@ class CLoad(Structure):
 
 @cache
 def parts():
-    """The core library, with the prototypes of depth.c."""
+    """Return the core library, with the prototypes of depth.c."""
     lib = host.build()
     prototypes = {
         "htbs_depth_init": (POINTER(CDepth), c_uint64),
@@ -42,7 +42,7 @@ def parts():
 
 
 def step(depth):
-    """Which of the estimates is that of a device with so many requests."""
+    """Return the index of the estimate for a device with `depth` requests."""
     return min(depth.bit_length(), STEPS) - 1
 
 
@@ -50,19 +50,19 @@ def step(depth):
 @given(st.lists(st.integers(0, 20), min_size=STEPS, max_size=STEPS), st.integers(0, 20),
        st.integers(1, 300))
 def test_the_last_requests_take_longer_than_the_mean(takes, mean, depth):
-    """A request with d in flight takes what was learned of d, where that is more than the mean."""
+    """With d in flight a request takes the time learned for d, if that is more than the mean."""
     lib, estimates, load = parts(), CDepth(), CLoad()
     lib.htbs_depth_init(byref(estimates), 10 * MS)
     for time, ms in zip(estimates.with_, takes, strict=True):
         time.position = ms * MS
     lib.htbs_depth_add(byref(estimates), depth, mean * MS, byref(load))
-    last = range(1, min(depth, 63) + 1)  # with more the device has as many to choose from
+    last = range(1, min(depth, 63) + 1)  # with more, the device has as many to choose from
     assert load.mean == sum(max(0, takes[step(each)] - mean) * MS for each in last)
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 7, 8, 31, 32, 63, 64, 1000])
 def test_a_time_is_learned_of_as_many_as_the_device_had(depth):
-    """The other estimates stay as they are."""
+    """The other estimates do not change."""
     lib, estimates = parts(), CDepth()
     lib.htbs_depth_init(byref(estimates), 10 * MS)
     for _ in range(1000):
@@ -72,7 +72,7 @@ def test_a_time_is_learned_of_as_many_as_the_device_had(depth):
 
 
 def test_the_deviation_of_the_last_one_counts():
-    """It is served alone, wherever the head is then."""
+    """The last request is served alone, wherever the drive's head is."""
     lib, estimates, load = parts(), CDepth(), CLoad()
     lib.htbs_depth_init(byref(estimates), 10 * MS)
     estimates.with_[0].deviation = 3 << 10

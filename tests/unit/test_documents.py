@@ -1,4 +1,4 @@
-"""No link in the documents is dead, and each command that they name exists."""
+"""No link in the documents is dead, and each command in them exists."""
 
 import re
 import subprocess
@@ -15,7 +15,7 @@ _CODE = re.compile(r"(?ms)^```.*?^```|`[^`]*`")
 
 
 def anchors(text):
-    """As GitHub makes them of headings."""
+    """Return the anchors that GitHub makes of headings."""
     heads = re.findall(r"(?m)^#+ (.*)$", text)
     return {
         re.sub(r"[^\w\- ]", "", head.replace("`", "").lower()).replace(" ", "-") for head in heads
@@ -47,7 +47,7 @@ def test_commands(path):
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(REPO)))
 def test_blocks_of_shell(path):
-    """Bash can read each, and each command of htbsctl in it exists."""
+    """Bash can parse each block, and each command of htbsctl in it exists."""
     for block in blocks(path.read_text()):
         if block.language != "sh":
             continue
@@ -60,7 +60,7 @@ def test_blocks_of_shell(path):
 
 
 def test_messages_of_the_kernels_log():
-    """The page of the log has all of them, but for disks and numbers."""
+    """The page of the log has all messages, except for disks and numbers."""
     page = " ".join((REPO / "sysfs/ABI/tracing-htbs").read_text().split())
     sources = [path for top in ("htbs", "sysfs") for path in sorted(REPO.glob(f"{top}/**/*.c"))]
     text = "\n".join(path.read_text() for path in sources)

@@ -1,4 +1,4 @@
-"""The table of kernels in docs/testing.md: lines replace those of the same kernel, others stay."""
+"""The table of kernels in docs/testing.md: a line replaces that of the same kernel, others stay."""
 
 from tests.kernels.cells import cells, failed
 from tests.kernels.table import Line, read, update
@@ -37,7 +37,7 @@ def test_the_text_around_stays() -> None:
 
 
 def test_cells(tmp_path) -> None:
-    """What failed, broke or was skipped is told, and of how many."""
+    """A cell has the number of failed, broken and skipped tests, and the total."""
     report = tmp_path / "report.xml"
     report.write_text("""<testsuites><testsuite>
         <testcase classname="tests.vm.test_cap" name="one"/>

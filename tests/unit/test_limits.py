@@ -1,4 +1,4 @@
-"""Limits of surplus, and the quota of writes, by themselves."""
+"""Unit tests of the limits of surplus and the quota of writes."""
 
 from ctypes import byref
 
@@ -10,13 +10,13 @@ from tests.model.reservation import SECOND
 from tests.unit.host import CLimit, CQuota
 from tests.unit.test_parts import MS, parts
 
-# The quota. It is measured over so much longer than 50 ms.
+# The quota is measured over this much more than 50 ms.
 RUN = 84 * MS
 
 
 @pytest.mark.parametrize("least", [4096, 1_004_096])
 def test_a_quota_begins_with_its_least(least):
-    """However slow the device is: more would be too much for some."""
+    """However slow the device is; more could be too much."""
     lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), least, 0, 0)
     assert quota.limit.value == least
@@ -27,7 +27,7 @@ def test_a_quota_begins_with_its_least(least):
 
 @pytest.mark.parametrize("late", [False, True])
 def test_a_new_quota_doubles_until_a_request_is_late(late):
-    """With each interval in which most of it was used; the late one halves what was used."""
+    """With each interval in which most of it was used; a late request halves the amount in use."""
     lib, quota, values = parts(), CQuota(), []
     lib.htbs_quota_init(byref(quota), 1 << 20, RUN, 0)
     for i in range(3000):
@@ -57,7 +57,7 @@ def test_a_quota_of_which_little_is_used_does_not_grow():
 @example(late=131, cost=22189820)
 @given(late=st.integers(1, 1000), cost=st.integers(4096, 1 << 28))
 def test_no_quota_holds_surplus_back_for_ever(late, cost):
-    """However many were late: a request goes when all before it are paid for."""
+    """However many requests were late: a request goes once those before it are paid for."""
     lib, quota, now = parts(), CQuota(), 0
     lib.htbs_quota_init(byref(quota), 1 << 20, RUN, 0)
     for _ in range(late):
@@ -67,7 +67,7 @@ def test_no_quota_holds_surplus_back_for_ever(late, cost):
         if not lib.htbs_quota_allows(byref(quota), now):
             wait = lib.htbs_quota_wait(byref(quota), now)
             assert wait <= cost * SECOND // quota.limit.value + 1
-            # A second's worth is filled up at a time.
+            # It fills up by a second's worth at a time.
             while wait > 0:
                 now += min(wait, SECOND // 2)
                 wait -= SECOND // 2
@@ -79,7 +79,7 @@ def test_no_quota_holds_surplus_back_for_ever(late, cost):
 
 @pytest.mark.parametrize("every", [1_000, 10_000, MS, SECOND // 4])
 def test_a_quota_fills_however_often_it_is_asked(every):
-    """A fast device asks it once in some microseconds, in which the least has no whole byte."""
+    """A fast device asks every few microseconds, in which the minimum fills by less than a byte."""
     lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), 4096, 0, 0)
     lib.htbs_quota_account(byref(quota), 4096, True, 0)
@@ -89,7 +89,7 @@ def test_a_quota_fills_however_often_it_is_asked(every):
 
 
 def test_a_quota_holds_nothing_back_before_it_is_asked():
-    """What is written while it does not apply is charged; it is asked where it applies."""
+    """Writes are charged even while the quota does not apply; it is asked only where it applies."""
     lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), 4096, 0, 0)
     lib.htbs_quota_account(byref(quota), 4096, True, 0)
@@ -122,7 +122,10 @@ def test_slow_requests_are_in_balance(rarity, part, grows):
 
 
 def test_a_limit_grows_by_its_least_until_a_request_is_slow():
-    """Which halves it. At the least limit it tells nothing, and one that was not full neither."""
+    """The slow request halves it.
+
+    At its minimum, or if it was not full, a limit does not change.
+    """
     lib, limit = parts(), CLimit()
     lib.htbs_limit_init(byref(limit), 256, 256, 1 << 20)
     limit.rarity = 178
@@ -136,9 +139,9 @@ def test_a_limit_grows_by_its_least_until_a_request_is_slow():
 
 
 def test_the_steps_of_a_limit_become_smaller():
-    """Each slow request lowers it by half the part of the one before, and then by 1/64.
+    """Each slow request lowers it by half the previous part, and finally by 1/64.
 
-    Between two slow ones it rises by so much less of that part that they are in balance.
+    Between two slow requests the limit rises by a part so much smaller that they are in balance.
     """
     lib, limit, value = parts(), CLimit(), SECOND
     lib.htbs_limit_init(byref(limit), value, 256, SECOND)
@@ -155,20 +158,20 @@ def test_the_steps_of_a_limit_become_smaller():
 
 
 def a_limit_in_a_pause(used):
-    """A limit that was found, and a slow request while it holds nothing back."""
+    """Return a limit that was found, after a slow request while it holds nothing back."""
     lib, limit = parts(), CLimit(64 << 20, 1 << 10, 1 << 30, 0, rarity=178, part=64)
     lib.htbs_limit_judge(byref(limit), 1, used)
     return lib, limit
 
 
 def double(lib, limit):
-    """It doubles as long as it grows fast."""
+    """Double the limit while it grows fast."""
     while limit.value < limit.threshold:
         lib.htbs_limit_double(byref(limit))
 
 
 def test_a_limit_comes_back_after_a_pause():
-    """As fast as it was found at first, to what was in force before, less a step."""
+    """As fast as it was found at first, up to the previous value less a step."""
     lib, limit = a_limit_in_a_pause(1 << 20)
     assert limit.value <= 1 << 20
     double(lib, limit)
@@ -179,7 +182,7 @@ def test_a_limit_comes_back_after_a_pause():
 
 
 def test_a_limit_comes_back_though_the_first_slow_request_came_in_a_pause():
-    """To half of what was in force, as after any first slow request."""
+    """To half of the previous value, as after any first slow request."""
     lib, limit = parts(), CLimit()
     lib.htbs_limit_init(byref(limit), 1 << 20, 1 << 10, 1 << 40)
     lib.htbs_limit_judge(byref(limit), 1, 1 << 15)
@@ -189,7 +192,7 @@ def test_a_limit_comes_back_though_the_first_slow_request_came_in_a_pause():
 
 
 def test_each_request_that_is_slow_in_a_pause_lowers_what_a_limit_comes_back_to():
-    """The drive may stall, or clean, for what was written before."""
+    """The drive may stall, or clean, because of earlier writes."""
     lib, limit = a_limit_in_a_pause(1 << 20)
     for _ in range(99):
         lib.htbs_limit_judge(byref(limit), 1, 1 << 15)
@@ -198,7 +201,7 @@ def test_each_request_that_is_slow_in_a_pause_lowers_what_a_limit_comes_back_to(
 
 
 def test_a_slow_request_while_a_limit_is_used_ends_its_fast_growth():
-    """What was in force before a pause is too much now."""
+    """The value that the limit had before the pause is too much now."""
     lib, limit = a_limit_in_a_pause(1 << 20)
     lib.htbs_limit_double(byref(limit))
     limit.full = True
@@ -210,7 +213,7 @@ def test_a_slow_request_while_a_limit_is_used_ends_its_fast_growth():
 
 
 def quota_of_a_gigabyte():
-    """A quota of so many bytes/s, and the library."""
+    """Return the library, and a quota of 10^9 bytes/s."""
     lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), 1 << 20, 0, 0)
     quota.limit.value = SECOND
@@ -218,7 +221,7 @@ def quota_of_a_gigabyte():
 
 
 def test_a_slow_request_lowers_what_was_used():
-    """And not a rate that was never reached."""
+    """Not a rate that was never reached."""
     lib, quota = quota_of_a_gigabyte()
     lib.htbs_quota_account(byref(quota), 20_000_000, True, 100 * MS)
     lib.htbs_quota_account(byref(quota), 20_000_000, True, 200 * MS)
@@ -227,7 +230,7 @@ def test_a_slow_request_lowers_what_was_used():
 
 
 def test_a_pause_says_nothing_of_what_is_written():
-    """The first write after it does not end an interval in which little was written."""
+    """The first write after a pause does not end an interval in which little was written."""
     lib, quota = quota_of_a_gigabyte()
     for now in (100 * MS, 200 * MS, 9 * SECOND):
         lib.htbs_quota_account(byref(quota), 20_000_000, True, now)
@@ -236,7 +239,7 @@ def test_a_pause_says_nothing_of_what_is_written():
 
 
 def test_a_request_that_is_late_where_nothing_is_written_lowers_no_quota():
-    """For a second; what is written is as long in a drive's buffer."""
+    """After a second without writes; written data may be in a drive's buffer for that long."""
     lib, quota = quota_of_a_gigabyte()
     lib.htbs_quota_judge(byref(quota), True, SECOND + 1)
     assert quota.limit.value == SECOND
@@ -245,7 +248,7 @@ def test_a_request_that_is_late_where_nothing_is_written_lowers_no_quota():
 
 
 def test_what_is_written_while_no_limit_applies_is_paid_for_by_an_interval_at_most():
-    """A gigabyte: later ones wait for the last of them, and for 50 ms."""
+    """A gigabyte: later writes wait for the last write of it, and for 50 ms."""
     lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), 1 << 20, 0, 0)
     for _ in range(1000):
@@ -255,7 +258,10 @@ def test_what_is_written_while_no_limit_applies_is_paid_for_by_an_interval_at_mo
 
 
 def doubted(value, *slow, apart=SECOND // 10):
-    """The part of a limit of 64 at least after requests that were slow or not, so far apart."""
+    """Return the part of a limit with a minimum of 64, after requests that were slow or not.
+
+    apart: the time between two requests.
+    """
     lib, limit = parts(), CLimit(value, 64, SECOND, 0, rarity=177, part=64)
     for number, each in enumerate(slow):
         lib.htbs_limit_doubt(byref(limit), each, number * apart + 1)
@@ -263,7 +269,7 @@ def doubted(value, *slow, apart=SECOND // 10):
 
 
 def test_what_is_slow_at_the_least_limit_makes_it_doubtful():
-    """As often as that goes on for a second: surplus is not the reason."""
+    """Each second in which it goes on, because surplus is not the reason."""
     assert doubted(64, *[True] * 10) == 64
     assert doubted(64, *[True] * 12) == 32
     assert doubted(127, *[True] * 24) == 16

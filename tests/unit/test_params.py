@@ -1,4 +1,4 @@
-"""The ranges of what a reservation promises."""
+"""The ranges of the parameters of a reservation."""
 
 from ctypes import byref
 

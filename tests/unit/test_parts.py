@@ -1,4 +1,4 @@
-"""The parts of the policy, each by itself; limits are in test_limits.py."""
+"""The parts of the policy, each tested separately; limits are in test_limits.py."""
 
 from ctypes import (
     POINTER,
@@ -82,7 +82,7 @@ class CDeadlines(Structure):
 
 @cache
 def parts():
-    """The core library, with the prototypes of its parts."""
+    """Return the core library, with the prototypes of its parts."""
     lib = host.build()
     prototypes = {
         "htbs_owed_init": (None, POINTER(COwed)),
@@ -129,19 +129,19 @@ def parts():
     return lib
 
 
-# What is owed.
+# Owed heads.
 
 times = st.integers(0, SECOND)
 heads = st.builds(
     dict, deadline=times, mean=st.integers(0, 100 * MS),
     variance=st.integers(0, 1 << 30),
 )
-# Which of eight heads is put among the others, changed, or taken out.
+# Which of eight heads is added, changed, or removed.
 steps = st.lists(st.tuples(st.integers(0, 7), st.one_of(st.none(), heads)), max_size=60)
 
 
 def latest_of(owed: list[dict], before: tuple[int, int], margin: int) -> int:
-    """latest(Q), summed up one by one."""
+    """Return latest(Q), summed up head by head."""
     load, variance = before
     slack = min(head["deadline"] - mean for head, mean in zip(
         owed, accumulate(head["mean"] for head in owed), strict=True))
@@ -155,7 +155,7 @@ def latest_of(owed: list[dict], before: tuple[int, int], margin: int) -> int:
 @given(steps=steps, zero=st.sampled_from([0, WRAP - SECOND // 2]),
        before=st.tuples(times, st.integers(0, 1 << 30)), margin=st.integers(0, 20 * MARGIN_ONE))
 def test_owed_heads_as_summed_up_one_by_one(steps, zero, before, margin):
-    """The tree finds what a walk finds, with and without each head, and when the clock wraps."""
+    """The tree finds what a walk finds, with and without each head, also when the clock wraps."""
     lib, tree = parts(), COwed()
     lib.htbs_owed_init(byref(tree))
     nodes, known, order = [CHead() for _ in range(8)], {}, []
@@ -173,7 +173,7 @@ def test_owed_heads_as_summed_up_one_by_one(steps, zero, before, margin):
         known[which] = head
         order.append(which)
 
-    # Equal deadlines are in the order of insertion.
+    # Equal deadlines keep the order of insertion.
     order.sort(key=lambda which: known[which]["deadline"])
     assert tree.first == (addressof(nodes[order[0]]) if order else None)
     end, load = c_uint64(), CLoad(*before)
@@ -198,7 +198,7 @@ entitled_steps = st.lists(
 
 @given(steps=entitled_steps, zero=st.sampled_from([0, WRAP - SECOND // 2]), now=times, pos=places)
 def test_entitled_heads_as_found_by_a_walk(steps, zero, now, pos):
-    """The one due first, and the nearest of those that are due first; also when the clock wraps."""
+    """The head due first, and the nearest of those due first; also when the clock wraps."""
     lib, tree, known, order = parts(), COwed(), {}, []
     lib.htbs_owed_init(byref(tree))
     nodes = [CHead() for _ in range(24)]
@@ -225,7 +225,7 @@ def test_entitled_heads_as_found_by_a_walk(steps, zero, now, pos):
 
 
 def test_the_nearest_is_one_of_sixteen_that_are_due_first():
-    """However near the next one is: a choice takes no longer the more flows there are."""
+    """However near the next one is: a choice takes no longer if there are more flows."""
     lib, tree = parts(), COwed()
     lib.htbs_owed_init(byref(tree))
     nodes = [CHead(deadline=number, pos=100 - number) for number in range(20)]
@@ -237,13 +237,13 @@ def test_the_nearest_is_one_of_sixteen_that_are_due_first():
 # The pace.
 
 def promises(most_bw: int):
-    """Reservations of bytes."""
+    """Return reservations of bytes."""
     return st.tuples(st.integers(4096, most_bw), st.integers(4096, 1 << 22),
                      st.sampled_from([MS, LATENCY, SECOND])).map(lambda each: Params(*each))
 
 
 def pace_of(promise: Params) -> CPace:
-    """A pace at time 0, a second after which the flow has all of its burst."""
+    """Return a pace at time 0; a second later the flow has its whole burst."""
     pace = CPace()
     parts().htbs_pace_init(byref(pace), byref(CParams(*promise)), 0)
     return pace
@@ -254,7 +254,7 @@ costs_of_requests = st.lists(st.integers(4096, 1 << 20), min_size=1, max_size=40
 
 @given(promise=promises(1 << 30), costs=costs_of_requests)
 def test_no_more_is_entitled_than_the_arrival_curve_has(promise, costs):
-    """Of a backlog, never more than the burst and the bandwidth times the time; and no less."""
+    """Of a backlog: never more than burst plus bandwidth times time, and no less."""
     lib, pace, begin = parts(), pace_of(promise), SECOND
     lib.htbs_pace_busy(byref(pace), begin, SECOND, 0)
     sent = 0
@@ -272,7 +272,7 @@ def test_no_more_is_entitled_than_the_arrival_curve_has(promise, costs):
 @given(promise=promises(1 << 30), costs=costs_of_requests, iops=st.integers(1, 1 << 20),
        bytes_too=st.booleans())
 def test_no_more_operations_are_entitled_than_are_reserved(promise, costs, iops, bytes_too):
-    """The later start of both curves; with operations alone, requests of any size count as one."""
+    """The later start of both curves; with operations alone a request of any size counts as one."""
     bandwidth = promise if bytes_too else promise._replace(bw=0)
     both, begin = pace_of(bandwidth._replace(iops=iops)), SECOND
     by_bytes, by_ops = pace_of(promise), pace_of(promise._replace(bw=iops * 4096))
@@ -291,7 +291,7 @@ def test_no_more_operations_are_entitled_than_are_reserved(promise, costs, iops,
 
 @given(promise=promises(1 << 40), costs=costs_of_requests)
 def test_a_tag_is_exact(promise, costs):
-    """However fast the reservation: what a step is rounded by does not add up."""
+    """However large the bandwidth is: rounding errors of the steps do not add up."""
     lib, pace = parts(), pace_of(promise)
     for cost in costs:
         lib.htbs_pace_charge(byref(pace), 0, cost)
@@ -300,7 +300,7 @@ def test_a_tag_is_exact(promise, costs):
 
 @pytest.mark.parametrize("service", [0, 10 * MS])
 def test_a_closed_loop_loses_no_bandwidth(service):
-    """A reader with one request at a time, answered after 35 ms instead of 20, is owed the rest."""
+    """A reader with one request in flight, served after 35 ms instead of 20, is owed the rest."""
     lib, pace, cost = parts(), pace_of(Params(204_800, 4096, LATENCY)), 4096
     now = SECOND
     lib.htbs_pace_busy(byref(pace), now, SECOND, service)
@@ -315,7 +315,7 @@ def test_a_closed_loop_loses_no_bandwidth(service):
 
 
 def test_a_request_that_went_as_surplus_loses_no_bandwidth():
-    """It moves no tag. The device takes until after the tag: that time is not idle time."""
+    """Surplus does not move the tag. Time that the device takes beyond the tag is not idle time."""
     lib, pace = parts(), pace_of(Params(204_800, 4096, LATENCY))
     lib.htbs_pace_busy(byref(pace), SECOND, SECOND, MS)
     lib.htbs_pace_charge(byref(pace), SECOND, 4096)
@@ -347,7 +347,7 @@ def test_an_idle_flow_saves_nothing_up():
 @pytest.mark.parametrize(("busy", "saves"), [(LATENCY, True), (5 * SECOND, False)])
 @pytest.mark.parametrize("by", ["bw", "iops"])
 def test_a_flow_that_had_its_reservation_for_long_saves_nothing_up(by, busy, saves):
-    """That it was idle for as long afterwards is not the device's doing."""
+    """That the flow is idle for as long afterwards is not because of the device."""
     promise = Params(204_800, 4096, LATENCY)
     lib, pace = parts(), pace_of(promise if by == "bw" else promise._replace(bw=0, iops=50))
     now = SECOND
@@ -376,7 +376,7 @@ class CFairNode(Structure):
 
 
 def test_an_idle_flow_has_saved_no_share():
-    """It begins where another flow is that was served, less a run."""
+    """It begins at the tag of a flow that was served, minus a run."""
     lib, fair, node, other = parts(), CFair(), CFairNode(), CFairNode()
     lib.htbs_fair_init(byref(fair))
     other.tag = 1000
@@ -392,7 +392,7 @@ def test_an_idle_flow_has_saved_no_share():
     (500, 100, [100, 100, 500]), (50, 100, [50, 50, 50]), (500, 15, [15, 20, 500]),
     (None, 100, [100, 100, 100])])
 def test_flows_that_are_passed_have_saved_no_share(third, clock, expected):
-    """They begin anew, but stay before the one that is served, if any is."""
+    """They begin anew, but stay before the flow that is served, if any."""
     lib, fair, nodes = parts(), CFair(clock=clock), [CFairNode(tag=tag) for tag in (10, 20, 30)]
     nodes[2].tag = third or 30
     for node in nodes:
@@ -406,7 +406,7 @@ def test_flows_that_are_passed_have_saved_no_share(third, clock, expected):
 @given(st.lists(st.tuples(st.integers(0, 2 * SECOND), st.integers(512, 1 << 22), st.booleans()),
                 max_size=300))
 def test_an_estimate_stays_within_what_a_device_may_take(requests):
-    """No time, however long, makes it more than a second; estimates never become negative."""
+    """However long a request takes, an estimate is at most a second; none becomes negative."""
     lib, time = parts(), CService()
     lib.htbs_service_time_init(byref(time), 20 * MS)
     for took, size, positioned in requests:
@@ -417,7 +417,7 @@ def test_an_estimate_stays_within_what_a_device_may_take(requests):
 
 
 def test_what_is_transferred_while_a_device_positions():
-    """100 MB/s are believed at first; transfers that take no time divide by no 0."""
+    """The initial estimate is 100 MB/s; transfers that take no time cause no division by 0."""
     lib, time = parts(), CService()
     lib.htbs_service_time_init(byref(time), 20 * MS)
     assert lib.htbs_service_time_bytes(byref(time)) == 10 * MS // 10
@@ -468,7 +468,7 @@ def test_the_fastest_of_the_last_minute_or_two(steps):
 
 
 def test_the_fastest_is_forgotten_while_a_flow_is_idle():
-    """What took a time hours ago says nothing of what one takes now."""
+    """A service time of hours ago does not tell how long a request takes now."""
     lib, fastest = parts(), CFastest()
     lib.htbs_fastest_learn(byref(fastest), SECOND, 1000)
     lib.htbs_fastest_learn(byref(fastest), 3600 * SECOND, 5000)
@@ -476,7 +476,7 @@ def test_the_fastest_is_forgotten_while_a_flow_is_idle():
 
 
 def test_a_deadline_in_flight_is_that_of_a_request_in_flight():
-    """Of two that are due at the same time the later deadline is taken for the completed one."""
+    """If two are due at the same time, the completed one is taken to have the later deadline."""
     lib, deadlines = parts(), CDeadlines()
     for at in (10, 40):
         lib.htbs_deadlines_add(byref(deadlines), at, 100)

@@ -1,4 +1,4 @@
-"""The policy's decisions one by one, worked out by hand: changes of a flow or a request."""
+"""Single decisions of the policy, checked by hand: changes of a flow or a request."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.unit.host import Request
 
 
 def test_merge_keeps_the_earlier_place(desk):
-    """Whichever of the two requests is kept, and what both cost."""
+    """Whichever of the two requests is kept; the request costs as much as both."""
     flow = desk.init_flow(SOON)
     for i in range(4):
         desk.arrive(flow, pos=i << 20)
@@ -21,7 +21,7 @@ def test_merge_keeps_the_earlier_place(desk):
 
 
 def test_a_request_that_has_grown_is_entitled_later(desk):
-    """A bio was merged into it: it needs more of the burst."""
+    """A bio was merged into the request, which then needs more of the burst."""
     flow = desk.init_flow(SOON)
     for i in range(2):
         desk.arrive(flow, pos=i << 20)
@@ -32,7 +32,7 @@ def test_a_request_that_has_grown_is_entitled_later(desk):
 
 
 def test_a_new_promise_begins_with_a_full_burst(desk):
-    """And counts for pending requests at once."""
+    """The new reservation applies to pending requests at once."""
     flow = desk.init_flow(SPARE)
     for i in range(3):
         desk.arrive(flow, i << 20)
@@ -44,7 +44,7 @@ def test_a_new_promise_begins_with_a_full_burst(desk):
 
 
 def test_a_flow_is_as_new_once_its_burst_is_whole(desk):
-    """A new flow has a whole burst and no debt, so one that lacks either does not go."""
+    """A new flow has a whole burst and no debt; a flow that lacks either is kept."""
     flow, pooled = desk.init_flow(SPARE), desk.init_flow(None)
     desk.device.configure_pool(pooled, SPARE, desk.now)
     for each in (flow, pooled):
@@ -62,7 +62,7 @@ def test_a_flow_is_as_new_once_its_burst_is_whole(desk):
 
 
 def test_a_new_weight_begins_with_a_new_share(desk):
-    """What a flow had over a small weight would keep it back for long over a large one."""
+    """Otherwise time that it had with a small weight would delay it for long with a large one."""
     flow, other = desk.init_flow(SPARE._replace(weight=1)), desk.init_flow(SPARE)
     for i in range(20):
         desk.arrive(flow, i << 30)
@@ -74,7 +74,7 @@ def test_a_new_weight_begins_with_a_new_share(desk):
 
 
 def test_a_request_past_the_policy_counts_as_in_flight(desk):
-    """So the number in flight is right after its completion."""
+    """So the number in flight is right after it completes."""
     flow = desk.init_flow(SOON)
     request = Request(COST_MIN)
     desk.device.redispatch(flow, request, desk.now)
@@ -85,7 +85,7 @@ def test_a_request_past_the_policy_counts_as_in_flight(desk):
 
 
 def test_a_request_that_bypasses_the_policy_ends_the_idle_time(desk):
-    """It was not owed anything meanwhile: later requests are not behind by that."""
+    """Nothing was owed to the flow meanwhile, so its later requests are not behind."""
     flow = desk.init_flow(SOON)
     desk.now += 10 * SECOND
     desk.device.charge_bypass(flow, COST_MIN, desk.now)
@@ -94,7 +94,7 @@ def test_a_request_that_bypasses_the_policy_ends_the_idle_time(desk):
 
 @pytest.mark.parametrize("reserved", [True, False])
 def test_a_request_that_bypasses_the_policy_is_charged_if_it_is_entitled(desk, reserved):
-    """Else it is surplus, which is charged as device time."""
+    """Otherwise it is surplus, which is charged as device time."""
     flow = desk.init_flow(SOON if reserved else SPARE)
     if not reserved:
         desk.device.charge_bypass(flow, COST_MIN, desk.now)

@@ -1,4 +1,4 @@
-"""The policy's decisions one by one, worked out by hand: what a device may have in flight."""
+"""Single decisions of the policy, checked by hand: requests in flight."""
 
 import pytest
 
@@ -9,7 +9,7 @@ KEPT = 128  # HTBS_DEADLINES_MAX
 
 
 def test_a_request_that_would_make_a_conforming_one_late_is_held(desk):
-    """Until that completes, or until a head may have expired."""
+    """Until that request completes, or until a head may have expired."""
     tight, greedy = desk.init_flow(SOON._replace(latency=30 * MS)), desk.init_flow(SPARE)
     desk.arrive(tight)
     served = desk.dispatch()
@@ -26,7 +26,7 @@ def test_a_request_that_would_make_a_conforming_one_late_is_held(desk):
 
 
 def test_a_conforming_request_in_flight_is_not_made_late(desk):
-    """Though no other is expected any more, a second after it."""
+    """Even though, after a second, no other request of the flow is expected."""
     tight, greedy = desk.init_flow(SOON._replace(latency=SECOND + 20 * MS)), desk.init_flow(SPARE)
     desk.arrive(tight, sync=False)
     desk.dispatch()
@@ -37,7 +37,10 @@ def test_a_conforming_request_in_flight_is_not_made_late(desk):
 
 
 def test_a_request_that_never_completes_holds_no_other_back(desk):
-    """As of a task that does not poll for it, or that the device has lost: for a second."""
+    """Because its task does not poll for it, or the device lost it.
+
+    It holds others for a second.
+    """
     lost, other = desk.init_flow(SOON), desk.init_flow(SOON)
     desk.arrive(lost, sync=False)
     desk.dispatch()
@@ -51,7 +54,7 @@ def test_a_request_that_never_completes_holds_no_other_back(desk):
 
 
 def test_a_request_that_is_dispatched_late_is_not_passed(desk):
-    """It has not been in flight for long, so it is no request that never completes."""
+    """It has been in flight for a short time only, so it is not one that never completes."""
     late, other = desk.init_flow(SOON), desk.init_flow(SPARE)
     desk.arrive(late, sync=False)
     desk.now += 10 * SECOND
@@ -65,7 +68,7 @@ def test_a_request_that_is_dispatched_late_is_not_passed(desk):
 
 @pytest.mark.parametrize(("latency", "goes"), [(10 * MS, True), (20 * MS, False)])
 def test_what_is_owed_sooner_is_not_held_for_what_has_more_time(desk, latency, goes):
-    """However long the device is thought to take for it."""
+    """However long the device is expected to take for it."""
     patient = desk.init_flow(SOON._replace(latency=40 * MS))
     desk.arrive(patient, sync=False)
     desk.dispatch()
@@ -75,7 +78,7 @@ def test_what_is_owed_sooner_is_not_held_for_what_has_more_time(desk, latency, g
 
 
 def test_a_request_in_flight_has_as_much_less_time_as_its_flow_is_behind(desk):
-    """The drive passes it for surplus else, as its latency allows: its bandwidth is not kept."""
+    """Otherwise the drive passes it for surplus as its latency allows, and bandwidth is lost."""
     behind = desk.init_flow(Params(204_800, 4096, SECOND))
     for _ in range(5):
         desk.arrive(behind, sync=False)
@@ -89,7 +92,7 @@ def test_a_request_in_flight_has_as_much_less_time_as_its_flow_is_behind(desk):
 
 
 def test_surplus_in_flight_is_not_made_late(desk):
-    """It is due when it would be if it were pending: the drive must not pass it for ever."""
+    """It is due as if it were pending, so the drive cannot pass it for ever."""
     modest, greedy = desk.init_flow(SPARE._replace(latency=30 * MS)), desk.init_flow(SPARE)
     for pos in (0, 1 << 20):
         desk.arrive(modest, pos, sync=False)
@@ -103,7 +106,7 @@ def test_surplus_in_flight_is_not_made_late(desk):
 
 
 def test_the_earliest_deadlines_in_flight_are_known(desk):
-    """Of more than are kept: a late one is forgotten for one that is earlier."""
+    """If there are more than are kept, a late deadline is forgotten in favour of an earlier one."""
     greedy = desk.init_flow(SPARE._replace(burst=1 << 20, latency=100 * SECOND))
     tight = desk.init_flow(SOON._replace(latency=SECOND + 20 * MS))
     for i in range(KEPT + 8):
@@ -121,7 +124,7 @@ def test_the_earliest_deadlines_in_flight_are_known(desk):
 
 
 def test_a_request_of_a_long_queue_is_not_passed_for_ever(desk):
-    """Its deadline is later than all that are kept. The requests with these complete first."""
+    """Its deadline is later than all that are kept; requests with these complete first."""
     greedy = desk.init_flow(SPARE._replace(burst=1 << 20, latency=10 * SECOND))
     patient = desk.init_flow(SOON._replace(latency=20 * SECOND))
     sent = []
@@ -140,7 +143,7 @@ def test_a_request_of_a_long_queue_is_not_passed_for_ever(desk):
 
 
 def test_what_one_flow_takes_is_not_believed_of_a_new_one(desk):
-    """A reader that stays in one place says nothing of how far a new one makes the disk go."""
+    """A reader that stays in one place does not tell how far the disk seeks for a new one."""
     near = desk.init_flow(SPARE)
     for i in range(200):
         desk.arrive(near, (i % 2) << 20)
@@ -164,7 +167,7 @@ def test_what_the_last_requests_take_does_not_depend_on_their_size(desk, stream)
 
 
 def test_a_slow_device_is_told_from_a_revolution_that_was_missed(desk):
-    """A request that takes as long as to position is a slow transfer if all of them do."""
+    """A near request that takes a positioning is a slow transfer if all of them take that long."""
     stream, size, pos = desk.init_flow(SPARE), 1 << 20, 0
     for _ in range(800):
         desk.arrive(stream, pos := pos + size // 512, size=size)
@@ -194,7 +197,8 @@ def test_a_drive_positions_for_shorter_the_more_it_has_to_choose_from(desk):
     assert many == pytest.approx(MS, rel=0.15)
     assert desk.device.service.position == pytest.approx(4 * MS, rel=0.15)
 
-    # The one in flight may be the last. Were it among many, a request would fit in from 30 ms on.
+    # The request in flight may be the last. If it were one of many, a request would fit in from 30
+    # ms on.
     for latency, fits in ((33 * MS, False), (100 * MS, True)):
         desk.now += 5 * SECOND
         tight = desk.init_flow(SOON._replace(latency=latency))
@@ -210,7 +214,7 @@ def test_a_drive_positions_for_shorter_the_more_it_has_to_choose_from(desk):
 
 @pytest.mark.parametrize(("longest", "fits"), [(9 * MS, True), (60 * MS, False)])
 def test_few_requests_take_no_longer_than_the_longest_of_late(desk, longest, fits):
-    """However wide late requests have made the margin: else a drive is left with one request."""
+    """However wide late requests made the margin; otherwise a drive would have one request only."""
     late = desk.init_flow(SPARE._replace(latency=MS))
     for took in (longest, *[3 * MS, 9 * MS] * 200):
         desk.arrive(late, desk.now % 3 << 30, sync=False)
@@ -223,7 +227,7 @@ def test_few_requests_take_no_longer_than_the_longest_of_late(desk, longest, fit
 
 
 def stalled(desk, stalls):
-    """A flow without latency to lose, after so many stalls of 300 ms among requests of 1 ms."""
+    """Return a flow with a long latency, after `stalls` stalls of 300 ms among requests of 1 ms."""
     flow = desk.init_flow(SPARE._replace(latency=10 * SECOND))
     for took in (*[300 * MS] * stalls, *[MS] * 2000):
         desk.arrive(flow, sync=False)
@@ -234,7 +238,7 @@ def stalled(desk, stalls):
 
 @pytest.mark.parametrize(("stalls", "room"), [(1, True), (2, False)])
 def test_a_request_in_flight_is_in_time_though_the_device_stalls(desk, stalls, room):
-    """Once says nothing: it may have had to spin up."""
+    """A single stall does not count: the drive may have had to spin up."""
     greedy = stalled(desk, stalls)
     tight = desk.init_flow(SOON._replace(latency=250 * MS))
     desk.arrive(tight, 1 << 20, sync=False)
@@ -250,7 +254,7 @@ def test_a_request_in_flight_is_in_time_though_the_device_stalls(desk, stalls, r
     (1, 302 * MS, True), (2, 302 * MS, False), (2, 250 * MS, True)])
 def test_a_request_that_is_expected_is_in_time_though_the_device_stalls(desk, stalls, latency,
                                                                         room):
-    """A device that has another request keeps room for it, and for a stall, if that is shorter."""
+    """The device keeps time for it, and for a stall that is shorter than the latency."""
     greedy = stalled(desk, stalls)
     desk.arrive(desk.init_flow(SOON._replace(latency=latency)), 1 << 20, sync=False)
     desk.serve()
@@ -261,14 +265,14 @@ def test_a_request_that_is_expected_is_in_time_though_the_device_stalls(desk, st
 
 
 def cached(desk, writer, count):
-    """The drive completes writes at once, which it has to position for."""
+    """The drive completes writes at once, and has to position for them later."""
     for pos in range(count):
         desk.arrive(writer, (pos + 1) << 30, sync=False, write=True)
         assert desk.serve() is writer
 
 
 def reader_of_ten_ms(desk, latency):
-    """A reader that had some requests, each of which took 10 ms."""
+    """Return a reader after some requests that took 10 ms each."""
     tight = desk.init_flow(SOON._replace(bw=204_800, latency=latency))
     for pos in range(200):
         desk.now += SECOND // 10
@@ -279,7 +283,7 @@ def reader_of_ten_ms(desk, latency):
 
 @pytest.mark.parametrize(("rate", "possible"), [(80, True), (200, False)])
 def test_a_reservation_of_cached_writes_may_be_impossible(desk, rate, possible):
-    """A drive takes 200 writes a second into its cache, but not to the medium, at 10 ms each.
+    """A drive caches 200 writes a second, but takes 10 ms for each to write it to the medium.
 
     A flow that is behind a pace that cannot be kept has its whole latency.
     """
@@ -300,7 +304,7 @@ def test_a_reservation_of_cached_writes_may_be_impossible(desk, rate, possible):
 
 @pytest.mark.parametrize("reads", [False, True])
 def test_a_write_into_a_cache_tells_nothing_of_the_device(desk, reads):
-    """If reads have told that the drive positions, it does so later."""
+    """Reads have shown that the drive positions, so it positions for the write later."""
     writer = desk.init_flow(SPARE)
     if reads:
         reader_of_ten_ms(desk, SECOND)
@@ -314,7 +318,7 @@ def test_a_write_into_a_cache_tells_nothing_of_the_device(desk, reads):
 
 
 def test_a_write_near_to_the_one_before_tells_how_long_a_disk_positions(desk):
-    """It takes a part of a revolution, as each of a database's log, and is in no cache."""
+    """It takes a part of a revolution, like each write of a database's log, and is not cached."""
     writer = desk.init_flow(SPARE)
     reader_of_ten_ms(desk, SECOND)
     desk.now += 120 * SECOND

@@ -1,4 +1,4 @@
-"""The policy's decisions one by one, worked out by hand: what is owed."""
+"""Single decisions of the policy, checked by hand: owed requests."""
 
 from itertools import pairwise
 
@@ -9,7 +9,7 @@ from tests.unit.desk import LATER, MS, PAGE, SOON, SPARE, T_WAIT
 
 
 def test_reserved_work_before_surplus(desk):
-    """A flow that has had its burst waits for one that has not, though that had more."""
+    """A flow that used its burst waits for one that did not, even though that one had more time."""
     greedy, modest = desk.init_flow(SPARE), desk.init_flow(LATER)
     for pos in range(4):
         desk.arrive(modest, pos << 20)
@@ -32,7 +32,7 @@ def test_the_earliest_deadline_of_reserved_work_first(flash):
 
 @pytest.mark.parametrize(("waited", "nearest"), [(100, True), (185, False), (190, False)])
 def test_the_nearest_of_reserved_work_first(desk, waited, nearest):
-    """On a device that seeks, while all can be in time; then the earliest deadline."""
+    """On a device that seeks, while all can be in time; after that the earliest deadline."""
     soon, later = desk.init_flow(SOON), desk.init_flow(LATER)
     desk.arrive(soon, 1 << 30)
     desk.arrive(later, PAGE)
@@ -41,7 +41,7 @@ def test_the_nearest_of_reserved_work_first(desk, waited, nearest):
 
 
 def test_surplus_is_not_charged(desk):
-    """A flow that read alone far beyond its reservation is entitled to its burst afterwards."""
+    """A flow that was alone and read far beyond its reservation has its whole burst afterwards."""
     flow = desk.init_flow(SOON)
     desk.read(flow, 1000)
     desk.now += 3 * MS
@@ -52,7 +52,7 @@ def test_surplus_is_not_charged(desk):
 
 
 def test_a_request_conforms_if_it_is_entitled_when_it_arrives(desk):
-    """Two blocks are a burst; the third is entitled a millisecond after them."""
+    """Two blocks are a burst; the third one is entitled a millisecond later."""
     flow = desk.init_flow(SOON)
     for i in range(4):
         desk.arrive(flow, i << 20)
@@ -66,7 +66,7 @@ def test_a_request_conforms_if_it_is_entitled_when_it_arrives(desk):
 
 
 def test_a_sequential_flow_waits_until_it_is_due(desk):
-    """It needs fewer seeks the more it has, so surplus goes before what it is owed."""
+    """The more requests it has, the fewer seeks it needs, so surplus goes before its owed ones."""
     reader = desk.init_flow(LATER._replace(bw=LATER.bw // 10, weight=1))
     other = desk.init_flow(SPARE._replace(weight=1000))
     pos = desk.read(reader, 9, took=MS // 2)
@@ -82,7 +82,7 @@ def test_a_sequential_flow_waits_until_it_is_due(desk):
 
 
 def test_a_flow_behind_its_pace_keeps_the_device(desk):
-    """A random reader that was answered late catches up in one batch."""
+    """A random reader whose requests were late catches up in one batch."""
     late, other = desk.init_flow(LATER._replace(bw=204_800)), desk.init_flow(SOON)
     for took in (10 * MS, 90 * MS):
         desk.arrive(late)
@@ -99,7 +99,7 @@ RARE = SPARE._replace(latency=100 * MS)
 
 
 def test_late_requests_widen_the_margin(desk, flash):
-    """Of what the worst is; and many in time make it narrow again, as narrow as at first."""
+    """The margin of the worst case; many requests in time narrow it to the initial margin."""
     for device, seeks in ((desk, True), (flash, False)):
         flow, margin = device.init_flow(RARE), device.device.view().margin
         for _ in range(4):
@@ -115,7 +115,7 @@ def test_late_requests_widen_the_margin(desk, flash):
 
 
 def test_the_first_late_request_doubles_the_margin(desk):
-    """Each one after it widens it by a smaller part, as with any limit."""
+    """Each later one widens it by a smaller part, as with the limits."""
     flow, margins = desk.init_flow(RARE._replace(latency=30 * MS)), [desk.device.view().margin]
     for _ in range(3):
         desk.now += SECOND
@@ -128,7 +128,7 @@ def test_the_first_late_request_doubles_the_margin(desk):
 
 @pytest.mark.parametrize("latency", [100 * MS, 200 * MS])
 def test_what_is_late_as_the_device_stalls_leaves_the_margin(desk, latency):
-    """However often: what takes as long as a latency no margin makes up for."""
+    """However many: no margin makes up for a stall that is as long as a latency."""
     flow, margin = desk.init_flow(RARE._replace(latency=latency)), desk.device.view().margin
     for _ in range(3):
         desk.now += 2 * SECOND
@@ -140,7 +140,7 @@ def test_what_is_late_as_the_device_stalls_leaves_the_margin(desk, latency):
 
 
 def test_the_margin_has_a_bound(desk):
-    """However many are late: what is owed would have to begin before it is entitled."""
+    """However many are late: otherwise heads would have to be served before they are entitled."""
     flow, margin = desk.init_flow(RARE), desk.device.view().margin
     for _ in range(200):
         desk.now += SECOND

@@ -6,14 +6,14 @@ from tests.model.reservation import SECOND, Params
 from tests.unit.desk import MS, SPARE
 
 MUCH = Params(4000 * 4096, 64 << 10, 10 * MS)
-# Slow beside sixteen others, as each takes 4 ms, but not late.
+# Slow beside sixteen others, because each takes 4 ms, but not late.
 LITTLE = Params(100 * 4096, 16 << 10, 80 * MS)
 
 
 class Beside:
-    """A flow with many requests in flight, beside one with a few, for some seconds.
+    """A flow with many requests in flight beside one with a few, for some seconds.
 
-    The device takes longer than for the first request alone.
+    The device takes longer than it took for the first request, which it had alone.
     """
 
     def __init__(self, flash, seconds, much=MUCH, little=LITTLE, depth=16):
@@ -26,7 +26,7 @@ class Beside:
         self.serve(seconds)
 
     def serve(self, seconds, took=4 * MS):
-        """A request completes each so often; one flow has so many, the other what it reserved."""
+        """A request completes every `took`; one flow has `depth` of them, one its reservation."""
         flash, end = self.flash, self.flash.now + seconds * SECOND
         while flash.now < end:
             self.place += 1
@@ -46,26 +46,26 @@ class Beside:
     (0.9, MUCH, False), (1.2, MUCH, True), (3, LITTLE, False),
 ], ids=["not yet", "a second", "kept"])
 def test_a_flow_that_a_device_falls_behind_for_is_relaxed(flash, seconds, much, relaxed):
-    """Once it is seen for a second that the device does not keep its reservation."""
+    """It is relaxed after a second in which the device did not keep its reservation."""
     both = Beside(flash, seconds, much)
     assert both.greedy.view().relaxed == relaxed
     assert not both.other.view().relaxed
 
 
 def test_no_flow_is_relaxed_that_makes_no_other_slow(flash):
-    """It asks for less than it reserved, or for more than the device has, and delays none."""
+    """It submits less than it reserved, or more than the device can do, but delays no other."""
     patient = LITTLE._replace(latency=500 * MS)
     assert not Beside(flash, 3, little=patient).greedy.view().relaxed
 
 
 def test_no_flow_is_relaxed_while_surplus_can_be_limited(flash):
-    """What others have as surplus is why it is behind."""
+    """The surplus of others is the reason that it is behind."""
     flash.device.window.least, flash.device.window.value = 1, 1 << 40
     assert not Beside(flash, 1.2).greedy.view().relaxed
 
 
 def test_a_flow_is_relaxed_until_it_has_caught_up(flash):
-    """It asks for less, or the device is faster."""
+    """It submits less, or the device is faster."""
     both = Beside(flash, 1.2)
     both.serve(2)
     assert both.greedy.view().relaxed
@@ -74,7 +74,7 @@ def test_a_flow_is_relaxed_until_it_has_caught_up(flash):
 
 
 def test_a_flow_that_was_idle_is_behind_for_no_longer_than_it_is_busy(flash):
-    """However long ago it was seen on its pace."""
+    """However long ago it was last on its pace."""
     both = Beside(flash, 0.5)
     while both.sent:
         flash.device.complete(*both.sent.pop(), flash.now)
@@ -90,7 +90,7 @@ def test_a_flow_that_was_idle_is_behind_for_no_longer_than_it_is_busy(flash):
 
 
 def test_no_late_request_of_a_relaxed_flow_lowers_a_limit(flash):
-    """Nothing is owed to it; all others would be held back for ever."""
+    """Nothing is owed to the flow; otherwise all others would be held back for ever."""
     both = Beside(flash, 1.2)
     window, quota = flash.device.window, flash.device.quota.limit
     window.value, window.part, quota.value, quota.part = 64 << 32, 16, 1 << 20, 16
@@ -99,25 +99,25 @@ def test_no_late_request_of_a_relaxed_flow_lowers_a_limit(flash):
     assert sum(flow is both.greedy and one.conforms for flow, one in sent) > 4
     for each in sent:
         flash.now += SECOND // 2
-        flash.device.quota.since = flash.now  # else nothing was written for long
+        flash.device.quota.since = flash.now  # otherwise nothing was written recently
         flash.device.complete(*each, flash.now)
     assert window.value >= 64 << 32
     assert quota.value >= 1 << 20
 
 
 def test_surplus_is_limited_for_a_relaxed_flow(flash):
-    """Beside one that asks for more than it reserved it would have next to nothing."""
+    """Otherwise it would have next to nothing beside a flow that submits more than it reserved."""
     both = Beside(flash, 1.2)
     for place in range(40):
         flash.arrive(both.other, place << 30)
     flash.device.window.value = 2 << 32
     while flash.dispatch():
         pass
-    assert both.other.view().in_flight < 15  # a burst, and what it is behind by
+    assert both.other.view().in_flight < 15  # a burst, and the requests that it is behind by
 
 
 def test_a_disk_judges_reservations_by_its_times(desk):
-    """There what a request takes tells whether a reservation can be kept."""
+    """On a disk the service times tell whether a reservation can be kept."""
     flow = desk.init_flow(SPARE)
     for place in range(200):
         desk.arrive(flow, place << 30)

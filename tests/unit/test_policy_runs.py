@@ -1,16 +1,16 @@
-"""The policy's decisions one by one, worked out by hand: runs, and the order within a flow."""
+"""Single decisions of the policy, checked by hand: runs, and the order within a flow."""
 
 import pytest
 
 from tests.model.reservation import SECOND, Params
 from tests.unit.desk import LATER, MS, PAGE, RUN, SOON, SPARE
 
-SEQ_GAP = 128  # sectors that a sequential request may leave out
+SEQ_GAP = 128  # sectors that a sequential request may skip
 SWEEP = 16
 
 
 def test_run(desk):
-    """A sequential flow keeps the device from surplus of another for 8 positionings at worst."""
+    """Beside surplus a sequential flow keeps the device for 8 worst-case positionings."""
     reader, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
     pos = desk.read(reader, 9)
     service = desk.device.service
@@ -28,9 +28,9 @@ def test_run(desk):
 
 @pytest.mark.parametrize(("bw", "possible"), [(640_000, True), (670_000, False)])
 def test_what_a_reservation_takes_is_a_mean_of_small_and_large_requests(desk, bw, possible):
-    """Of 4 and 16 KiB in turn, which take 10 ms each: no bandwidth above 655 KB/s can be kept.
+    """4 and 16 KiB in turn, 10 ms each: no bandwidth above 655 KB/s can be kept.
 
-    One that can be kept has its latency for a deadline, others a second.
+    A reservation that can be kept has its latency as the deadline, others have a second.
     """
     flow = desk.init_flow(SOON._replace(bw=bw))
     for i in range(800):
@@ -42,9 +42,9 @@ def test_what_a_reservation_takes_is_a_mean_of_small_and_large_requests(desk, bw
 
 @pytest.mark.parametrize("asks", ["before", "after"])
 def test_a_reader_with_one_request_at_a_time_has_its_batch(desk, asks):
-    """It is owed, and waited for until its run lasts as long as the positioning for it.
+    """It is owed its requests, and is waited for until its run is as long as two positionings.
 
-    The driver asks for a request before its last one completes, or after.
+    The driver asks for a request before the last one completes, or afterwards.
     """
     reader, other = desk.init_flow(SOON), desk.init_flow(LATER)
     pos = desk.read(reader, 9)
@@ -57,7 +57,7 @@ def test_a_reader_with_one_request_at_a_time_has_its_batch(desk, asks):
         assert served[0] is reader
         if asks == "before":
             assert desk.dispatch() is None
-        desk.now += MS * 5 // 4  # it is owed one each millisecond
+        desk.now += MS * 5 // 4  # one request each millisecond is owed
         desk.device.complete(*served, desk.now)
         if desk.now < end:
             assert desk.dispatch() is None
@@ -73,7 +73,7 @@ def test_a_reader_with_one_request_at_a_time_has_its_batch(desk, asks):
 @pytest.mark.parametrize(("gap", "sequential"), [(0, True), (SEQ_GAP, True), (SEQ_GAP + 1, False),
                                                  (-PAGE, False)])
 def test_gap(desk, gap, sequential):
-    """A forward gap of 64 KiB is sequential, one more sector is not, nor is a step back."""
+    """A forward gap of 64 KiB is sequential. One more sector is not, nor is a step back."""
     reader = desk.init_flow(LATER)
     pos = 1 << 20
     for _ in range(9):
@@ -96,7 +96,7 @@ def test_history(desk, strays, sequential):
 def test_sweep(desk):
     """A flow with several requests pending is served by position; the oldest goes first.
 
-    After it the sweep goes on where it was.
+    After the oldest request the sweep continues where it was.
     """
     flow = desk.init_flow(LATER)
     places = [50, 10, 90, 30, 70, 20]
@@ -111,7 +111,7 @@ def test_sweep(desk):
 
 
 def order(desk, flow, oldest):
-    """The places of what is dispatched until the oldest request is: that, a write, and a read."""
+    """Return the order of dispatch of the oldest request, a write and a read, up to the oldest."""
     desk.arrive(flow, 5 << 20, **oldest)
     desk.arrive(flow, 9 << 20, sync=False, write=True)
     desk.arrive(flow, 7 << 20)
@@ -132,7 +132,7 @@ def order(desk, flow, oldest):
     ({"sync": True}, False, [5]),
 ])
 def test_what_a_task_waits_for_passes_the_oldest_request(desk, oldest, conforms, served):
-    """Not one that conforms, or that a task waits for as well; then the others by position."""
+    """It does not pass one that conforms or is synchronous; then the others go by position."""
     flow, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
     for each in (flow, other):
         desk.arrive(each, 6 << 20)
@@ -143,7 +143,7 @@ def test_what_a_task_waits_for_passes_the_oldest_request(desk, oldest, conforms,
 
 
 def test_a_request_that_passes_the_oldest_is_due_no_earlier(desk):
-    """Nor does it conform: with the large one before it the flow is ahead of its curve."""
+    """It does not conform either: with the large request before it the flow exceeds its curve."""
     flow = desk.init_flow(Params(4_096_000, 32768, 100 * MS))
     began = desk.now
     desk.arrive(flow, size=32768)
@@ -157,7 +157,7 @@ def test_a_request_that_passes_the_oldest_is_due_no_earlier(desk):
 
 
 def test_the_oldest_request_is_passed_fifteen_times_in_a_row_at_most(desk):
-    """However short the runs are, beside one that a task waits for."""
+    """However short the runs are, beside a flow with synchronous requests."""
     flow, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
     desk.read(flow, 1)
     desk.arrive(flow, 5 << 20, sync=False, write=True)
@@ -175,7 +175,7 @@ def test_the_oldest_request_is_passed_fifteen_times_in_a_row_at_most(desk):
 
 
 def test_an_expired_request_is_passed_by_none(desk):
-    """Though a task waits for others of its flow."""
+    """Not even by a synchronous request of its flow."""
     flow = desk.init_flow(SPARE)
     desk.read(flow, 1)
     desk.arrive(flow, 5 << 20, sync=False, write=True)
@@ -185,7 +185,7 @@ def test_an_expired_request_is_passed_by_none(desk):
 
 
 def test_requests_of_flash_go_in_their_order(flash):
-    """It orders by itself."""
+    """The drive orders them by itself."""
     flow = flash.init_flow(SPARE)
     flash.read(flow, 1)
     flash.arrive(flow, 5 << 20, sync=False, write=True)
@@ -194,7 +194,7 @@ def test_requests_of_flash_go_in_their_order(flash):
 
 
 def test_a_sweep_passes_the_oldest_request_sixteen_times_at_most(desk):
-    """Then that goes, wherever it is."""
+    """After that it is dispatched, wherever it is."""
     flow = desk.init_flow(LATER)
     for place in (10, 20, 30):
         desk.arrive(flow, place << 20)
@@ -213,7 +213,7 @@ def test_a_sweep_passes_the_oldest_request_sixteen_times_at_most(desk):
 
 
 def test_a_device_that_queues_orders_by_itself(desk):
-    """With a request in flight the oldest is next."""
+    """While a request is in flight the oldest is next."""
     flow = desk.init_flow(LATER)
     for place in (50, 90, 10):
         desk.arrive(flow, place << 20)
@@ -221,7 +221,7 @@ def test_a_device_that_queues_orders_by_itself(desk):
 
 
 def test_switch_is_reported_once(desk):
-    """A choice tells that another flow became active, once."""
+    """A choice reports once that another flow became active."""
     one = desk.init_flow(SOON)
     desk.arrive(one)
     desk.arrive(one, pos=1 << 20)

@@ -1,4 +1,4 @@
-"""The policy's decisions one by one, worked out by hand: the background, and expired heads."""
+"""Single decisions of the policy, checked by hand: the background, and expired heads."""
 
 import pytest
 
@@ -9,7 +9,7 @@ EXPIRE = 30 * SECOND
 
 
 def test_background_goes_last(desk):
-    """Behind all others, even if those arrived later."""
+    """Behind all other requests, even if those arrived later."""
     flow = desk.init_flow(LATER)
     desk.arrive(desk.device.background)
     desk.device.choose(desk.now)
@@ -32,7 +32,7 @@ def test_background_has_its_part(desk, early, first):
 
 
 def test_background_ends_the_run_of_another(desk):
-    """The background has its part of the time during a long run, too; then no flow is active."""
+    """It has its part of the time during a long run, too; then no flow is active."""
     flow, background = desk.init_flow(LATER), desk.device.background
     desk.arrive(background)
     desk.serve()
@@ -46,7 +46,7 @@ def test_background_ends_the_run_of_another(desk):
 
 
 def test_a_write_of_the_background_that_is_held_back_ends_no_run(desk):
-    """It is due, but may not go: the active flow keeps the device."""
+    """It is due but may not be dispatched: the active flow keeps the device."""
     tight, flow, background = desk.init_flow(SOON), desk.init_flow(LATER), desk.device.background
     desk.device.quota.limit.value = 1 << 16
     desk.arrive(tight)

@@ -1,4 +1,4 @@
-"""The policy's decisions one by one, worked out by hand: how much surplus a device may have."""
+"""Single decisions of the policy, checked by hand: how much surplus a device may have."""
 
 from ctypes import c_uint64, c_void_p
 from itertools import pairwise
@@ -17,7 +17,7 @@ ONE = 1 << 32  # HTBS_LIMIT_ONE
     (5 * SECOND, 9 * SECOND, True), (5 * SECOND, 11 * SECOND, False),
     (100 * SECOND, 63 * SECOND, True), (100 * SECOND, 65 * SECOND, False)])
 def test_a_request_is_expected_for_twice_as_long_as_the_last_took(flash, every, after, expected):
-    """At least a second, and a minute at most: meanwhile the surplus of others is limited."""
+    """For a second at least and about a minute at most; surplus of others is limited meanwhile."""
     tight, other = flash.init_flow(SOON), flash.init_flow(SPARE)
     for _ in range(4):
         flash.now += every
@@ -33,7 +33,7 @@ def test_a_request_is_expected_for_twice_as_long_as_the_last_took(flash, every, 
 
 
 def test_the_window_doubles_with_a_request_in_time(flash):
-    """Of a flow that seldom has one, while it holds back others; many in 50 ms add one each."""
+    """A flow with rare requests doubles it; several within 50 ms add one each."""
     tight, other = flash.init_flow(SOON), flash.init_flow(SPARE)
     flash.arrive(tight)
     flash.serve(MS)
@@ -53,7 +53,7 @@ def test_the_window_doubles_with_a_request_in_time(flash):
 
 
 def flood(flash, write, shared=False):
-    """A reader that conforms, and a flood that is held back."""
+    """A conforming reader, and a flood that is held back."""
     tight = flash.init_flow(SOON._replace(latency=MS))
     greedy = flash.init_flow(None if shared else SPARE)
     if shared:
@@ -70,7 +70,7 @@ def flood(flash, write, shared=False):
 
 
 def test_writes_beyond_their_quota_are_held(flash):
-    """Until the quota has filled; reserved work goes on."""
+    """Until the quota has filled; owed requests are dispatched."""
     tight, greedy = flood(flash, write=True)
     at = flash.device.timer()
     assert flash.now < at <= flash.now + SECOND
@@ -87,7 +87,7 @@ def test_writes_beyond_their_quota_are_held(flash):
 
 
 def test_writes_beyond_their_quota_are_held_on_a_device_that_seeks(desk):
-    """What a volatile cache takes at once it owes to the medium; a reader is not held with them."""
+    """A volatile cache still has to write them to the medium; a reader is not held back."""
     writer, reader = (desk.init_flow(SPARE._replace(weight=weight)) for weight in (10_000, 1))
     tight = desk.init_flow(SOON)
     desk.read(reader, 8, took=MS)
@@ -108,7 +108,7 @@ def test_writes_beyond_their_quota_are_held_on_a_device_that_seeks(desk):
 
 
 def test_reads_beyond_their_window_are_held(flash):
-    """Until one completes; reserved work goes on."""
+    """Until a read completes; owed requests are dispatched."""
     tight, _ = flood(flash, write=False)
     assert flash.device.view().in_flight == 4
     assert flash.device.timer() > flash.now
@@ -122,7 +122,7 @@ def test_reads_beyond_their_window_are_held(flash):
 
 @pytest.mark.parametrize("write", [False, True])
 def test_a_queue_that_has_to_be_emptied_has_no_limits(flash, write):
-    """No conforming request can arrive, for which they hold back surplus."""
+    """No conforming request for which surplus is held back can arrive."""
     _, greedy = flood(flash, write)
     assert flash.device.drain(True)
     while greedy.queue:
@@ -134,7 +134,7 @@ def test_a_queue_that_has_to_be_emptied_has_no_limits(flash, write):
 
 
 def test_a_device_that_seeks_is_emptied_without_limits(desk):
-    """Nor does it keep room for a request that cannot arrive, or wait for one."""
+    """It does not keep room for a request that cannot arrive, and does not wait for one."""
     writer, reader = desk.init_flow(SPARE), desk.init_flow(SOON)
     desk.read(reader, 8, took=MS)
     desk.device.quota.limit.value = 1 << 16
@@ -153,7 +153,7 @@ def test_a_device_that_seeks_is_emptied_without_limits(desk):
 
 
 def test_a_drain_does_not_release_what_waits_for_a_tag(flash):
-    """The driver has none, however soon the queue has to be empty."""
+    """The driver has no tag, however soon the queue has to be empty."""
     flash.arrive(flash.init_flow(SPARE))
     flash.device.hold_for_tag()
     assert flash.device.drain(True)
@@ -161,7 +161,7 @@ def test_a_drain_does_not_release_what_waits_for_a_tag(flash):
 
 
 def test_a_request_behind_others_of_its_flow_releases_nothing(flash):
-    """What may go has not changed; a new head may be one that may."""
+    """The head is the same as before. A new head may be one that can be dispatched."""
     _, greedy = flood(flash, write=False)
     flash.arrive(greedy)
     assert flash.device.view().held
@@ -170,7 +170,7 @@ def test_a_request_behind_others_of_its_flow_releases_nothing(flash):
 
 
 def test_only_a_completion_releases_what_waits_for_a_tag(flash):
-    """The driver has none, whatever arrives."""
+    """The driver has no tag, whichever request arrives."""
     one, other = flash.init_flow(SPARE), flash.init_flow(SPARE)
     flash.arrive(one)
     sent = flash.dispatch()
@@ -182,7 +182,7 @@ def test_only_a_completion_releases_what_waits_for_a_tag(flash):
 
 
 def stuck(flash, latency, surplus=False, served=1):
-    """A reader's request that the device does not complete, after some that it did, and a flood."""
+    """A reader's request that never completes, after `served` that did, beside a flood."""
     reader, greedy = flash.init_flow(Params(4 << 20, 4096, latency)), flash.init_flow(SPARE)
     for _ in range(served - 1):
         flash.arrive(reader)
@@ -202,7 +202,7 @@ def stuck(flash, latency, surplus=False, served=1):
 
 @pytest.mark.parametrize("after", [SECOND // 2, 2 * SECOND])
 def test_limits_hold_while_a_request_is_in_flight(flash, after):
-    """However long it takes, the next conforming one of its flow is expected."""
+    """However long it takes, the flow's next conforming request is expected."""
     stuck(flash, 10 * SECOND)
     flash.now += after
     while flash.dispatch():
@@ -218,22 +218,22 @@ def test_limits_hold_while_a_request_is_in_flight(flash, after):
 def test_a_request_that_does_not_complete_lowers_the_window(
     flash, latency, every, steps, before,
 ):
-    """Once in a latency if its flow is behind by one: it may tell nothing for seconds.
+    """Once per latency, if its flow is a latency behind: the request may tell nothing for seconds.
 
-    Also if the flow had its bandwidth before.
+    This is so even if the flow had its bandwidth before.
     """
     stuck(flash, latency, *before)
     assert steps_down(flash, every, stalls=False) == steps
 
 
 def test_a_device_that_stalls_lowers_the_window_once_at_most(flash):
-    """A flow falls behind meanwhile, whatever the limits are."""
+    """A flow falls behind during a stall, whatever the limits are."""
     stuck(flash, 10 * MS)
     assert steps_down(flash, 10 * MS, stalls=True) <= 1
 
 
 def steps_down(flash, every, stalls):
-    """How often the window falls in six times `every`, for a flow that may be behind its pace."""
+    """Count how often the window falls in six times `every`, for a flow that may be behind."""
     window, lowered = flash.device.window, 0
     sent = [flash.dispatch() for _ in range(10)]
     for _ in range(6):
@@ -249,7 +249,7 @@ def steps_down(flash, every, stalls):
 
 
 def test_an_idle_flow_lowers_no_limit(flash):
-    """It is behind its pace because it asks for nothing."""
+    """It is behind its pace because it submits nothing."""
     reader, greedy = flash.init_flow(Params(4 << 20, 4096, MS)), flash.init_flow(SPARE)
     flash.arrive(reader)
     flash.serve(took=MS // 10)
@@ -265,7 +265,7 @@ def test_an_idle_flow_lowers_no_limit(flash):
 
 @pytest.mark.parametrize("relaxed", [False, True])
 def test_no_request_of_a_relaxed_flow_is_expected_while_it_is_busy(desk, relaxed):
-    """It always has requests, but is owed next to none."""
+    """It always has requests, but is owed next to none of them."""
     greedy = desk.init_flow(SOON._replace(bw=(100 << 20) if relaxed else 4096))
     for place in range(50):
         desk.arrive(greedy, place << 30)
@@ -280,9 +280,9 @@ def test_no_request_of_a_relaxed_flow_is_expected_while_it_is_busy(desk, relaxed
 
 
 def test_limits_for_a_flow_do_not_limit_it(flash):
-    """Though one that they hold back comes first.
+    """Even though a flow that they hold back comes first.
 
-    It has no reservation of its own, and had no conforming request of late.
+    The flow has no reservation of its own, and had no conforming request recently.
     """
     tight, _ = flood(flash, write=False, shared=True)
     flash.now += 2 * SECOND
@@ -295,7 +295,7 @@ def test_limits_for_a_flow_do_not_limit_it(flash):
 
 
 def test_a_flow_does_not_limit_its_own_surplus(flash):
-    """Alone it has the drive, though some of its requests conform."""
+    """It has the drive alone, even though some of its requests conform."""
     flow = flash.init_flow(SOON)
     for place in range(16):
         flash.arrive(flow, place << 20)
@@ -305,7 +305,7 @@ def test_a_flow_does_not_limit_its_own_surplus(flash):
 
 
 def test_a_write_at_random_costs_the_quota_what_a_disk_transfers_meanwhile(desk):
-    """While it positions: no disk does 256 random writes a second of 1 MiB/s."""
+    """During a positioning; no disk does the 256 random writes a second of 1 MiB/s."""
     writer, costs = desk.init_flow(SPARE), []
     for position in (0, 8, 1 << 30):
         desk.arrive(writer, position, write=True, sync=False)
@@ -324,9 +324,9 @@ def test_a_stale_timer_does_not_release_a_held_request(flash):
 
 
 def test_a_slow_request_lowers_the_window_a_late_one_the_quota(flash):
-    """A conforming request that takes four fifths of its time; one in half of its time does not.
+    """A conforming request that takes 4/5 of its time is slow, but not one that takes half of it.
 
-    Before, the first slow one ends the growth of the quota.
+    Before that, the first slow request ends the growth of the quota.
     """
     tight = flash.init_flow(SOON._replace(latency=MS))
     quota, window = flash.device.quota, flash.device.window
@@ -355,7 +355,7 @@ def test_a_slow_request_lowers_the_window_a_late_one_the_quota(flash):
 @pytest.mark.parametrize("late", [10, 100, 1000, 100_000])
 @pytest.mark.parametrize("rotational", [False, True])
 def test_limits_follow_from_what_may_be_late(lib, rotational, late):
-    """Where a request is judged by 3/4 of its time, the 3/4th power of what may be late is slow."""
+    """If 3/4 of its time makes a request slow, the 3/4th power of the late part may be slow."""
     device = Desk(lib, rotational=rotational).device
     device.set_late(late, 2 * late)
     slow = int(late**0.75)
@@ -364,7 +364,7 @@ def test_limits_follow_from_what_may_be_late(lib, rotational, late):
 
 
 def test_a_slow_request_lowers_the_quota_of_a_device_that_seeks(desk):
-    """The first, and each one after it."""
+    """Both the first one and each later one."""
     tight = desk.init_flow(SOON._replace(latency=100 * MS))
     quota = desk.device.quota
     for _ in range(2):
@@ -377,7 +377,7 @@ def test_a_slow_request_lowers_the_quota_of_a_device_that_seeks(desk):
 
 
 def test_surplus_in_flight_puts_no_flow_behind_its_pace(flash):
-    """Two large requests, of which one was owed: the flow has had what it reserved, and more."""
+    """Two large requests, one of them owed: the flow has had its reservation, and more."""
     flow = flash.init_flow(Params(1 << 20, 1 << 17, 100 * MS))
     window = flash.device.window
     window.value = 8 * ONE
@@ -393,7 +393,7 @@ def test_surplus_in_flight_puts_no_flow_behind_its_pace(flash):
 
 @pytest.mark.parametrize("tighter", [False, True])
 def test_a_request_in_time_raises_the_limits_unless_a_tighter_one_is_expected(flash, tighter):
-    """Of what has a longer latency all are in time; but if there is no other it has to do."""
+    """With a longer latency all are in time; but if there is no other flow it has to judge."""
     flow = flash.init_flow(SPARE._replace(latency=2 * SECOND))
     flash.arrive(flow)
     served = flash.dispatch()
@@ -409,7 +409,7 @@ def test_a_request_in_time_raises_the_limits_unless_a_tighter_one_is_expected(fl
 
 @pytest.mark.parametrize(("raised", "part"), [(0, 64), (1, 64), (4, 16), (100, 2)])
 def test_a_slow_request_lowers_by_as_many_steps_as_others_raised(flash, raised, part):
-    """Else a flow with few requests is late as often as one with many is in time."""
+    """Otherwise late requests of a flow with few would be hidden by those of a flow with many."""
     rare, busy = (flash.init_flow(Params(100 << 20, 4096, latency)) for latency in (2 * MS, MS))
     window, quota = flash.device.window, flash.device.quota
     window.part = quota.limit.part = 64
@@ -429,7 +429,7 @@ def test_a_slow_request_lowers_by_as_many_steps_as_others_raised(flash, raised, 
 
 
 def test_a_flow_as_tight_as_others_raises_the_limits(flash):
-    """Whichever of them the request is of: a slow one of each lowers them, too."""
+    """A request of either flow raises them, because a slow one of either lowers them."""
     flows = [flash.init_flow(SPARE._replace(latency=SECOND)) for _ in range(2)]
     quota = flash.device.quota
     for flow in flows:
@@ -442,7 +442,7 @@ def test_a_flow_as_tight_as_others_raises_the_limits(flash):
 
 @pytest.mark.parametrize("write", [True, False])
 def test_the_background_is_limited_as_any_surplus(flash, write):
-    """It has no reservation: nothing of it is owed."""
+    """It has no reservation, so none of its requests is owed."""
     tight, background = flash.init_flow(SOON._replace(latency=MS)), flash.device.background
     flash.device.quota.limit.value, flash.device.window.value = 1 << 20, 4 * ONE
     flash.arrive(tight)
@@ -457,7 +457,7 @@ def test_the_background_is_limited_as_any_surplus(flash, write):
 
 
 def test_the_background_leaves_room_on_a_device_that_seeks(desk):
-    """For a conforming request that is expected, as all that is not owed does; however late."""
+    """For an expected conforming request, like all surplus, however late the background is."""
     tight, background = desk.init_flow(SOON._replace(latency=15 * MS)), desk.device.background
     for place in range(8):
         desk.arrive(background, place << 30)
@@ -472,7 +472,7 @@ def test_the_background_leaves_room_on_a_device_that_seeks(desk):
 
 
 def test_a_flow_with_requests_in_flight_saves_up_a_second_at_most(flash):
-    """Else a flow that asked for less than its share has the device until it has caught up."""
+    """Otherwise a flow that used less than its share would have the device until it caught up."""
     one, other = (flash.init_flow(None) for _ in range(2))
     flash.device.configure_pool(one, SPARE._replace(weight=100), flash.now)
     flash.arrive(one)
@@ -490,9 +490,9 @@ def test_a_flow_with_requests_in_flight_saves_up_a_second_at_most(flash):
 
 @pytest.mark.parametrize("idled", [True, False])
 def test_a_flow_that_had_the_device_alone_is_not_made_to_pay_for_it(desk, idled):
-    """Though no flow was active after each of its requests: a wait ended, or the background went.
+    """Even though no flow was active after its requests: a wait ended, or the background went.
 
-    A flow that begins later would have the device for as long.
+    Otherwise a flow that begins later would have the device for as long.
     """
     one, other = (desk.init_flow(SPARE._replace(weight=100)) for _ in range(2))
     for place in range(200):
@@ -511,7 +511,7 @@ def test_a_flow_that_had_the_device_alone_is_not_made_to_pay_for_it(desk, idled)
 
 
 def test_a_device_that_does_not_seek_is_known_by_the_whole_time_of_its_requests(flash):
-    """A transfer of 1 MiB takes as long as it takes: the background has a part of that time."""
+    """The transfer of 1 MiB is part of that time, of which the background has a part."""
     flow = flash.init_flow(SPARE)
     for _ in range(300):
         flash.arrive(flow, size=1 << 20)
@@ -520,7 +520,7 @@ def test_a_device_that_does_not_seek_is_known_by_the_whole_time_of_its_requests(
 
 
 def test_a_stall_is_charged_to_no_flow(flash):
-    """The flow of the request that completes first would have no share for as long."""
+    """Otherwise the flow of the first request to complete would have no share for as long."""
     flow = flash.init_flow(SPARE._replace(weight=100))
     for _ in range(100):
         flash.arrive(flow)
@@ -532,7 +532,7 @@ def test_a_stall_is_charged_to_no_flow(flash):
 
 
 def test_limits_do_not_grow_while_a_conforming_request_is_in_flight(flash):
-    """However long that takes: its completion judges them."""
+    """However long the request takes: its completion judges the limits."""
     tight, other = flash.init_flow(SOON._replace(latency=100 * SECOND)), flash.init_flow(SPARE)
     flash.device.window.value = 2 * ONE
     flash.arrive(tight)
@@ -550,7 +550,7 @@ def test_limits_do_not_grow_while_a_conforming_request_is_in_flight(flash):
     (SECOND, 30, 0), (SECOND, 32, 64), (5 * SECOND, 32, 0),
 ])
 def test_a_request_that_never_completes_limits_no_surplus(flash, latency, after, surplus):
-    """As of a task that does not poll for it: after its latency, and 30 s."""
+    """For example, no task polls for it. It limits none 30 s after its latency."""
     lost, other = flash.init_flow(SOON._replace(latency=latency)), flash.init_flow(SPARE)
     flash.device.window.value = 2 * ONE
     flash.arrive(lost)

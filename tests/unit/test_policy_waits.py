@@ -1,4 +1,4 @@
-"""The policy's decisions one by one, worked out by hand: waiting."""
+"""Single decisions of the policy, checked by hand: waits."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.unit.desk import MS, PAGE, SOON, SPARE, T_WAIT, Desk
 
 
 def waiting(desk):
-    """A sequential read has just completed while another flow is backlogged: the device waits."""
+    """A sequential read has just completed, another flow is backlogged, and the device waits."""
     reader, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
     pos = desk.read(reader, 9)
     desk.arrive(reader, pos)
@@ -23,7 +23,7 @@ def waiting(desk):
 
 
 def test_wait_hit(desk):
-    """The next request arrives in time: it is served at once, and the run goes on."""
+    """The next request arrives in time: it is served at once, and the run continues."""
     reader, _, pos = waiting(desk)
     desk.now += MS - 1
     assert desk.serve() is None
@@ -32,7 +32,7 @@ def test_wait_hit(desk):
 
 
 def test_wait_ends(desk):
-    """Without that request, the other flow is served when the wait is over, to the nanosecond."""
+    """If that request does not arrive, the other flow is served when the wait ends, to the ns."""
     _, other, _ = waiting(desk)
     assert desk.device.view().wait_until == desk.now + MS
     desk.now += MS - 1
@@ -45,7 +45,7 @@ def test_wait_ends(desk):
 
 
 def test_the_timer_ends_a_wait(desk):
-    """Then no flow is active: a request that arrives too late has no preference."""
+    """After that no flow is active: a request that arrives too late has no preference."""
     reader, other, pos = waiting(desk)
     desk.now += MS
     assert desk.device.timeout(desk.now)
@@ -62,7 +62,7 @@ def test_another_arrival_does_not_end_a_wait(desk):
 
 
 def test_a_wait_makes_no_other_flow_late(desk):
-    """It ends earlier if a request arrives that would be late otherwise."""
+    """The wait ends earlier if a request arrives that would otherwise be late."""
     waiting(desk)
     until = desk.device.view().wait_until
     tight = desk.init_flow(SOON._replace(latency=10 * MS))
@@ -112,10 +112,10 @@ def test_a_lost_request_is_not_waited_for_for_ever(desk):
 
 
 def beside_a_run(desk):
-    """A reader at random, one request at a time, after a run of a flow with many.
+    """A random reader with one request in flight, after a run of a flow with many requests.
 
-    A request of the reader is in flight, and neither is entitled to one. Also how much less than
-    the other the reader had, ns.
+    The request in flight is the reader's, and neither flow is entitled to one. Also return how much
+    less time than the other the reader had, ns.
     """
     reader, deep = desk.init_flow(SPARE), desk.init_flow(SPARE)
     for place in range(9):
@@ -133,9 +133,9 @@ def beside_a_run(desk):
 
 
 def test_a_flow_that_had_less_than_its_share_keeps_the_device(desk):
-    """Until it had as much, but for a positioning.
+    """Until it had as much, up to one positioning.
 
-    Else a reader with one request at a time has one for each run of a neighbour.
+    Otherwise a reader with one request in flight has one request for each run of a neighbour.
     """
     reader, sent, less = beside_a_run(desk)
     since = desk.now
@@ -151,14 +151,14 @@ def test_a_flow_that_had_less_than_its_share_keeps_the_device(desk):
 
 
 def test_a_flow_that_had_less_than_its_share_is_waited_for(desk):
-    """For a moment, as any that keeps the device."""
+    """For a moment, as any flow that keeps the device."""
     _, sent, _ = beside_a_run(desk)
     desk.device.complete(*sent, desk.now)
     assert desk.device.choose(desk.now).wait_began
 
 
 def never_waits(desk):
-    """Is another request served while the active flow has nothing pending."""
+    """Return true if another request is served while the active flow has none pending."""
     other = desk.init_flow(SPARE)
     desk.arrive(other)
     return desk.serve() is other
@@ -200,7 +200,7 @@ def test_no_wait_for_writers(desk):
 
 @pytest.mark.parametrize(("pause", "waits"), [(MS // 2, True), (3 * MS, False)])
 def test_think_time(desk, pause, waits):
-    """Four think times, the longest wait, must not take longer than to position."""
+    """Four think times, the longest wait, must be shorter than a positioning."""
     reader = desk.init_flow(SPARE)
     pos = 0
     for _ in range(20):
@@ -210,7 +210,7 @@ def test_think_time(desk, pause, waits):
 
 
 def test_a_long_pause_counts_for_twice_t_wait(desk):
-    """It says no more than one that was too long to wait for."""
+    """It tells no more than a pause that was too long to wait for."""
     reader = desk.init_flow(SPARE)
     pos = desk.read(reader, 9)
     desk.now += 100 * SECOND
@@ -219,14 +219,14 @@ def test_a_long_pause_counts_for_twice_t_wait(desk):
 
 
 @pytest.mark.parametrize(("waits", "overload"), [
-    ((150, 150, 0), False),    # behind by 100 ms at most, and in time
+    ((150, 150, 0), False),    # at most 100 ms behind, and in time
     ((150, 150, 150), True),   # a whole latency behind in the end
     ((250, 250, 0), True)], ids=str)
 def test_turns_that_begin_late(lib, waits, overload):
-    """After the latency, or in time but a latency behind the pace; not what catches up.
+    """A turn is late after the latency, or a latency behind the pace, unless it catches up.
 
-    The flow has a request at a time, one in 100 ms is reserved, and 200 ms are its latency. After
-    each of them the background has the device.
+    The flow has one request in flight, reserves one in 100 ms, and has a latency of 200 ms. The
+    background has the device after each of its requests.
     """
     desk = Desk(lib, t_wait=0)
     flow, background = desk.init_flow(Params(40_960, 4096, 200 * MS)), desk.device.background

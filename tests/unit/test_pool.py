@@ -5,18 +5,18 @@ import pytest
 from tests.model.reservation import COST_MIN, SECOND, Params
 from tests.unit.desk import MS, RUN, SOON, SPARE, Desk
 
-# Four blocks are a burst, a block is reserved each second.
+# A burst is four blocks, and a block is reserved each second.
 SHARED = Params(COST_MIN, 4 * COST_MIN, SECOND)
 
 
 @pytest.fixture
 def disk(lib):
-    """A device that seeks, for 10 ms at most as it is believed."""
+    """A device that seeks: 10 ms at most by the initial estimate."""
     return Desk(lib)
 
 
 def pooled(desk, count, shared=SHARED):
-    """Some flows without a reservation of their own."""
+    """Return some flows without a reservation of their own."""
     flows = [desk.init_flow(None) for _ in range(count)]
     desk.device.configure_pool(flows[0], shared, desk.now)
     return flows
@@ -29,7 +29,7 @@ def queue(desk, flow, count, pos=0):
 
 
 def dispatched(desk, count, took=MS):
-    """The requests that are dispatched next, one at a time, each with its flow."""
+    """Return the next dispatched requests, one at a time, each with its flow."""
     found = []
     for _ in range(count):
         flow, request = desk.dispatch()
@@ -40,7 +40,7 @@ def dispatched(desk, count, took=MS):
 
 
 def longest_run(served, flow):
-    """The most requests of a flow in a row."""
+    """Return the largest number of requests of a flow in a row."""
     longest = run = 0
     for each in served:
         run = run + 1 if each is flow else 0
@@ -49,7 +49,7 @@ def longest_run(served, flow):
 
 
 def test_a_pool_is_owed_one_reservation(flash):
-    """Three flows have twice the burst pending, each; four requests of all of them conform."""
+    """Three flows have twice the burst pending, each; four requests in all conform."""
     flows = pooled(flash, 3)
     for flow in flows:
         queue(flash, flow, 8)
@@ -58,7 +58,7 @@ def test_a_pool_is_owed_one_reservation(flash):
 
 @pytest.mark.parametrize("members", [1, 3])
 def test_a_pool_has_one_weight(flash, members):
-    """Beside a flow with as much reserved a pool has half of the surplus, whatever its size."""
+    """Beside a flow with the same reservation a pool has half of the surplus."""
     flows = pooled(flash, members)
     own = flash.init_flow(SHARED)
     for flow in (*flows, own):
@@ -69,7 +69,7 @@ def test_a_pool_has_one_weight(flash, members):
 
 
 def test_what_a_pool_is_owed_is_had_in_turn(flash):
-    """However many requests one has pending, or how early they arrived."""
+    """However many requests a flow has pending, and however early they arrived."""
     greedy, modest = pooled(flash, 2)
     queue(flash, greedy, 4)
     queue(flash, modest, 2)
@@ -78,7 +78,7 @@ def test_what_a_pool_is_owed_is_had_in_turn(flash):
 
 
 def test_surplus_is_shared_by_device_time(flash):
-    """Of a pool as of any flows: one whose requests take nine times as long has a ninth of them."""
+    """In a pool as elsewhere: a flow whose requests take nine times as long has a ninth of them."""
     slow, quick = pooled(flash, 2)
     had = {slow: 0, quick: 0}
     for flow in had:
@@ -93,7 +93,7 @@ def test_surplus_is_shared_by_device_time(flash):
 
 
 def test_a_pool_has_the_deadline_of_its_pace(flash):
-    """A flow with a reservation and a shorter latency goes before; with a longer one behind."""
+    """A flow with a reservation goes first if its latency is shorter, else the pool does."""
     [member] = pooled(flash, 1)
     sooner, later = flash.init_flow(SOON), flash.init_flow(SOON._replace(latency=2 * SECOND))
     for flow in (later, member, sooner):
@@ -102,7 +102,7 @@ def test_a_pool_has_the_deadline_of_its_pace(flash):
 
 
 def test_the_pool_is_configured_with_requests_pending(flash):
-    """Its deadlines are those of the new reservation at once, whosever turn it is."""
+    """Its deadlines are those of the new reservation at once, whichever flow's turn it is."""
     member, idle = pooled(flash, 2)
     other = flash.init_flow(SOON)
     flash.arrive(member)
@@ -114,7 +114,7 @@ def test_the_pool_is_configured_with_requests_pending(flash):
 
 
 def test_a_flow_leaves_the_pool_with_its_requests(flash):
-    """They are owed by its own reservation from then on, and the pool is owed the rest."""
+    """From then on they are owed by its own reservation, and the pool is owed the rest."""
     leaves, stays = pooled(flash, 2)
     queue(flash, leaves, 4)
     queue(flash, stays, 4)
@@ -124,7 +124,7 @@ def test_a_flow_leaves_the_pool_with_its_requests(flash):
 
 
 def test_a_flow_joins_the_pool_with_its_requests(flash):
-    """With what it has pending it shares what the pool is owed, once."""
+    """Its pending requests take part in what the pool is owed, once."""
     [stays] = pooled(flash, 1)
     joins = flash.init_flow(SOON)
     queue(flash, joins, 4)
@@ -146,7 +146,7 @@ def test_a_throttled_flow_joins_the_pool(flash):
 
 
 def test_a_flow_of_a_pool_ends(flash):
-    """The pool goes on, and is owed what it was."""
+    """The pool continues, and is owed as much as before."""
     ends, stays = pooled(flash, 2)
     flash.arrive(ends)
     assert flash.serve() is ends
@@ -156,7 +156,7 @@ def test_a_flow_of_a_pool_ends(flash):
 
 
 def test_a_pool_behind_its_pace_is_served_in_runs(disk):
-    """As any flow; but no flow of it has more than a run while another has requests pending."""
+    """As any flow; but no flow has more than a run while another one has requests pending."""
     flows = pooled(disk, 2, Params(409_600, 1 << 20, 300 * MS))
     rival = disk.init_flow(SPARE)
     for flow in flows:
@@ -171,7 +171,7 @@ def test_a_pool_behind_its_pace_is_served_in_runs(disk):
 
 
 def test_new_weights_hold_at_once(flash):
-    """What the flows of a pool had was over another weight: they begin anew."""
+    """The time that the pool's flows had was over another weight, so they begin anew."""
     one, other = pooled(flash, 2, SHARED._replace(weight=1))
     rival = flash.init_flow(SPARE._replace(weight=1))
     for flow in (one, other):

@@ -1,4 +1,4 @@
-"""Whether surplus is what a pool is behind its pace for: htbs/core/reach.c."""
+"""Whether a pool is behind its pace because of surplus: htbs/core/reach.c."""
 
 import random
 from ctypes import POINTER, Structure, byref, c_bool, c_uint8, c_uint32, c_uint64
@@ -12,7 +12,7 @@ from tests.unit.desk import MS
 from tests.unit.host import CParams
 from tests.unit.test_parts import CFastest, CPace, parts
 
-FADE = 64  # so many requests judge
+FADE = 64  # the number of requests in a mean
 DAY = 86_400 * SECOND
 
 
@@ -38,7 +38,7 @@ class CReach(Structure):
 
 @cache
 def library():
-    """The core library, with the prototypes of reach.c."""
+    """Return the core library, with the prototypes of reach.c."""
     lib = host.build()
     lib.htbs_reach_judge.restype = None
     lib.htbs_reach_judge.argtypes = POINTER(CReach), POINTER(CPace), c_bool
@@ -48,7 +48,7 @@ def library():
 
 
 class Pool:
-    """A pool that reserved so many small requests a second, of which some are in flight."""
+    """A pool that reserved `rate` small requests a second, with some of them in flight."""
 
     def __init__(self, rate):
         self.reach, self.pace, self.now, self.least = CReach(), CPace(), SECOND, True
@@ -56,7 +56,7 @@ class Pool:
         parts().htbs_pace_init(byref(self.pace), byref(params), self.now)
 
     def had(self, took, busy, count=FADE):
-        """So many requests have completed, in their mean time, within a time of `busy`."""
+        """`count` requests, which took `took` on average, completed within a time of `busy`."""
         self.now += int(busy)
         self.reach.since, self.reach.busy = self.now, int(busy)
         self.reach.took, self.reach.had = int(count * took), CPaced(count * 8, count)
@@ -65,27 +65,27 @@ class Pool:
 
     @property
     def own_rate(self):
-        """Whether its requests arrive at a rate of their own."""
+        """Return true if its requests arrive at a rate of their own."""
         return library().htbs_reach_own_rate(byref(self.reach))
 
 
-# What a mean is longer or shorter by than the one before, as others delay requests more or less.
+# The ratios of means to the shortest one, because others delay requests more or less.
 VARY = [1, 1.15, 1.3, 1.05, 1.2, 1.1, 1, 1.25] * 3
 
 
 def arrive(pool, took, rate, vary=VARY):
-    """Requests arrive at a rate of their own, each takes so long."""
+    """Requests arrive at a rate of their own, and each takes `took`."""
     return [pool.had(took * by, FADE * SECOND / rate) for by in vary][-1]
 
 
 def loop(pool, took, depth, vary=VARY):
-    """A request arrives as another one completes."""
+    """A closed loop: a request arrives when another one completes."""
     return [pool.had(took * by, FADE * took * by / depth) for by in vary][-1]
 
 
 @pytest.mark.parametrize("part", [0.3, 0.5, 0.8, 0.9, 0.98])
 def test_a_pool_that_asks_for_less_is_unhindered(part):
-    """It always has requests in flight, and falls behind its pace whatever others do."""
+    """It always has requests in flight, and is behind its pace whatever others do."""
     pool = Pool(1000)
     assert arrive(pool, 3 * MS, int(1000 * part))
     assert arrive(pool, 12 * MS, int(1000 * part))
@@ -94,7 +94,7 @@ def test_a_pool_that_asks_for_less_is_unhindered(part):
 
 @pytest.mark.parametrize("part", [0.5, 0.9])
 def test_random_arrivals_on_a_steady_device_are_at_a_rate_of_their_own(part):
-    """The rate of 64 of them varies by an eighth, and the number in flight as much."""
+    """The rate of 64 of them varies by an eighth, and so does the number in flight."""
     pool, rng = Pool(1000), random.Random(1)
     pool.had(2 * MS, FADE * MS / part)
     unhindered = [pool.had(2 * MS * rng.uniform(1, 1.02),
@@ -106,7 +106,7 @@ def test_random_arrivals_on_a_steady_device_are_at_a_rate_of_their_own(part):
 
 @pytest.mark.parametrize("took", [4 * MS, 12 * MS])
 def test_a_closed_loop_that_could_have_its_bandwidth_is_held_up(took):
-    """With four at a time, of 3 ms each, it has 1333 a second on an idle device."""
+    """With four in flight, 3 ms each, it has 1333 a second on an idle device."""
     pool = Pool(1250)
     loop(pool, 3 * MS, 4, [1] * 12)
     assert not loop(pool, took, 4)
@@ -118,7 +118,7 @@ def test_a_closed_loop_that_could_have_its_bandwidth_is_held_up(took):
     (4 * MS, 1600, True), (5 * MS, 1600, False), (5 * MS, 1770, True), (9 * MS, 1770, False),
 ])
 def test_a_closed_loop_with_too_few_requests_is_unhindered(took, rate, unhindered):
-    """An idle device gives it 1333 a second: what lacks little keeps most of that."""
+    """It has 1333 a second on an idle device; if it lacks little of its rate it keeps most."""
     pool = Pool(rate)
     loop(pool, 3 * MS, 4, [1] * 12)
     assert loop(pool, took, 4, [1, 1]) is unhindered
@@ -126,7 +126,7 @@ def test_a_closed_loop_with_too_few_requests_is_unhindered(took, rate, unhindere
 
 
 def test_the_shortest_mean_is_known_once_the_limits_are_at_their_least():
-    """Others may have loaded the device all the time; a shorter one tells that they did."""
+    """Others may have loaded the device all the time; a shorter mean tells that they did."""
     pool = Pool(2000)
     pool.least = False
     assert not loop(pool, 3 * MS, 4, [1] * 40)
@@ -141,7 +141,7 @@ def test_the_shortest_mean_is_known_once_the_limits_are_at_their_least():
 
 
 def test_the_first_mean_judges_nothing():
-    """It may be that of a loaded device; nor does a shorter one than all before."""
+    """It may be that of a loaded device. A mean shorter than all before judges nothing either."""
     pool = Pool(1000)
     assert not arrive(pool, 12 * MS, 900, [1])
     assert arrive(pool, 12 * MS, 900)
@@ -150,13 +150,13 @@ def test_the_first_mean_judges_nothing():
 
 
 def test_what_a_few_means_tell_is_not_believed():
-    """The first one after a pause has more in flight than others."""
+    """The first mean after a pause has more in flight than others."""
     pool = Pool(1000)
     assert [arrive(pool, 3 * MS, 900, [by]) for by in VARY[:8]] == [False] * 7 + [True]
 
 
 def test_a_rate_that_has_just_fallen_is_held_up():
-    """A reader has come to its most requests at a time, or asks for less: which is known later."""
+    """A reader has its most requests in flight, or submits less; which of them is known later."""
     pool = Pool(1000)
     assert arrive(pool, 3 * MS, 950)
     assert not arrive(pool, 12 * MS, 500, [1])
@@ -164,7 +164,7 @@ def test_a_rate_that_has_just_fallen_is_held_up():
 
 
 def test_a_pool_that_has_its_bandwidth_falls_behind_no_further():
-    """Surplus may have delayed it before: it is not unhindered."""
+    """Surplus may have delayed it before, so it is not unhindered."""
     pool = Pool(1000)
     assert not arrive(pool, 3 * MS, 1001)
     assert pool.reach.keeps_pace
@@ -173,7 +173,7 @@ def test_a_pool_that_has_its_bandwidth_falls_behind_no_further():
 
 
 def test_a_slower_device_is_known_after_two_minutes():
-    """What was measured before is forgotten."""
+    """Older measurements are forgotten."""
     pool = Pool(1000)
     loop(pool, 3 * MS, 4, [1] * 12)
     assert not loop(pool, 6 * MS, 4)
@@ -193,7 +193,7 @@ def test_a_long_time_fits():
     (None, 1250, True), (4, 1100, False), (4, 2000, True),
 ], ids=["at a rate of its own", "a loop", "a loop with too few"])
 def test_each_completed_request_tells(flash, depth, rate, unhindered):
-    """Of a device that takes 2 to 5 ms for a request, for 1000 of them in a second."""
+    """On a device that takes 2 to 5 ms for a request, for 1000 requests a second."""
     flow, rng = flash.init_flow(Params(rate * 4096, 65536, 30 * MS)), random.Random(1)
     sent = []
     for step in range(8000):

@@ -8,7 +8,7 @@ README = Path(__file__).parents[2] / "README.md"
 
 
 def test_readme_quotes_the_summaries() -> None:
-    """A table as it is printed; a sentence, however its lines are wrapped."""
+    """Compare tables as they are printed, and sentences independent of their line breaks."""
     text = " ".join(README.read_text().split())
     every = [" ".join(part.split()) for part in readme.parts()]
     assert len(every) > 5

@@ -1,4 +1,4 @@
-"""The census in guests: what is promised on a drawn drive, and what the page makes of the runs."""
+"""The census in guests: reservations on a drawn drive, and the page made of the runs."""
 
 import json
 import random
@@ -23,7 +23,7 @@ DRIVES = workloads.draw_drives(7, 30)
 
 @pytest.fixture(scope="module")
 def found() -> dict:
-    """Read the summary of the tree."""
+    """Return the summary of the tree."""
     return json.loads(census.SUMMARY.read_text())
 
 
@@ -39,7 +39,7 @@ def test_figure_follows_from_the_summary(found: dict) -> None:
 
 
 def test_the_page_has_each_census_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once for each seed and count, the oldest first; a page that says none is left out."""
+    """Once for each seed and count, the oldest first; a page without these is left out."""
     pages = {
         "a1": "make census GUEST=1 SEED=5 DRIVES=30",
         "b2": "SEED=7 ... Of 155 sets of reservations\neach scheduler keeps: HTBS 145, none 3.",
@@ -59,7 +59,7 @@ def test_the_page_has_each_census_before(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_more_drives_begin_with_fewer() -> None:
-    """So that a larger census has the guests of a smaller one."""
+    """So a larger census has the guests of a smaller one."""
     assert workloads.draw_drives(7, 5) == DRIVES[:5]
     assert workloads.draw_drives(8, 5) != DRIVES[:5]
 
@@ -70,7 +70,7 @@ def test_both_kinds_are_drawn() -> None:
 
 @pytest.mark.parametrize("place", range(len(DRIVES)))
 def test_what_is_asked_is_feasible(place: int) -> None:
-    """And near to what the drive can do, so the question is no easier than in the lab."""
+    """The load is near to what the drive can do, so it is no easier than in the lab."""
     asked = workloads.experiments(DRIVES[place], 1)
     for name, its in asked.items():
         drive = DRIVES[place]
@@ -88,7 +88,7 @@ def test_each_workload_is_asked() -> None:
 
 
 def test_on_disks_the_first_jobs_start_apart() -> None:
-    """The last one, too, has two seconds before those that are told apart; no run is shorter."""
+    """The last one, too, has two seconds before the part that is measured; no run is shorter."""
     disk, flash = (
         next(drive for drive in DRIVES if isinstance(drive, kind)) for kind in (Disk, Flash)
     )
@@ -100,7 +100,7 @@ def test_on_disks_the_first_jobs_start_apart() -> None:
 
 
 def test_the_lab_disk_has_the_lab_reservations() -> None:
-    """Scaled to the drive they were made for they are the same, but for 50 ms: one seek less."""
+    """Scaled to the lab's drive the reservations are the same, except for 50 ms: a seek less."""
     jobs = promises.scaled((bandwidth.APP1, bandwidth.APP2), promises.LAB_DISK)
     for job, old in zip(jobs, (bandwidth.APP1, bandwidth.APP2), strict=True):
         assert job.reservation.bw == pytest.approx(old.reservation.bw, rel=0.01)
@@ -120,7 +120,7 @@ def test_too_much_is_not_feasible() -> None:
 
 
 def test_a_writer_counts_what_the_drive_does_for_it() -> None:
-    """Beside a writer a shingled disk needs a latency above its cleaning, others do not."""
+    """Beside a writer the latency on a shingled disk has to be longer than its cleaning."""
     disk = promises.LAB_DISK
     shingled = replace(disk, clean_writes=100, clean=400_000_000)
     reader = Job("reader", "randread", 0, KIB << 10, Reservation(64 * KIB, 4096, 60_000))
@@ -222,14 +222,14 @@ def test_a_guest_that_fails_does_not_end_the_others(
 
 
 def numbers(**changes: object) -> dict:
-    """The raw data of a job."""
+    """Return the raw data of a job."""
     base = {"bw": 100_000, "p99_us": 5_000, "late": 0, "requests": 1_000}
     stat = changes.pop("stat", None)
     return {"numbers": base | changes, **({"stat": stat} if stat else {})}
 
 
 def test_what_a_group_kept() -> None:
-    """Of what it reserved, or of what it asked for; the worst group counts."""
+    """The part of its reservation or of its load, whichever is less; the worst group counts."""
     its = replace(workloads.experiments(DRIVES[0], 1)["5.1"], jobs=(reader, steady))
     found = {"none": {"reader": numbers(bw=50_000), "steady": numbers(bw=30_000)}}
     assert summary.reduced(its, found)["none"]["kept"] == 0.5
@@ -246,7 +246,7 @@ def test_what_a_group_asks_for_last_need_not_be_done_yet() -> None:
 
 
 def test_a_job_that_starts_later_has_less_time() -> None:
-    """Of one that runs for five of ten seconds a fifth need not be done yet, not a tenth."""
+    """For a job that runs for five of ten seconds, a fifth need not be done yet, not a tenth."""
     jobs = (replace(steady, name="first"), patient)
     its = replace(
         workloads.experiments(DRIVES[0], 1)["5.1"], jobs=jobs, seconds=10, apart=5
@@ -288,7 +288,7 @@ def test_late_is_of_conforming_requests_with_reservations() -> None:
 
 
 def test_each_group_has_to_be_in_time() -> None:
-    """One with many requests does not hide that others are late; one late request is no more."""
+    """Late requests of one are not hidden by many of another; one late request is tolerated."""
     many = {"late": 0, "of": 100_000, "beyond": 0, "requests": 100_000}
     slow = {"late": 6, "of": 500, "beyond": 60, "requests": 600}
     few = {"late": 1, "of": 20, "beyond": 1, "requests": 100}
@@ -339,7 +339,7 @@ def test_page_says_where_more_are_late() -> None:
 
 
 def test_some_sets_run_again_though_none_was_late() -> None:
-    """What a drive does seldom shows in a longer run only."""
+    """Rare stalls of a drive show in a longer run only."""
     found = {"5.1": {str(place): {"htbs": way(late=place == 3 and 2)} for place in range(30)}}
     sets = again.chosen(7, found)
     assert ("5.1", "3") in sets
@@ -348,7 +348,7 @@ def test_some_sets_run_again_though_none_was_late() -> None:
 
 
 def test_what_was_late_too_often_runs_again_for_longer() -> None:
-    """Under HTBS alone; on flash with 1 in 1000 beside writes, too."""
+    """Under HTBS only; on flash, with 1 in 1000 beside writes, too."""
     drives = DRIVES[:3]
     asked = [workloads.experiments(drive, 7) for drive in drives]
     found = {
@@ -388,7 +388,7 @@ def test_longer_runs_are_summed_up_by_workload_and_drive(
 
 
 def way(kept: float = 1, late: int = 0, total: int = 100, **early: int) -> dict:
-    """A scheduler's numbers on a drive, with one group."""
+    """Return a scheduler's numbers on a drive, with one group."""
     group = {"late": late, "of": 1_000, "beyond": late, "requests": 1_000} | early
     return {"kept": kept, "groups": {"reader": group}, "p99": 0.5, "total": total}
 
@@ -418,7 +418,7 @@ def test_the_worst_is_the_least_kept_and_the_most_late() -> None:
 
 
 def test_readme_has_the_numbers_of_the_page(found: dict) -> None:
-    """How many sets of reservations each scheduler keeps."""
+    """README.md has the number of reservation sets that each scheduler keeps."""
     pattern = r"Of (\d+) sets of reservations each scheduler keeps: (.*)\.\n"
     [(sets, each)] = re.findall(pattern, page.text(found))
     ours, *others = [way.rsplit(" ", 1)[1] for way in each.split(", ")]
@@ -431,7 +431,7 @@ def test_readme_has_the_numbers_of_the_page(found: dict) -> None:
 
 
 def test_page_says_where_nothing_was_kept(found: dict) -> None:
-    """The drive, the numbers, and who did better."""
+    """The page has the drive, the numbers, and the schedulers that were better."""
     broken = {each.name: way(kept=0.25, late=5) for each in workloads.WAYS}
     broken["bfq"] = way()
     longer = {"5.1": {"4": way(early_late=0, early_of=9) | {"title": "HTBS"}}}

@@ -1,4 +1,4 @@
-"""Claims and sentences are decided by the numbers."""
+"""The numbers decide claims and sentences."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -64,7 +64,7 @@ def test_latency_claims_are_decided_by_the_numbers(tmp_path: Path) -> None:
 def test_less_than_a_hundredth_is_no_difference(
     tmp_path: Path, mean_ms: float, holds: bool
 ) -> None:
-    """And the page does not explain a difference that is not there."""
+    """The page does not explain a difference that does not exist."""
     found = fill(
         [latency.STUDY],
         tmp_path,
@@ -89,7 +89,7 @@ def test_gain_over_pclock_is_decided_by_the_numbers(
 
 
 def test_late_is_what_conformed_where_a_scheduler_reserves(tmp_path: Path) -> None:
-    """And the longest of these, not of all."""
+    """The longest of the conforming requests counts, not the longest of all."""
     stat = "8:0 conforming=9 met=8 missed=1 late_max_us=1500"
     found = fill([bandwidth.STUDY], tmp_path, lambda each, job: replace(result(), stat=stat))
     numbers = summary.numbers(bandwidth.STUDY, found)
@@ -130,7 +130,7 @@ def test_who_reserved_more_than_it_can_ask_for_is_promised_a_latency(tmp_path: P
 @pytest.mark.parametrize(
     ("percent", "holds"),
     [
-        # With 4, 8, 16, 32, 64 segments: seven readers need eight.
+        # With 4, 8, 16, 32, 64 segments; seven readers need eight.
         ((900, 0, 1, 10, 30), [True, True]),
         ((900, 1, 1, 5, 10), [False, False]),
         ((900, 25, 26, 27, 28), [False, True]),
@@ -158,7 +158,7 @@ def test_segments_are_the_profiles() -> None:
 @pytest.mark.parametrize(
     ("htbs", "holds"),
     [
-        # Longest put, median put, the store's rate, the writer.
+        # Longest put, median put, rate of the store, the writer.
         ({"bw": 40 * KIB, "max_us": 20_000, "p50_us": 5_000}, [True, True, True, True]),
         ({"bw": 39 * KIB, "max_us": 20_001, "p50_us": 5_001}, [False] * 4),
     ],
@@ -180,7 +180,7 @@ def test_words_name_kept_and_broken_promises(tmp_path: Path) -> None:
     def some(each: Run, job) -> JobResult:
         if each.scheduler.name == "bfq" and job.name == "app1":
             return result(100 * KIB, late=7)
-        # What did not conform to a reservation may take longer.
+        # A request that does not conform to a reservation may take longer.
         return result(1000 * KIB, late=3 if each.scheduler.name == "htbs" else 0)
 
     found = fill([bandwidth.STUDY], tmp_path, some)

@@ -1,4 +1,4 @@
-"""The demonstration: what is set in its guests, which claims hold, and the table of README.md."""
+"""The demonstration: the settings of its guests, the claims that hold, and README.md's table."""
 
 import json
 from dataclasses import replace
@@ -13,7 +13,7 @@ from tests.vm.kernels import REPO, Kernel
 
 
 def outcome(late: int = 0, app2: int = 900 * 1024, app1: int = 466 * 1024) -> Outcome:
-    """The demonstration with made-up numbers; app1: what it gets with HTBS, bytes/s."""
+    """Return the demonstration with made-up numbers; app1: its bandwidth with HTBS, bytes/s."""
     wanted = demo.experiment(10)
     requests = [Request(100 * i, 5_000_000, 4096) for i in range(100)]
     slow = Numbers(466 * 1024, 116.5, 8076.11, 19606.365, 21866.598, 0)

@@ -1,4 +1,4 @@
-"""The limits of the flash drive that the pages name, against the model of the drive."""
+"""The limits of the flash drive that the pages name, compared with the model of the drive."""
 
 import random
 
@@ -13,7 +13,7 @@ US = 1000
 
 @pytest.fixture
 def drive() -> Flash:
-    """Give a drive in the state that random writes lead to."""
+    """Return a drive in the steady state of random writes."""
     return Flash()
 
 

@@ -1,4 +1,4 @@
-"""Experiments as the scripts of guests: each runs what its title and its paragraph say."""
+"""Experiments as scripts of guests: each runs what its title and its paragraph say."""
 
 import configparser
 import re
@@ -23,7 +23,7 @@ def test_every_run_has_a_name_and_a_file_of_its_own() -> None:
 
 
 def test_title_of_htbs_has_all_that_is_set() -> None:
-    """pClock alone has a name of its own; HTBS alone is as it is loaded."""
+    """Only pClock has a name of its own; HTBS alone has its default settings."""
     every = [each for study in STUDIES for each in study.schedulers if each.reserves]
     names = {"htbs": "HTBS", "htbs-paper": "paper"}
     for way in (each for each in every if each != schedulers.PCLOCK):
@@ -44,7 +44,7 @@ def test_jobs_lie_on_their_drive() -> None:
 
 
 def job_files(script: str) -> dict[str, dict[str, dict[str, str]]]:
-    """The job files that a script writes, by the command with which fio is started."""
+    """Return the job files of a script, by the command that starts fio."""
     files, commands = {}, {}
     for name, text in re.findall(r"^cat >(\S+) <<'END'\n(.*?)^END$", script, re.M | re.S):
         parser = configparser.ConfigParser(default_section="global")
@@ -113,7 +113,7 @@ def test_what_operators_use_is_written_to_the_cgroups() -> None:
 def test_a_request_that_starves_fails_a_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overdue: bool
 ) -> None:
-    """The lines of a script that look for it, run by a shell; only HTBS has such a file."""
+    """Run the lines of a script that look for it in a shell; only HTBS has such a file."""
     state = tmp_path / "state"
     state.write_text(f"oldest          pending for 40000000 us{': overdue' if overdue else ''}\n")
     monkeypatch.setattr(guest, "STATE", str(state))
@@ -154,7 +154,7 @@ def test_stages_follow_each_other() -> None:
 
 
 def test_what_was_late_early_in_a_run_is_kept_once_where_it_is_asked_for() -> None:
-    """Of schedulers that promise something only, and when the jobs run."""
+    """Only for schedulers with reservations, and for the time in which the jobs run."""
     without = boundary.experiment(1)
     its = replace(without, early=2)
     first = its.jobs[0].name

@@ -45,7 +45,7 @@ def test_figure_of_the_bench_follows_from_its_summary() -> None:
 
 
 def media_rate(drive: Drive) -> float:
-    """The most that a drive moves, bytes/s: of a disk on its outer tracks."""
+    """Return the maximum rate of a drive, bytes/s; of a disk on its outer tracks."""
     profile = drive.parameters["profile"]
     if profile == "tlc":
         its = Flash(precondition=False).profile
@@ -117,7 +117,7 @@ def test_page_says_what_the_modules_were_made_of(tmp_path: Path) -> None:
 
 
 def test_numbers_of_other_experiments_stay(tmp_path: Path) -> None:
-    """One experiment is run again where no raw data of the others are there."""
+    """One experiment is repeated where the others have no raw data."""
     found = fill([bandwidth.STUDY, latency.STUDY], tmp_path / "other place")
     assert lab.listed([bandwidth.STUDY, latency.STUDY], tmp_path)[1:] == [
         "lab: bandwidth: raw data of 0 of 8 runs: make lab EXPERIMENT=bandwidth",

@@ -1,4 +1,4 @@
-"""A database as a job: its script, what is parsed of what it leaves, and what that decides."""
+"""A database as a job: its script, how its output is parsed, and what that decides."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,8 +27,8 @@ number of transactions actually processed: 989
 number of failed transactions: 0 (0.000%)
 """
 
-# Two bios that are merged, one that is split, one of the journal, one outstanding at the end;
-# a sync of another process within one, and the end of one that began before the trace.
+# Two bios that are merged, one that is split, one of the journal, one in flight at the end; a sync
+# of another process within one, and the end of one that began before the trace.
 TRACE = """\
 # tracer: nop
 #           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
@@ -168,7 +168,7 @@ def test_functions_are_a_shell_s() -> None:
 
 
 def made_up(htbs: dict[str, float], kbps: int = 500) -> Callable[[Run, object], JobResult]:
-    """Results where HTBS differs from the others in these numbers, and moves so much."""
+    """Return results in which HTBS differs in these numbers, and moves `kbps`."""
 
     def some(each: Run, job) -> JobResult:
         own = each.scheduler == schedulers.HTBS

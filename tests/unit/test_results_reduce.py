@@ -1,4 +1,4 @@
-"""From fio's logs and reports, and from io.htbs.stat, to the numbers of the summary."""
+"""From fio's logs and reports and from io.htbs.stat to the numbers of the summary."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -81,7 +81,7 @@ def test_job_that_failed_is_an_error() -> None:
 
 
 def test_log_without_all_requests_is_an_error() -> None:
-    """A job's processes run side by side, and all of their requests are in the log."""
+    """The processes of a job run in parallel, and the log has the requests of all of them."""
     fio = reduce.fio_job(fio_report("readers", ios=8, processes=4))
     assert fio["runtime_ms"] == 1001
     request = Request(0, 1, 4096)
@@ -105,7 +105,7 @@ def test_seeds_are_averaged_and_late_requests_added(tmp_path: Path) -> None:
 
 
 def test_summary_has_what_each_number_was_measured_with(tmp_path: Path) -> None:
-    """The raw data hold the same hash, for each seed."""
+    """The raw data have the same hash, for each seed."""
     found = fill([total.STUDY], tmp_path)["total-7+0"]
     [case, *_] = total.STUDY.cases
     for scheduler in case.first.schedulers:
@@ -134,7 +134,7 @@ def test_summary_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_summary_of_another_form_is_refused(tmp_path: Path) -> None:
-    """Or a number would be read as another."""
+    """Otherwise a number could be read as another one."""
     path = tmp_path / "summary.json"
     path.write_text('{"columns": ["p50_us", "bw"], "experiments": {}}')
     with pytest.raises(summary.SummaryError, match="of another form: remove it"):

@@ -1,4 +1,4 @@
-"""A write cache that lets reads go before, in tests/simdisk/disk.c: destage_ms."""
+"""A write cache behind which reads do not wait, in tests/simdisk/disk.c: destage_ms."""
 
 import random
 
@@ -8,17 +8,17 @@ from tests.simdisk.model import FLUSH, MS, SECOND, Disk
 
 IDLE_MS = 20
 SLOTS = 64
-LONGEST = 30 * MS  # of one command on this drive
+LONGEST = 30 * MS  # longest time of one command on this drive
 
 
 @pytest.fixture
 def disk() -> Disk:
-    """Give a drive that destages once it was idle for 20 ms."""
+    """Return a drive that destages after it has been idle for 20 ms."""
     return Disk(write_cache=True, destage_ms=IDLE_MS)
 
 
 def somewhere(disk: Disk, seed: int = 1) -> list[int]:
-    """Sectors all over the disk, as many as its cache takes."""
+    """Return sectors all over the disk, as many as its cache holds."""
     rng = random.Random(seed)
     return [rng.randrange(disk.profile.sectors // 8) * 8 for _ in range(SLOTS)]
 
@@ -54,7 +54,7 @@ def test_a_drive_that_has_commands_does_not(disk: Disk) -> None:
 
 
 def test_a_read_waits_for_a_write_that_the_drive_destages(disk: Disk) -> None:
-    """It has begun with one, and the read comes before its end."""
+    """It has begun to destage the write, and the read arrives before the end."""
     near, far = 0, disk.profile.sectors // 8 * 8 - 8
     disk.read(near)
     disk.write(far)
@@ -66,7 +66,7 @@ def test_a_read_waits_for_a_write_that_the_drive_destages(disk: Disk) -> None:
 
 
 def test_the_nearest_is_destaged_first() -> None:
-    """A flush of a full cache takes less time than as many writes in order."""
+    """A flush of a full cache takes less time than as many writes in the order of arrival."""
     lazy = Disk(write_cache=True, destage_ms=IDLE_MS)
     eager = Disk(write_cache=True)
     takes = []

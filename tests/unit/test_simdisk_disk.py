@@ -1,7 +1,7 @@
-"""The simulated disk's model, built for the host and held against published figures.
+"""The simulated disk's model, built for the host and compared with published figures.
 
-Sources of the figures: the comments of `disk_hd080hj` in tests/simdisk/disk_profile.c. The clock is
-the test's own: every time is a number handed to the model.
+Sources of the figures: the comments of `disk_hd080hj` in tests/simdisk/disk_profile.c. The test has
+its own clock: every time is a number passed to the model.
 """
 
 import random
@@ -16,25 +16,25 @@ from tests.simdisk.model import FLUSH, MS, READ, SECOND, WRITE, Disk
 
 @pytest.fixture
 def disk() -> Disk:
-    """Give a drive of the default profile."""
+    """Return a drive of the default profile."""
     return Disk()
 
 
 def outer(disk: Disk) -> int:
-    """First sector."""
+    """Return the first sector."""
     return 0
 
 
 def inner(disk: Disk) -> int:
-    """A sector from which 100,000 are left."""
+    """Return a sector after which 100,000 are left."""
     return disk.profile.sectors - 100_000
 
 
 def seek_curve(nearest: float, average: float, full: float, cylinders: int) -> list[float]:
-    """Fit a + b*sqrt(d) below a knee and c + e*d from there to three published seek times.
+    """Fit a + b*sqrt(d) below a knee and c + e*d above it to three published seek times.
 
     The two parts meet with the same slope; the knee is where the mean over all pairs of cylinders
-    comes out as published. Returns a, b, the knee, c and e.
+    is the published one. Returns a, b, the knee, c and e.
     """
     def curve(knee: float) -> list[float]:
         b = (full - nearest) / (sqrt(knee) - 1 + (cylinders - 1 - knee) / (2 * sqrt(knee)))
@@ -68,7 +68,7 @@ def test_published_seek_times(disk: Disk) -> None:
 
 
 def test_seek_curve_is_the_fit(disk: Disk) -> None:
-    """The table's five numbers are what the published three give."""
+    """The five numbers of the table follow from the three published ones."""
     p = disk.profile
     table = [p.seek_short_ns, p.seek_sqrt_ns, p.seek_knee, p.seek_long_ns, p.seek_cyl_ps / 1000]
     fit = seek_curve(0.8 * MS, 8.9 * MS, 18 * MS, disk.cylinders)
@@ -76,7 +76,7 @@ def test_seek_curve_is_the_fit(disk: Disk) -> None:
 
 
 def test_seek_curve_has_no_step(disk: Disk) -> None:
-    """A longer seek takes no less time, and the knee is no jump."""
+    """A longer seek takes no less time, and there is no jump at the knee."""
     times = [disk.seek(distance) for distance in range(disk.cylinders)]
     assert times == sorted(times)
     knee = disk.profile.seek_knee
@@ -94,19 +94,19 @@ def test_random_read_time(disk: Disk) -> None:
 
 @pytest.mark.parametrize(("place", "rate"), [(outer, 59.71 * 2**20), (inner, 59.71 * 2**19)])
 def test_media_rate(disk: Disk, place: Callable[[Disk], int], rate: float) -> None:
-    """Large reads run at the rate of the media: measured outside, half of it inside."""
+    """Large reads run at the rate of the media: the measured one outside, half of it inside."""
     assert disk.sequential(READ, place(disk), 256, 390) == pytest.approx(rate, rel=0.02)
 
 
 @pytest.mark.parametrize("place", [outer, inner])
 def test_small_sequential_reads(disk: Disk, place: Callable[[Disk], int]) -> None:
-    """Small reads come from the buffer, a command each, where the media is faster."""
+    """Small reads come from the buffer, a command each, where the media are faster."""
     assert disk.sequential(READ, place(disk), 8, 10_000) == pytest.approx(
         4096 * SECOND / disk.hit(), rel=0.02)
 
 
 def test_sequential_reads_never_beat_the_media(disk: Disk) -> None:
-    """A bus and a controller that take no time leave the media as the limit."""
+    """With a bus and a controller that take no time, the media are the limit."""
     fast = Disk(command_ns=0, bus_kbps=4_000_000_000)
     rate = fast.sequential(READ, 0, 8, 12_500)
     assert rate == pytest.approx(59.71 * 2**20, rel=0.02)
@@ -141,7 +141,7 @@ def test_write_settles() -> None:
 
 
 def test_read_ahead_hit(disk: Disk) -> None:
-    """After a pause the whole segment is there, the sector behind it is not."""
+    """After a pause the buffer has the whole segment, but not the sector behind it."""
     segment = disk.profile.cache_kb * 2 // disk.profile.segments
     disk.read(5000)
     disk.now += SECOND
@@ -151,7 +151,7 @@ def test_read_ahead_hit(disk: Disk) -> None:
 
 
 def test_read_ahead_takes_its_time(disk: Disk) -> None:
-    """A read of a sector that the head has not passed yet waits for it, without a seek."""
+    """A read of a sector that has not passed the head yet waits for it, without a seek."""
     disk.read(5000)
     begin = disk.now
     assert disk.read(5000 + 508) > disk.hit()
@@ -159,7 +159,7 @@ def test_read_ahead_takes_its_time(disk: Disk) -> None:
 
 
 def test_other_reads_end_read_ahead(disk: Disk) -> None:
-    """A read elsewhere ends the read-ahead, but the buffer keeps what was read so far."""
+    """A read elsewhere ends the read-ahead, but the buffer keeps what has been read."""
     disk.read(5000)
     disk.now += MS
     passed = int((MS + disk.profile.command_ns) * 1123 / disk.revolution)
@@ -170,7 +170,7 @@ def test_other_reads_end_read_ahead(disk: Disk) -> None:
 
 
 def test_hits_leave_the_mechanism_alone(disk: Disk) -> None:
-    """Reads from the buffer don't end the read-ahead of another segment."""
+    """Reads from the buffer do not end the read-ahead of another segment."""
     disk.read(100_000_000)
     disk.now += SECOND
     disk.read(5000)
@@ -188,7 +188,7 @@ def test_slow_reader_always_hits(disk: Disk) -> None:
 
 
 def test_segments_are_reused_in_order_of_use(disk: Disk) -> None:
-    """As many streams as segments are remembered; one more costs the oldest."""
+    """As many streams as segments are remembered; one more replaces the oldest."""
     streams = [(number + 1) * 5_000_000 for number in range(disk.profile.segments)]
     for start in streams:
         disk.read(start)
@@ -213,7 +213,7 @@ def test_write_drops_what_it_overlaps(disk: Disk) -> None:
 
 
 def test_alternating_readers_seek(disk: Disk) -> None:
-    """The paper's pair in alternation: above 200 KB/s for each, below 800."""
+    """The paper's pair, in turns: above 200 KB/s for each, below 800."""
     rng = random.Random(4)
     region = 2 << 21
     begin = disk.now
@@ -225,7 +225,7 @@ def test_alternating_readers_seek(disk: Disk) -> None:
 
 
 def test_seven_sequential_readers() -> None:
-    """Paper, 5.3: seven sequential readers gain by runs, but little, as the buffer serves them."""
+    """Paper, 5.3: seven sequential readers gain by runs, but little, because of the buffer."""
     def rate(run: int) -> float:
         disk = Disk()
         begin = disk.now
@@ -239,7 +239,7 @@ def test_seven_sequential_readers() -> None:
 
 
 def trace(disk: Disk, look: bool = False) -> list[int]:
-    """Completion times of a mixed load; `look` adds reads that touch nothing but the buffer."""
+    """Return completion times of a mixed load; `look` adds reads that only touch the buffer."""
     rng = random.Random(5)
     streams = [0, 30_000_000, 60_000_000, 98_000_000]
     times = []
@@ -264,5 +264,5 @@ def trace(disk: Disk, look: bool = False) -> list[int]:
 
 
 def test_state_does_not_depend_on_when_it_is_worked_out() -> None:
-    """Read-ahead is computed late; computing it in more steps changes nothing."""
+    """Read-ahead is computed late; if it is computed in more steps, nothing changes."""
     assert trace(Disk()) == trace(Disk(), look=True)

@@ -1,4 +1,4 @@
-"""Drives drawn at random, in tests/sim/drives.py: the models take them, and they are wide."""
+"""Drives drawn at random, in tests/sim/drives.py: the models accept them, and the range is wide."""
 
 import random
 from statistics import mean
@@ -43,7 +43,7 @@ def test_the_models_take_every_drive(disks: list[Disk], flashes: list[Flash]) ->
 
 @pytest.mark.parametrize("number", range(12))
 def test_a_disk_reads_as_its_data_sheet_says(disks: list[Disk], number: int) -> None:
-    """The mean of random reads is that of seek, half a revolution and command."""
+    """The mean of random reads is the sum of seek, half a revolution and command."""
     disk, rng = disks[number], random.Random(2)
     its = made(disk)
     times = [its.read(rng.randrange(its.profile.sectors // 8) * 8) for _ in range(4000)]
@@ -52,7 +52,7 @@ def test_a_disk_reads_as_its_data_sheet_says(disks: list[Disk], number: int) -> 
 
 
 def test_each_kind_of_disk_is_drawn(disks: list[Disk]) -> None:
-    """A census of some ten drives has some of each."""
+    """A census of about ten drives has some of each kind."""
     queueing = [disk for disk in disks if disk.depth > 1]
     assert {4, 8, 16, 32, 64, 128, 256} == {disk.depth for disk in queueing}
     assert any(disk.age for disk in queueing) and not all(disk.age for disk in queueing)
@@ -71,7 +71,7 @@ def test_each_kind_of_flash_is_drawn(flashes: list[Flash]) -> None:
 
 
 def test_plain_drives_have_none_of_it() -> None:
-    """What tests of the rule were made for: regular drives."""
+    """Regular drives, for which the tests of the rule were made."""
     rng = random.Random(1)
     for disk in (draw_plain(rng) for _ in range(NUMBER)):
         assert not (disk.write_cache or disk.destage or disk.age)

@@ -1,4 +1,4 @@
-"""The flash drive's model, held against a third of the published figures.
+"""The flash drive's model, compared with a third of the published figures.
 
 Sources of the figures: the comments of `flash_tlc` in tests/simdisk/flash.c.
 """
@@ -25,13 +25,13 @@ US = 1000
 
 @pytest.fixture
 def flash() -> Flash:
-    """Give a drive in the state that random writes lead to."""
+    """Return a drive in the steady state of random writes."""
     return Flash()
 
 
 @pytest.fixture
 def new() -> Flash:
-    """Give a drive that was never written."""
+    """Return a drive that was never written."""
     return Flash(precondition=False)
 
 
@@ -42,7 +42,7 @@ def anywhere(flash: Flash, operation: int, seed: int = 1) -> Iterator[tuple[int,
 
 
 def through(flash: Flash, operation: int) -> Iterator[tuple[int, int, int]]:
-    """Sequential commands of 128 KiB, round and round."""
+    """Sequential commands of 128 KiB, over the whole drive again and again."""
     while True:
         for slot in range(0, flash.slots, 32):
             yield operation, slot * 8, 256
@@ -66,12 +66,12 @@ def test_write_latency(flash: Flash) -> None:
 
 
 def test_random_reads(flash: Flash) -> None:
-    """Depth 256 for all of the published drive is 85 for a third."""
+    """A depth of 256 for the whole published drive is 85 for a third of it."""
     assert flash.iops(85, anywhere(flash, READ), 20_000) == pytest.approx(279_500 / 3, rel=0.05)
 
 
 def test_random_writes(flash: Flash) -> None:
-    """The published rate in steady state, which lasts."""
+    """The published rate in steady state, which does not fall."""
     load = anywhere(flash, WRITE)
     flash.load(32, load, 20_000)
     for _ in range(4):
@@ -81,7 +81,7 @@ def test_random_writes(flash: Flash) -> None:
 
 
 def test_sequential_rates(new: Flash) -> None:
-    """Both published rates; rewriting costs no copies."""
+    """Both published rates; overwriting in sequence copies nothing."""
     load = through(new, WRITE)
     new.load(8, load, 2000)
     for _ in range(3):
@@ -102,7 +102,7 @@ def test_burst(flash: Flash) -> None:
 
 @pytest.mark.parametrize("kind", [through, anywhere])
 def test_a_writer_hurts_a_reader(flash: Flash, kind: type) -> None:
-    """Reads wait for the program, at worst the erasure, that they find on their die."""
+    """A read waits for the program, or in the worst case the erasure, that its die has begun."""
     idle = percentile(flash.load(1, anywhere(flash, READ), 500), 0.99)
     writes, reads = kind(flash, WRITE), anywhere(flash, READ, 2)
     times: list[int] = []
@@ -120,7 +120,7 @@ def test_a_writer_hurts_a_reader(flash: Flash, kind: type) -> None:
 
 
 def test_reads_don_t_starve_writes(flash: Flash) -> None:
-    """A program is served after reads that take as long, so each kind has half of the drive."""
+    """A die serves a program after reads that take as long, so each kind has half of the drive."""
     reads, writes = anywhere(flash, READ), anywhere(flash, WRITE, 2)
     flash.load(32, writes, 10_000)
     for _ in range(128):
@@ -136,14 +136,14 @@ def test_reads_don_t_starve_writes(flash: Flash) -> None:
 
 
 def test_reads_from_the_buffer(flash: Flash) -> None:
-    """What was just written is read without the dies."""
+    """Data that was just written is read without the dies."""
     flash.write(800)
     assert flash.read(800) < 10 * US
     assert flash.read(808) > 75 * US
 
 
 def test_what_was_never_written(new: Flash) -> None:
-    """Reads of nothing, and of what was discarded, don't reach the dies."""
+    """Reads of sectors that were never written or were discarded do not reach the dies."""
     assert new.read(0) < 10 * US
     new.write(0, 256)
     new.now += SECOND
@@ -168,7 +168,7 @@ def test_a_page_is_read_at_once(new: Flash) -> None:
 ])
 @pytest.mark.parametrize("precondition", [False, True])
 def test_any_load_leaves_it_sound(changes: dict[str, int], precondition: bool) -> None:
-    """Small drives, odd ones, unaligned and skewed commands of all kinds."""
+    """Small and odd drives, with unaligned and skewed commands of all kinds."""
     flash = Flash(precondition, **changes)
     rng = random.Random(4)
     sectors = flash.slots * 8
@@ -185,7 +185,7 @@ def test_any_load_leaves_it_sound(changes: dict[str, int], precondition: bool) -
 
 
 def reader_beside_a_writer(flash: Flash, number: int) -> tuple[list[int], int]:
-    """Times of random reads, one at a time, and how many writes were done beside them."""
+    """Return the times of random reads, one at a time, and the number of writes beside them."""
     writes, reads = anywhere(flash, WRITE), anywhere(flash, READ, 2)
     flash.load(32, writes, 20_000)
     flash.submit(*next(reads))
@@ -202,7 +202,7 @@ def reader_beside_a_writer(flash: Flash, number: int) -> tuple[list[int], int]:
 
 
 def test_a_read_suspends_an_erasure() -> None:
-    """It waits for the time that takes, or for a program, not for the erasure."""
+    """The read waits until the erasure is suspended, or for a program, not for the erasure."""
     whole, _ = reader_beside_a_writer(Flash(), 10_000)
     suspended, _ = reader_beside_a_writer(Flash(suspend_ns=100 * US), 10_000)
     assert max(whole) > 3.8 * MS
@@ -210,7 +210,7 @@ def test_a_read_suspends_an_erasure() -> None:
 
 
 def test_a_suspended_erasure_takes_longer() -> None:
-    """By the reads and by the stops, so writes are slower by some part, and still there."""
+    """By the reads and the suspensions, so writes are slower by some part, but are served."""
     flash, other = Flash(), Flash(suspend_ns=500 * US)
     times, written = reader_beside_a_writer(flash, 10_000)
     others, fewer = reader_beside_a_writer(other, 10_000)
@@ -219,7 +219,7 @@ def test_a_suspended_erasure_takes_longer() -> None:
 
 
 def test_reads_don_t_keep_an_erasure_from_its_end() -> None:
-    """With many readers it gets on between any two stops."""
+    """Beside many readers the erasure proceeds between any two suspensions."""
     flash = Flash(suspend_ns=100 * US)
     reads, writes = anywhere(flash, READ), anywhere(flash, WRITE, 2)
     flash.load(32, writes, 20_000)

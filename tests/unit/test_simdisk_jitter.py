@@ -1,4 +1,4 @@
-"""What a hypervisor adds to each command, in tests/simdisk/jitter.c."""
+"""The delay that a hypervisor adds to each command, in tests/simdisk/jitter.c."""
 
 from statistics import mean
 
@@ -11,7 +11,7 @@ NUMBER = 200_000
 
 
 def times(jitter: Jitter) -> list[int]:
-    """What so many commands take longer, ns."""
+    """Return the delays of many commands, ns."""
     return [jitter.draw() for _ in range(NUMBER)]
 
 
@@ -20,7 +20,7 @@ def test_no_hypervisor_adds_nothing() -> None:
 
 
 def test_without_a_tail_all_times_are_as_probable() -> None:
-    """Up to the most, half of it on average, a tenth below a tenth."""
+    """Uniform up to the maximum: half of it on average, a tenth of them below a tenth."""
     found = times(Jitter(100 * US))
     assert 0 <= min(found) < US
     assert 99 * US < max(found) < 100 * US

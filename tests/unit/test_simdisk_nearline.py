@@ -1,4 +1,4 @@
-"""The nearline disk with command queueing, held against published figures.
+"""The nearline disk with command queueing, compared with published figures.
 
 Sources of the figures: the comments of `disk_nearline` in tests/simdisk/disk_profile.c.
 """
@@ -15,7 +15,7 @@ from tests.unit.test_simdisk_disk import seek_curve
 
 @pytest.fixture
 def disk() -> Disk:
-    """Give a nearline drive."""
+    """Return a nearline drive."""
     return Disk("nearline")
 
 
@@ -26,7 +26,7 @@ def anywhere(disk: Disk, operation: int = READ, seed: int = 1) -> Iterator[tuple
 
 
 def test_published_seek_times(disk: Disk) -> None:
-    """Single track, average, twice the average; the table is the fit to these three."""
+    """Single track, average, and twice the average; the table is the fit to these three."""
     rng = random.Random(1)
     pairs = [(rng.randrange(disk.cylinders), rng.randrange(disk.cylinders)) for _ in range(20_000)]
     assert disk.seek(1) == pytest.approx(0.23 * MS, rel=0.001)
@@ -40,7 +40,7 @@ def test_published_seek_times(disk: Disk) -> None:
 
 @pytest.mark.parametrize(("start", "rate"), [(0, 270e6), (-2_000_000, 135e6)])
 def test_media_rate(disk: Disk, start: int, rate: float) -> None:
-    """Outer and inner edge, as published and half of that; deeper queues don't slow it."""
+    """Outer edge as published, inner edge half of that; deeper queues do not slow it down."""
     start %= disk.profile.sectors
     assert disk.sequential(READ, start, 256, 2000) == pytest.approx(rate, rel=0.02)
     rest = iter(range(start + 600_000, start + 2_000_000, 256))
@@ -55,7 +55,7 @@ def test_published_random_reads(disk: Disk, depth: int, iops: float) -> None:
 
 
 def test_queueing_pays() -> None:
-    """Depth 32 gives more than depth 16, and nothing if the drive takes one at a time."""
+    """Depth 32 gives more than depth 16, but nothing if the drive takes one command at a time."""
     assert Disk("nearline").iops(32, anywhere(Disk("nearline")), 5000) > 190
     alone = Disk("nearline", depth=1)
     assert alone.iops(1, anywhere(alone), 5000) == pytest.approx(80, rel=0.03)
@@ -71,7 +71,7 @@ def test_picks_the_nearest(disk: Disk) -> None:
 
 
 def test_rotation_counts(disk: Disk) -> None:
-    """On one cylinder the next sector to come by is the next to be served."""
+    """On one cylinder the sector that passes the head next is served next."""
     disk.submit(WRITE, 0)
     quarters = [disk.submit(WRITE, disk.profile.outer_spt * n // 4) for n in (3, 1, 2)]
     disk.complete()
@@ -91,7 +91,7 @@ def test_patience(patience: int, worst: int) -> None:
 
 
 def test_random_load_hardly_waits_so_long(disk: Disk) -> None:
-    """The bound is no part of what a random load sees."""
+    """A random load does not notice the bound."""
     times = disk.load(32, anywhere(disk), 10_000)
     assert sum(t > disk.profile.patience_ms * MS for t in times) < 20
 
@@ -108,7 +108,7 @@ def test_reads_from_the_buffer_pass(disk: Disk) -> None:
 
 
 def test_reads_wait_for_what_is_being_read(disk: Disk) -> None:
-    """A read of sectors that another command is reading completes when these are read."""
+    """A read of sectors that another command is reading completes when they have been read."""
     first, second = disk.submit(READ, 30_000_000_000), disk.submit(READ, 30_000_000_000)
     disk.complete()
     disk.complete()
@@ -117,7 +117,7 @@ def test_reads_wait_for_what_is_being_read(disk: Disk) -> None:
 
 @pytest.mark.parametrize("depth", [4, 64, 256])
 def test_depth(depth: int) -> None:
-    """A deeper queue gives more; the drive takes as many as its depth says, and no more."""
+    """A deeper queue gives more; the drive takes as many commands as its depth, and no more."""
     disk, shallow = (Disk("nearline", depth=each, patience_ms=60_000)
                      for each in (depth, depth // 2))
     assert disk.iops(depth, anywhere(disk), 3000) > 1.03 * shallow.iops(
@@ -127,7 +127,7 @@ def test_depth(depth: int) -> None:
 
 
 def test_commands_beyond_the_depth_wait_outside() -> None:
-    """Of them the drive knows nothing: a hit passes others only when it has come in."""
+    """The drive knows nothing of them: a hit passes others only once it is in the queue."""
     def order(depth: int) -> list[int]:
         disk = Disk("nearline", depth=depth)
         disk.read(0)
@@ -142,7 +142,7 @@ def test_commands_beyond_the_depth_wait_outside() -> None:
 
 
 def test_one_command_in_the_drive_leaves_no_choice() -> None:
-    """Without queueing it serves what a driver with many tags sends in order of arrival."""
+    """Without queueing it serves the requests of a driver with many tags in order of arrival."""
     disk = Disk("nearline", depth=1)
     rng = random.Random(4)
     sent = [disk.submit(READ, rng.randrange(disk.profile.sectors // 8) * 8) for _ in range(32)]
@@ -151,7 +151,7 @@ def test_one_command_in_the_drive_leaves_no_choice() -> None:
 
 @pytest.mark.parametrize("depth", [16, 64])
 def test_ageing(depth: int) -> None:
-    """The older a command the sooner it is served: no wait is as long, and all is slower."""
+    """The older a command, the sooner it is served: waits are shorter, and all is slower."""
     def load(weight: int) -> tuple[int, float]:
         disk = Disk("nearline", depth=depth, patience_ms=60_000, age_permille=weight)
         begin = disk.now

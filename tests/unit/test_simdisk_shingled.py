@@ -1,4 +1,4 @@
-"""A shingled drive cleans after so many scattered writes, in tests/simdisk/disk.c."""
+"""A shingled drive cleans after a number of scattered writes, in tests/simdisk/disk.c."""
 
 import random
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ LONGEST = 30 * MS  # of a write on this drive, without cleaning
 
 @pytest.fixture
 def disk() -> Disk:
-    """Give a drive that cleans for 200 ms after 50 scattered writes."""
+    """Return a drive that cleans for 200 ms after 50 scattered writes."""
     return Disk(clean_writes=50, clean_ms=CLEAN_MS)
 
 
@@ -25,13 +25,13 @@ def anywhere(disk: Disk, operation: int = WRITE, seed: int = 1) -> Iterator[tupl
 
 
 def scatter(disk: Disk, number: int) -> None:
-    """Write that often, one after another."""
+    """Write `number` times, one write after another."""
     for operation, sector, count in islice(anywhere(disk, seed=number), number):
         disk.serve(operation, sector, count)
 
 
 def test_each_fiftieth_scattered_write_is_followed_by_cleaning(disk: Disk) -> None:
-    """The write that makes it necessary is complete before, the next one waits."""
+    """The write that causes the cleaning completes before it, the next one waits."""
     times = disk.load(1, anywhere(disk), 501)
     slow = [number for number, time in enumerate(times) if time > LONGEST]
     assert slow == list(range(50, 501, 50))
@@ -46,7 +46,7 @@ def test_a_read_waits_for_cleaning(disk: Disk) -> None:
 
 
 def test_idle_time_is_used(disk: Disk) -> None:
-    """It cleans at once, whether or not there is a command."""
+    """It cleans at once, whether or not it has a command."""
     scatter(disk, 50)
     disk.now += CLEAN_MS * MS
     assert disk.read(80_000_000) < LONGEST
@@ -72,7 +72,7 @@ def test_a_conventional_drive_does_not_clean() -> None:
 
 
 def test_cached_writes_count(disk: Disk) -> None:
-    """With a write cache the drive cleans as often."""
+    """With a write cache the drive cleans as often as without."""
     def rate(**changes: int) -> float:
         cached = Disk(write_cache=True, **changes)
         return cached.iops(1, anywhere(cached), 2000)

@@ -1,4 +1,4 @@
-"""What a device takes now and then for a single request: stall.c."""
+"""How long a device stalls now and then for a single request: stall.c."""
 
 from ctypes import POINTER, Structure, byref, c_bool, c_uint64
 from functools import cache
@@ -24,7 +24,7 @@ class CStall(Structure):
 
 @cache
 def parts():
-    """The core library, with the prototypes of stall.c."""
+    """Return the core library, with the prototypes of stall.c."""
     lib = host.build()
     lib.htbs_stall_learn.argtypes = POINTER(CStall), c_uint64, c_uint64
     lib.htbs_stall_learn.restype = None
@@ -38,14 +38,14 @@ def parts():
 
 
 def learn(stall: CStall, now: int, took: int) -> int:
-    """A request has completed; how long a stall takes now."""
+    """A request has completed; return how long a stall takes now."""
     parts().htbs_stall_learn(byref(stall), now, took)
     return parts().htbs_stall_time(byref(stall))
 
 
 @given(st.lists(st.tuples(st.integers(1, 20 * SECOND), times), min_size=1, max_size=40))
 def test_a_stall_was_seen_twice_of_late(steps):
-    """No more than the second longest time of two minutes, no less than that since a while."""
+    """No more than the second longest time of two minutes, no less than that of a while."""
     stall, now, seen, began = CStall(), MEMORY, [], 0
     for passed, took in steps:
         now += passed
@@ -61,7 +61,7 @@ def test_a_stall_was_seen_twice_of_late(steps):
 
 @given(times, times)
 def test_a_stall_is_known_for_a_minute(one, other):
-    """And forgotten after two."""
+    """It is forgotten after two minutes."""
     stall, now = CStall(), 5 * MEMORY
     assert learn(stall, now, one) == 0
     known = min(one, other, MOST)
@@ -73,7 +73,7 @@ def test_a_stall_is_known_for_a_minute(one, other):
 
 @given(times, times, st.integers(1, 4 * MEMORY))
 def test_the_longest_of_a_minute_ago_bounds_what_comes(one, other, pause):
-    """If it was seen twice; what the first request of a minute takes says little."""
+    """If it was seen twice; the time of the first request of a minute tells little."""
     stall, now = CStall(), 5 * MEMORY
     learn(stall, now, one)
     learn(stall, now + 1, other)
@@ -83,7 +83,7 @@ def test_the_longest_of_a_minute_ago_bounds_what_comes(one, other, pause):
 
 @given(times)
 def test_a_stall_is_forgotten_while_the_device_is_idle(one):
-    """Though no request completed meanwhile."""
+    """Although no request completed meanwhile."""
     stall, now = CStall(), 5 * MEMORY
     learn(stall, now, one)
     learn(stall, now + 1, one)
@@ -91,14 +91,14 @@ def test_a_stall_is_forgotten_while_the_device_is_idle(one):
 
 
 def stalled(stall: CStall, now: int, took: int, own: int) -> None:
-    """The device took so long for a request, of which so much is believed."""
+    """The device took `took` for a request, `own` of which is believed."""
     learn(stall, now, took)
     parts().htbs_stall_note(byref(stall), now, took, own)
 
 
 @given(times, st.integers(1, SECOND))
 def test_a_stall_delays_what_arrives_for_as_long_again(took, own):
-    """Nothing later, nothing that has a longer latency, and nothing if the device did not stall."""
+    """It delays nothing later or with a longer latency, and nothing if there was no stall."""
     stall, now = CStall(), 5 * MEMORY
     stalled(stall, now, took, own)
     lasted = max(0, took - own)

@@ -9,14 +9,14 @@ PART, BURST = 4, 8
 
 
 def conforms(desk, *flows):
-    """A conforming request of each is served."""
+    """A conforming request of each flow is served."""
     for flow in flows:
         desk.arrive(flow)
         assert desk.serve(MS // 2) is flow
 
 
 def test_none_is_urgent_if_no_group_with_a_reservation_may_wait(desk):
-    """Nor once none of them had a conforming request for a second."""
+    """Nor after a second without a conforming request of any of them."""
     assert desk.device.admit_urgent(COST_MIN, desk.now) is None
     conforms(desk, desk.init_flow(SOON))
     assert desk.device.admit_urgent(COST_MIN, desk.now) is not None
@@ -25,7 +25,7 @@ def test_none_is_urgent_if_no_group_with_a_reservation_may_wait(desk):
 
 
 def test_the_shortest_latency_is_inherited(desk):
-    """Of the reservations that may wait."""
+    """That of the reservations whose groups may wait."""
     later, soon = desk.init_flow(LATER), desk.init_flow(SOON)
     conforms(desk, later)
     assert desk.device.admit_urgent(COST_MIN, desk.now) == desk.now + LATER.latency
@@ -34,7 +34,7 @@ def test_the_shortest_latency_is_inherited(desk):
 
 
 def test_none_waits_for_more_than_a_second(desk):
-    """However long the group may wait that it is urgent for."""
+    """However long the group may wait for which it is urgent."""
     conforms(desk, desk.init_flow(SOON._replace(latency=60 * SECOND)))
     assert desk.device.admit_urgent(COST_MIN, desk.now) == desk.now + SECOND
 
@@ -54,7 +54,7 @@ def test_urgent_requests_have_a_part_of_the_device(desk):
 
 
 def test_urgent_requests_have_a_burst(desk):
-    """Of some positionings."""
+    """The burst is a few positionings."""
     conforms(desk, desk.init_flow(SOON))
     desk.now += SECOND // 2
     urgent = [desk.device.admit_urgent(COST_MIN, desk.now) for _ in range(2 * BURST)]
@@ -62,7 +62,7 @@ def test_urgent_requests_have_a_burst(desk):
 
 
 def test_what_is_owed_goes_first(desk):
-    """While an urgent request can wait; it goes while there is time, or once it is due."""
+    """While an urgent request can wait; it goes if there is time, or once it is due."""
     flow = desk.init_flow(SOON)
     conforms(desk, flow)
     due = desk.device.admit_urgent(COST_MIN, desk.now)
@@ -74,7 +74,7 @@ def test_what_is_owed_goes_first(desk):
 
 
 def test_on_flash_none_waits(lib):
-    """Reserved work is not held back there, either."""
+    """Owed requests are not delayed there, either."""
     flash = Desk(lib, position=MS, t_wait=0, rotational=False)
     flow = flash.init_flow(SOON._replace(latency=MS))
     conforms(flash, flow)

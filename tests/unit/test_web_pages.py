@@ -1,4 +1,4 @@
-"""The documents as HTML: every page is written, and a link to nothing is an error."""
+"""The documents as HTML: every page is written, and a dead link is an error."""
 
 import re
 import shutil
