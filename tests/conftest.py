@@ -1,12 +1,12 @@
-"""What all tests share: what builds modules first, then the cheap ones, beside the guests.
+"""What all tests share: tests that build modules come first, then short ones, beside guests.
 
-A test module that wants a guest says what to boot:
+A test module that needs a guest says what to boot:
 
     GUEST = Boot("merge")
 
-and its tests take `result`, what scripts/merge.sh left behind on each of --kernels. A module marked
-`one_kernel` takes long, and little of it depends on the kernel: it boots MAIN alone, unless
---kernels names others, as `make test-kernels` does.
+Its tests take `result`, the files of scripts/merge.sh on each of --kernels. A module that is marked
+`one_kernel` takes long and depends little on the kernel: it boots MAIN only, unless --kernels names
+others, as in `make test-kernels`.
 """
 
 import pytest
@@ -16,7 +16,7 @@ from tests.vm.functional import MAIN, SERIES, Boot, find_kernel
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the kernels be chosen."""
+    """Add the option that selects kernels."""
     parser.addoption(
         "--kernels",
         default=",".join(SERIES),
@@ -25,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Have `series` for each kernel, and `row` for each row of the module's Batch, or None."""
+    """Parametrize `series` by the kernels, and `row` by the rows of the module's Batch, or None."""
     series = metafunc.config.getoption("kernels").split(",")
     if "result" in metafunc.fixturenames:
         one = metafunc.definition.get_closest_marker("one_kernel") is not None
@@ -48,7 +48,7 @@ def _has_row(item: pytest.Item) -> bool:
 
 
 def _lacks(item: pytest.Item) -> str:
-    """What the kernel that a test is for lacks to boot its guest; empty: nothing."""
+    """Return what the kernel of a test lacks to boot its guest; empty: nothing."""
     if not queue.wanted(item):
         return ""
     series, guest = item.callspec.params["series"], item.module.GUEST
@@ -61,10 +61,10 @@ def _lacks(item: pytest.Item) -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run the tests that boot no guest first; those that don't boot --kernels, not at all.
+    """Run the tests that boot no guest first.
 
-    Nor those of a Batch that has no rows for them. Those that such a kernel cannot boot are skipped
-    and say why.
+    Deselect tests that do not boot --kernels, and those of a Batch without rows for them. Skip
+    tests whose guest a kernel cannot boot, with the reason.
     """
     every = config.getoption("kernels") == ",".join(SERIES)
 
@@ -81,7 +81,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Guests want modules, so they start when no test builds any."""
+    """Guests need modules, so they start when no test builds modules any more."""
     if not _builds(item):
         queue.start(item.session)
 
@@ -94,5 +94,5 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.fixture
 def result(series: str, request: pytest.FixtureRequest) -> Result:
-    """What the module's guest left behind."""
+    """Return the result of the module's guest."""
     return queue.start(request.session).result(request.module.GUEST, series)

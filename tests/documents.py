@@ -1,4 +1,4 @@
-"""The fenced blocks of a document, and its commands as scripts, to be run as they stand there."""
+"""The fenced blocks of a document, and its commands as scripts, run as they are written there."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ _FENCE = re.compile(r"```(\w*)")
 
 
 class Block(NamedTuple):
-    """A fenced block: the heading of its section, its language, and what it holds."""
+    """A fenced block: the heading of its section, its language, and its text."""
 
     section: str
     language: str
@@ -19,14 +19,14 @@ class Block(NamedTuple):
 
 
 class Script(NamedTuple):
-    """A block of commands; its name has the document, its number there from 1, and its section."""
+    """A block of commands; its name has the document, the number from 1 and the section."""
 
     name: str
     text: str
 
 
 def blocks(document: str) -> Iterator[Block]:
-    """All of a document; a # within a block is no heading."""
+    """Yield all blocks of a document; a # within a block is no heading."""
     section, inside = "", None
     for line in document.splitlines():
         fence = _FENCE.match(line)
@@ -42,7 +42,7 @@ def blocks(document: str) -> Iterator[Block]:
 
 
 def scripts(name: str) -> list[Script]:
-    """The blocks of shell of a document below the repository."""
+    """Return the shell blocks of a document below the repository."""
     path = REPO / name
     shell = [block for block in blocks(path.read_text()) if block.language == "sh"]
     return [

@@ -1,1 +1,1 @@
-"""The Ansible role: ansible-lint, what it does on a host of files, Prometheus' configuration."""
+"""The Ansible role: ansible-lint, its runs on a host of files, Prometheus' configuration."""

@@ -1,4 +1,4 @@
-"""Run ansible-playbook, and nothing of the user's configuration with it."""
+"""Run ansible-playbook without the user's configuration."""
 
 import json
 import os
@@ -16,13 +16,13 @@ from tests.vm.kernels import REPO
 
 @dataclass(frozen=True)
 class Play:
-    """What a playbook printed, and its exit code."""
+    """The output of a playbook, and its exit code."""
 
     text: str
     code: int
 
     def recap(self, word: str) -> int:
-        """A number of its recap."""
+        """Return a number of its recap."""
         return int(re.findall(rf"\b{word}=(\d+)", self.text)[-1])
 
 

@@ -1,7 +1,7 @@
 """htbsctl on a host of files: python -m tests.ansible.host ROOT COMMAND...
 
-The kernel's part is played here: a write to io.htbs replaces the keys that it names, or is refused
-if it asks for more than the disk could do.
+The module simulates the kernel: a write to io.htbs replaces the keys that it names, or is refused
+if it exceeds what the disk can do.
 """
 
 import errno
@@ -15,7 +15,7 @@ from tests.htbsctl.conftest import CGROUP2, Fake
 _BW_MAX = 1 << 30
 _TAKEN_BACK = ("max", "default")
 _KEY = "/var/lib/dkms/mok.pub"
-# The module is built and signed, with a key that is not enrolled.
+# The module is built and signed with a key that is not enrolled.
 _ANSWERS = {
     "uname -r": "6.1",
     "modinfo -k 6.1 -F filename htbs": "/lib/modules/6.1/updates/dkms/htbs.ko",
@@ -40,7 +40,7 @@ class Kernel(Fake):
         path.write_text(f"{text}\n" if text else "")
 
     def _after(self, name, text, remedies):
-        """What io.htbs has after a write; there is one disk."""
+        """Return what io.htbs has after a write; there is one disk."""
         number, *words = text.split()
         if words == ["none"]:
             return ""
@@ -54,7 +54,7 @@ class Kernel(Fake):
 
 
 def make(root: Path) -> Kernel:
-    """A host with the disk sda under mq-deadline, and the groups /database and /backup."""
+    """Create a host with the disk sda under mq-deadline, and the groups /database and /backup."""
     host = Kernel(root)
     host.put("/proc/self/mountinfo", CGROUP2)
     host.put("/sys/kernel/btf/vmlinux")

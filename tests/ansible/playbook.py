@@ -10,7 +10,7 @@ from tests.vm.kernels import REPO
 def ansible(
     command: Sequence[str | os.PathLike], environment: Mapping[str, str]
 ) -> subprocess.CompletedProcess:
-    """Run a command of Ansible in the repository; its output and errors are together in stdout."""
+    """Run a command of Ansible in the repository; its output and errors are both in stdout."""
     return subprocess.run(
         command,
         cwd=REPO,

@@ -1,4 +1,4 @@
-"""What ansible-lint says of the recipe, and Ansible's own parser of playbooks and arguments."""
+"""The role passes ansible-lint and Ansible's own parser of playbooks and arguments."""
 
 import json
 import os
@@ -14,7 +14,7 @@ ROLE = ANSIBLE / "roles/htbs"
 
 
 def test_ansible_lint(tmp_path):
-    """By its strictest profile; it fetches nothing."""
+    """With the strictest profile; it fetches nothing."""
     environment = os.environ | {"ANSIBLE_HOME": str(tmp_path), "NO_COLOR": "1"}
     environment["PATH"] = f"{BUILD / 'venv/bin'}:{environment['PATH']}"
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""What the role asks of htbsctl, and when: on a host of files."""
+"""Which commands of htbsctl the role runs, and when: on a host of files."""
 
 import json
 import shlex
@@ -30,7 +30,7 @@ MEASURED = {
 
 @pytest.fixture
 def host(tmp_path):
-    """A host of files, with a script htbsctl, which finds in measured.json what it measures."""
+    """A host of files with a script htbsctl, whose measurements are in measured.json."""
     root = tmp_path / "root"
     root.mkdir()
     program = tmp_path / "htbsctl"
@@ -65,7 +65,7 @@ def apply(host, play, tmp_path):
 
 
 def commands(tmp_path):
-    """The commands that were given, without their arguments."""
+    """Return the commands that were run, without their arguments."""
     return [line.split()[0] for line in (tmp_path / "commands").read_text().splitlines()]
 
 
@@ -75,7 +75,7 @@ def in_force(host, group):
 
 @pytest.fixture
 def reserved(host):
-    """The host with both reservations; the disk has been measured, or its capacity given."""
+    """The host with both reservations; its disk was measured, or the capacity is given."""
     before(host, "enable", "sda", "--nr-requests=128", "--capacity-bw=2000000000")
     words = "--bw=4M", "--burst=64K", "--latency=50ms", "--weight=7"
     before(host, "reserve", "/database", "sda", *words)
@@ -93,7 +93,7 @@ def test_what_is_so_is_left(host, apply, tmp_path):
     assert in_force(host, "database") == "8:0 bw=4194304 burst=65536 latency=50000 weight=7\n"
     assert in_force(host, "backup") == "8:0 burst=65536 latency=1000000 iops=50\n"
     assert host.read("/sys/block/sda/queue/nr_requests") == "128\n"
-    # The same in other words.
+    # The same reservation in other words.
     done = apply(reservations=[DATABASE | {"bw": "4096K"}, BACKUP])
     assert (done.code, done.recap("changed")) == (0, 0), done.text
     assert commands(tmp_path) == ["enable", "reserve", "reserve", "apply"]
@@ -115,7 +115,7 @@ def test_a_reservation_that_is_gone_is_released_first(reserved, apply, tmp_path)
 
 
 def test_a_reservation_of_a_disk_that_left_is_released(reserved, apply):
-    """The kernel stores it meanwhile, which release tells by its exit code."""
+    """The kernel stores it meanwhile; release reports that by its exit code."""
     before(reserved, "disable", "sda")
     done = apply(htbs_disks=[], reservations=[])
     assert done.code == 0, done.text

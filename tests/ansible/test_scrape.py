@@ -1,4 +1,4 @@
-"""The configuration of Prometheus that is made of the inventory."""
+"""The configuration of Prometheus that is made from the inventory."""
 
 import subprocess
 

@@ -1,1 +1,1 @@
-"""The fault matrix: faults around the scheduler, and what holds meanwhile."""
+"""The fault matrix: faults around the scheduler, and what holds in spite of them."""

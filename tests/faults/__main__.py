@@ -1,9 +1,9 @@
-"""Soak: rows of the fault matrix, drawn by a seed, until the time is over.
+"""Soak: run rows of the fault matrix, drawn by a seed, until the time is over.
 
-A round is a guest with a kernel, some rows and a length of their loads; all of that follows from
-the round's seed. So a round that failed is repeated by its seed alone. The guest's CPUs run side by
-side, which finds more than taking turns as in `make test`, but see tests/vm/boot.py; not those of a
-kernel that looks for data races.
+A round is a guest with a kernel, some rows and a duration of their loads. All of it follows from
+the seed of the round, so a round that failed is repeated by its seed alone. The guest's CPUs run in
+parallel, which finds more than when they take turns as in `make test` (but see tests/vm/boot.py);
+those of a kernel that looks for data races take turns.
 """
 
 import argparse
@@ -22,7 +22,7 @@ _LOADS = (4, 10, 30)
 
 
 def main() -> int:
-    """Do what the command line says; 1 if a round failed."""
+    """Run rounds; return 1 if one failed."""
     arguments = _arguments()
     end = time.monotonic() + arguments.minutes * 60
     seed = arguments.seed
@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def _round(seed: int, arguments: argparse.Namespace) -> bool:
-    """Run one; true if all of its rows passed."""
+    """Run a round; return true if all of its rows passed."""
     kernel, rows, load = _draw(seed, arguments.kernels)
     rows = [BY_NAME[name] for name in arguments.rows] if arguments.rows else rows
     names = " ".join(row.name for row in rows)
@@ -57,7 +57,7 @@ def _round(seed: int, arguments: argparse.Namespace) -> bool:
 
 
 def _failure(kernel: str, rows: list[Row], seed: int, load: int) -> str | None:
-    """Run the rows in a guest; what went wrong, or None."""
+    """Run the rows in a guest; return the error, or None."""
     try:
         result = run_rows(
             kernel,
@@ -73,7 +73,7 @@ def _failure(kernel: str, rows: list[Row], seed: int, load: int) -> str | None:
 
 
 def _draw(seed: int, kernels: list[str]) -> tuple[str, list[Row], int]:
-    """What a seed stands for."""
+    """Return kernel, rows and load of a seed."""
     draw = random.Random(seed)
     kernel = draw.choice(kernels)
     pool = [row for row in ROWS if kernel in debug.INJECTS or not row.injects]

@@ -11,25 +11,25 @@ from tests.vm.functional import ALLOWED, LIBRARY, find_kernel
 _HERE = Path(__file__).parent
 _SHELL = ("faults.sh", "watch.sh")
 
-# Seconds of load in a row; a row lasts longer if its faults take longer.
+# Seconds of load in a row. A row lasts longer if its faults take longer.
 _LOAD = 2
-# A driver reports the faults that are injected, and a function warns if there is no memory for the
-# files of a cgroup policy.
+# A driver reports injected faults, and a function warns if there is no memory for the files of a
+# cgroup policy.
 _INJECTED = (r"Call Trace:", r"cut here", r"WARNING: .* blkcg_policy_register\b")
 _ROW_SECONDS = 600
 _MANY_SECONDS = 1800
-# A mistake of QEMU before 8.1, not of the kernel, if CPUs run side by side: see tests/vm/boot.py.
-# If the row fails so again, something else is wrong.
+# A bug of QEMU before 8.1, not of the kernel, if CPUs run in parallel: see tests/vm/boot.py. If the
+# row fails like this twice, something else is wrong.
 _QEMU_FAULT = "Oops: int3"
 
 
 def run_rows(
     series: str, rows: Iterable[Row], *, seed: int = 1, load: int = _LOAD, **more: object
 ) -> Result:
-    """Boot a kernel and run the rows; more goes to the Guest.
+    """Boot a kernel and run the rows; `more` are arguments of the Guest.
 
-    The output has "row NAME passed" for each that did, and the exit code is 0 if all did. Raises
-    GuestError for what the kernel reports, but not for a row that failed.
+    The output has "row NAME passed" for each row that passed, and the exit code is 0 if all did.
+    Raises GuestError for reports of the kernel, but not for a row that failed.
     """
     rows = list(rows)
     kernel = find_kernel(series)
@@ -65,10 +65,10 @@ def _text(row: Row) -> bytes:
 
 @dataclass(frozen=True)
 class Batch:
-    """The GUEST of a test module: one boot for all rows that belong to a kernel.
+    """The GUEST of a test module: one boot for all of its rows on a kernel.
 
-    injects: those that inject faults, or all others. What the kernel reports of an injected fault
-    is not allowed to the others. bounds: those about what may be kept waiting, or all others.
+    injects: the rows that inject faults, or all others, for which the kernel's reports of injected
+    faults are not allowed. bounds: the rows about waiting times, or all others.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Batch:
     bounds: bool = False
 
     def rows(self, series: str) -> list[Row]:
-        """The short ones on a stock kernel, all on one of our own, but what it can't do."""
+        """Return the short rows for a stock kernel, all that it can run for one of our own."""
         ours = series in debug.CONFIGS
         rows = [row for row in ROWS if row.short or ours]
         if self.injects and series not in debug.INJECTS:
@@ -86,10 +86,11 @@ class Batch:
         ]
 
     def run(self, series: str) -> Result:
-        """Run them on a kernel, after what the stall detector has to find.
+        """Run the rows on a kernel, after a stall that the detector has to find.
 
-        The CPUs of a stock kernel take turns. A debug kernel's take far longer for that, as they
-        are busy all the time, so they run side by side, but not where data races are looked for.
+        The CPUs of a stock kernel take turns. Those of a debug kernel run in parallel, because they
+        are always busy and taking turns would take far longer, unless the kernel looks for data
+        races.
         """
         return run_rows(
             series,

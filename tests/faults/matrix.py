@@ -1,8 +1,8 @@
-"""The rows of the fault matrix; docs/testing.md has them as a table.
+"""The rows of the fault matrix, which are a table in docs/testing.md.
 
 In every row fio or checksums verify all data, the kernel reports nothing, no request is lost or
-starves (watch.sh), and afterwards io.htbs.stat adds up: inserted = completed + merged. `promise`
-holds besides.
+starves (watch.sh), and afterwards io.htbs.stat adds up: inserted = completed + merged. In addition
+`promise` holds.
 """
 
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """One row: rows/SCRIPT.sh.
+    """A row: rows/SCRIPT.sh.
 
-    name: for commands; what: happens under load; promise: what holds meanwhile; short: belongs to
-    `make test`; many: a debug kernel does a tenth of it; bounds: about waits, in a guest of their
-    own; injects: needs a kernel with fault injection; driver: the driver of its disk, which is one
-    of QEMU's (tests/vm/drives.py).
+    name: for commands; what: happens under load; promise: what holds meanwhile; short: the row is
+    part of `make test`; many: a debug kernel does a tenth of it; bounds: the row is about waits and
+    has a guest of its own; injects: the row needs a kernel with fault injection; driver: of its
+    disk, one of QEMU's (tests/vm/drives.py).
     """
 
     name: str
@@ -34,7 +34,7 @@ class Row:
 
     @property
     def command(self) -> str:
-        """The command that runs it."""
+        """The command that runs the row."""
         if self.many:
             return f"make soak ROWS={self.name}"
         return "make test" if self.short else "make test-debug"
@@ -166,12 +166,12 @@ ROWS = (
         "-ENOMEM or success; the next attempt works",
         injects=True,
     ),
-    # Last: to lockdep a SCSI disk that goes after it is a deadlock. The driver of NVMe wants
-    # limits_lock while no I/O may begin, that of SCSI disks sends commands under it, and the
-    # write-back of all disks is one.
+    # It is the last one because lockdep takes a SCSI disk after it for a deadlock: the driver of
+    # NVMe takes limits_lock while no I/O may begin, that of SCSI disks sends commands under it, and
+    # lockdep does not distinguish the write-back of disks.
     _drive("nvme", "NVMe", short=True),
 )
 BY_NAME = {row.name: row for row in ROWS}
 
-# Not a row: a disk that never takes its request, which the stall detector has to find.
+# Not a row: a disk that never takes its request. The stall detector has to find it.
 STALLED = Row("stalled", "a SCSI disk is busy for ever", "the row fails")

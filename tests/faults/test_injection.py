@@ -1,4 +1,4 @@
-"""Every row of the matrix that injects faults passes, on a kernel that can."""
+"""Every row of the matrix that injects faults passes, on a kernel with fault injection."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every row of the matrix that injects no faults passes; a disk that is stalled is found."""
+"""Every row of the matrix that injects no faults passes; a stalled disk is found."""
 
 import re
 

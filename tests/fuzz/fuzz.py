@@ -1,8 +1,8 @@
 """Build the fuzz targets (libFuzzer, ASan, UBSan) and run them: python -m tests.fuzz.fuzz.
 
-A target is C code that reads the fuzzer's bytes as a script and checks the state after each step.
-`corpus/TARGET/` holds inputs that reach code that random bytes seldom reach; `--keep` replaces it
-by the smallest inputs with the same coverage.
+A target is C code that takes the fuzzer's bytes as a script and checks the state after each step.
+`corpus/TARGET/` has inputs for code that random bytes seldom reach; `--keep` replaces it by the
+smallest inputs with the same coverage.
 """
 
 import argparse
@@ -46,11 +46,11 @@ class Target:
 
     @property
     def corpus(self) -> Path:
-        """Its inputs in the tree."""
+        """The directory of its inputs in the tree."""
         return CORPUS / self.name
 
     def fuzz(self, seed: int, limit: str, found: Path | None = None) -> str:
-        """Run the target from its corpus on; libFuzzer's output. Raises FuzzError.
+        """Run the target, starting with its corpus; return libFuzzer's output. Raises FuzzError.
 
         limit: -runs=N or -max_total_time=SECONDS; found: a directory with more inputs, to which
         inputs with new coverage are added.
@@ -82,7 +82,7 @@ class Target:
         return done.stderr
 
     def _report(self, text: str) -> str:
-        """What went wrong and how to repeat it."""
+        """Return what went wrong and how to repeat it."""
         binary = self.binary.relative_to(ROOT)
         lines = text.splitlines()
         said = [line for line in lines if re.search("must be|ERROR:|runtime error:", line)]
@@ -109,7 +109,7 @@ def build(name: str) -> Target:
 
 
 def _spread(inputs: list[Path], most: int) -> list[Path]:
-    """At most this many of the inputs, of all sizes."""
+    """Return at most `most` of the inputs, of all sizes."""
     if len(inputs) <= most:
         return inputs
     return [inputs[i * len(inputs) // most] for i in range(most)]
@@ -125,7 +125,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Fuzz each target for some minutes, from the inputs found before on."""
+    """Fuzz each target for some minutes, starting with the inputs that were found before."""
     arguments = _arguments()
     for name in arguments.target or TARGETS:
         found = BUILD / "found" / name

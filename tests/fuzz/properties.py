@@ -1,7 +1,7 @@
-"""Run all tests by hypothesis with fresh examples: python -m tests.fuzz.properties.
+"""Run all Hypothesis tests with fresh examples: python -m tests.fuzz.properties.
 
-`make test` draws the same examples each time. Here each round over all tests has a seed, which is
-printed and repeats the round.
+`make test` draws the same examples each time. Here each round over all tests has a seed; it is
+printed, and repeats the round.
 """
 
 import argparse
@@ -21,7 +21,7 @@ class PropertyError(AssertionError):
 
 
 def run(seed: int, *tests: str) -> str:
-    """Run one round; pytest's output. Raises PropertyError."""
+    """Run a round and return pytest's output. Raises PropertyError."""
     command = ("-m", "pytest", *OPTIONS, "--hypothesis-profile=fresh", f"--hypothesis-seed={seed}")
     done = subprocess.run([sys.executable, *command, *(tests or TESTS)], cwd=ROOT,
                           capture_output=True, text=True, check=False)  # fmt: skip

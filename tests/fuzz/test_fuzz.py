@@ -1,4 +1,4 @@
-"""A fixed number of the fuzzer's runs for each part of the core; `make fuzz` does more."""
+"""A fixed number of fuzzer runs for each part of the core; `make fuzz` does more."""
 
 import pytest
 
@@ -11,7 +11,7 @@ SEED = 1
 
 @pytest.mark.parametrize("name", fuzz.TARGETS)
 def test_fuzz(name: str) -> None:
-    """Every flow in its place, every sum exact, every choice by the rule."""
+    """Every flow is in its place, every sum is exact, every choice follows the rule."""
     runs = part(RUNS[name])
     assert f"Done {runs} runs" in fuzz.build(name).fuzz(SEED, f"-runs={runs}")
 
@@ -25,5 +25,5 @@ def test_corpus_is_small(name: str) -> None:
 
 
 def test_fresh_examples() -> None:
-    """A property holds for other examples than those that `make test` draws each time."""
+    """Properties hold for other examples than those that `make test` draws each time."""
     assert "1 passed" in properties.run(SEED, "tests/unit/test_parts.py::test_a_tag_is_exact")

@@ -1,1 +1,1 @@
-"""htbsctl without a kernel: a tree of files stands for the host's."""
+"""htbsctl without a kernel: a tree of files takes the place of the host's."""

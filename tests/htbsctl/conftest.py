@@ -1,4 +1,4 @@
-"""A host of files."""
+"""A host that consists of files."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ CGROUP2 = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
 
 
 class Fake(Host):
-    """A host where programs print what `answers` has for their command line."""
+    """A host on which a program prints the text that `answers` has for its command line."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
@@ -23,7 +23,7 @@ class Fake(Host):
         self.refuses: set[str] = set()
 
     def run(self, command, patience=0):
-        """Not found unless it has an answer; patience is noted."""
+        """Return an answer, or that the program is not found; note the patience."""
         line = " ".join(command)
         self.commands.append(line)
         self.patience[line] = patience
@@ -32,19 +32,19 @@ class Fake(Host):
         return subprocess.CompletedProcess(command, 0, self.answers[line], "")
 
     def _put(self, name, text, how, remedies):
-        """As the kernel, which refuses what is in `refuses`."""
+        """Write as the kernel would, which refuses what is in `refuses`."""
         if f"{name} {text}" in self.refuses:
             raise self.failure("write", name, OSError(errno.EINVAL, ""), text, remedies)
         super()._put(name, text, how, remedies)
 
     def put(self, name: str, text: str = "") -> None:
-        """A file, and the directories above it."""
+        """Write a file, and create the directories above it."""
         path = self.path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, errors="surrogateescape")
 
     def disk(self, name: str, number: str, scheduler: str = "none mq-deadline [htbs]") -> None:
-        """A disk in sysfs, with the tunables of HTBS if it is on it."""
+        """Add a disk to sysfs, with the tunables of HTBS if it is on HTBS."""
         for file, text in {
             "dev": number,
             "size": "2048",
@@ -72,13 +72,13 @@ class Fake(Host):
             self.link(link, f"/sys/devices/{name}")
 
     def link(self, name: str, target: str) -> None:
-        """A symbolic link to a file of this host."""
+        """Add a symbolic link to a file of this host."""
         path = self.path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.symlink_to(self.path(target))
 
     def group(self, name: str, reservation: str = "") -> None:
-        """A cgroup with the io controller."""
+        """Add a cgroup with the io controller."""
         self.put(f"/sys/fs/cgroup{name}/cgroup.procs")
         self.put(f"/sys/fs/cgroup{name}/io.htbs", reservation)
         self.put(f"/sys/fs/cgroup{name}/cgroup.subtree_control", "io\n")
@@ -87,7 +87,7 @@ class Fake(Host):
 
 @pytest.fixture
 def host(tmp_path: Path) -> Fake:
-    """One disk on HTBS, sdb, one that is not, sda, and a group."""
+    """A disk on HTBS, sdb, another one, sda, and a group."""
     fake = Fake(tmp_path)
     fake.put("/proc/self/mountinfo", CGROUP2)
     fake.disk("sda", "8:0", "none [mq-deadline] htbs")
@@ -99,7 +99,7 @@ def host(tmp_path: Path) -> Fake:
 
 @pytest.fixture
 def app_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cgroup app was found, and is gone when it is looked into."""
+    """The cgroup app is found, but is gone when its directory is read."""
     real = os.scandir
 
     def scandir(path: str | Path) -> object:

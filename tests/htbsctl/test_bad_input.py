@@ -1,4 +1,4 @@
-"""Each command with what is wrong: one line that names the remedy, and nothing is changed."""
+"""Each command with wrong input: one line names the remedy, and nothing is changed."""
 
 import errno
 import shutil
@@ -33,7 +33,7 @@ def words(name, disk="sdb", group="app"):
 
 
 def everything(host):
-    """All files and what they have, but the lock of what is kept."""
+    """Return all files and their content, except for the lock of the kept state."""
     return {
         path: path.read_bytes()
         for path in host.root.rglob("*")
@@ -43,7 +43,7 @@ def everything(host):
 
 @pytest.fixture
 def refused(host, capsys):
-    """A command is refused: its one line, with nothing changed; it may echo what it understood."""
+    """A command is refused with one line and no change; it may echo how it understood its input."""
 
     def run(line, codes=(1,)):
         before = everything(host)
@@ -75,7 +75,7 @@ def test_device_without_a_name(refused, name):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_current_directory_that_was_deleted(host, refused, monkeypatch, tmp_path, name):
-    """A word that needs none means what it does elsewhere."""
+    """A command that does not need it works as elsewhere."""
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)
@@ -118,7 +118,7 @@ def test_no_module(host, refused, name):
 @pytest.mark.parametrize("name", WRITE)
 @pytest.mark.parametrize("number", [errno.EACCES, errno.ENODEV, errno.ENOSPC, errno.EBUSY])
 def test_kernel_refuses(host, refused, monkeypatch, name, number):
-    """As without root, or when the disk goes away, or the cgroup does, in between."""
+    """As without root, or when the disk or the cgroup disappears in between."""
     host.group("/app", "8:16 bw=1048576 burst=65536 latency=50000\n")
     put = host._put
 
@@ -134,7 +134,7 @@ def test_kernel_refuses(host, refused, monkeypatch, name, number):
 @pytest.mark.parametrize("name", WRITE)
 @pytest.mark.parametrize("first", ["mkdir", "open"])
 def test_etc_is_read_only(host, refused, monkeypatch, name, first):
-    """As on an image, without /etc/htbs, or with it."""
+    """As on an image, with or without /etc/htbs."""
     host.group("/app", "8:16 bw=1048576 burst=65536 latency=50000\n")
     if first == "open":
         host.path(FILE.parent).mkdir(parents=True)
@@ -221,14 +221,14 @@ def test_absurd_depth(host, capsys, text):
 
 
 def test_requests_that_no_disk_takes(refused):
-    """The kernel splits them: what was measured would be of smaller ones."""
+    """The kernel splits them, so smaller requests would be measured."""
     said = refused(["calibrate", "sdb", "--size", "4M", "--seconds", "1"])
     assert "sdb takes requests of 1.25 MiB at most" in said
 
 
 @pytest.mark.parametrize("count", ["0", "3"])
 def test_a_queue_that_is_shorter_than_any(refused, count):
-    """The kernel takes 4 instead, so it would differ from what is kept for ever."""
+    """The kernel sets 4 instead, so the value would differ from the kept one for ever."""
     said = refused(["enable", "sdb", "--nr-requests", count], codes=(2,))
     assert f"{count} is less than the 4 requests" in said
 

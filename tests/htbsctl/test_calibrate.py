@@ -1,4 +1,4 @@
-"""What calibrate proposes is taken by the kernel; it ends when it is told to."""
+"""The kernel accepts what calibrate proposes; calibrate ends when it is told to."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ from htbsctl.commands import calibrate
 
 @pytest.fixture
 def measured(host, capsys, monkeypatch):
-    """What calibrate prints of a disk if one of its requests of 4 KiB takes as long, us."""
+    """Return what calibrate prints for a disk with a longest time of a 4 KiB request, us."""
 
     def run(disk, longest):
         found = calibrate.Measured(1000, 10_000, 20_000, longest)
@@ -25,7 +25,7 @@ def measured(host, capsys, monkeypatch):
     return run
 
 
-# Says that it runs, then that it was told to end; it ends by itself after half a minute.
+# Prints when it runs and when it is told to end; ends by itself after half a minute.
 FIO = """#!/bin/sh
 trap 'echo told >"$0.end"; exit' TERM
 echo >"$0.runs"
@@ -65,7 +65,7 @@ def test_fio_ends_with_it(host, tmp_path, monkeypatch):
     ],
 )
 def test_the_default_reservation_is_to_fit(measured, disk, longest, less):
-    """Whether the disk is on HTBS or not."""
+    """This holds whether or not the disk is on HTBS."""
     capacity = round(4096e6 / longest)
     last = measured(disk, longest).splitlines()[-1]
     line = f"    htbsctl enable {disk} --capacity-bw {capacity} --capacity-request 4096"

@@ -1,4 +1,4 @@
-"""Changes are made as a whole or not at all, and found again whatever the file calls them."""
+"""Changes are made completely or not at all, and are found by any name that the file has."""
 
 import json
 
@@ -21,7 +21,7 @@ def run(host, code, *words):
 
 @pytest.fixture
 def array(host):
-    """md0 on sda and sdb, neither on HTBS; its queue has bios only."""
+    """md0 on sda and sdb, neither of them on HTBS; its queue has only bios."""
     for disk in ("sda", "sdb"):
         host.put(f"/sys/block/{disk}/queue/scheduler", "none [mq-deadline] htbs\n")
         host.put(f"/sys/block/{disk}/queue/iosched/capacity_bw", "0\n")
@@ -102,7 +102,7 @@ def test_the_default_reservation_makes_room_for_the_capacity(host, monkeypatch):
 
 @pytest.fixture
 def admits(host, monkeypatch):
-    """A capacity is in force, and the kernel refuses a default reservation that is larger."""
+    """A capacity is set, and the kernel refuses a default reservation that exceeds it."""
     iosched = "/sys/block/sdb/queue/iosched"
     host.put(f"{iosched}/default_bw", "65536\n")
     host.put(f"{iosched}/capacity_bw", "200000\n")
@@ -121,7 +121,7 @@ def admits(host, monkeypatch):
 
 
 def test_what_fits_together_is_not_refused(host, admits):
-    """Both rise, or both fall: one alone would not fit what the other is."""
+    """Both rise or both fall: a single new value would not fit the old value of the other."""
     for default, capacity in ((1 << 20, 40 << 20), (4096, 8192)):
         words = "--default-bw", str(default), "--capacity-bw", str(capacity)
         run(host, 0, "enable", "sdb", *words)
@@ -147,7 +147,7 @@ def test_release_finds_another_name(host):
 
 
 def test_a_disk_that_is_off_htbs_has_it_back_later(host, capsys):
-    """The kernel stores it, does not show it, and takes no write."""
+    """The kernel stores it, but neither shows it nor accepts a write."""
     host.put(str(FILE), "reserve app sda bw=4M\nreserve gone.service sda bw=4M\n")
     run(host, 3, "release", "app", "sda", "--dry-run")
     run(host, 3, "release", "app", "sda")
@@ -175,7 +175,7 @@ def test_a_reservation_replaces_that_of_another_name(host):
 
 
 def stopped(host, unit, active):
-    """What systemd says of a unit without a process."""
+    """Let systemd report a unit without a process."""
     host.answers[f"systemctl show --property=LoadState,ActiveState,ControlGroup {unit}"] = (
         f"LoadState=loaded\nActiveState={active}\nControlGroup=\n"
     )
@@ -199,7 +199,7 @@ def test_a_key_for_a_unit_without_a_process_is_added_to_what_is_kept(host, capsy
 
 
 def test_a_key_for_what_is_kept_and_not_in_force_brings_the_rest_with_it(host, capsys):
-    """As after the group was made anew, or another command removed what it had."""
+    """For example, the group was created again, or another command removed it."""
     kept = "reserve /sys/fs/cgroup/app sdb bw=800K burst=64K latency=100ms max=20M\n"
     whole = "8:16 bw=819200 max=20971520 iops=max weight=default burst=65536 latency=100000"
     host.put(str(FILE), kept.replace("100ms", "500ms"))
@@ -214,7 +214,7 @@ def test_a_key_for_what_is_kept_and_not_in_force_brings_the_rest_with_it(host, c
 
 
 def test_a_max_that_is_as_much_as_is_reserved(host, capsys):
-    """With both the bytes count; what is in force counts, as the kernel has it."""
+    """With both, bytes count; what counts is the state in the kernel."""
     for words in (("--bw", "4M", "--max", "4M"), ("--iops", "1", "--max", "4K"),
                   ("--bw", "4K", "--iops", "100", "--max", "4K")):
         run(host, 0, "reserve", "/app", "sdb", *words)
@@ -251,7 +251,7 @@ def test_a_group_with_a_name_that_is_no_text(host, capsys):
 
 
 def test_apply_writes_nothing_to_etc(host):
-    """Which may be on a file system that is read-only, with no htbs.conf on it."""
+    """/etc may be on a read-only file system without an htbs.conf."""
     run(host, 0, "apply")
     assert not host.exists("/etc")
 
@@ -272,7 +272,7 @@ ENABLE = "systemctl enable --quiet --now htbs.service"
 
 
 def htbs_service(host, enabled, active):
-    """What systemd says of htbs.service, and that it can be started."""
+    """Let systemd report htbs.service, and allow to start it."""
     host.answers["systemctl show --property=LoadState,UnitFileState,ActiveState htbs.service"] = (
         f"LoadState=loaded\nActiveState={active}\nUnitFileState={enabled}\n"
     )
@@ -280,7 +280,7 @@ def htbs_service(host, enabled, active):
 
 
 def test_a_service_that_does_not_answer_leaves_what_was_done(host, capsys, monkeypatch):
-    """systemd on a busy host takes longer to start one than to answer; a change is not undone."""
+    """On a busy host systemd may time out while it starts the service; the change stays."""
     htbs_service(host, "enabled", "inactive")
     run(host, 0, "enable", "sdb")
     assert host.patience[ENABLE] > host.patience[next(iter(host.patience))]
@@ -298,7 +298,7 @@ def test_a_service_that_does_not_answer_leaves_what_was_done(host, capsys, monke
 
 
 def test_a_service_that_is_up_is_left(host):
-    """systemctl enable has systemd reload all units, each time."""
+    """systemctl enable would reload all units each time."""
     htbs_service(host, "enabled", "active")
     run(host, 0, "enable", "sdb")
     assert ENABLE not in host.commands
@@ -337,14 +337,14 @@ def test_reserve_tells_whether_a_reservation_changes(host, capsys):
     host.put(APP, "8:16 bw=4194304 burst=65536 latency=50000\n")
     assert answer(host, capsys, *words) == changed | {"changed": False}
     assert answer(host, capsys, *words[:4], "4096K") == changed | {"changed": False}
-    # Kept, but not in force.
+    # It is kept, but not in force.
     host.put(APP, "8:16 bw=8388608 burst=65536 latency=50000\n")
     assert answer(host, capsys, *words, "--dry-run") == changed
 
 
 @pytest.mark.parametrize("words", [("disable", "sdb"), ("release", "/app", "sdb")])
 def test_a_dry_run_writes_nothing(host, words):
-    """Not even a lock, so that no right to write is needed."""
+    """It writes no lock either, so that no permission to write is needed."""
     host.group("/app", "8:16 bw=4194304 burst=65536 latency=50000\n")
     run(host, 0, *words, "--dry-run")
     assert not host.exists(FILE.parent)

@@ -1,4 +1,4 @@
-"""What would fit, and what is too much."""
+"""Which reservations would fit, and which are too much."""
 
 import argparse
 import json
@@ -67,7 +67,7 @@ def test_a_group_counts(host, capsys):
 
 
 def test_what_it_proposes_is_kept(host, capsys):
-    """What people read is rounded; what the command line takes is not."""
+    """Numbers for people are rounded; those for the command line are not."""
     sizes = {"default_bw": 65536, "default_burst": 65536, "capacity_bw": 1_000_000}
     for file, value in sizes.items():
         host.put(f"/sys/block/sdb/queue/iosched/{file}", f"{value}\n")

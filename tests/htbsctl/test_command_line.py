@@ -1,4 +1,4 @@
-"""The command line: help, errors, and the documents that are made of it."""
+"""The command line: help, errors, and the documents made of its help."""
 
 import subprocess
 import sys
@@ -84,7 +84,7 @@ UNITS = "nginx.service postgresql@15-main.service dev-disk\\\\x2done.service".re
         ("reserve ngi", "nginx.service"),
         ("reserve postgresql@", "@15-main.service"),
         ("reserve postgresql@1", "@15-main.service"),
-        # What is put on the command line is read by the shell.
+        # The shell parses what is put on the command line.
         ("reserve dev-", r"dev-disk\\x2done.service"),
         (r"reserve dev-disk\\x2d", r"dev-disk\\x2done.service"),
         ("reserve nginx.service ./pci-0:", "00:1"),
@@ -100,7 +100,7 @@ UNITS = "nginx.service postgresql@15-main.service dev-disk\\\\x2done.service".re
     ],
 )
 def test_completion_of_names(tmp_path, line, replies):
-    """As bash calls it: @ and : break words, but they do not for htbsctl."""
+    """As bash calls it: @ and : separate words for bash, but not for htbsctl."""
     for name in ("pci-0:00:1", "a b c"):
         (tmp_path / name).touch()
     script = f"""{manual.bash_completion(parser())}

@@ -1,4 +1,4 @@
-"""The smallest arrival curves, against the definition; what is proposed."""
+"""The smallest arrival curves, compared with the definition; the proposed reservations."""
 
 import shlex
 from argparse import Namespace
@@ -17,7 +17,7 @@ arrivals = st.lists(
 
 
 def by_definition(found, bw):
-    """The most that comes in any time above what bw gives in it."""
+    """Return by how much arrivals in any time exceed bw times that time, at most."""
     return max(
         sum(each.cost for each in found[first : last + 1])
         - bw * (found[last].time - found[first].time) / SECOND
@@ -49,7 +49,7 @@ def test_a_steady_reader():
 
 
 def test_names_with_blanks_are_quoted():
-    """What is proposed is to be pasted."""
+    """A proposed command is meant to be pasted."""
     args = Namespace(target="app one.slice/$x", device="/mnt/two words")
     answer = {
         **{"group": "/app", "device": "sdb", "requests": 9, "mean_bw": 1, "latency_p99_us": 1},

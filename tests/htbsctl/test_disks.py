@@ -13,7 +13,7 @@ def names(host, word):
 
 
 def volume(host, name, number, *slaves):
-    """A device mapper or md device on others: bios only, no scheduler."""
+    """Add a device mapper or md device on other devices: only bios, no scheduler."""
     host.disk(name, number, "none")
     for slave in slaves:
         host.link(f"/sys/devices/{name}/slaves/{slave}", f"/sys/class/block/{slave}")
@@ -42,7 +42,7 @@ def test_a_volume_means_the_disks_below_it(host):
 
 
 def test_multipath_is_a_disk_if_it_has_a_scheduler(host):
-    """What request-based multipath sends to its paths bypasses their schedulers."""
+    """Requests that request-based multipath sends to its paths bypass their schedulers."""
     volume(host, "dm-0", "253:0", "sda", "sdb")
     volume(host, "dm-1", "253:1", "dm-0")
     assert names(host, "dm-1") == ["sda", "sdb"]
@@ -70,7 +70,7 @@ def test_a_disk_without_a_scheduler(host):
 
 
 def btrfs(host, monkeypatch, point, *members):
-    """A file system with a device number of its own, on some disks."""
+    """Add a file system with a device number of its own, on some disks."""
     mounts = host.read("/proc/self/mountinfo")
     root = "1 0 0:1 / / rw - btrfs /dev/root rw\n"
     line = f"2 1 0:40 / {point} rw - btrfs /dev/{members[0]} rw\n"
@@ -83,7 +83,7 @@ def btrfs(host, monkeypatch, point, *members):
 
 
 def path_of(host, real):
-    """Files of the test lie on one file system: those in /dev are devices here."""
+    """The test's files are on one file system: those in /dev count as devices here."""
 
     def of_path(its, path, word):
         if path.startswith("/dev/"):
@@ -138,7 +138,7 @@ def test_no_disk(host):
 def test_the_stable_name(host):
     disk = disks.one(host, "sdb")
     assert disks.stable(host, disk) == "sdb"
-    # LVM's is of what is on the disk.
+    # LVM's name depends on the content of the disk.
     host.link("/dev/disk/by-id/lvm-pv-uuid-1", "/sys/devices/sdb")
     assert disks.stable(host, disk) == "sdb"
     for link in ("wwn-0x5000", "scsi-DISK_1", "scsi-DISK_1-part1"):

@@ -1,4 +1,4 @@
-"""What htbsctl doctor finds of disks that htbs.conf keeps."""
+"""What htbsctl doctor finds about disks in htbs.conf."""
 
 from htbsctl.__main__ import main
 from htbsctl.store import FILE
@@ -13,7 +13,7 @@ def test_the_doctor_names_a_disk_that_left(host, capsys):
 
 
 def test_lines_that_contradict_each_other(host, capsys):
-    """Both are applied, so that each apply changes what the other did."""
+    """Both lines are applied, so each apply undoes a change of the other line."""
     lines = "device sdb nr_requests=128 late_one_in=10\ndevice 8:16 {}\nreserve app sdb bw=4M\n"
     host.put(str(FILE), lines.format("nr_requests=0128 late_one_in_writes=10") + "device sdz\n")
     main(["doctor"], host)
@@ -26,7 +26,7 @@ def test_lines_that_contradict_each_other(host, capsys):
 
 
 def test_a_group_that_goes_away_does_not_end_the_doctor(host, capsys, app_goes_away):
-    """As those of containers and sessions do all the time."""
+    """Groups of containers and sessions disappear all the time."""
     host.put("/sys/fs/cgroup/io.cost.qos", "8:16 enable=1\n")
     host.group("/db")
     host.put("/sys/fs/cgroup/db/io.latency", "8:16 target=10000\n")
@@ -37,7 +37,7 @@ def test_a_group_that_goes_away_does_not_end_the_doctor(host, capsys, app_goes_a
 
 
 def test_what_throttles_a_disk_on_htbs_is_named_with_its_command(host, capsys):
-    """What other disks have is no matter of HTBS."""
+    """Throttling of other disks does not concern HTBS."""
     host.put("/sys/fs/cgroup/io.cost.qos", "8:0 enable=1 ctrl=auto\n8:16 enable=0 ctrl=auto\n")
     host.put("/sys/fs/cgroup/app/io.latency", "8:0 target=5000\n8:16 target=0\n")
     host.group("/a b")

@@ -1,4 +1,4 @@
-"""The drop-in sysfs/htbs-reservation.conf writes the reservation of its service, and no other."""
+"""The drop-in sysfs/htbs-reservation.conf sets the reservation of its service, and no other."""
 
 import os
 import shlex
@@ -16,7 +16,7 @@ SYSTEMCTL = """#!/bin/sh
 
 
 def start(host, unit, loaded):
-    """Run what systemd does before the service; its exit code."""
+    """Run what systemd runs before the service; return the exit code."""
     text = DROP_IN.read_text()
     [line] = [each for each in text.splitlines() if each.startswith("ExecStartPre=+")]
     words = shlex.split(line.removeprefix("ExecStartPre=+"))
@@ -41,6 +41,6 @@ def test_the_service_has_it(host, unit):
 
 
 def test_the_root_never_has_it(host):
-    """Nor if systemctl prints no cgroup for the unit."""
+    """Even if systemctl prints no cgroup for the unit."""
     assert start(host, "db.service", "other.service") != 0
     assert host.read("/sys/fs/cgroup/io.htbs") == ""

@@ -1,4 +1,4 @@
-"""What is charged to another group than the one that explain was asked about."""
+"""Requests that are charged to another group than the one that explain was asked about."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from htbsctl.reservation import Line, Reservation
 
 @pytest.fixture
 def stack(host):
-    """md5 on a volume on sdb1, a partition of sdb, and on sda."""
+    """md5 on sda and on a volume on sdb1, a partition of sdb."""
     host.put("/sys/devices/sdb/sdb1/partition", "1\n")
     host.disk("dm-0", "253:0", "none")
     host.disk("md5", "9:5", "none")
@@ -49,7 +49,7 @@ def test_parity_above_a_volume(stack):
 
 
 def test_parity_of_lvm(stack):
-    """The kernel gives its thread no name of an array."""
+    """The kernel does not name its thread after an array."""
     stack.put("/sys/devices/dm-0/dm/name", "vg-own\n")
     command = "dmsetup table --target raid vg-own"
     stack.answers[command] = "0 131072 raid raid5_ls 3 128 region_size 4096 3 253:0 253:1\n"
@@ -61,7 +61,7 @@ def test_parity_of_lvm(stack):
 
 
 def test_buffered_writes(host):
-    """The kernel enables the memory controller together with io, but does not show it."""
+    """The kernel enables the memory controller together with io, but does not show that."""
     host.put("/sys/fs/cgroup/app/cgroup.controllers", "io\n")
     assert charging(host) == []
     host.put("/sys/fs/cgroup/cgroup.controllers", "io\n")

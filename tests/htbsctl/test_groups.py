@@ -18,7 +18,7 @@ TOP = Path("/sys/fs/cgroup")
 
 
 def show(host, unit, path, state="loaded", active="inactive"):
-    """What systemd says of a unit."""
+    """Let systemd report a unit."""
     host.answers[f"systemctl show --property=LoadState,ActiveState,ControlGroup {unit}"] = (
         f"LoadState={state}\nActiveState={active}\nControlGroup={path}\n"
     )
@@ -28,14 +28,14 @@ def show(host, unit, path, state="loaded", active="inactive"):
 
 
 def machine(host, name, unit):
-    """What machinectl says of a virtual machine."""
+    """Let machinectl report a virtual machine."""
     host.answers["machinectl list --no-legend --no-pager"] = f"{name} vm libvirt-qemu - - -\n"
     host.answers[f"machinectl show --property=Unit --value {name}"] = unit
     show(host, unit, f"/machine.slice/{unit}")
 
 
 def container(host, cgroup, name="web", number="db12ef", pid=42):
-    """What podman says of a container; it takes the beginning of its number, too."""
+    """Let podman report a container; it accepts a prefix of its number, too."""
     said = json.dumps([{"Name": name, "Id": number, "State": {"Pid": pid}}])
     for word in (name, number, number[:2]):
         host.answers[f"podman inspect --type container {word}"] = said
@@ -52,7 +52,7 @@ def test_a_path(host, word):
 
 
 def test_a_path_that_leaves_the_hierarchy(host):
-    """As to another one that is mounted beside it."""
+    """For example, to another hierarchy that is mounted beside it."""
     host.put("/sys/fs/other/cgroup.procs")
     for word in ("../other", "..", "app/../../other"):
         with pytest.raises(Failure, match="no such cgroup"):
@@ -71,7 +71,7 @@ def test_a_unit(host):
 
 
 def test_a_unit_that_is_up_without_a_process(host):
-    """As postgresql.service and nfs-server.service, which start others and exit."""
+    """For example postgresql.service and nfs-server.service, which start others and exit."""
     show(host, "db.service", "", active="active")
     with pytest.raises(NotRunning, match="no process: name the unit that does its work") as raised:
         groups.resolve(host, "db.service")
@@ -102,7 +102,7 @@ def test_a_unit_that_systemd_does_not_know(host):
 
 @pytest.mark.parametrize("matches", ["", "one", "one two"])
 def test_a_pattern_is_no_unit(host, matches):
-    """Systemctl answers for all units that match, with a blank line between them."""
+    """Systemctl answers for all matching units, with an empty line between them."""
     for word in ("db@*.service", "db@*"):
         unit = f"{word.removesuffix('.service')}.service"
         show(host, unit, "")
@@ -156,19 +156,19 @@ def test_the_beginning_of_a_number_is_no_name(host):
 
 @pytest.mark.parametrize("name", ["vm1", "qemu-7-vm1"])
 def test_a_machine(host, name):
-    """libvirt's have a number before the name, which is another after each start."""
+    """libvirt's have a number before the name, which changes with each start."""
     machine(host, name, "machine-vm1.scope")
     assert groups.resolve(host, "vm1").unit == "machine-vm1.scope"
 
 
 def domain(host, name, cgroup, pid="77"):
-    """libvirt's note of a domain's QEMU."""
+    """Add libvirt's record of a domain's QEMU."""
     host.put(f"/run/libvirt/qemu/{name}.pid", pid)
     host.put(f"/proc/{pid}/cgroup", f"0::{cgroup}\n")
 
 
 def test_a_domain_whose_machine_has_another_name(host):
-    """A machine's name has no underscore: web_1 is qemu-3-web1, and web1 is not."""
+    """A machine's name has no underscore: web_1 is qemu-3-web1, but web1 is not."""
     machine(host, "qemu-3-web1", "machine-qemu-3.scope")
     domain(host, "web_1", "/machine.slice/machine-qemu-3.scope/libvirt/emulator")
     domain(host, "web1", "/machine.slice/machine-qemu-4.scope/libvirt/emulator", "78")
@@ -191,7 +191,7 @@ def test_a_domain_that_is_off(host):
 
 
 def test_a_domain_that_ended(host):
-    """QEMU was killed, and the note of it is left."""
+    """QEMU was killed, and its record is left."""
     host.put("/run/libvirt/qemu/web_1.pid", "78")
     with pytest.raises(Failure, match="web_1: no such cgroup"):
         groups.resolve(host, "web_1")
@@ -205,7 +205,7 @@ def test_an_ambiguous_name(host):
 
 
 def test_what_runs_comes_before_what_is_stopped(host):
-    """A package's service that is not used beside a container of that name, or the reverse."""
+    """An unused service of a package beside a container of that name, or the reverse."""
     container(host, "/machine.slice/libpod-1.scope")
     show(host, "web.service", "")
     assert groups.resolve(host, "web").unit == "libpod-1.scope"
@@ -232,7 +232,7 @@ def test_which_unit_asks_for_the_controller(host, path, unit):
 
 
 def test_names_that_others_chose(host):
-    """Neither what is no UTF-8 nor what a terminal would act on gets through."""
+    """Invalid UTF-8 and control sequences for terminals are not printed."""
     host.group("/a\x1b[2J")
     host.group("/b\udcff")
     names = [group.short(host) for group in groups.Group.every(host)]
@@ -245,7 +245,7 @@ def test_a_group_that_goes_away_is_skipped(host, app_goes_away):
 
 @pytest.fixture
 def nested(host, monkeypatch):
-    """Have cgroups in each other below app; rm(1) removes what Python is too shallow for."""
+    """Create nested cgroups below app; rm(1) removes them where Python's recursion fails."""
     top = host.path("/sys/fs/cgroup/app")
 
     def make(name, count):
@@ -271,7 +271,7 @@ def test_groups_that_are_deeper_than_the_stack(host, nested):
 
 
 def test_groups_that_are_deeper_than_a_path(host, nested):
-    """The kernel makes them, by relative paths, and takes no name for them."""
+    """The kernel creates them by relative paths, but accepts no path to them."""
     nested("d" * 250, 20)
     host.group("/db")
     names = [group.short(host) for group in groups.Group.every(host)]
@@ -294,7 +294,7 @@ def test_a_limit_of_inotify_is_named(tmp_path, monkeypatch):
 
 
 def test_mounts_with_odd_names(host):
-    """Neither a blank, which the kernel writes as \\040, nor a line separator, as it is."""
+    """A blank, which the kernel writes as \\040, and a line separator, which it does not escape."""
     host.put(
         "/proc/self/mountinfo",
         "9 1 0:9 / /mnt/a\\040b\u2028c rw - fuse x rw\n" + host.read("/proc/self/mountinfo"),

@@ -1,4 +1,4 @@
-"""What is kept is applied to what is there, and to that alone."""
+"""The kept state is applied to what exists, and to nothing else."""
 
 import pytest
 
@@ -58,7 +58,7 @@ def test_a_pattern_does_not_keep_the_others_back(kept):
 
 
 def test_words_that_mean_no_group_do_not_keep_the_others_back(kept):
-    """One that may mean a group later is not said, one that never does is."""
+    """A word that may mean a group later is not reported; one that never can is."""
     kept.answers["podman inspect --type container web"] = '[{"Name": "web"}]'
     bad = "".join(f"reserve {word} sdb bw=4M\n" for word in ("''", "x\0y", "x" * 300, "web"))
     kept.put(str(FILE), f"{bad}reserve app sdb bw=8M\n")
@@ -71,7 +71,7 @@ def test_words_that_mean_no_group_do_not_keep_the_others_back(kept):
 
 
 def test_a_disk_that_goes_away_does_not_keep_the_others_back(kept, monkeypatch):
-    """It was found, and its scheduler cannot be read."""
+    """It was found, but its scheduler cannot be read."""
     kept.put(str(FILE), "reserve app sda bw=4M\nreserve app sdb bw=8M\n")
     found = disks.resolve(kept, "sda")
     kept.path("/sys/block/sda/queue/scheduler").unlink()

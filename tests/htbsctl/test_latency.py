@@ -1,4 +1,4 @@
-"""Latencies from ftrace's histograms: what is new, and what becomes of a map that is full."""
+"""Latencies from ftrace's histograms: counting new requests, and a map that is full."""
 
 import os
 from collections import Counter
@@ -15,7 +15,7 @@ SDB = 8 << 20 | 16
 
 
 def histogram(*buckets, dropped=0):
-    """As the file hist has it; a bucket: group, upper end in ns, how many."""
+    """Return the content of the file hist; a bucket: group, upper end in ns, count."""
     lines = [
         LINE.format(dev=SDB, group=group, low=high - 999, high=high, hits=hits)
         for group, high, hits in buckets
@@ -25,7 +25,7 @@ def histogram(*buckets, dropped=0):
 
 @pytest.fixture
 def latencies(host):
-    """Counted by two histograms."""
+    """Latencies counted by two histograms."""
     host.put(f"{DIRECTORY}/trigger")
     found = Latencies(host)
     for condition in ("lat < 1000", "lat >= 1000"):

@@ -1,4 +1,4 @@
-"""What htbsctl metrics tells of disks: which are on HTBS, and which are to be."""
+"""What htbsctl metrics reports about disks: which are on HTBS, and which should be."""
 
 import re
 
@@ -10,7 +10,7 @@ from htbsctl.store import FILE
 
 
 def told(capsys, metric):
-    """The value of a metric for each disk."""
+    """Return the value of a metric for each disk."""
     text = capsys.readouterr().out
     found = re.findall(rf'(?m)^htbs_{metric}{{device="(\w+)"}} (\d+)$', text)
     return {name: int(value) for name, value in found}
@@ -21,11 +21,11 @@ def told(capsys, metric):
     [
         (None, {"sda": 0, "sdb": 0}),
         ("device sdb\n", {"sda": 0, "sdb": 1}),
-        # Switched to mq-deadline, by whomever.
+        # Somebody switched it to mq-deadline.
         ("device sda nr_requests=128\ndevice sdb\n", {"sda": 1, "sdb": 1}),
         # A reservation does not put a disk on HTBS.
         ("reserve app sda bw=4M\n", {"sda": 0, "sdb": 0}),
-        # A disk that is away has no gauge.
+        # A disk that is absent has no gauge.
         ("device sdz\ndevice sdb\n", {"sda": 0, "sdb": 1}),
     ],
 )
@@ -53,7 +53,7 @@ def test_a_bad_line_is_told(host, capsys):
 
 
 def test_what_is_overdue_is_not_counted_until_it_completes(host, capsys):
-    """It is in missed while it is pending, and not while it is in flight."""
+    """It counts as missed while it is pending, but not while it is in flight."""
     seen = []
     for missed, overdue in ((7, 0), (9, 2), (7, 0), (9, 0)):
         stat = f"8:16 conforming=20 met=11 missed={missed} overdue={overdue}\n"
@@ -66,7 +66,7 @@ def test_what_is_overdue_is_not_counted_until_it_completes(host, capsys):
 
 @pytest.mark.parametrize(("seeks", "promised"), [("1", 1000), ("0", 100)])
 def test_how_many_may_be_late(host, capsys, seeks, promised):
-    """On a device that does not seek more may be, beside writes of others, whatever it claims."""
+    """On a device that does not seek, more may be late beside writes, whatever it claims."""
     host.put("/sys/devices/sdb/queue/iosched/seeks", f"{seeks}\n")
     assert main(["metrics"], host) == Exit.DONE
     assert told(capsys, "device_late_one_in") == {"sdb": promised}

@@ -1,4 +1,4 @@
-"""Sizes, rates and times: what is understood, what is refused, and the way back."""
+"""Sizes, rates and times: which texts are accepted or refused, and how values are printed."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What is kept over reboots."""
+"""The state that is kept over reboots."""
 
 import signal
 
@@ -84,7 +84,7 @@ def test_lines_that_end_as_on_another_system(host):
 
 @pytest.mark.parametrize("end", ["\r", "\n"])
 def test_a_name_with_the_end_of_a_line(host, capsys, end):
-    """The file could not be read any more."""
+    """Otherwise the file could not be read any more."""
     host.group(f"/a{end}b")
     assert main(["reserve", f"/a{end}b", "sdb", "--bw", "4M"], host) == 1
     said = capsys.readouterr().err
@@ -103,7 +103,7 @@ def test_a_failed_change_leaves_the_file(kept):
 
 
 def test_a_signal_comes_after_the_change(kept):
-    """The kernel and the file are both old or both new."""
+    """Both the kernel and the file have the old state, or both have the new one."""
 
     def interrupt(*_):
         raise KeyboardInterrupt

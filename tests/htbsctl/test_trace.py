@@ -1,4 +1,4 @@
-"""What htbsctl trace makes of blktrace's records."""
+"""How htbsctl trace evaluates blktrace's records."""
 
 import argparse
 import struct
@@ -19,7 +19,7 @@ DATABASE, BACKUP = 42, 43
 
 
 def binary(time, kind, sector=0, **more):
-    """A record as the kernel writes it."""
+    """Return a record as the kernel writes it."""
     given = {"cgroup": 0, "category": READ, "magic": MAGIC, "data": b""} | more
     cgroup, data = given["cgroup"], given["data"]
     if cgroup:
@@ -137,7 +137,7 @@ def test_discards_write_nothing():
 
 @pytest.fixture
 def traced(tmp_path, monkeypatch):
-    """A host on which blktrace writes two requests."""
+    """A host on which blktrace records two requests."""
     host = Fake(tmp_path / "root")
     host.put("/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
     host.group("/db")

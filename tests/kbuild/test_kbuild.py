@@ -1,4 +1,4 @@
-"""The build: every flavour without a warning, the style, and kernels it cannot be for."""
+"""The build: every flavour without a warning, the style, and kernels that are not supported."""
 
 import subprocess
 from pathlib import Path
@@ -18,7 +18,7 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_flavour_builds_without_a_warning():
-    """W=1 and sparse, htbs and simdisk; of Debian 13's kernels those that are unpacked."""
+    """W=1 and sparse, htbs and simdisk; for Debian 13 those kernels that are unpacked."""
     done = run("make", "matrix")
     assert done.returncode == 0, done.stdout + done.stderr
     built = {path.parent.name for path in REPO.glob("build/*/htbs.ko")}
@@ -34,12 +34,12 @@ def test_style():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-# Kernels it cannot be built for: one line that says what is missing, and nothing is written.
+# Unsupported kernels: one line says what is missing, and nothing is written.
 
 
 @pytest.fixture
 def headers(tmp_path):
-    """A header package that has all we ask for before its types are read."""
+    """A header package with all that the build checks before it reads the types."""
     real = next((REPO / "build" / "headers" / "usr" / "src").glob("linux-headers-6.12*[0-9]-amd64"))
     (tmp_path / "include" / "config").mkdir(parents=True)
     for name in ("Module.symvers", "include/config/auto.conf"):
@@ -48,7 +48,7 @@ def headers(tmp_path):
 
 
 def refusal(kver: str, headers: Path, *options: str | Path) -> str:
-    """What scripts/private-types says instead of writing a header."""
+    """Return what scripts/private-types prints instead of writing a header."""
     out = headers / "out.h"
     done = run(REPO / "scripts" / "private-types", kver, out, "--headers", headers, *options)
     assert done.returncode == 1
@@ -60,7 +60,7 @@ def refusal(kver: str, headers: Path, *options: str | Path) -> str:
 
 
 def drop(path: Path, word: str) -> None:
-    """Leave out the lines that hold a word."""
+    """Remove the lines that have a word."""
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(line for line in lines if word not in line))
 
@@ -90,12 +90,12 @@ def test_lacks_a_symbol(headers):
 
 
 def test_has_no_types(headers):
-    """No vmlinux beside the headers, none that runs, none in /boot."""
+    """There is no vmlinux beside the headers, no running one, and none in /boot."""
     assert "install or upgrade linux-image-6.12.0-x" in refusal("6.12.0-x", headers)
 
 
 def later(tmp_path: Path, old: str, new: str) -> Path:
-    """The types of the newest kernel, in a file, with a name changed wherever it stands."""
+    """Write the types of the newest kernel to a file, with a name replaced everywhere."""
     btf = read_btf(kernels.newest("7.3").image)
     old, new = (b"\0%s\0" % name.encode() for name in (old, new))
     assert old in btf and len(old) == len(new)
@@ -105,7 +105,7 @@ def later(tmp_path: Path, old: str, new: str) -> Path:
 
 @pytest.fixture
 def newest_headers(headers):
-    """The same of the newest kernel."""
+    """A header package of the newest kernel."""
     [real] = (REPO / "build/debian13/usr/src").glob("linux-headers-7.3*[0-9]-amd64")
     (headers / "Module.symvers").write_text((real / "Module.symvers").read_text())
     return headers
@@ -119,7 +119,7 @@ def newest_headers(headers):
     ("blkg_conf_ctx", "blkg_conf_xxx", "its BTF lacks blkg_conf_ctx"),
 ])  # fmt: skip
 def test_later_kernel(old, new, says, newest_headers, tmp_path):
-    """An interface that HTBS was not written for is named, with the series it was known from."""
+    """An interface unknown to HTBS is named, with the series for which it was known."""
     said = refusal("8.0.0-x", newest_headers, "--image", later(tmp_path, old, new))
     assert says in said
     assert "HTBS knows kernels from 6.1 to 7.3" in said

@@ -1,1 +1,1 @@
-"""All kernels that the README names: built for, booted and tested, as docs/testing.md shows."""
+"""All kernels that the README names: HTBS is built for them and tested, see docs/testing.md."""

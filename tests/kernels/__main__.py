@@ -16,7 +16,7 @@ _DIRECTORY = BUILD / "kernel-tests"
 
 
 def main() -> int:
-    """1 if a kernel has a test that failed."""
+    """Return 1 if a kernel has a failed test."""
     chosen = _chosen()
     bad = 0
     begin = time.monotonic()
@@ -60,7 +60,7 @@ def _line(kernel: Kernel) -> Line:
 
 
 def _build(kernel: Kernel) -> str:
-    """Of all three modules; a warning counts as a failure."""
+    """Build all three modules; a warning counts as a failure."""
     command = ["make", "-j2", f"KVER={kernel.version}", "W=1", "C=2"]
     log = ""
     for directory in ("", "simdisk", "paper"):

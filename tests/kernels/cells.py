@@ -1,4 +1,4 @@
-"""What pytest says of one kernel, as the cells of its line."""
+"""Turn pytest's results for a kernel into the cells of its line."""
 
 import xml.etree.ElementTree as ET
 from collections import Counter
@@ -8,7 +8,7 @@ _COLUMNS = ("functional", "conformance", "faults")
 
 
 def column(test: ET.Element) -> str:
-    """The column that a test belongs to."""
+    """Return the column that a test belongs to."""
     module = test.get("classname", "")
     if module.startswith("tests.faults"):
         return "faults"
@@ -16,7 +16,7 @@ def column(test: ET.Element) -> str:
 
 
 def outcome(test: ET.Element) -> str:
-    """What became of a test."""
+    """Return the outcome of a test."""
     kinds = {child.tag for child in test}
     if kinds & {"failure", "error"}:
         return "failed"
@@ -24,7 +24,7 @@ def outcome(test: ET.Element) -> str:
 
 
 def cells(report: Path) -> dict[str, str]:
-    """For each column how many passed, of how many, and what did not; "-" if there was none."""
+    """Return for each column how many of how many passed, and what did not; "-" if it has none."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in _COLUMNS}
     for test in ET.parse(report).getroot().iter("testcase"):
         counts[column(test)][outcome(test)] += 1
@@ -32,7 +32,7 @@ def cells(report: Path) -> dict[str, str]:
 
 
 def failed(report: Path) -> list[str]:
-    """The names of tests that did not pass."""
+    """Return the names of tests that did not pass."""
     tests = ET.parse(report).getroot().iter("testcase")
     return [f"{t.get('classname')}::{t.get('name')}" for t in tests if outcome(t) == "failed"]
 

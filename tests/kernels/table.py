@@ -1,4 +1,4 @@
-"""The table of kernels in docs/testing.md: a line for each, written by what ran it."""
+"""The table of kernels in docs/testing.md, with a line for each, written after its tests."""
 
 import re
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ _HEAD = (
 
 @dataclass(frozen=True)
 class Line:
-    """One kernel: of which distribution and flavour, its release, and a word for each column."""
+    """A kernel: its distribution, flavour and release, and a word for each column."""
 
     distribution: str
     flavour: str
@@ -36,14 +36,14 @@ class Line:
 
 
 def read(text: str) -> list[Line]:
-    """The lines that a document has."""
+    """Return the lines of a document."""
     _, table, _ = _parts(text)
     rows = [row.strip("| \n").split(" | ") for row in table.splitlines(keepends=True)[2:]]
     return [Line(*row) for row in rows]
 
 
 def update(text: str, new: Iterable[Line]) -> str:
-    """The document with these lines instead of those of the same kernels; in order of age."""
+    """Return the document with new lines for these kernels, in order of age."""
     before, _, after = _parts(text)
     lines = {line.key: line for line in [*read(text), *new]}
     ordered = sorted(lines.values(), key=lambda line: (_age(line), line.flavour))
@@ -51,7 +51,7 @@ def update(text: str, new: Iterable[Line]) -> str:
 
 
 def update_file(path: Path, new: Iterable[Line]) -> None:
-    """The same in a file."""
+    """Do the same in a file."""
     path.write_text(update(path.read_text(), new))
 
 
@@ -62,6 +62,6 @@ def _parts(text: str) -> tuple[str, str, str]:
 
 
 def _age(line: Line) -> tuple[object, ...]:
-    """By series, then by distribution."""
+    """Return a key: the series, then the distribution."""
     series = re.search(r"(\d+)\.(\d+)", line.release)
     return (*map(int, series.groups()), line.distribution)

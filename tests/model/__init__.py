@@ -1,1 +1,1 @@
-"""Admission as the design states it, and what a reservation promises."""
+"""Admission as the design defines it, and the parameters of a reservation."""

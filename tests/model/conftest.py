@@ -1,4 +1,4 @@
-"""The same settings as in tests/unit."""
+"""Load the Hypothesis settings of tests/unit."""
 
 from tests.unit import strategies
 

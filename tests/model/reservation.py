@@ -1,4 +1,4 @@
-"""What a reservation promises."""
+"""The parameters of a reservation."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ COST_MIN = 4096  # the smallest request is charged this much
 
 
 class Params(NamedTuple):
-    """What a reservation promises: rho, sigma, delta; its weight, its cap, operations. 0: none.
+    """A reservation: rho, sigma, delta; its weight, its cap, operations. 0: none.
 
     Bytes or operations count, or both. The burst of operations is `burst` / COST_MIN.
     """

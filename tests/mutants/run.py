@@ -1,7 +1,7 @@
-"""Show that deliberate mistakes are caught: python -m tests.mutants.run [--host] [NAME…].
+"""Show that tests catch deliberate mistakes: python -m tests.mutants.run [--host] [NAME…].
 
-The mistakes are in mutants.toml, each with the test that has to fail. In copies of the tree, one
-for each CPU, the tests have to pass; then each mistake is made by itself, and its test has to fail.
+mutants.toml has the mistakes, each with the test that has to fail. Each CPU has a copy of the tree,
+in which the tests have to pass. Then each mistake is made by itself, and its test has to fail.
 """
 
 import argparse
@@ -22,28 +22,28 @@ from pathlib import Path
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 COPIES = ROOT / "build/mutants"
-# Where a mistake can be.
+# Directories with code in which mistakes are made.
 SOURCES = ("htbs", "include", "sysfs")
-# What scripts/setup makes is not copied.
+# The files that scripts/setup creates are not copied.
 SET_UP = ("venv", "headers", "kernels", "debian13", "linux-source", "debug")
 
 PASSED, FAILED = 0, 1  # pytest's exit codes
-# A test that failed, or a guest that says what is wrong in it; not one that took too long, unless
-# the mistake hangs it.
+# A failed test, or a guest that reports what is wrong in it. A guest that took too long does not
+# count, unless the mistake hangs it.
 _CAUGHT = r"\nFAILED |GuestError: .*: (the script failed|(ended; )?kernel report: )"
 _HUNG = r"GuestError: .*: ended by the time limit"
 _LAST_LINES = 15
 
 
 class MutantError(AssertionError):
-    """A mistake is not caught, or cannot be made any more."""
+    """A mistake is not caught, or can no longer be made."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A mistake: in the body of a function, old becomes new; test fails with it.
+    """A mistake: in the body of a function, old is replaced by new; then test fails.
 
-    hangs: the guest's CPU may loop with interrupts off, where no watchdog of the kernel sees it.
+    hangs: the guest's CPU may loop with interrupts off, where no watchdog of the kernel notices it.
     """
 
     name: str
@@ -56,21 +56,21 @@ class Mutant:
 
     @property
     def symptom(self) -> str:
-        """A regular expression of what pytest says if the mistake is caught."""
+        """A regular expression for pytest's output if the mistake is caught."""
         return f"{_CAUGHT}|{_HUNG}" if self.hangs else _CAUGHT
 
     @property
     def needs_guest(self) -> bool:
-        """Does it take a kernel to see it."""
+        """Return true if the test needs a guest."""
         return self.test.startswith(("tests/vm/", "tests/faults/"))
 
     @property
     def kernels(self) -> tuple[str, ...]:
-        """What pytest has to be told of the kernel: stock ones it boots without being asked."""
+        """Options of pytest to choose a kernel; a stock kernel needs none."""
         return ("--kernels=debug",) if self.test.endswith("[debug]") else ()
 
     def find(self, tree: Path) -> tuple[Path, str]:
-        """The file with the function, and its text with the mistake."""
+        """Return the file with the function, and the file's text with the mistake."""
         files = [path for name in SOURCES for path in sorted((tree / name).rglob("*.[ch]"))]
         texts = {path: path.read_text() for path in files}
         bodies = [(path, *body(text, self.function)) for path, text in texts.items()
@@ -90,14 +90,14 @@ class Mutant:
 
     @contextmanager
     def made(self, tree: Path) -> Iterator[None]:
-        """The tree with the mistake, which is mended afterwards."""
+        """Make the mistake in the tree, and revert it afterwards."""
         with rewritten(*self.find(tree)):
             yield
 
 
 @contextmanager
 def rewritten(path: Path, changed: str) -> Iterator[None]:
-    """A file with another text, which is mended afterwards."""
+    """Replace the text of a file, and restore it afterwards."""
     text = path.read_text()
     path.write_text(changed)
     try:
@@ -107,7 +107,7 @@ def rewritten(path: Path, changed: str) -> Iterator[None]:
 
 
 def body(text: str, function: str) -> tuple[int, int] | None:
-    """Where a function's definition begins and ends, in kernel style; None: it has none here."""
+    """Return begin and end of a function's body, in kernel style, or None if it is not defined."""
     head = rf"^(?!#|\s|/?\*)[^;{{}}]*?\b{function}\)?\([^;{{}}]*\)\n{{\n"
     found = re.search(head, text, re.MULTILINE)
     if not found:
@@ -117,13 +117,13 @@ def body(text: str, function: str) -> tuple[int, int] | None:
 
 @cache
 def mutants() -> list[Mutant]:
-    """All of them, in order."""
+    """Return all mutants, in order."""
     entries = tomllib.loads((HERE / "mutants.toml").read_text())
     return [Mutant(name, **entry) for name, entry in entries.items()]
 
 
 def copy_tree(name: int | str = 0) -> Path:
-    """Bring a copy up to date; what did not change keeps its time, and is not built again."""
+    """Update a copy of the tree. Unchanged files keep their time, so they are not built again."""
     copy = COPIES / str(name)
     listed = ["git", "ls-files", "-z", "-co", "--exclude-standard"]
     names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout
@@ -147,7 +147,7 @@ def copy_tree(name: int | str = 0) -> Path:
 
 
 def run_tests(tree: Path, some: Iterable[Mutant], *options: str) -> subprocess.CompletedProcess:
-    """Run the tests of some mutants, all on the same kernels, in a tree."""
+    """Run the tests of some mutants in a tree; all of them need the same kernels."""
     python = ROOT / "build/venv/bin/python"
     tests = sorted({word for mutant in some for word in (mutant.test, *mutant.kernels)})
     command = [python, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *options, *tests]
@@ -155,13 +155,13 @@ def run_tests(tree: Path, some: Iterable[Mutant], *options: str) -> subprocess.C
 
 
 def by_kernels(some: Iterable[Mutant]) -> list[list[Mutant]]:
-    """Those that one run of pytest can test, together."""
+    """Group the mutants by what one run of pytest can test."""
     ordered = sorted(some, key=lambda mutant: mutant.kernels)
     return [list(group) for _, group in groupby(ordered, key=lambda mutant: mutant.kernels)]
 
 
 def check_sound(tree: Path, some: Iterable[Mutant]) -> None:
-    """Without a mistake the tests pass."""
+    """Check that the tests pass without a mistake."""
     for group in by_kernels(some):
         done = run_tests(tree, group)
         if done.returncode != PASSED:
@@ -169,7 +169,7 @@ def check_sound(tree: Path, some: Iterable[Mutant]) -> None:
 
 
 def check_caught(tree: Path, mutant: Mutant) -> None:
-    """With the mistake the test fails: not for want of a build, nor of a test."""
+    """Check that the test fails with the mistake, and for no other reason, such as the build."""
     with mutant.made(tree):
         done = run_tests(tree, [mutant])
     if done.returncode == PASSED:
@@ -190,7 +190,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def chosen(names: list[str]) -> list[Mutant]:
-    """Those with these names, or all without any; MutantError if there is none of a name."""
+    """Return the mutants of these names, or all. Raises MutantError for an unknown name."""
     of = {mutant.name: mutant for mutant in mutants()}
     for name in names:
         if name not in of:
@@ -199,13 +199,13 @@ def chosen(names: list[str]) -> list[Mutant]:
 
 
 class Report:
-    """Says who caught what, and how many are left."""
+    """Prints which test caught which mistake, and how many mistakes are left."""
 
     def __init__(self, total: int):
         self._total, self._done, self.missed = total, 0, 0
 
     def judge(self, tree: Path, mutant: Mutant) -> None:
-        """Make one mistake in a tree."""
+        """Make a mistake in a tree."""
         try:
             check_caught(tree, mutant)
             verdict = f"{mutant.name}: caught by {mutant.test}"
@@ -224,14 +224,14 @@ class Report:
 
 
 def main() -> int:
-    """Make each mistake and say who caught it."""
+    """Make each mistake and print which test caught it."""
     arguments = _arguments()
     some = [
         mutant for mutant in chosen(arguments.name) if not (arguments.host and mutant.needs_guest)
     ]
     if not some:
         raise MutantError("these need a guest: leave out --host")
-    # Those that take a guest take longest, so each copy has its part of them.
+    # Mutants that need a guest take longest, so they are spread over the copies.
     some.sort(key=lambda mutant: mutant.needs_guest)
     copies = min(len(os.sched_getaffinity(0)), len(some))
     report = Report(len(some))

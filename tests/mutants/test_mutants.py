@@ -10,29 +10,29 @@ from tests.mutants import run
 from tests.unit.host import FLAGS, TOOLS
 
 ALL = run.mutants()
-# Of those that need no guest, the first ones: the kinds that are feared most.
+# The first ones that need no guest; these are the most dangerous kinds.
 MADE = [mutant for mutant in ALL if not mutant.needs_guest][:4]
-# Those in a source file of the core, which tests build by themselves.
+# Mistakes in the core's source files, which tests build by themselves.
 IN_CORE = [mutant for mutant in ALL if "htbs/core" in str(mutant.find(run.ROOT)[0].parent)
            and mutant.find(run.ROOT)[0].suffix == ".c"]
 
 
 @pytest.fixture(scope="module")
 def tree() -> Path:
-    """A copy of this one."""
+    """Return a copy of this tree."""
     return run.copy_tree()
 
 
 @pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
 def test_applies(tree: Path, mutant: run.Mutant) -> None:
-    """A mistake that the code has outgrown is seen at once."""
+    """A mistake that no longer fits the code is found at once."""
     path, mistaken = mutant.find(tree)
     assert mistaken != path.read_text()
 
 
 @pytest.mark.parametrize("mutant", IN_CORE, ids=lambda mutant: mutant.name)
 def test_builds(mutant: run.Mutant, tmp_path: Path) -> None:
-    """A test that builds the core fails if it cannot, and tells nothing of the mistake."""
+    """If the core did not compile, its test would fail for another reason than the mistake."""
     path, mistaken = mutant.find(run.ROOT)
     source = tmp_path / path.name
     source.write_text(mistaken)

@@ -1,7 +1,7 @@
-"""What io.htbs and io.htbs.stat of all cgroups say, as a line of JSON; runs in the guest.
+"""Print io.htbs and io.htbs.stat of all cgroups as a line of JSON; runs in the guest.
 
-{GROUP: {DISK: {key: number}}}: the counters, and the keys of a reservation of its own. It reads the
-kernel's files, not by htbsctl.
+{GROUP: {DISK: {key: number}}}: the counters, and the keys of the group's own reservation. It reads
+the kernel's files without htbsctl.
 """
 
 import json
@@ -11,7 +11,7 @@ _TOP = Path("/sys/fs/cgroup")
 
 
 def _lines(file: Path) -> dict[str, dict[str, int]]:
-    """The keys of each disk in a file; of io.htbs, only what is the group's own."""
+    """Return the keys of each disk in a file; for io.htbs, only those of the group itself."""
     try:
         text = file.read_text()
     except OSError:

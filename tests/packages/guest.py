@@ -18,11 +18,10 @@ from tests.vm.guest import GuestError
 from tests.vm.kernels import BUILD
 
 _HERE = Path(__file__).parent
-# Compilers are slow where instructions are emulated.
+# Compilers are slow if the CPU is emulated.
 _SECONDS = 3600
 _DATA_SIZE = 256 << 20
-# What firmware and GRUB write for a screen.
-# What firmware, GRUB and systemd tell the terminal: colours, positions, a title or a palette.
+# Output of firmware and GRUB for a screen.
 _TERMINAL = re.compile(r"\x1b\[[0-9;=?!]*[A-Za-z]|\x1b\][^\x07]*\x07|\r")
 _ARGUMENTS = (
     "root=/dev/vda rw console=ttyS0 panic=-1 oops=panic mitigations=off tsc=nowatchdog nokaslr"
@@ -39,11 +38,11 @@ def boot(  # noqa: PLR0913
     secure: bool = False,
     key: Path | None = None,
 ) -> str:
-    """Boot a kernel with the disk of a directory, do the steps of guest.sh; what they said.
+    """Boot a kernel with a directory's disk, run steps of guest.sh, and return their output.
 
-    files: what else /run has, such as steps that guest.sh reads from there; arguments: to the
-    kernel; secure: under Secure Boot; key: enrolled there, a certificate in DER. Raises GuestError
-    if it takes an hour, or does not come to its end.
+    files: more files in /run, such as steps that guest.sh reads there; arguments: of the kernel;
+    secure: under Secure Boot; key: a certificate in DER to enrol. Raises GuestError if the guest
+    takes an hour, or does not reach its end.
     """
     _pack(directory / "vdb.tar", steps, files)
     log = directory / f"{'-'.join(steps)}.log"
@@ -68,10 +67,10 @@ def boot(  # noqa: PLR0913
 def up(
     directory: Path, kver: str, *steps: str, files: Mapping[str, bytes], ports: Mapping[int, int]
 ) -> Iterator[None]:
-    """Boot a kernel, do the steps; the last says that the guest is up, and stays.
+    """Boot a kernel and run the steps; the last one reports that the guest is up, and stays.
 
-    ports: those of 127.0.0.1, and which of the guest they lead to; the guest reaches nothing. It is
-    powered off as the context ends. Raises GuestError if it does not come up within an hour.
+    ports: of 127.0.0.1, and the guest's ports they lead to; the guest has no other network. It is
+    powered off when the context ends. Raises GuestError if it is not up within an hour.
     """
     _pack(directory / "vdb.tar", steps, files)
     log = directory / f"{'-'.join(steps)}.log"
@@ -90,7 +89,7 @@ def up(
 
 
 def _machine(directory: Path, log: Path) -> list[str]:
-    """QEMU with the disks of a directory, and a console that is a file."""
+    """Return QEMU's options for the disks of a directory, and a file as the console."""
     if not list(directory.glob("data*.img")):
         data_disks(directory, "data.img")
     words = ["qemu-system-x86_64", "-machine", "q35,smm=on,accel=tcg", "-cpu", "max,la57=off"]
@@ -109,7 +108,7 @@ def _kernel(directory: Path, kver: str, arguments: str) -> list[str]:
 
 @contextmanager
 def _running(words: list[str]) -> Iterator[subprocess.Popen]:
-    """A process that ends with the context, and with us."""
+    """A process that ends with the context, and with this process."""
     process = subprocess.Popen(
         f"exec setpriv --pdeathsig KILL {shlex.join(map(str, words))}",
         shell=True,
@@ -129,7 +128,7 @@ def _said(log: Path) -> str:
 
 
 def _flash(disk: Path) -> list[str]:
-    """A disk that the guest has as /dev/sda, if there is one; no file of the host seeks."""
+    """A disk that is /dev/sda in the guest, if it exists; no file of the host seeks."""
     if not disk.exists():
         return []
     drive = f"file={disk},format=raw,if=none,id=flash,cache=unsafe"
@@ -138,14 +137,14 @@ def _flash(disk: Path) -> list[str]:
 
 
 def data_disks(directory: Path, *names: str) -> None:
-    """Make empty disks; data*.img are, by name, those from /dev/vdc on, flash.img is /dev/sda."""
+    """Create empty disks: data*.img are /dev/vdc and later, by name, flash.img is /dev/sda."""
     for name in names:
         with (directory / name).open("wb") as file:
             file.truncate(_DATA_SIZE)
 
 
 def _pack(path: Path, steps: tuple[str, ...], more: Mapping[str, bytes]) -> None:
-    """What the guest finds in /run, as its second disk."""
+    """Pack the files of /run, which are the guest's second disk."""
     files = {"guest.sh": (_HERE / "guest.sh").read_bytes(), "steps": " ".join(steps).encode()}
     files |= more
     for name in ("htbs-dkms", "htbs-tools"):
@@ -156,6 +155,6 @@ def _pack(path: Path, steps: tuple[str, ...], more: Mapping[str, bytes]) -> None
             info = tarfile.TarInfo(name)
             info.size, info.mtime = len(data), int(time.time())
             tar.addfile(info, BytesIO(data))
-    # A disk has whole sectors.
+    # The size of a disk is a multiple of its sectors.
     with path.open("ab") as file:
         file.truncate(-(-path.stat().st_size // 4096) * 4096)

@@ -1,4 +1,4 @@
-"""What the tests of the guide have in common: its commands, and what a guest said of them."""
+"""What the tests of the guide have in common: its commands, and their output in a guest."""
 
 import json
 import re
@@ -16,7 +16,7 @@ FILES = {f"{script.name}.sh": script.text.encode() for script in GUIDE}
 
 
 def lay_out(release: image.Release, name: str) -> Path:
-    """A directory with a copy of a release's disk, and the disk that HTBS is tried on."""
+    """Return a directory with a copy of a release's disk, and the disk on which HTBS is tried."""
     subprocess.run(["make", "-s", "deb"], cwd=REPO, check=True, stdout=subprocess.DEVNULL)
     made = image.make(release)
     directory = image.BUILD / "packages" / name
@@ -28,20 +28,20 @@ def lay_out(release: image.Release, name: str) -> Path:
 
 
 def kernels(disk: Path) -> list[str]:
-    """The releases of the kernels on a disk, oldest first."""
+    """Return the releases of the kernels on a disk, oldest first."""
     names = [name for name in image.listing(disk, "/boot") if name.startswith("vmlinuz-")]
     found = [name.removeprefix("vmlinuz-") for name in names]
     return sorted(found, key=lambda kver: [int(part) for part in re.findall(r"\d+", kver)])
 
 
 def steps(said: str) -> dict[str, str]:
-    """What each step printed."""
+    """Return the output of each step."""
     parts = re.split(r"(?m)^== ([\w-]+).*\n", said)
     return dict(zip(parts[1::2], parts[2::2], strict=False))
 
 
 def fetch(directory: Path, which: int) -> str:
-    """Take what QEMU boots of a kernel out of the disk; its release."""
+    """Copy the boot files of a kernel from the disk; return the kernel's release."""
     kver = kernels(directory / "disk.img")[which]
     for name, file in (("vmlinuz", "vmlinuz"), ("initrd", "initrd.img")):
         image.dump(directory / "disk.img", f"/boot/{file}-{kver}", directory / f"{name}-{kver}")
@@ -49,7 +49,7 @@ def fetch(directory: Path, which: int) -> str:
 
 
 def kept(text: str) -> bool:
-    """The database has its bandwidth, and none of its requests was late, beside the backup."""
+    """Beside the backup, the database has its bandwidth and no request of it is late."""
     [line] = re.findall(r"(?m)^top: (.*)$", text)
     rows = {row["group"]: row for row in json.loads(line)}
     database = rows["/system.slice/database.service"]
@@ -65,7 +65,7 @@ def kept(text: str) -> bool:
 
 
 def check(script: documents.Script, text: str) -> None:
-    """Each command succeeds; doctor finds something, check refuses, a short measurement may."""
+    """Each command succeeds; doctor finds something, check refuses, a measurement may be short."""
     code = int(text.rstrip().rpartition("rc: ")[2])
     if script.text.startswith(("htbsctl doctor", "htbsctl check")):
         assert code == 3, text

@@ -1,7 +1,7 @@
-"""A disk with Debian, systemd and a kernel, and with the packages of a later kernel to upgrade to.
+"""A disk with Debian, systemd and a kernel, and the packages of a later kernel to upgrade to.
 
-build/packages/RELEASE/ has disk.img, and of each kernel what QEMU boots: vmlinuz-KVER and, of the
-first, initrd-KVER. It is made once; a test works on a copy.
+build/packages/RELEASE/ has disk.img and the boot files of the kernels: vmlinuz-KVER and, for the
+first kernel, initrd-KVER. It is made once; a test works on a copy.
 """
 
 import os
@@ -15,13 +15,13 @@ from pathlib import Path
 from tests.vm.kernels import BUILD, SetupError
 
 _DISK_SIZE = "5G"
-# The service that does the steps, once the system is up.
+# The service that runs the steps once the system is up.
 _UNIT = (
     r"[Unit]\nAfter=local-fs.target dbus.service\n[Service]\nType=exec\nTimeoutStopSec=5\n"
     r"ExecStartPre=/bin/tar -C /run -xf /dev/vdb\nExecStart=/bin/bash /run/guest.sh\n"
 )
-# What the packages depend on, as there is no network; the job; what a Debian without an installer
-# lacks.
+# The dependencies of the packages, because there is no network; the job; and what a Debian without
+# an installer lacks.
 _PACKAGES = (
     *("gcc", "make", "pahole", "python3", "zstd", "dkms", "openssl", "mokutil"),
     *("e2fsprogs", "fio", "prometheus-node-exporter"),
@@ -31,11 +31,11 @@ _PACKAGES = (
 
 @dataclass(frozen=True)
 class Release:
-    """A release of Debian: its name, its first kernel, and the one that it is upgraded to, or "".
+    """A release of Debian: its name, its first kernel, and the kernel to upgrade to, or "".
 
-    The kernels are suffixes of linux-image- and linux-headers-; suite: the second's, if another;
-    sources: a file for apt, or None for the machine's own; packages: that it has besides; variant:
-    what tells its disk from that of the release without them.
+    The kernels are suffixes of linux-image- and linux-headers-; suite: of the second kernel, if it
+    is another one; sources: a file for apt, or None for the machine's own; packages: additional
+    ones; variant: distinguishes its disk from that of the release without them.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Release:
 
     @property
     def directory(self) -> Path:
-        """Where its disk is."""
+        """The directory of its disk."""
         return BUILD / "packages" / "-".join(filter(None, (self.name, self.variant)))
 
 
@@ -68,7 +68,7 @@ RELEASES = (
     Release("bookworm", "amd64", "6.12-amd64"),
     Release("trixie", "amd64", "amd64", BUILD / "apt13/sources.list", "trixie-backports"),
 )
-# A host that Ansible logs in to, for tests/packages/test_ansible.py.
+# A host to which Ansible logs in, for tests/packages/test_ansible.py.
 FLEET = Release(
     "bookworm",
     "amd64",
@@ -79,7 +79,7 @@ FLEET = Release(
 
 
 def make(release: Release) -> Path:
-    """The directory of a release's disk, made now if it is not there."""
+    """Return the directory of a release's disk, which is made if it does not exist."""
     done = release.directory / "disk.img"
     if not done.exists():
         new = release.directory.with_suffix(".new")
@@ -92,18 +92,18 @@ def make(release: Release) -> Path:
 
 
 def dump(disk: Path, name: str, to: Path) -> None:
-    """Copy a file out of a disk."""
+    """Copy a file from a disk."""
     _run(f"debugfs -R {shlex.quote(f'dump {name} {to}')} {disk} 2>&1", f"reading {name}")
 
 
 def listing(disk: Path, directory: str) -> list[str]:
-    """The names in a directory of a disk."""
+    """Return the names in a directory of a disk."""
     said = _run(f"debugfs -R 'ls -p {directory}' {disk} 2>/dev/null", f"reading {directory}")
     return [line.split("/")[5] for line in said.splitlines() if line.startswith("/")]
 
 
 def only_kernel(directory: Path) -> str:
-    """Take what QEMU boots of the kernel of a directory's disk, which has one; its release."""
+    """Copy the boot files of the only kernel on a directory's disk; return its release."""
     disk = directory / "disk.img"
     [kernel] = [name for name in listing(disk, "/boot") if name.startswith("vmlinuz-")]
     kver = kernel.removeprefix("vmlinuz-")
@@ -113,17 +113,16 @@ def only_kernel(directory: Path) -> str:
 
 
 def _unpack(release: Release, new: Path) -> None:
-    """By mmdebstrap as a tar, of which mke2fs makes the disk; fakeroot keeps the owners.
+    """Let mmdebstrap make a tar, and mke2fs a disk from it; fakeroot keeps the owners.
 
-    The second kernel's packages are put into /upgrade, as apt would download them.
+    The packages of the second kernel are put into /upgrade, as apt would download them.
     """
     suite = f"-t {release.suite} " if release.suite else ""
     wanted = f"linux-image-{release.second} linux-headers-{release.second}"
     fetch = "apt-get clean"
     if release.second:
         fetch += f" && apt-get -y {suite}--download-only install {wanted}"
-    # An initramfs with most modules, by zstd -19, takes half an hour where instructions are
-    # emulated.
+    # An initramfs with most modules, compressed by zstd -19, takes half an hour on an emulated CPU.
     quick = (
         'printf "COMPRESS=gzip\\nMODULES=list\\n" >"$1/etc/initramfs-tools/conf.d/guest" && '
         'printf "virtio_pci\\nvirtio_blk\\next4\\n" >"$1/etc/initramfs-tools/modules" && '
@@ -133,7 +132,7 @@ def _unpack(release: Release, new: Path) -> None:
         f"printf '{_UNIT}' >\"$1{units}/htbs-guest.service\" && "
         f'mkdir -p "$1{units}/multi-user.target.wants" && '
         f'ln -s ../htbs-guest.service "$1{units}/multi-user.target.wants/" && '
-        # The console is for what the steps say.
+        # The console is for the output of the steps.
         f'ln -s /dev/null "$1{units}/serial-getty@ttyS0.service"'
     )
     hook = (
@@ -159,7 +158,7 @@ def _unpack(release: Release, new: Path) -> None:
 
 
 def _sources() -> list[str]:
-    """The suites that this machine's apt has of its own release, as lines of sources.list."""
+    """Return the suites of this machine's release in its apt, as lines of sources.list."""
     said = _run(
         "apt-get indextargets --format '$(SITE) $(CODENAME) $(COMPONENT)' 'Created-By: Packages'",
         "asking apt for its sources",

@@ -1,8 +1,8 @@
-"""A machine with Secure Boot: OVMF, shim and GRUB as Debian signs them, with a key enrolled or not.
+"""A machine with Secure Boot: OVMF, shim and GRUB signed by Debian, with or without a key enrolled.
 
-The firmware knows Microsoft's keys. It loads shim, which one of them signed; shim knows Debian's
-key and those of the variable MokList, and hands these to the kernel. `mokutil --import` asks for a
-password at the next boot before it writes MokList; here virt-fw-vars writes it.
+The firmware has Microsoft's keys. It loads shim, which is signed with one of them. shim has
+Debian's key and those of the variable MokList, and passes these to the kernel. `mokutil --import`
+asks for a password at the next boot before it writes MokList; here virt-fw-vars writes it.
 """
 
 import os
@@ -14,12 +14,12 @@ from tests.vm.kernels import BUILD, REPO, SetupError
 _ROOT = BUILD / "secureboot"
 _FIRMWARE = _ROOT / "usr/share/OVMF"
 _ESP_SIZE = "128M"
-# The owner of the enrolled key; any UUID does.
+# The owner of the enrolled key; it may be any UUID.
 _OWNER = "605dab50-e046-4300-abb6-3dd810dd8b23"
 
 
 def arguments(directory: Path, kver: str, command_line: str, key: Path | None) -> list[str]:
-    """What QEMU's machine q35,smm=on needs to boot a kernel under Secure Boot.
+    """Return the options with which QEMU's machine q35,smm=on boots a kernel under Secure Boot.
 
     directory: has vmlinuz-KVER and initrd-KVER, and gets the firmware's variables and the boot
     partition. key: the certificate to enrol, in DER, or None.

@@ -1,6 +1,6 @@
 """The Ansible role on a host: it installs, measures, reserves and releases, and changes no more.
 
-One guest stays up. Its playbook is run from here, by ssh, with other variables each time.
+One guest stays up. Its playbook is run from here by ssh, with other variables each time.
 """
 
 import json
@@ -26,7 +26,7 @@ from tests.vm.kernels import REPO
 pytestmark = [pytest.mark.guest, pytest.mark.packages]
 HERE = Path(__file__).parent
 COUNTERS = "/var/lib/prometheus/node-exporter/htbs.prom"
-# The least there is: an emulated disk may take a third of a second for a request.
+# The smallest rate: an emulated disk may take a third of a second for a request.
 DATABASE = {
     "target": "database.service",
     "device": "/srv/data",
@@ -45,25 +45,25 @@ DISK = {
     "default_latency_us": 20_000_000,
 }
 VARIABLES = {
-    # The guest reaches no archive; all that apt is asked for is there.
+    # The guest reaches no archive; all packages that apt needs are there.
     "htbs_update_cache": False,
     "htbs_node_exporter": True,
     "htbs_disks": [DISK],
     "htbs_reservations": [DATABASE, BACKUP],
 }
-# What is measured of it is not plausible.
+# Its measured capacity is implausible.
 CALIBRATE = {
     "htbs_calibrate": True,
     "htbs_calibrate_seconds": 3,
     "htbs_calibrate_implausible": True,
 }
-# From then on its capacity is given.
+# From here on its capacity is given.
 GIVEN = {"htbs_disks": [DISK | {"capacity_bw": 1 << 20, "capacity_request": 4096}]}
 
 
 @dataclass(frozen=True)
 class State:
-    """What is in force on the host, and what it keeps."""
+    """What is in force on the host, and what is kept there."""
 
     database: str
     backup: str
@@ -74,19 +74,19 @@ class State:
 
 @dataclass(frozen=True)
 class Play:
-    """A run of the playbook: what it printed, by its recap, and the host's state afterwards."""
+    """A run of the playbook: its output, by its recap, and the host's state afterwards."""
 
     text: str
     code: int
     state: State | None
 
     def recap(self, word: str) -> int:
-        """A number of the recap."""
+        """Return a number of the recap."""
         return int(re.findall(rf"\b{word}=(\d+)", self.text)[-1])
 
 
 class Host:
-    """The guest: where ssh finds it, and by which key."""
+    """The guest: the address and the key for ssh."""
 
     def __init__(self, directory: Path, port: int, sockets: str) -> None:
         self.directory, self.port, self.key = directory, port, directory / "key"
@@ -95,7 +95,7 @@ class Host:
         self.sockets = sockets
 
     def run(self, command: str) -> str:
-        """What a command prints there."""
+        """Return the output of a command on the host."""
         words = ["ssh", "-p", str(self.port), "-i", self.key, *self.ssh, "root@127.0.0.1", command]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -130,7 +130,7 @@ class Host:
         return Play(done.stdout, done.returncode, self.state())
 
     def state(self) -> State | None:
-        """None while the packages are not installed."""
+        """Return the host's state; None while the packages are not installed."""
         if self.run("command -v htbsctl || true") == "":
             return None
         slices = "/sys/fs/cgroup/system.slice"
@@ -146,7 +146,7 @@ class Host:
 
 @pytest.fixture(scope="module")
 def plays(tmp_path_factory):
-    """Each run of the playbook, by its name, and at the end what node_exporter serves."""
+    """Each run of the playbook, by its name, and finally the output of node_exporter."""
     subprocess.run(["make", "-s", "deb"], cwd=REPO, check=True, stdout=subprocess.DEVNULL)
     made = image.make(image.FLEET)
     directory = image.BUILD / "packages/fleet-run"
@@ -185,7 +185,7 @@ def plays(tmp_path_factory):
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that nothing listens at."""
+    """Return a port of 127.0.0.1 on which nothing listens."""
     with socket.socket() as each:
         each.bind(("127.0.0.1", 0))
         return each.getsockname()[1]
@@ -221,7 +221,7 @@ def test_the_second_run_changes_nothing(plays):
 def test_check_mode_says_what_would_change(plays):
     play = plays["check changed"]
     assert play.code == 0, play.text
-    # One is another, one is released.
+    # One is replaced, one is released.
     assert play.recap("changed") == 2, play.text
     assert play.state == plays["second"].state
 

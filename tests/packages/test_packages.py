@@ -1,6 +1,6 @@
-"""From the packages to a reservation that is kept, over a kernel upgrade, a reboot, to the removal.
+"""From the packages to a kept reservation, across a kernel upgrade and a reboot, to the removal.
 
-The guide's commands are given as they stand there. DKMS builds the module; the upgraded kernel
+The guide's commands are run as they are written there. DKMS builds the module; the upgraded kernel
 boots under Secure Boot, and rejects the module without DKMS's key.
 """
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.guest, pytest.mark.packages]
 
 @pytest.fixture(scope="module", params=image.RELEASES, ids=lambda release: release.name)
 def said(request):
-    """What the steps said, with the first kernel and, under Secure Boot, with the second."""
+    """The output of the steps, with the first kernel and, under Secure Boot, with the second."""
     directory = lay_out(request.param, f"{request.param.name}-run")
     first = fetch(directory, 0)
     todo = ("prepare", "guide", "installed", "show", "metrics", "refuse", "upgrade")
@@ -55,7 +55,7 @@ def test_node_exporter_shows_the_counters(said):
 
 
 def test_unsupported_kernel_is_refused(said):
-    """One line says why; DKMS itself says that it failed."""
+    """One line gives the reason; DKMS itself reports that it failed."""
     *_, said = said
     assert "htbs: kernel 5.10.0-1-amd64: too old: HTBS needs Linux 6.1" in said["refuse"]
     assert "built" not in said["refuse"].splitlines()

@@ -1,8 +1,8 @@
-"""Each command of docs/recipes.md, as it stands there, in a guest with Debian 12.
+"""Each command of docs/recipes.md, run as it is written there, in a guest with Debian 12.
 
-A section's commands succeed and print what the document shows; its reservations are in force in the
-cgroups and on the disks that it names; and the kernel's counters say that the requests were charged
-to these cgroups.
+The commands of a section succeed and print what the document shows. Its reservations are in force
+in the cgroups and on the disks that it names. The kernel's counters show that the requests were
+charged to these cgroups.
 """
 
 import json
@@ -23,25 +23,25 @@ from tests.vm.kernels import REPO
 pytestmark = [pytest.mark.guest, pytest.mark.packages]
 
 _HERE = Path(__file__).parent
-# /dev/vdc to /dev/vdq, which steps-recipes.sh divides among the sections.
+# /dev/vdc to /dev/vdq, which steps-recipes.sh distributes to the sections.
 _DISKS = [f"data-{letter}.img" for letter in "cdefghijklmnopq"]
 _SERVICES = "/system.slice"
 
 
 class Recipe(NamedTuple):
-    """Of a section, the blocks of shell, and what the document says that each prints."""
+    """The shell blocks of a section, and the output that the document has for each."""
 
     commands: list[str]
     output: list[str]
 
 
 def name_of(section):
-    """As functions of steps-recipes.sh are named."""
+    """Return the name of the section's functions in steps-recipes.sh."""
     return re.sub(r"\W+", "_", section.lower())
 
 
 def recipes():
-    """The sections of the document that have commands."""
+    """Return the sections of the document that have commands."""
     found = {}
     for block in blocks((REPO / "docs/recipes.md").read_text()):
         recipe = found.setdefault(name_of(block.section), Recipe([], []))
@@ -57,14 +57,14 @@ RECIPES = recipes()
 
 
 class Part(NamedTuple):
-    """What a part of a section said, and the counters that it noted, last those at its end."""
+    """The output of a part of a section, and the counters noted in it, lastly those at its end."""
 
     text: str
     counters: list[dict]
 
 
 def parts(text):
-    """The parts of a section: setup, block N, after N, end."""
+    """Return the parts of a section: setup, block N, after N, end."""
     found = re.split(r"(?m)^-- (.+)\n", text)
     return {
         name: Part(said, [json.loads(line) for line in re.findall("(?m)^counters: (.*)$", said)])
@@ -74,7 +74,7 @@ def parts(text):
 
 @pytest.fixture(scope="module")
 def said():
-    """The parts of each section, of one boot of a fresh disk."""
+    """The parts of each section, from one boot with a fresh disk."""
     subprocess.run(["make", "-s", "deb"], cwd=REPO, check=True, stdout=subprocess.DEVNULL)
     directory = image.BUILD / "packages" / "recipes-run"
     shutil.rmtree(directory, ignore_errors=True)
@@ -85,7 +85,7 @@ def said():
 
 
 def run(directory, *steps, arguments=""):
-    """Boot the disk of a directory, and do some steps; the parts of those that are recipes."""
+    """Boot the disk of a directory and run some steps; return the parts of the recipes."""
     kver = image.only_kernel(directory)
     files = {
         f"{name}-{number}.sh": command.encode()
@@ -105,24 +105,24 @@ def run(directory, *steps, arguments=""):
 
 
 def missing(text, shown):
-    """Lines that a document shows and a text lacks; … stands for anything."""
+    """Return lines that a document shows and a text lacks; … stands for anything."""
     lines = [line.strip() for line in text.splitlines()]
     patterns = [re.sub(r"([\[*?])", r"[\1]", line).replace("…", "*") for line in shown.splitlines()]
     return [want for want in patterns if not any(fnmatch(line, want) for line in lines)]
 
 
 def since(part, before, key, disk, group):
-    """By how much a counter rose from the end of one part to that of another."""
+    """Return by how much a counter rose between the ends of two parts."""
     return of(part.counters[-1], group, disk, key) - of(before.counters[-1], group, disk, key)
 
 
 def of(counters, group, disk, key):
-    """A counter; 0 if the group has none."""
+    """Return a counter; 0 if the group has none."""
     return counters.get(group, {}).get(disk, {}).get(key, 0)
 
 
 def reserved(counters, disk):
-    """The groups with a reservation of their own on a disk, and its bw."""
+    """Return the groups with a reservation of their own on a disk, and its bw."""
     return {
         group: own[disk]["bw"]
         for group, own in counters.items()
@@ -145,7 +145,7 @@ def test_commands_print_what_the_document_shows(said, name):
 
 
 def test_database_and_backup(said):
-    """The database has its reservation and is not late, the backup has its cap."""
+    """The database has its reservation and is not late; the backup has its cap."""
     first, last = (said["database_and_backup"][f"after {number}"] for number in (1, 2))
     database, backup = f"{_SERVICES}/database.service", f"{_SERVICES}/backup.service"
     for part in (first, last):
@@ -157,7 +157,7 @@ def test_database_and_backup(said):
 
 
 def test_a_virtual_machine(said):
-    """What the domain reads is charged to its scope, another one after the next start."""
+    """Reads of the domain are charged to its scope, which is another one after the next start."""
     parts = said["virtual_machines_under_libvirt"]
     scopes = []
     for part in (parts["after 1"], parts["after 2"]):
@@ -183,7 +183,7 @@ def test_a_container(said):
 
 
 def test_an_nfs_server(said):
-    """What clients read and write is charged to the root, which has a reservation of its own."""
+    """Reads and writes of clients are charged to the root, which has a reservation of its own."""
     before, after = (said["nfs_server"][f"after {number}"] for number in (1, 2))
     assert "nfs-server.service is active all the same" in before.text
     assert "reserve exits with 3" in before.text
@@ -197,7 +197,7 @@ def test_an_nfs_server(said):
 
 
 def test_nfs_threads_that_are_moved(said):
-    """Reads are charged to their cgroup; a file that is written again and again, to the root."""
+    """Reads are charged to their cgroup; a file that is overwritten is charged to the root."""
     *_, wrote, read, again = said["nfs_server"]["after 2"].counters
     assert of(read, "/nfsd", "vdf", "rbytes") - of(wrote, "/nfsd", "vdf", "rbytes") > 7 << 20
     assert of(read, "/", "vdf", "rbytes") == of(wrote, "/", "vdf", "rbytes")
@@ -209,7 +209,7 @@ def test_nfs_threads_that_are_moved(said):
     [(1, "mail", ("vdg", "vdh")), (2, "scratch", ("vdi", "vdj"))],
 )
 def test_md_and_lvm(said, number, service, disks):
-    """Each member has the reservation, and the service's writes are charged to it there."""
+    """Each member has the reservation, and the writes of the service are charged to it there."""
     part = said["md_and_lvm"][f"after {number}"]
     group = f"{_SERVICES}/{service}.service"
     for disk in disks:
@@ -221,7 +221,7 @@ def test_md_and_lvm(said, number, service, disks):
 
 @pytest.mark.parametrize("disk", ["vdg", "vdh"])
 def test_a_check_of_an_array(said, disk):
-    """As a resync, it is charged to the root."""
+    """Like a resync, it is charged to the root."""
     before, after = (said["md_and_lvm"][f"after {number}"] for number in (1, 2))
     assert since(after, before, "rbytes", disk, "/") > 1 << 20
 

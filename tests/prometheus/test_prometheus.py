@@ -95,7 +95,10 @@ def test_each_metric_and_alert_is_documented(metrics):
 
 
 def test_each_line_of_the_dashboard_names_its_host():
-    """And is of the hosts that are chosen; else those of many would be one, or nameless."""
+    """Each line is for the selected hosts.
+
+    Otherwise lines of several hosts would be one, or nameless.
+    """
     board = json.loads((FILES / "htbs-dashboard.json").read_text())
     for target in (target for panel in board["panels"] for target in panel["targets"]):
         expression = target["expr"]
@@ -120,7 +123,7 @@ def test_promtool_understands_the_dashboard(tmp_path):
 
 
 def _page(address: str) -> str:
-    """A page, once the server is up."""
+    """Return a page, once the server is up."""
     for _ in range(50):
         try:
             with urllib.request.urlopen(address, timeout=10) as page:
