@@ -36,7 +36,7 @@ needs attention. htbsctl COMMAND --help says more; so do htbsctl(8), io.htbs(5) 
 
 
 def parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
-    """Some commands and their arguments; only their modules are read."""
+    """Return the parser of some commands and their arguments. Only their modules are imported."""
     top = argparse.ArgumentParser(
         prog="htbsctl",
         description="Reservations for cgroups on disks, by the I/O scheduler HTBS.",
@@ -56,12 +56,12 @@ def parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
 
 
 def main(words: Sequence[str] | None = None, host: Host | None = None) -> int:
-    """Run a command; its exit code."""
+    """Run a command and return its exit code."""
     words = sys.argv[1:] if words is None else words
     known = words[:1] if words and words[0] in COMMANDS else COMMANDS
     args = parser(known).parse_args(words)
     if sys.stdout:
-        # A cgroup's name may be no UTF-8; stderr shows one in this way by itself.
+        # A cgroup's name may be invalid UTF-8; stderr shows it like this by default.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = args.run(host or Host(), args)
@@ -88,8 +88,8 @@ def _ended(number: int, _: object) -> NoReturn:
 
 
 def entry() -> NoReturn:
-    """Of the archive that is installed."""
-    # What is set up, as ftrace's triggers, is taken down when a terminal is closed, too.
+    """The entry point of the installed archive."""
+    # When a terminal is closed, too, the setup is reverted, such as ftrace's triggers.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _ended)
     sys.exit(main())

@@ -1,7 +1,7 @@
 """Whether a disk can keep a set of reservations: htbs/core/admission.c in exact fractions.
 
-A promise has bw (bytes/s), burst (bytes), latency (ns) and iops (operations/s), 0 for none. c_max
-is the largest request, capacity_request.
+A reservation has bw (bytes/s), burst (bytes), latency (ns) and iops (operations/s), 0 for none.
+c_max is the largest request, capacity_request.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ ADMISSION_SUM = 1 << 62  # a larger excess is reported as this
 
 
 class Params(Protocol):
-    """What a reservation takes of a disk."""
+    """The part of a reservation that takes time of a disk."""
 
     bw: int
     burst: int
@@ -24,9 +24,9 @@ class Params(Protocol):
 
 
 def rate_and_burst(promise: Params, c_max: int) -> tuple[int, int]:
-    """Bytes/s and bytes at once that a reservation takes.
+    """Return the bytes/s and the bytes at once of a reservation.
 
-    Bytes if they count. Else operations, each of which may be c_max bytes.
+    These are its bytes if they count. Otherwise each operation may have c_max bytes.
     """
     if promise.bw:
         return promise.bw, promise.burst
@@ -34,7 +34,7 @@ def rate_and_burst(promise: Params, c_max: int) -> tuple[int, int]:
 
 
 def due(promises: Sequence[Params], t: int, c_max: int) -> Fraction:
-    """Bytes that are due t ns after all reservations began a burst at once."""
+    """Return the bytes that are due t ns after all reservations began with a burst."""
     total = Fraction(0)
     for promise in promises:
         if t >= promise.latency:
@@ -44,23 +44,23 @@ def due(promises: Sequence[Params], t: int, c_max: int) -> Fraction:
 
 
 def requests(promise: Params, size: int) -> int:
-    """Requests of `size` bytes that a reservation has outstanding, by its latency or its burst."""
+    """Return the requests of `size` bytes in flight, by a reservation's latency or its burst."""
     counts = [(promise.bw, promise.burst, size), (promise.iops, promise.burst // COST_MIN, 1)]
     return min(ceil(max(Fraction(rate * promise.latency, SECOND), burst) / unit)
                for rate, burst, unit in counts if rate)
 
 
 def total_rate(promises: Sequence[Params], c_max: int) -> int:
-    """Bytes/s in the long run."""
+    """Return the bytes/s in the long run."""
     return sum(rate_and_burst(promise, c_max)[0] for promise in promises)
 
 
 def shortfall(promises: Sequence[Params], capacity: int,
               c_max: int) -> tuple[int, int, int] | None:
-    """None if all can be honoured; otherwise (bytes/s, bytes, ns): what is missing, and when.
+    """Return None if all can be kept, else (bytes/s, bytes, ns): what is missing, and when.
 
-    The demand changes its slope at the deadlines only, so only these are tested. The result is the
-    largest shortfall, and the earliest of equals.
+    The slope of the demand changes only at deadlines, so only these are tested. The result is the
+    largest shortfall, and the earliest one of several equal ones.
     """
     excess = min(total_rate(promises, c_max), ADMISSION_SUM) - capacity
     if excess > 0:
@@ -74,12 +74,12 @@ def shortfall(promises: Sequence[Params], capacity: int,
 
 
 def left(promises: Sequence[Params], t: int, capacity: int, c_max: int) -> int:
-    """Bytes that could be due by t in addition, rounded down."""
+    """Return the bytes that may be due by t in addition, rounded down."""
     return max(0, floor(Fraction(capacity * t, SECOND) - c_max - due(promises, t, c_max)))
 
 
 def least_capacity(promises: Sequence[Params], c_max: int) -> int:
-    """The smallest capacity, in bytes/s, with which all reservations can be honoured."""
+    """Return the smallest capacity, in bytes/s, with which all reservations can be kept."""
     return max([total_rate(promises, c_max),
                 *(ceil((due(promises, p.latency, c_max) + c_max) * SECOND / p.latency)
                   for p in promises)])

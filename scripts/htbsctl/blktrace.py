@@ -1,7 +1,7 @@
-"""Recording with blktrace, and reading what it wrote.
+"""Record with blktrace, and read its output.
 
 The kernel puts the id of a cgroup into each record if the option blk_cgroup of ftrace is set.
-blkparse reads such records from its version 1.3 on.
+blkparse can read such records since version 1.3.
 """
 
 import heapq
@@ -23,7 +23,7 @@ from htbsctl.tracing import TRACEFS
 
 _OPTION = TRACEFS / "options/blk_cgroup"
 # struct blk_io_trace of linux/blktrace_api.h: magic, sequence, time in ns, sector, bytes, action,
-# pid, device, CPU, error, and how many bytes follow.
+# pid, device, CPU, error, and the number of bytes that follow.
 _RECORD = struct.Struct("<IIQQIIIIIHH")
 _MAGIC, _VERSION = 0x65617400, 7
 _ID = struct.Struct("<Q")
@@ -38,7 +38,7 @@ WRITE, DISCARD = 1 << 17, 1 << 29
 
 
 class Record(NamedTuple):
-    """A record; time in ns, size in bytes; cgroup: its id, or 0 if it has none."""
+    """A record; time in ns, size in bytes; cgroup: its id, or 0 if the record has none."""
 
     time: int
     kind: int
@@ -49,14 +49,14 @@ class Record(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """How long it took, s, and how many events blktrace lost, as its buffers were full."""
+    """The duration, s, and the number of events lost because blktrace's buffers were full."""
 
     seconds: float
     lost: int
 
 
 def record(host: Host, disk: Disk, directory: Path, name: str, seconds: float) -> Recorded:
-    """Have blktrace write DIRECTORY/NAME.blktrace.CPU; ^C ends it early. Raises Failure."""
+    """Let blktrace write DIRECTORY/NAME.blktrace.CPU; ^C ends it early. Raises Failure."""
     if not host.has("blktrace"):
         raise Failure("no blktrace", "apt install blktrace")
     command = ["blktrace", "-d", disk.node, "-D", str(directory), "-o", name, *_BUFFERS]
@@ -70,7 +70,7 @@ def record(host: Host, disk: Disk, directory: Path, name: str, seconds: float) -
 
 
 def read(directory: Path, name: str) -> Iterator[Record]:
-    """The records of all CPUs, by time. Raises Failure if a file is of another format."""
+    """Yield the records of all CPUs, by time. Raises Failure if a file has another format."""
     files = sorted(directory.glob(f"{name}.blktrace.*"))
     return heapq.merge(*(_records(path) for path in files))
 
@@ -94,7 +94,7 @@ def _cgroup(file: BinaryIO, action: int, more: int) -> int:
 
 @contextmanager
 def _with_cgroups(host: Host) -> Iterator[None]:
-    """The option blk_cgroup is set, and then as it was."""
+    """Set the option blk_cgroup, and restore it afterwards."""
     if not host.exists(_OPTION):
         raise Failure(
             f"no {_OPTION}",
@@ -110,9 +110,9 @@ def _with_cgroups(host: Host) -> Iterator[None]:
 
 
 def _run(command: list[str], seconds: float) -> tuple[str, int]:
-    """What blktrace says and its exit code, with the time left on a terminal.
+    """Return blktrace's output and exit code; show the time left on a terminal.
 
-    It is ended by SIGINT: after SIGKILL the kernel goes on to trace the disk.
+    It is ended by SIGINT: after SIGKILL the kernel would continue to trace the disk.
     """
     with subprocess.Popen(
         command,

@@ -1,6 +1,6 @@
-"""The kernel's files of HTBS: what is in force, and changes of it.
+"""HTBS's files in the kernel: what is in force, and changes of it.
 
-A change that is refused leaves what was.
+A change that is refused leaves everything as it was.
 """
 
 import errno
@@ -30,13 +30,13 @@ _LOAD = {
 
 
 def in_force(host: Host, group: Group, disk: Disk) -> Line | None:
-    """A group's line for a disk; None if it has none yet."""
+    """Return a group's line for a disk; None if it has none yet."""
     found = parse(host.read_or(group.directory / "io.htbs"))
     return next((line for line in found if line.number == disk.number), None)
 
 
 def of_group(host: Host, group: Group, disk: Disk) -> Reservation | None:
-    """A group's own reservation on a disk, or None."""
+    """Return a group's own reservation on a disk, or None."""
     line = in_force(host, group, disk)
     return line.reservation if line and not line.origin else None
 
@@ -44,9 +44,9 @@ def of_group(host: Host, group: Group, disk: Disk) -> Reservation | None:
 def expected(
     host: Host, before: Reservation | None, disk: Disk, keys: dict[str, int]
 ) -> Reservation:
-    """What a group will have once keys are written, as the kernel fills in the rest.
+    """Return a group's reservation after keys are written, with what the kernel fills in.
 
-    Raises Failure, with Exit.USAGE, if the kernel refuses that.
+    Raises Failure, with Exit.USAGE, if the kernel would refuse it.
     """
     if not before:
         burst, latency = (
@@ -57,7 +57,7 @@ def expected(
 
 
 def own(host: Host, found: list[Disk]) -> Iterator[tuple[Group, Disk, Reservation]]:
-    """All reservations that groups were given on some disks, by directory."""
+    """Yield all reservations of groups on some disks, by directory."""
     by_number = {disk.number: disk for disk in found}
     for group in Group.every(host):
         for line in parse(host.read_or(group.directory / "io.htbs")):
@@ -66,7 +66,7 @@ def own(host: Host, found: list[Disk]) -> Iterator[tuple[Group, Disk, Reservatio
 
 
 def statistics(host: Host, group: Group) -> dict[str, dict[str, int]]:
-    """The numbers of io.htbs.stat, by the disk's number."""
+    """Return the numbers of io.htbs.stat, by the disk's number."""
     found = {}
     for line in host.read_or(group.directory / "io.htbs.stat").splitlines():
         number, *words = line.split()
@@ -75,7 +75,7 @@ def statistics(host: Host, group: Group) -> dict[str, dict[str, int]]:
 
 
 def write(host: Host, group: Group, disk: Disk, keys: dict[str, int] | None) -> None:
-    """Write keys to io.htbs, or, with None, none. Raises Failure with what the errno asks for."""
+    """Write keys to io.htbs, or none if keys is None. Raises Failure with the errno's remedy."""
     if not host.exists(group.directory):
         raise Failure(f"no cgroup {group.directory}", "it has gone away: start it again")
     what = "none" if keys is None else words(keys)
@@ -83,7 +83,7 @@ def write(host: Host, group: Group, disk: Disk, keys: dict[str, int] | None) -> 
 
 
 def prepare(host: Host, group: Group) -> None:
-    """Have the io controller, and with it io.htbs, in a cgroup. Raises Failure."""
+    """Enable the io controller, and so io.htbs, in a cgroup. Raises Failure."""
     service.account(host, group)
     groups.enable_io(host, group)
     if not host.exists(group.directory / "io.htbs"):
@@ -94,7 +94,7 @@ def prepare(host: Host, group: Group) -> None:
 
 
 def write_all(host: Host, group: Group, wanted: dict[Disk, dict[str, int] | None]) -> None:
-    """Write keys, or none, to each disk; if one refuses, all are as before. Raises Failure."""
+    """Write keys, or none, to each disk; if one refuses, all are restored. Raises Failure."""
     with _all_or_none() as undo:
         for disk, keys in wanted.items():
             before = of_group(host, group, disk)
@@ -103,7 +103,7 @@ def write_all(host: Host, group: Group, wanted: dict[Disk, dict[str, int] | None
 
 
 def switch_all(host: Host, wanted: dict[Disk, dict[str, str]]) -> dict[Disk, str]:
-    """Have disks on HTBS, each with its attributes, or all as before; the schedulers they had.
+    """Put disks on HTBS with their attributes, or restore all; return their old schedulers.
 
     Raises Failure.
     """
@@ -120,10 +120,10 @@ def switch_all(host: Host, wanted: dict[Disk, dict[str, str]]) -> dict[Disk, str
 
 
 def _steps(host: Host, disk: Disk, attributes: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """What to write, in order.
+    """Yield what to write, in order.
 
-    The kernel tests each write against the capacity in force. Where several are tested, only all of
-    them together have to fit, so there is no capacity until it is written as the last of them.
+    The kernel checks each write against the capacity in force. If several values are checked, only
+    all of them together have to fit, so the capacity is removed first and written last.
     """
     wanted = dict(attributes)
     tested = [key for key in disks.TESTED & wanted.keys() if _differs(host, disk, key, wanted[key])]
@@ -147,7 +147,7 @@ def _set(host: Host, disk: Disk, key: str, value: str, undo: Callable[..., None]
 
 
 def leave_all(host: Host, chosen: dict[Disk, str]) -> None:
-    """Give disks other schedulers, or leave all as before. Raises Failure."""
+    """Switch disks to other schedulers, or restore all. Raises Failure."""
     with _all_or_none() as undo:
         for disk, name in chosen.items():
             before = disks.scheduler(host, disk)
@@ -157,7 +157,7 @@ def leave_all(host: Host, chosen: dict[Disk, str]) -> None:
 
 @contextmanager
 def _all_or_none() -> Iterator[Callable[..., None]]:
-    """Take back what was done, last first, if the context fails; what can't be is left."""
+    """If the context fails, undo what was done, last first; what cannot be undone is left."""
     done: list[tuple[Callable[..., None], tuple]] = []
     try:
         yield lambda function, *arguments: done.append((function, arguments))
@@ -169,7 +169,7 @@ def _all_or_none() -> Iterator[Callable[..., None]]:
 
 
 def _remedies(key: str) -> dict[int, str]:
-    """What to do about an errno of an attribute."""
+    """Return what to do about an errno of an attribute."""
     return {
         errno.EINVAL: f"{key} is out of its range, see htbs(4)",
         errno.ENOSPC: "the reservations in force, or the default one, do not fit: htbsctl check, or"

@@ -1,8 +1,8 @@
-"""Arrival curves: the smallest that cover what a group did.
+"""Arrival curves: the smallest ones that cover the requests of a group.
 
-Requests of c_i bytes at t_i keep to a curve of rho bytes/s and sigma bytes if in no time t more
-than sigma + rho * t arrive. For a rho, the smallest sigma is the most that a bucket ever holds
-which is filled by the requests and drained at rho (the paper of pClock, and network calculus).
+Requests of c_i bytes at t_i conform to a curve of rho bytes/s and sigma bytes if no more than sigma
++ rho * t bytes arrive in any time t. For a given rho, the smallest sigma is the maximum level of a
+bucket that the requests fill and that drains at rho (the paper of pClock, and network calculus).
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _STEPS = 24
 
 
 class Arrival(NamedTuple):
-    """A request: when it came, ns, and what it is charged, bytes."""
+    """A request: its arrival, ns, and the bytes that it is charged."""
 
     time: int
     cost: int
@@ -27,7 +27,7 @@ class Curve(NamedTuple):
 
 
 def burst(arrivals: Sequence[Arrival], bw: int) -> int:
-    """The smallest burst with which all arrivals conform to a bandwidth; rounded up."""
+    """Return the smallest burst with which all arrivals conform to bw, rounded up."""
     held = most = 0.0
     last = arrivals[0].time
     for arrival in arrivals:
@@ -38,15 +38,15 @@ def burst(arrivals: Sequence[Arrival], bw: int) -> int:
 
 
 def mean(arrivals: Sequence[Arrival]) -> float:
-    """Bytes/s from the first to the last arrival, which is not counted."""
+    """Return the bytes/s from the first to the last arrival, without the bytes of the last one."""
     took = arrivals[-1].time - arrivals[0].time
     return sum(each.cost for each in arrivals[:-1]) * _SECOND / took if took else 0.0
 
 
 def trade_off(arrivals: Sequence[Arrival]) -> list[Curve]:
-    """Curves from the mean bandwidth up to that with which a burst is one request.
+    """Return curves from the mean bandwidth up to that with which a burst is one request.
 
-    The more bandwidth the smaller the burst; the steps are of the same factor.
+    The more bandwidth, the smaller is the burst; the ratio of two steps is constant.
     """
     low = max(1.0, mean(arrivals))
     largest = max(each.cost for each in arrivals)
@@ -58,8 +58,9 @@ def trade_off(arrivals: Sequence[Arrival]) -> list[Curve]:
 
 
 def knee(curves: Sequence[Curve]) -> Curve:
-    """Where a little more bandwidth stops saving much burst: the least product of the two.
+    """Return the curve with the smallest product of bandwidth and burst.
 
-    By it, twice the bandwidth has to halve the burst at least to be worth it.
+    Beyond it a little more bandwidth saves little burst: twice the bandwidth is worth it only if it
+    at least halves the burst.
     """
     return min(curves, key=lambda curve: (curve.bw * curve.burst, curve.bw))

@@ -10,8 +10,8 @@ from pathlib import Path
 from htbsctl.failure import Exit, Failure
 from htbsctl.host import Host
 
-#: Attributes of a device's queue that are set and kept, in this order: what groups without a
-#: reservation share counts against the capacity.
+#: Attributes of a device's queue that are set and kept, in this order: the reservation that groups
+#: without one share counts against the capacity.
 ATTRIBUTES = {
     key: f"iosched/{key}"
     for key in (
@@ -26,15 +26,15 @@ ATTRIBUTES = {
     )
 } | {"nr_requests": "nr_requests"}
 
-#: Of these, those that the kernel refuses if they do not fit the capacity; capacity_bw is the last.
+#: The attributes that the kernel refuses if they exceed the capacity; capacity_bw comes last.
 TESTED = {"default_bw", "default_burst", "default_latency_us", "capacity_request", "capacity_bw"}
 
 _SYSFS = Path("/sys/block")
 _CLASS = Path("/sys/class/block")
 _LINKS = Path("/dev/disk")
-# What names a disk best when its letter changes, first to last.
+# Prefixes of the stable names of a disk, best first.
 _STABLE = ("by-id", "by-path")
-# Links that name a partition, or what is on the disk, which may be moved to another.
+# Links that name a partition, or the content of a disk, which may be moved to another one.
 _OTHER = re.compile("-part|^lvm-pv-uuid-")
 _NO_REMEDY = "name a disk as lsblk does, a file below /dev, or a mount point"
 
@@ -48,12 +48,12 @@ class Disk:
 
     @property
     def queue(self) -> Path:
-        """The directory of its queue's attributes."""
+        """The directory of the attributes of its queue."""
         return _SYSFS / self.name / "queue"
 
     @property
     def node(self) -> str:
-        """Its file: / in a name is ! in /sys."""
+        """Its device file: / in a name is ! in /sys."""
         return f"/dev/{self.name.replace('!', '/')}"
 
     @property
@@ -68,16 +68,16 @@ class Disk:
 
 
 def every(host: Host) -> list[Disk]:
-    """All disks that have a request queue, by name."""
+    """Return all disks that have a request queue, by name."""
     names = sorted(path.name for path in host.path(_SYSFS).glob("*"))
     found = [disk for name in names if (disk := _disk(host, name))]
     return [disk for disk in found if schedulers(host, disk) and number(host, disk.size)]
 
 
 def resolve(host: Host, word: str) -> list[Disk]:
-    """The disks that a word means: one, or those below a volume or file system.
+    """Return the disks that a word means: one, or those below a volume or file system.
 
-    Raises Failure if there are none; with Exit.USAGE if it never means any.
+    Raises Failure if there are none; with Exit.USAGE if the word can never mean any.
     """
     if not word or "\0" in word:
         raise Failure(f"{word!r} is no device", _NO_REMEDY, Exit.USAGE)
@@ -105,7 +105,7 @@ def resolve(host: Host, word: str) -> list[Disk]:
 
 
 def above(host: Host, disk: Disk) -> set[str]:
-    """The names of all volumes and arrays that stand on a disk, or on a partition of it."""
+    """Return the names of all volumes and arrays on a disk, or on a partition of it."""
     found, left = set(), [disk.name]
     while left:
         directory = host.path(_CLASS / left.pop()).resolve()
@@ -116,7 +116,7 @@ def above(host: Host, disk: Disk) -> set[str]:
 
 
 def one(host: Host, word: str) -> Disk:
-    """The disk that a word means. Raises Failure if it means none or several."""
+    """Return the disk that a word means. Raises Failure if it means none or several."""
     found = resolve(host, word)
     if len(found) > 1:
         names = ", ".join(disk.name for disk in found)
@@ -125,7 +125,7 @@ def one(host: Host, word: str) -> Disk:
 
 
 def stable(host: Host, disk: Disk) -> str:
-    """The name of a disk that outlives a reboot: a link below /dev/disk, else its own."""
+    """Return a name of a disk that survives a reboot: a link below /dev/disk, else its own."""
     for directory in _STABLE:
         links = host.path(_LINKS / directory)
         names = [
@@ -139,32 +139,32 @@ def stable(host: Host, disk: Disk) -> str:
 
 
 def schedulers(host: Host, disk: Disk) -> list[str]:
-    """The schedulers that a disk may have; empty if it has no request queue."""
+    """Return the schedulers that a disk can have; empty if it has no request queue."""
     words = host.read_or(disk.queue / "scheduler").split()
-    # Queues of bios show none, without brackets, and take no other.
+    # Queues with only bios show none, without brackets, and accept no other.
     return [] if words == ["none"] else [word.strip("[]") for word in words]
 
 
 def scheduler(host: Host, disk: Disk) -> str:
-    """The scheduler that a disk has."""
+    """Return the scheduler of a disk."""
     words = host.read(disk.queue / "scheduler").split()
     return next((word.strip("[]") for word in words if word.startswith("[")), "none")
 
 
 def number(host: Host, path: Path) -> int:
-    """A number in a file."""
+    """Return a number in a file."""
     return int(host.read(path).split()[0])
 
 
 def seeks(host: Host, disk: Disk) -> bool:
-    """Whether HTBS takes a disk for one that seeks; on another scheduler, what the disk claims."""
+    """Return true if HTBS takes a disk to seek; on another scheduler, if the disk claims to."""
     on_htbs = scheduler(host, disk) == "htbs"
     file = disk.iosched / "seeks" if on_htbs else disk.queue / "rotational"
     return number(host, file) == 1
 
 
 def _rank(name: str) -> tuple[bool, str]:
-    """A name with the disk's model reads better than its wwn."""
+    """A name with the disk's model is easier to read than its wwn."""
     return name.startswith(("wwn-", "nvme-eui", "nvme-uuid")), name
 
 
@@ -178,7 +178,7 @@ def _of_number(host: Host, found: str) -> str:
 
 
 def _of_path(host: Host, path: str, word: str) -> list[str]:
-    """The block device that a file is, or those that it lies on."""
+    """Return the block device that a file is, or those that it is on."""
     try:
         status = host.path(path).stat()
     except OSError as error:
@@ -196,13 +196,13 @@ def _of_path(host: Host, path: str, word: str) -> list[str]:
 
 
 def _of_mount(host: Host, path: str, word: str) -> list[str]:
-    """The block devices of a file system with a device number of its own, as btrfs has."""
+    """Return the block devices of a file system with a device number of its own, such as btrfs."""
     inside = [
         mount
         for mount in host.mounts()
         if path == mount.point or path.startswith(mount.point.rstrip("/") + "/")
     ]
-    # Of those with the same path the last one covers the others.
+    # Of several mounts at the same path, the last one covers the others.
     best = max(enumerate(inside), key=lambda each: (len(each[1].point), each[0]))[1]
     if not best.source.startswith("/dev/"):
         raise Failure(f"{word} is on {best.kind}, which has no disk", _NO_REMEDY)
@@ -215,7 +215,7 @@ def _of_mount(host: Host, path: str, word: str) -> list[str]:
 
 
 def _nvme_paths(host: Host, block: str) -> list[str]:
-    """The paths of an NVMe disk with several, or the path itself."""
+    """Return the paths of an NVMe disk with several, or the only path itself."""
     if re.fullmatch(r"nvme\d+c\d+n\d+", block):
         return [block]
     found = re.fullmatch(r"nvme(\d+)n(\d+)", block)
@@ -224,12 +224,12 @@ def _nvme_paths(host: Host, block: str) -> list[str]:
 
 
 def _below(host: Host, block: str) -> list[Disk]:
-    """The disks below a block device; itself, if it stands on no other or has a scheduler."""
+    """Return the disks below a block device, or itself if it is a disk or has a scheduler."""
     path = host.path(_CLASS / block).resolve()
     if (path / "partition").exists():
         return _below(host, path.parent.name)
     disk = _disk(host, path.name)
-    # Request-based multipath is scheduled; the schedulers of its paths see none of its requests.
+    # Request-based multipath has a scheduler; the schedulers of its paths see no request.
     scheduled = disk and schedulers(host, disk)
     under = [] if scheduled else sorted(each.name for each in path.glob("slaves/*"))
     if under:

@@ -1,4 +1,4 @@
-"""Errors that a person reads: what failed, and what to do about it."""
+"""Errors for a person: what failed, and what to do about it."""
 
 from enum import IntEnum
 
@@ -7,18 +7,18 @@ class Exit(IntEnum):
     """The exit codes of htbsctl."""
 
     DONE = 0
-    #: It failed; nothing was changed but what was said.
+    #: It failed; nothing was changed except for what was printed.
     FAILED = 1
     #: The command line is wrong; nothing was tried.
     USAGE = 2
-    #: It ran, and found what needs attention: a reservation that cannot be kept, a trap.
+    #: It ran, and found something that needs attention: a reservation that cannot be kept, a trap.
     FOUND = 3
 
 
 class Failure(Exception):
     """One line for a person: what failed, and the next step.
 
-    Words that could not be understood exit with Exit.USAGE, as `code` says.
+    If words could not be understood, `code` is Exit.USAGE.
     """
 
     def __init__(self, what: str, remedy: str = "", code: Exit = Exit.FAILED) -> None:

@@ -13,14 +13,14 @@ from htbsctl.failure import Exit, Failure
 from htbsctl.host import Host, printable
 
 _UNIT = re.compile(r"[^/]+\.(service|slice|scope|socket|mount|swap)")
-# systemctl takes it for a pattern, and answers for each unit that matches, or with nothing.
+# systemctl takes such a word for a pattern, and answers for each matching unit, or not at all.
 _PATTERN = re.compile(r"[*?[]")
-# A user's systemd, below which are the units of the user.
+# A user's systemd; the user's units are below it.
 _USER = re.compile(r"user@\d+\.service")
 _ENGINES = ("podman", "docker")
-# Where libvirt keeps the number of each domain's QEMU.
+# Where libvirt keeps the process number of each domain's QEMU.
 _DOMAINS = Path("/run/libvirt/qemu")
-# And what each domain is, running or not.
+# Where libvirt keeps the definition of each domain, running or not.
 _DEFINED = Path("/etc/libvirt/qemu")
 _V1 = (
     "boot with systemd.unified_cgroup_hierarchy=1; io.htbs exists in cgroup v2 only",
@@ -30,16 +30,16 @@ _V1 = (
 
 @dataclass(frozen=True, order=True)
 class Group:
-    """A cgroup: its directory, and the unit of systemd that it is of, if any."""
+    """A cgroup: its directory, and the unit of systemd that it belongs to, if any."""
 
     directory: Path
     unit: str = ""
 
     @staticmethod
     def every(host: Host, file: str = "io.htbs") -> Iterator["Group"]:
-        """All cgroups with a file, the root first; one that goes away meanwhile is skipped.
+        """Yield all cgroups that have a file, the root first; skip those that disappear.
 
-        So is one that is so deep that its path is longer than the kernel takes.
+        A cgroup whose path is longer than the kernel accepts is skipped, too.
         """
         left = [str(host.path(hierarchy(host)))]
         while left:
@@ -54,7 +54,7 @@ class Group:
             left += [each.path for each in found if each.is_dir(follow_symlinks=False)]
 
     def inode(self, host: Host) -> int:
-        """By which tracepoints name it; 0 if it is gone, as no group has it."""
+        """The number by which tracepoints name it; 0, which no group has, if it is gone."""
         try:
             return host.path(self.directory).stat().st_ino
         except OSError:
@@ -66,10 +66,10 @@ class Group:
         return printable(f"/{path}")
 
     def managed(self, host: Host) -> str:
-        """The unit of systemd that it is, or is below of; system.slice if it is outside all.
+        """The unit of systemd that it is or is below of; system.slice if it is outside of all.
 
-        The io controller is enabled from the root down to that unit as long as the unit asks for
-        it. system.slice asks for it at the root.
+        The io controller is enabled from the root down to that unit while the unit requests it.
+        system.slice requests it at the root.
         """
         parts = self.directory.relative_to(hierarchy(host)).parts
         found = "system.slice"
@@ -77,7 +77,8 @@ class Group:
             if not _UNIT.fullmatch(part):
                 break
             found = part
-            # What is below a service or a scope is of another systemd: a user's, a container's.
+            # Cgroups below a service or a scope belong to another systemd: of a user or a
+            # container.
             if not part.endswith(".slice"):
                 break
         return found
@@ -85,7 +86,7 @@ class Group:
 
 @lru_cache(maxsize=1)
 def hierarchy(host: Host) -> Path:
-    """Where cgroup v2 is mounted, with the io controller. Raises Failure if there is none."""
+    """Return where cgroup v2 is mounted, with the io controller. Raises Failure if it is not."""
     mounts = list(host.mounts())
     found = [mount.point for mount in mounts if mount.kind == "cgroup2"]
     v1 = any(mount.kind == "cgroup" and "blkio" in mount.options.split(",") for mount in mounts)
@@ -96,9 +97,9 @@ def hierarchy(host: Host) -> Path:
 
 
 def resolve(host: Host, word: str) -> Group:
-    """The cgroup that a word means.
+    """Return the cgroup that a word means.
 
-    Raises Failure if it means none, or several; with Exit.USAGE if it never means any.
+    Raises Failure if it means none, or several; with Exit.USAGE if it can never mean any.
     """
     if not word or "\0" in word:
         raise Failure(
@@ -125,9 +126,9 @@ def resolve(host: Host, word: str) -> Group:
 
 
 def enable_io(host: Host, group: Group) -> list[Path]:
-    """Have the io controller on the way to a cgroup; the files that were written.
+    """Enable the io controller down to a cgroup; return the files that were written.
 
-    systemd keeps it for its units if IOAccounting= is set, see htbsctl.units.
+    systemd keeps it enabled for its units if IOAccounting= is set, see htbsctl.service.
     """
     top, written = hierarchy(host), []
     parents = group.directory.parents
@@ -171,14 +172,14 @@ def _of_unit(host: Host, unit: str) -> Group:
 
 
 class Stopped(Failure):
-    """What a word means does not run now."""
+    """The thing that a word means is not running."""
 
 
 class NotRunning(Stopped):
-    """A unit that systemd knows, but which has no process now.
+    """A unit that systemd knows, but which has no process at present.
 
-    active: it is up without one, as it has started others and exited: Debian's postgresql.service
-    has started units, nfs-server.service threads of the kernel.
+    active: it is up without a process, because it has started others and exited: Debian's
+    postgresql.service has started units, nfs-server.service threads of the kernel.
     """
 
     def __init__(self, unit: str, active: bool) -> None:
@@ -190,9 +191,9 @@ class NotRunning(Stopped):
 
 
 def _named(host: Host, word: str) -> list[Group]:
-    """A service, a container or a virtual machine of that name.
+    """Return the service, container or virtual machine of that name.
 
-    Raises Stopped if there is one, and none of them runs.
+    Raises Stopped if there are some, but none of them is running.
     """
     found, stopped = [], []
     for find in (_service, _machine, *(partial(_container, engine) for engine in _ENGINES)):
@@ -228,7 +229,7 @@ def _container(engine: str, host: Host, word: str) -> Iterator[Group]:
         return
     try:
         found = json.loads(said)[0]
-        # An engine takes the beginning of a number for a name.
+        # An engine accepts a prefix of a number as a name.
         named = word in (found.get("Name", "").lstrip("/"), found.get("Id"))
         pid = found["State"]["Pid"] if named else 0
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -240,7 +241,7 @@ def _container(engine: str, host: Host, word: str) -> Iterator[Group]:
 
 
 def _machines(host: Host, word: str) -> list[str]:
-    """Machines of that name; libvirt's are registered as qemu-NUMBER-NAME."""
+    """Return the machines of that name; libvirt registers them as qemu-NUMBER-NAME."""
     said = host.ask("machinectl", "list", "--no-legend", "--no-pager") or ""
     names = [line.split()[0] for line in said.splitlines() if line.split()]
     pattern = re.compile(rf"(?:[a-z]+-\d+-)?{re.escape(word)}")
@@ -248,9 +249,10 @@ def _machines(host: Host, word: str) -> list[str]:
 
 
 def _domain(host: Host, word: str) -> Group | None:
-    """libvirt's domain of that name, by its QEMU: its machine may have another name.
+    """Return the group of libvirt's domain of that name, found by its QEMU.
 
-    A machine's name has no _, as in web_1, and ends after 64 characters.
+    Its machine may have another name: a machine's name has no _, as in web_1, and at most 64
+    characters.
     """
     pid = host.read_or(_DOMAINS / f"{word}.pid").strip()
     if not pid or not host.exists(f"/proc/{pid}/cgroup"):
@@ -261,7 +263,7 @@ def _domain(host: Host, word: str) -> Group | None:
 
 
 def _of_process(host: Host, pid: int, word: str) -> Group:
-    """A container's cgroup: the one that its engine or systemd made, not one within it."""
+    """Return a container's cgroup: that made by its engine or systemd, not one inside of it."""
     if not pid:
         raise Stopped(f"container {word} is not running", f"start {word}")
     line = host.read(f"/proc/{pid}/cgroup").strip().split("::", 1)[1]

@@ -1,4 +1,4 @@
-"""The host as htbsctl sees it: its files and its programs."""
+"""The host's files and programs, as htbsctl uses them."""
 
 import errno
 import os
@@ -12,14 +12,14 @@ from typing import NamedTuple
 from htbsctl.failure import Failure
 
 _ROOT_NEEDED = "run it as root"
-# Seconds for a program that htbsctl asks.
+# Seconds that a program has to answer.
 _PATIENCE = 10
-#: Seconds for one that starts a service: systemd runs its generators first.
+#: Seconds for a program that starts a service: systemd runs its generators first.
 PATIENCE_START = 90
 
 
 class Mount(NamedTuple):
-    """A line of /proc/self/mountinfo; options are the file system's own."""
+    """A line of /proc/self/mountinfo; options are those of the file system."""
 
     point: str
     kind: str
@@ -28,7 +28,7 @@ class Mount(NamedTuple):
 
 
 def printable(text: str) -> str:
-    """A name that others chose, without what a terminal would act on."""
+    """Return a name without control sequences for terminals."""
     text = text.encode(errors="surrogateescape").decode(errors="backslashreplace")
     return "".join(each if each.isprintable() else f"\\x{ord(each):02x}" for each in text)
 
@@ -36,7 +36,8 @@ def printable(text: str) -> str:
 def put(path: Path, text: str, how: int) -> None:
     """Write a line. Raises OSError.
 
-    how: O_TRUNC, or O_APPEND: the mode "a" of open() seeks to the end, which ftrace's files refuse.
+    how: O_TRUNC or O_APPEND. The mode "a" of open() would seek to the end, which ftrace's files
+    refuse.
     """
     handle = os.open(path, os.O_WRONLY | how)
     try:
@@ -46,23 +47,23 @@ def put(path: Path, text: str, how: int) -> None:
 
 
 class Host:
-    """A tree of files, / but in tests, and the programs of the machine."""
+    """A tree of files, which is / except in tests, and the programs of the machine."""
 
     def __init__(self, root: Path = Path("/")) -> None:
         self.root = root
 
     def path(self, name: str | Path) -> Path:
-        """Where the file with an absolute name is."""
+        """Return the path of the file with an absolute name."""
         return self.root / str(name).lstrip("/")
 
     def name(self, path: Path) -> str:
-        """The inverse of path()."""
+        """Return the name of a path, the inverse of path()."""
         return "/" + str(path.relative_to(self.root))
 
     def real(self, name: str | Path) -> str:
-        """The absolute name of a file without links, from the current directory if relative.
+        """Return the absolute name of a file without links; relative to the current directory.
 
-        Raises Failure if that is needed, and was deleted.
+        Raises Failure if the current directory is needed, and was deleted.
         """
         try:
             absolute = Path(name) if Path(name).is_absolute() else Path.cwd() / name
@@ -74,18 +75,18 @@ class Host:
         return "/" + os.path.relpath(found, root) if found.startswith(root) else str(absolute)
 
     def exists(self, name: str | Path) -> bool:
-        """Whether there is such a file; no, if it is not for us to see."""
+        """Return true if a file exists; false if it cannot be seen without more rights."""
         return os.path.exists(self.path(name))  # noqa: PTH110 - Path's raises
 
     def read(self, name: str | Path) -> str:
-        """The text of a file. Raises Failure, which names it and the errno."""
+        """Return the text of a file. Raises Failure, which names the file and the errno."""
         try:
             return self.path(name).read_text(errors="replace")
         except OSError as error:
             raise self.failure("read", name, error) from None
 
     def read_or(self, name: str | Path, default: str = "") -> str:
-        """The text of a file, or a default if it is not there or not for us."""
+        """Return the text of a file, or a default if it does not exist or cannot be read."""
         try:
             return self.path(name).read_text(errors="replace")
         except OSError:
@@ -94,14 +95,14 @@ class Host:
     def write(
         self, name: str | Path, text: str, remedies: Mapping[int, str] | None = None
     ) -> None:
-        """Write to a file of the kernel by one write(2).
+        """Write to a file of the kernel with a single write(2).
 
-        remedies: what to do about an errno. Raises Failure, which names file and errno.
+        remedies: what to do about an errno. Raises Failure, which names the file and the errno.
         """
         self._put(name, text, os.O_TRUNC, remedies)
 
     def append(self, name: str | Path, text: str) -> None:
-        """The same for files of which O_TRUNC removes what is there, as ftrace's."""
+        """Append to a file whose content O_TRUNC would remove, such as ftrace's."""
         self._put(name, text, os.O_APPEND, None)
 
     def _put(
@@ -120,7 +121,7 @@ class Host:
         text: str = "",
         remedies: Mapping[int, str] | None = None,
     ) -> Failure:
-        """What an errno means for a person."""
+        """Return a failure that explains an errno to a person."""
         number = error.errno or 0
         words = f"cannot {verb} {f'{text!r} to ' if text else ''}{name}"
         code = errno.errorcode.get(number, str(number))
@@ -128,11 +129,11 @@ class Host:
         return Failure(f"{words}: {code}", (remedies or {}).get(number, default))
 
     def has(self, program: str) -> bool:
-        """Whether a program is installed."""
+        """Return true if a program is installed."""
         return shutil.which(program) is not None
 
     def ask(self, *command: str, patience: float = _PATIENCE) -> str | None:
-        """What a program prints, without the last newline, or None if it fails or is not there."""
+        """Return a program's output without the last newline, or None if it fails or is missing."""
         try:
             done = self.run(command, patience)
         except FileNotFoundError:
@@ -140,7 +141,7 @@ class Host:
         return None if done.returncode else done.stdout.rstrip("\n")
 
     def do(self, *command: str, remedy: str = "") -> str:
-        """The same, but raises Failure with what the program said."""
+        """Return a program's output. Raises Failure with its error message."""
         try:
             done = self.run(command)
         except FileNotFoundError:
@@ -170,7 +171,7 @@ class Host:
             raise Failure(what, "try again") from None
 
     def mounts(self) -> Iterator[Mount]:
-        """What is mounted, in the order of /proc/self/mountinfo."""
+        """Yield the mounts, in the order of /proc/self/mountinfo."""
         for line in self.read("/proc/self/mountinfo").split("\n"):
             left, separator, right = line.partition(" - ")
             if separator:

@@ -1,4 +1,4 @@
-"""inotify(7) on all directories below one: Python's library has none."""
+"""inotify(7) for all directories below one, which Python's library does not have."""
 
 import ctypes
 import errno
@@ -20,7 +20,7 @@ _REMEDIES = {
 
 
 class Directories:
-    """A context that knows when a directory is made; select() takes it."""
+    """A context that notices when a directory is created, for select()."""
 
     def __init__(self, top: Path) -> None:
         self._top = top
@@ -38,11 +38,11 @@ class Directories:
         os.close(self._handle)
 
     def fileno(self) -> int:
-        """For select(); ready when a directory was made."""
+        """For select(); ready when a directory was created."""
         return self._handle
 
     def settle(self, seconds: float) -> None:
-        """Wait until no directory was made for some seconds, ten times as long at most."""
+        """Wait until no directory was created for some seconds, at most ten times as long."""
         end = time.monotonic() + 10 * seconds
         while time.monotonic() < end and select.select([self], [], [], seconds)[0]:
             with suppress(BlockingIOError):
@@ -51,19 +51,19 @@ class Directories:
         self._watch_all()
 
     def _watch_all(self) -> None:
-        """Each before its directories are read, so that none is missed; twice is no harm."""
+        """Watch a directory before reading it, so that none is missed; twice does no harm."""
         left = [self._top]
         while left:
             directory = left.pop()
             self._watch(directory)
-            # A cgroup may have gone away.
+            # A cgroup may have been removed.
             with suppress(OSError), os.scandir(directory) as entries:
                 left += [Path(each) for each in entries if each.is_dir(follow_symlinks=False)]
 
     def _watch(self, directory: Path) -> None:
         flags = _CREATE | _MOVED_TO | _ONLYDIR
         watch = self._libc.inotify_add_watch(self._handle, os.fsencode(directory), flags)
-        # Gone, or so deep that its path is longer than the kernel takes.
+        # It is gone, or its path is longer than the kernel accepts.
         if watch < 0 and ctypes.get_errno() not in (errno.ENOENT, errno.ENAMETOOLONG):
             raise _failure()
 

@@ -1,4 +1,4 @@
-"""What is kept: which line means which disk and group, and having all of it in force."""
+"""The kept state: which line means which disk and group, and how it is applied."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,15 +11,15 @@ from htbsctl.host import Host
 from htbsctl.reservation import Reservation
 from htbsctl.store import Store
 
-#: How lines of apply() begin that are of failures.
+#: The beginning of the lines of apply() that report failures.
 FAILED = "failed: "
 
 
 def target(host: Host, group: Group, word: str) -> str:
-    """The name of a group that outlives a reboot.
+    """Return the name of a group that survives a reboot.
 
-    A unit's is its own. The scope of a container or of a virtual machine has another name after
-    each start, so there the word is it, by which the group was found.
+    A unit's name does. The scope of a container or of a virtual machine has another name after each
+    start, so the name is the word by which the group was found.
     """
     if not group.unit:
         outside = Path(word).is_absolute() or host.exists(groups.hierarchy(host) / word)
@@ -29,7 +29,7 @@ def target(host: Host, group: Group, word: str) -> str:
 
 
 def of_disks(host: Host, kept: Store, found: list[Disk], word: str) -> set[str]:
-    """The devices of the file that mean some of the disks; word is as good if it means none."""
+    """Return the devices in the file that are `word`, or that mean some of the disks."""
     devices = {*kept.devices(), *(device for _, device in kept.reservations())}
     return {
         device
@@ -39,7 +39,7 @@ def of_disks(host: Host, kept: Store, found: list[Disk], word: str) -> set[str]:
 
 
 def of_group(host: Host, kept: Store, group: Group | None, names: set[str]) -> set[str]:
-    """The targets of the file that mean a group, or are one of some names."""
+    """Return the targets in the file that mean a group, or that are among some names."""
     return {
         word
         for word, _ in kept.reservations()
@@ -48,7 +48,7 @@ def of_group(host: Host, kept: Store, group: Group | None, names: set[str]) -> s
 
 
 def split_devices(host: Host, kept: Store, found: list[Disk]) -> None:
-    """Have a line for each disk in place of one that means several, of which some are changed."""
+    """If a line means several disks and some of them are changed, write a line for each disk."""
     for word, attributes in kept.devices().items():
         every = _several(host, word, found)
         if every:
@@ -58,7 +58,7 @@ def split_devices(host: Host, kept: Store, found: list[Disk]) -> None:
 
 
 def split_reservations(host: Host, kept: Store, targets: set[str], found: list[Disk]) -> None:
-    """The same for the reservations of some targets."""
+    """Do the same for the reservations of some targets."""
     for (target, word), promised in kept.reservations().items():
         every = _several(host, word, found) if target in targets else []
         if every:
@@ -69,7 +69,7 @@ def split_reservations(host: Host, kept: Store, targets: set[str], found: list[D
 
 
 def enable(host: Host, kept: Store, disk: Disk, attributes: dict[str, str]) -> dict[str, str]:
-    """Have a line for a disk, in place of those that mean it; its attributes, old and new."""
+    """Replace the lines that mean a disk by one line; return its attributes, old and new."""
     split_devices(host, kept, [disk])
     name, every = disks.stable(host, disk), attributes
     for word in of_disks(host, kept, [disk], disk.name) & kept.devices().keys():
@@ -81,7 +81,7 @@ def enable(host: Host, kept: Store, disk: Disk, attributes: dict[str, str]) -> d
 
 
 def reserve(host: Host, kept: Store, name: str, disk: Disk, promised: Reservation) -> None:
-    """Have a line for a group and a disk, in place of those that mean the same."""
+    """Replace the lines that mean a group and a disk by one line."""
     group, stable = _directory(host, name), disks.stable(host, disk)
     targets = of_group(host, kept, Group(group) if group else None, {name})
     split_reservations(host, kept, targets, [disk])
@@ -93,7 +93,7 @@ def reserve(host: Host, kept: Store, name: str, disk: Disk, promised: Reservatio
 
 
 def before(host: Host, kept: Store, name: str, disk: Disk) -> Reservation | None:
-    """What is kept for a group and a disk."""
+    """Return the kept reservation of a group on a disk."""
     devices = of_disks(host, kept, [disk], disk.name)
     for (word, device), promised in kept.reservations().items():
         if word == name and device in devices:
@@ -102,7 +102,7 @@ def before(host: Host, kept: Store, name: str, disk: Disk) -> Reservation | None
 
 
 def there(host: Host, word: str) -> list[Disk]:
-    """The disks of a device; none while it is away."""
+    """Return the disks of a device; none while it is absent."""
     try:
         return disks.resolve(host, word)
     except Failure:
@@ -110,7 +110,7 @@ def there(host: Host, word: str) -> list[Disk]:
 
 
 def contradictions(host: Host, kept: Store) -> Iterator[tuple[str, str]]:
-    """Two lines that mean the same by different names, with different values."""
+    """Yield pairs of lines that set the same by different names, but to different values."""
     first: dict[object, tuple[str, object]] = {}
     for what, value, line in _meant(host, kept):
         other, had = first.setdefault(what, (line, value))
@@ -119,7 +119,7 @@ def contradictions(host: Host, kept: Store) -> Iterator[tuple[str, str]]:
 
 
 def _meant(host: Host, kept: Store) -> Iterator[tuple[object, object, str]]:
-    """What each line sets, to what value, and how it begins."""
+    """Yield what each line sets, its value, and the beginning of the line."""
     for word, attributes in kept.devices().items():
         for disk in there(host, word):
             for key, value in attributes.items():
@@ -131,7 +131,7 @@ def _meant(host: Host, kept: Store) -> Iterator[tuple[object, object, str]]:
 
 
 def apply(host: Host, kept: Store) -> Iterator[str]:
-    """Make it so. Yields what was done and, beginning with FAILED, what could not be."""
+    """Apply the kept state. Yield what was done and, beginning with FAILED, what failed."""
     for word, attributes in kept.devices().items():
         for disk in there(host, word):
             try:
@@ -149,7 +149,7 @@ def apply(host: Host, kept: Store) -> Iterator[str]:
 
 
 def _reserve(host: Host, word: str, disk: Disk, promised: Reservation) -> Iterator[str]:
-    # A disk that was taken off HTBS keeps its reservations until it is on it again.
+    # A disk that was taken off HTBS keeps its reservations until it is put on HTBS again.
     if disks.scheduler(host, disk) != "htbs":
         return
     try:
@@ -157,7 +157,7 @@ def _reserve(host: Host, word: str, disk: Disk, promised: Reservation) -> Iterat
     except Failure as failure:
         if failure.code is Exit.USAGE:
             raise
-        # It comes back to this when the group is there.
+        # It is applied when the group exists.
         return
     control.prepare(host, group)
     if not _has(control.of_group(host, group, disk), promised):
@@ -166,7 +166,7 @@ def _reserve(host: Host, word: str, disk: Disk, promised: Reservation) -> Iterat
 
 
 def _several(host: Host, word: str, found: list[Disk]) -> list[str]:
-    """The names of the disks of a device, if it means several, and some of these."""
+    """Return the names of a device's disks if it means several, some of which are in `found`."""
     every = there(host, word)
     some = len(every) > 1 and set(every) & set(found)
     return [disks.stable(host, disk) for disk in every] if some else []
@@ -180,7 +180,7 @@ def _directory(host: Host, word: str) -> Path | None:
 
 
 def _has(own: Reservation | None, promised: Reservation) -> bool:
-    """Whether a reservation is in force; keys that are not kept are as the kernel fills them in."""
+    """Return true if a reservation is in force, with the kernel's values for keys not kept."""
     if not own:
         return False
     filled_in = {"burst": own.burst, "latency": own.latency} | promised.keys()
@@ -188,7 +188,7 @@ def _has(own: Reservation | None, promised: Reservation) -> bool:
 
 
 def differs(host: Host, disk: Disk, attributes: dict[str, str]) -> bool:
-    """Whether a disk is not on HTBS, or not with these attributes."""
+    """Return true if a disk is not on HTBS, or has other attributes."""
     if disks.scheduler(host, disk) != "htbs":
         return True
     return any(

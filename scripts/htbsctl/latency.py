@@ -1,7 +1,7 @@
-"""Latencies by group while someone looks: counted by ftrace's hist triggers, in the kernel.
+"""Latencies by group while top runs: ftrace's hist triggers count them in the kernel.
 
-A request's latency is from htbs_arrive to htbs_complete, as a reservation promises it. The buckets
-are 1 us wide below 1 ms, 64 us below 64 ms, 16 ms above.
+A request's latency is the time from htbs_arrive to htbs_complete, as in a reservation. Buckets are
+1 us wide below 1 ms, 64 us below 64 ms, and 16 ms above.
 """
 
 import os
@@ -13,18 +13,18 @@ from htbsctl.host import Host
 from htbsctl.tracing import Instance
 
 _NAME = "htbsctl_latency"
-# u32 is as large as dev_t, which synthetic events do not have.
+# u32 has the size of dev_t, which synthetic events do not know.
 _FIELDS = "u32 dev; u64 group; u64 lat"
 _ARRIVE = "hist:keys=dev,request:t0=now:size=16384"
 _COMPLETE = (
     "hist:keys=dev,request:lat=now-$t0:size=16384"
     ":onmatch(htbs.htbs_arrive).{event}(dev,group,$lat) if requeued == 0"
 )
-# Nanoseconds: the width of a bucket, and where it is used.
+# Nanoseconds: the width of a bucket, and up to where it is used.
 _TIERS = ((1_000, 0, 1_000_000), (64_000, 1_000_000, 64_000_000), (16_000_000, 64_000_000, 1 << 62))
 _LINE = re.compile(r"\{ dev: +(\d+), group: +(\d+), lat: ~ \d+-(\d+) +\} hitcount: +(\d+)")
 
-#: By a disk's number and a group's inode: nanoseconds, the upper end of a bucket, and how many.
+#: By a disk's number and a group's inode: the upper end of a bucket in ns, and the count.
 Counts = dict[tuple[str, int], Counter]
 
 
@@ -58,7 +58,7 @@ class Latencies(Instance):
         return self
 
     def since_last(self) -> Counts:
-        """What was counted since the last call."""
+        """Return what was counted since the last call."""
         now: Counts = {}
         text = self.histogram(f"synthetic/{self._name}")
         for device, group, end, hits in _LINE.findall(text):
@@ -66,7 +66,7 @@ class Latencies(Instance):
             now.setdefault((number, int(group)), Counter())[int(end) + 1] += int(hits)
         new = {key: counter - self._last.get(key, Counter()) for key, counter in now.items()}
         self._last = now
-        # A map that is full takes no new buckets: empty it.
+        # A full map accepts no new buckets, so empty it.
         if re.search("Dropped: [1-9]", text):
             self.clear(f"synthetic/{self._name}")
             self._last = {}
@@ -74,7 +74,7 @@ class Latencies(Instance):
 
 
 def percentile(counter: Counter, part: float) -> int | None:
-    """Nanoseconds within which a part of all requests completed; None if there were none."""
+    """Return the ns within which a part of all requests completed; None if there were none."""
     rest = part * counter.total()
     for end in sorted(counter):
         rest -= counter[end]

@@ -1,4 +1,4 @@
-"""htbsctl(8) and the completion of bash, of what the command line's parser knows."""
+"""htbsctl(8) and the completion of bash, made from the parser of the command line."""
 
 import argparse
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ _INTRODUCTION = (
 
 
 def commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The parser of each command."""
+    """Return the parser of each command."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             return action.choices
@@ -51,7 +51,7 @@ def commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPars
 
 
 def man_page(parser: argparse.ArgumentParser) -> str:
-    """htbsctl(8), in man(7)'s language."""
+    """Return htbsctl(8), in the language of man(7)."""
     lines = [
         f'.TH HTBSCTL 8 "" "HTBS {VERSION}" "System administration"',
         ".SH NAME",
@@ -81,13 +81,13 @@ def man_page(parser: argparse.ArgumentParser) -> str:
 
 
 def bash_completion(parser: argparse.ArgumentParser) -> str:
-    """Commands, their options, the values of options that have few, disks and units."""
+    """Return the completion of commands, options, values of few choices, disks and units."""
     cases, values = [], []
     for name, command in commands(parser).items():
         options = [word for action in command._actions for word in action.option_strings]
         cases.append(f"\t{name}) options='{' '.join(options)}' ;;")
         for action in command._actions:
-            # A file is completed as a device is, which may be one.
+            # A file is completed like a device, which may be a file.
             if action.option_strings and action.nargs != 0 and action.dest != "output":
                 few = " ".join(action.choices or ())
                 values.append(f"\t'{name} {action.option_strings[0]}') options='{few}' ;;")
@@ -113,7 +113,7 @@ def _metavar(action: argparse.Action) -> str:
 
 
 def escaped(text: str) -> str:
-    """As roff wants it: a dot or a quote does not begin a line, a hyphen is one."""
+    """Escape text for roff: a dot or a quote may begin a line, a hyphen stays one."""
     text = text.replace("\\", r"\e").replace("-", r"\-").replace("%%", "%")
     return rf"\&{text}" if text.startswith((".", "'")) else text
 

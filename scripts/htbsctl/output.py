@@ -9,7 +9,7 @@ NOTHING = "-"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
-    """Columns as wide as what is in them; right: those set to the right."""
+    """Return columns as wide as their content; right: those that are right-aligned."""
     lines = [list(head), *(list(row) for row in rows)]
     widths = [max(len(line[at]) for line in lines) for at in range(len(head))]
     return "\n".join(
@@ -22,12 +22,12 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[in
 
 
 def as_json(value: object) -> str:
-    """JSON, two spaces deep."""
+    """Return JSON, indented by two spaces."""
     return json.dumps(value, indent=2)
 
 
 def countdown(doing: str, seconds: float, period: float = 0.5) -> Iterator[None]:
-    """Sleep for a period again and again, with the time left on a terminal, until it is over."""
+    """Yield once per period until the time is over; show the time left on a terminal."""
     began, terminal = time.monotonic(), sys.stderr is not None and sys.stderr.isatty()
     try:
         while (took := time.monotonic() - began) < seconds:

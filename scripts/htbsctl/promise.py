@@ -1,4 +1,4 @@
-"""What a disk has promised, as admission counts it."""
+"""The reservations of a disk, as admission counts them."""
 
 from typing import NamedTuple
 
@@ -22,12 +22,12 @@ class Promise(NamedTuple):
 
 
 def of(name: str, each: Reservation) -> Promise:
-    """A reservation by its name."""
+    """Return a reservation with its name."""
     return Promise(name, each.bw, each.burst, each.latency * 1000, each.iops)
 
 
 def in_force(host: Host, disk: Disk) -> list[Promise]:
-    """What a disk has promised: each group's own, and the root's, which is the default one."""
+    """Return a disk's reservations: each group's own, and the root's, which is the default one."""
     found = [of(group.short(host), each) for group, _, each in control.own(host, [disk])]
     if "/" not in {each.name for each in found}:
         numbers = (

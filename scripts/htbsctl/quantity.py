@@ -1,7 +1,7 @@
 """Sizes, rates and times as people write them, and back.
 
-K, M, G and T are powers of 1024, as in io.htbs. With a B they are what the letters say: MiB are
-powers of 1024, MB powers of 1000. A small b, for bits, is refused.
+K, M, G and T are powers of 1024, as in io.htbs. With a B they have their exact meaning: MiB is a
+power of 1024, MB a power of 1000. A small b, for bits, is refused.
 """
 
 import argparse
@@ -20,7 +20,7 @@ _WORDS = {1: "ms", 2: "s"}
 
 
 def size(text: str) -> int:
-    """Bytes. Raises Failure, with Exit.USAGE, unless it is a size."""
+    """Return bytes. Raises Failure, with Exit.USAGE, if the text is not a size."""
     found = _SIZE.fullmatch(text.strip())
     if not found:
         raise _wrong(f"{text!r} is not a size", "write bytes, or K, M, G or T, as in 400M")
@@ -32,7 +32,7 @@ def size(text: str) -> int:
 
 
 def rate(text: str) -> int:
-    """Bytes per second. Raises Failure, with Exit.USAGE, unless it is a rate."""
+    """Return bytes per second. Raises Failure, with Exit.USAGE, if the text is not a rate."""
     found = _SIZE.fullmatch(text.strip())
     if not found:
         raise _wrong(
@@ -44,7 +44,7 @@ def rate(text: str) -> int:
 
 
 def time_us(text: str) -> int:
-    """Microseconds. Raises Failure, with Exit.USAGE, unless it is a time with its unit."""
+    """Return us. Raises Failure, with Exit.USAGE, if the text is not a time with its unit."""
     found = _TIME.fullmatch(text.strip())
     unit = _MICROSECONDS.get(found["unit"]) if found else None
     if not unit:
@@ -56,16 +56,16 @@ def time_us(text: str) -> int:
 
 
 def number(text: str) -> int:
-    """A whole number. Raises Failure, with Exit.USAGE, unless it is one."""
+    """Return a whole number. Raises Failure, with Exit.USAGE, if the text is not one."""
     if not (text.isascii() and text.isdecimal()):
         raise _wrong(f"{text!r} is not a whole number", "as in 128")
     return int(text)
 
 
 def requests(text: str) -> int:
-    """How many a queue has room for. Raises Failure, with Exit.USAGE: the kernel takes 4 for less.
+    """Return the requests of a queue. Raises Failure, with Exit.USAGE, for less than 4.
 
-    What it has would then never be what was asked for.
+    The kernel would set 4 instead, so the value would never be the requested one.
     """
     if (found := number(text)) < 4:
         raise _wrong(f"{found} is less than the 4 requests of the shortest queue", "as in 128")
@@ -73,7 +73,7 @@ def requests(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """How long a command looks, as argparse wants it. Raises ArgumentTypeError."""
+    """Return a duration, for argparse. Raises ArgumentTypeError."""
     try:
         value = float(text)
     except ValueError:
@@ -84,14 +84,14 @@ def seconds(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """How many, as argparse wants it. Raises ArgumentTypeError."""
+    """Return a count, for argparse. Raises ArgumentTypeError."""
     if not (text.isascii() and text.isdecimal() and int(text)):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
     return int(text)
 
 
 def size_text(value: float) -> str:
-    """As in 4 KiB, 1.5 GiB."""
+    """For example 4 KiB, 1.5 GiB."""
     power = 0
     while value >= 1024 and power < len(_PREFIXES) - 1:
         value, power = value / 1024, power + 1
@@ -99,12 +99,12 @@ def size_text(value: float) -> str:
 
 
 def rate_text(value: float) -> str:
-    """As in 400 MiB/s."""
+    """For example 400 MiB/s."""
     return size_text(value) + "/s"
 
 
 def time_text(microseconds: float) -> str:
-    """As in 10 ms, 500 us, 1.5 s."""
+    """For example 10 ms, 500 us, 1.5 s."""
     power = 0
     while microseconds >= 1000 and power < len(_WORDS):
         microseconds, power = microseconds / 1000, power + 1
@@ -112,7 +112,7 @@ def time_text(microseconds: float) -> str:
 
 
 def exact_size(value: int) -> str:
-    """The shortest text that size() and rate() read as the value, as in 400M."""
+    """Return the shortest text that size() and rate() read as the value, such as 400M."""
     power = 0
     while value and value % 1024 == 0 and power < len(_PREFIXES) - 1:
         value, power = value // 1024, power + 1
@@ -120,7 +120,7 @@ def exact_size(value: int) -> str:
 
 
 def round_up(value: int, base: int) -> int:
-    """To two digits and more of a power of base: what a person would write, but not less."""
+    """Round up to two or more digits of a power of base, as a person would."""
     unit = 1
     while value >= 10 * unit * base:
         unit *= base
@@ -128,7 +128,7 @@ def round_up(value: int, base: int) -> int:
 
 
 def exact_time(microseconds: int) -> str:
-    """The shortest text that time_us() reads as the value, as in 10ms."""
+    """Return the shortest text that time_us() reads as the value, such as 10ms."""
     power = 0
     while microseconds and microseconds % 1000 == 0 and power < len(_WORDS):
         microseconds, power = microseconds // 1000, power + 1

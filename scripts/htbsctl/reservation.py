@@ -9,9 +9,9 @@ from htbsctl.failure import Exit, Failure
 KEYS = ("bw", "burst", "latency", "weight", "max", "iops")
 COST_MIN = 4096
 
-#: Keys that can be taken back, and by which word.
+#: Keys that can be removed, and the word that removes them.
 _NONE = {"bw": "max", "max": "max", "iops": "max", "weight": "default"}
-# As sysfs/ABI/cgroup-io-htbs has them.
+# The ranges of sysfs/ABI/cgroup-io-htbs.
 _RANGES = {
     "bw": (4096, 1 << 40),
     "burst": (4096, 1 << 32),
@@ -42,9 +42,9 @@ _TEXT = {
 
 @dataclass(frozen=True)
 class Reservation:
-    """What a group is promised on a disk; 0: not given. bw, max: bytes/s; burst: bytes;
+    """A group's reservation on a disk; 0: not given.
 
-    latency: microseconds; iops: operations/s.
+    bw, max: bytes/s; burst: bytes; latency: microseconds; iops: operations/s.
     """
 
     bw: int = 0
@@ -55,28 +55,28 @@ class Reservation:
     iops: int = 0
 
     def merged(self, keys: dict[str, int]) -> "Reservation":
-        """With these keys in place of its own, as a write to io.htbs does it."""
+        """Return it with these keys in place of its own, like a write to io.htbs."""
         return replace(self, **keys)
 
     def keys(self) -> dict[str, int]:
-        """Those that are given."""
+        """Return the keys that are given."""
         return {key: value for key, value in asdict(self).items() if value}
 
     def text(self) -> str:
-        """For people."""
+        """Return a text for people."""
         return text(self.keys())
 
     def whole(self) -> dict[str, int]:
-        """The keys of a write that replaces what was there."""
+        """Return the keys of a write that replaces everything."""
         return dict.fromkeys(_NONE, 0) | self.keys()
 
     def checked(self) -> "Reservation":
-        """Itself. Raises Failure, with Exit.USAGE, if the kernel refuses it on any disk."""
+        """Return itself. Raises Failure, with Exit.USAGE, if the kernel refuses it on any disk."""
         if not self.bw and not self.iops:
             raise Failure(
                 "a reservation needs a bandwidth or operations", "give it bw or iops", Exit.USAGE
             )
-        # Where only operations are reserved, each counts as the smallest request.
+        # If only operations are reserved, each counts as the smallest request.
         rate = self.bw or self.iops * COST_MIN
         if 0 < self.max < rate:
             raise Failure(
@@ -88,7 +88,7 @@ class Reservation:
 
     @staticmethod
     def read(words: list[str]) -> "Reservation":
-        """From words that people write, as in bw=400M. Raises Failure."""
+        """Parse words that people write, such as bw=400M. Raises Failure."""
         keys = {}
         for word in words:
             key, _, value = word.partition("=")
@@ -99,7 +99,7 @@ class Reservation:
         return Reservation(**keys).checked()
 
     def exact(self) -> str:
-        """The inverse of read()."""
+        """Return the words, the inverse of read()."""
         return " ".join(
             f"{key}={_EXACT.get(key, str)(value)}" for key, value in self.keys().items()
         )
@@ -115,9 +115,9 @@ class Line:
 
 
 def value_of(key: str, text: str) -> int:
-    """A key's value as people write it; 0 for max or default, which take it back.
+    """Return a key's value as people write it; 0 for max or default, which remove it.
 
-    Raises Failure, with Exit.USAGE, unless io.htbs would take it.
+    Raises Failure, with Exit.USAGE, if io.htbs would refuse it.
     """
     if text == _NONE.get(key):
         return 0
@@ -139,12 +139,12 @@ def value_of(key: str, text: str) -> int:
 
 
 def words(keys: dict[str, int]) -> str:
-    """Keys as in a write to io.htbs; 0 takes one back."""
+    """Return keys as in a write to io.htbs; 0 removes one."""
     return " ".join(f"{key}={value or _NONE[key]}" for key, value in keys.items())
 
 
 def text(keys: dict[str, int]) -> str:
-    """Keys for people."""
+    """Return keys for people."""
     return ", ".join(
         f"{key} {_TEXT.get(key, str)(value) if value else _NONE[key]}"
         for key, value in keys.items()
@@ -152,7 +152,7 @@ def text(keys: dict[str, int]) -> str:
 
 
 def parse(text: str) -> list[Line]:
-    """The lines of an io.htbs."""
+    """Return the lines of an io.htbs."""
     return [_line(line.split()) for line in text.splitlines()]
 
 

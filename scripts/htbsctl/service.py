@@ -1,4 +1,4 @@
-"""htbs.service, which applies what is kept: at boot, when a unit starts, when a disk comes."""
+"""htbs.service applies the kept state: at boot, when a unit starts, when a disk appears."""
 
 import os
 import socket
@@ -9,19 +9,19 @@ from htbsctl.groups import Group
 from htbsctl.host import PATIENCE_START, Host
 
 NAME = "htbs.service"
-# What systemd says of it when nothing is to be done.
+# systemd's answers if nothing has to be done.
 _UP = {"LoadState": "loaded", "UnitFileState": "enabled", "ActiveState": "active"}
 
 
 def start(host: Host) -> Exit:
-    """Have the service run, now and after a reboot; Exit.FOUND, and a line, if it does not."""
+    """Let the service run, now and after a reboot; print a line and return Exit.FOUND if not."""
     said = host.ask("systemctl", "show", f"--property={','.join(_UP)}", NAME) or ""
     state = dict(line.split("=", 1) for line in said.splitlines())
     if state.get("LoadState") != "loaded":
         remedy = "after a reboot run htbsctl apply, or install the package htbs-tools"
         print(f"htbsctl: no {NAME}: {remedy}", file=sys.stderr)
         return Exit.DONE
-    # It would have systemd reload all of its units.
+    # systemd would reload all of its units.
     if state == _UP:
         return Exit.DONE
     command = ("systemctl", "enable", "--quiet", "--now", NAME)
@@ -37,10 +37,11 @@ def start(host: Host) -> Exit:
 
 
 def account(host: Host, group: Group) -> None:
-    """Have systemd keep the io controller enabled on the way to a cgroup.
+    """Let systemd keep the io controller enabled down to a cgroup.
 
-    It manages cgroup.subtree_control, and would take the controller away when it next looks, as at
-    a daemon-reload. What is set lasts until the unit ends, or a reboot: it is set again then.
+    systemd manages cgroup.subtree_control, and would disable the controller at its next check, such
+    as a daemon-reload. The setting lasts until the unit ends, or until a reboot, after which it is
+    set again.
     """
     unit = group.unit or group.managed(host)
     asks = host.ask("systemctl", "show", "--property=IOAccounting", "--value", unit)

@@ -1,9 +1,9 @@
-"""What is kept over reboots: /etc/htbs/htbs.conf, which people may edit, too.
+"""The state that is kept over reboots: /etc/htbs/htbs.conf, which may be edited, too.
 
     device DEVICE [KEY=VALUE…]           on HTBS, with these attributes of its queue
     reserve TARGET DEVICE KEY=VALUE…     a reservation, as in io.htbs, with units
 
-The file is replaced as a whole, or stays as it was; comments and order are kept.
+The file is replaced as a whole, or not at all; comments and order are kept.
 """
 
 import errno
@@ -25,7 +25,7 @@ from htbsctl.host import Host
 from htbsctl.reservation import Reservation
 
 FILE = Path("/etc/htbs/htbs.conf")
-# Not beside the file, which may be on a file system that is read-only.
+# Not beside the file, whose file system may be read-only.
 LOCK = Path("/run/htbsctl.lock")
 _Words, _Value = TypeVar("_Words"), TypeVar("_Value")
 _REMEDIES = {
@@ -40,13 +40,13 @@ class Store:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        # Some editors end lines by \r\n.
+        # Some editors end lines with \r\n.
         self._lines = [line.removesuffix("\r") for line in self._read().split("\n")[:-1]]
-        # What can't be read is found here, before anything is changed.
+        # Errors of the file are found here, before anything is changed.
         self._before = self.devices(), self.reservations()
 
     def _read(self) -> str:
-        """What can't be decoded comes through as it is."""
+        """Return the text; bytes that cannot be decoded are preserved."""
         try:
             text = self._host.path(FILE).read_bytes().decode(errors="surrogateescape")
         except FileNotFoundError:
@@ -57,11 +57,11 @@ class Store:
 
     @property
     def changed(self) -> bool:
-        """Whether other devices or reservations will be kept once it is saved."""
+        """Return true if the devices or reservations to be saved have changed."""
         return (self.devices(), self.reservations()) != self._before
 
     def devices(self) -> dict[str, dict[str, str]]:
-        """The attributes of each device that is to be on HTBS."""
+        """Return the attributes of each device that is to be on HTBS."""
         found = {}
         for at, words in self._words("device"):
             if len(words) < 2:
@@ -77,7 +77,7 @@ class Store:
         return found
 
     def reservations(self) -> dict[tuple[str, str], Reservation]:
-        """The reservation of each target and device."""
+        """Return the reservation of each target and device."""
         found = {}
         for at, words in self._words("reserve"):
             if len(words) < 4:
@@ -92,22 +92,22 @@ class Store:
         self._set(["device", device], [f"{key}={value}" for key, value in every.items()])
 
     def forget_device(self, device: str) -> None:
-        """Keep a device on HTBS no longer."""
+        """Do not keep a device on HTBS any more."""
         self._set(["device", device], None)
 
     def set_reservation(self, target: str, device: str, reservation: Reservation | None) -> None:
-        """Keep a reservation, or, with None, no longer."""
+        """Keep a reservation; None: do not keep it any more."""
         words = reservation.exact().split() if reservation else None
         self._set(["reserve", target, device], words)
 
     @contextmanager
     def saved(self) -> Iterator[None]:
-        """Replace the file once what is done in the context has been done.
+        """Replace the file once the actions of the context have been done.
 
-        What could fail, for lack of room, comes before it. Raises Failure and leaves the old file
-        then, and whenever the context fails.
+        Steps that can fail for lack of space come before it. If one of them or the context fails,
+        the old file stays. Raises Failure.
         """
-        # A link to a file elsewhere stays one.
+        # A link to a file elsewhere remains a link.
         path = self._host.path(self._host.real(FILE))
         new = path.with_name(f"{path.name}.new")
         try:
@@ -125,7 +125,7 @@ class Store:
         except OSError as error:
             raise self._host.failure("write", FILE, error, remedies=_REMEDIES) from None
         finally:
-            # It is not there where it could not be made.
+            # It does not exist if it could not be created.
             with suppress(OSError):
                 new.unlink(missing_ok=True)
 
@@ -141,14 +141,14 @@ class Store:
                 yield at, words
 
     def _at(self, at: int, read: Callable[[_Words], _Value], words: _Words) -> _Value:
-        """Read some words of a line. Raises Failure, which names the line."""
+        """Parse some words of a line. Raises Failure, which names the line."""
         try:
             return read(words)
         except Failure as failure:
             raise Failure(f"{FILE}:{at + 1}: {failure}") from None
 
     def _once(self, at: int, again: bool) -> None:
-        """A line is the only one of its words. Raises Failure, which names it."""
+        """Check that no other line has the same words. Raises Failure, which names the line."""
         if again:
             what = f"{FILE}:{at + 1}: there is another line for the same: {self._lines[at]!r}"
             raise Failure(what, "make one of them")
@@ -158,9 +158,9 @@ class Store:
         return Failure(what, f"it has to be {wanted}")
 
     def _set(self, head: list[str], words: list[str] | None) -> None:
-        """Put a line in the place of that with the same head, or at the end; None: remove it.
+        """Replace the line with the same head, or append one; None: remove the line.
 
-        Its comment stays, and all of it if its words do.
+        Its comment stays, and the whole line if its words are the same.
         """
         if words is not None and any(end in word for word in head for end in "\r\n"):
             raise Failure(f"{head[1]!r} has a line's end, which {FILE} cannot have", "rename it")
@@ -174,7 +174,7 @@ class Store:
 
 
 def _comment(line: str, words: list[str]) -> str:
-    """What is behind the words of a line."""
+    """Return what follows the words of a line."""
     for at in (found.start() for found in re.finditer(r"\s*#", line)):
         with suppress(ValueError):
             if shlex.split(line[:at]) == words:
@@ -184,7 +184,7 @@ def _comment(line: str, words: list[str]) -> str:
 
 @contextmanager
 def locked(host: Host, dry_run: bool = False) -> Iterator[Store]:
-    """The store, for a change that no other htbsctl mixes with; dry_run: for none."""
+    """Return the store, locked against other htbsctl; dry_run: without a lock."""
     if dry_run:
         yield Store(host)
         return
@@ -201,7 +201,7 @@ def locked(host: Host, dry_run: bool = False) -> Iterator[Store]:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Keep signals pending meanwhile: the kernel and the file are both old, or both new."""
+    """Block signals meanwhile: kernel and file are both old, or both new."""
     caught = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, caught)
     try:

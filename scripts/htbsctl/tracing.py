@@ -1,4 +1,4 @@
-"""A separate instance of ftrace: other tracing goes on undisturbed."""
+"""A separate instance of ftrace, which does not disturb other tracing."""
 
 import errno
 import os
@@ -12,13 +12,13 @@ from htbsctl.host import Host, put
 
 TRACEFS = Path("/sys/kernel/tracing")
 _MISSED = "LOST"
-#: Begins the name of every directory and synthetic event; the process's number ends it.
+#: The prefix of all names of directories and synthetic events; the suffix is the process number.
 _OURS = "htbsctl"
 _BUSY_SECONDS = 5
 
 
 class Instance:
-    """A context with a directory in instances/. Raises Failure without tracefs or module."""
+    """A context with a directory in instances/. Raises Failure without tracefs or the module."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -35,15 +35,16 @@ class Instance:
         except OSError as error:
             raise self._host.failure("make", self._directory, error) from None
         except BaseException:
-            # A signal; one that comes later, before the caller's first line, leaves a directory.
+            # A signal came; if it comes later, before the caller's first line, the directory is
+            # left.
             self.__exit__()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove all, last first: one trigger refers to the other.
+        """Remove all, last first, because one trigger refers to another.
 
-        rmdir removes an instance's triggers too, but not what they hold of a synthetic event.
+        rmdir also removes an instance's triggers, but not their references to a synthetic event.
         """
         for event, _ in reversed(self._triggers):
             _empty(self._host.path(self._event(event) / "trigger"))
@@ -52,10 +53,11 @@ class Instance:
             self._undefine(name)
 
     def _tidy(self) -> None:
-        """Remove what a process left that was killed: its directory, and its synthetic event."""
+        """Remove the directory and the synthetic event of a process that was killed."""
         for path in self._host.path(TRACEFS / "instances").glob(f"{_OURS}-*"):
             if self._ended(path.name.rpartition("-")[2]):
-                # One that another trigger refers to is busy until that is gone.
+                # A synthetic event to which another trigger refers is busy until that trigger is
+                # gone.
                 for event in ("synthetic/*", "htbs/htbs_complete", "htbs/htbs_arrive"):
                     for trigger in path.glob(f"events/{event}/trigger"):
                         _empty(trigger)
@@ -73,35 +75,35 @@ class Instance:
         _retry(lambda: put(events, f"!{name}", os.O_APPEND))
 
     def define(self, name: str, fields: str) -> None:
-        """A synthetic event, of a name that ends in _PID. Raises Failure."""
-        # First noted, then made: a signal may come in between.
+        """Define a synthetic event, with a name that ends in _PID. Raises Failure."""
+        # Note it before it is defined, because a signal may come in between.
         self._synthetic.append(name)
         self._host.append(TRACEFS / "synthetic_events", f"{name} {fields}")
 
     def trigger(self, event: str, trigger: str) -> None:
         """Set a trigger of an event, GROUP/NAME. Raises Failure."""
-        # Opening the file to truncate it would remove the others.
+        # Opening the file with truncation would remove the others.
         self._triggers.append((event, trigger))
         self._host.append(self._event(event) / "trigger", trigger)
 
     def clear(self, event: str) -> None:
-        """Have an event's hist triggers count from 0 again."""
+        """Let an event's hist triggers count from 0 again."""
         for name, trigger in self._triggers:
             if name == event:
                 head, condition, rest = trigger.partition(" if ")
                 self._host.append(self._event(event) / "trigger", f"{head}:clear{condition}{rest}")
 
     def histogram(self, event: str) -> str:
-        """What an event's hist triggers have counted."""
+        """Return what an event's hist triggers have counted."""
         return self._host.read(self._event(event) / "hist")
 
     def record(self, event: str, condition: str) -> None:
-        """Have an event's records in the buffer, if they meet a condition."""
+        """Record an event if it meets a condition."""
         self._host.write(self._event(event) / "filter", condition)
         self._host.write(self._event(event) / "enable", "1")
 
     def records(self) -> Iterator[str]:
-        """The lines that were recorded since the last call. Raises Failure if some were lost."""
+        """Yield the lines recorded since the last call. Raises Failure if some were lost."""
         handle = os.open(
             self._host.path(self._directory / "trace_pipe"), os.O_RDONLY | os.O_NONBLOCK
         )
@@ -119,9 +121,9 @@ class Instance:
 
 
 def _retry(remove: Callable[[], None]) -> None:
-    """Remove something unless it is gone. If it stays busy, the next one that tidies removes it.
+    """Remove something unless it is gone. If it stays busy, the next cleanup removes it.
 
-    In 7.3 a kernel thread frees removed triggers (trigger_kthread_fn), and the instance and the
+    In 7.3 a kernel thread frees removed triggers (trigger_kthread_fn); the instance and the
     synthetic event that they used are busy until then.
     """
     end = time.monotonic() + _BUSY_SECONDS
@@ -135,6 +137,6 @@ def _retry(remove: Callable[[], None]) -> None:
 
 
 def _empty(trigger: Path) -> None:
-    """Remove an event's triggers: opening the file to truncate it does."""
+    """Remove an event's triggers, by opening the file with truncation."""
     with suppress(OSError), trigger.open("w"):
         pass

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reads of a kernel what private-types writes."""
+"""Reads a kernel's types and symbols for private-types."""

@@ -23,7 +23,7 @@ from .btf import (
     Type,
 )
 
-# What BTF of a gcc-built kernel loses and sparse wants.
+# What gcc's BTF does not have and sparse needs.
 ADDRESS_SPACES = {
     ("blkcg_gq", "iostat_cpu"): "__percpu ",
     ("blkcg", "lhead"): "__percpu ",
@@ -36,14 +36,14 @@ class Emitter:
 
     def __init__(self, btf: Btf, typedefs: dict[str, str]):
         self.btf = btf
-        # Private ones, with their attributes.
+        # Private types, with their attributes.
         self.typedefs = typedefs
         self.lines: list[str] = []
         self.asserts: list[str] = []
         self.mentioned: set[str] = set()
 
     def declare(self, id_: int, name: str, space: str = "", depth: int = 0) -> str:
-        """A C declaration of `name` with a type; `space` marks the outermost pointer."""
+        """Return a C declaration of `name` with a type; `space` marks the outermost pointer."""
         btf = self.btf
         type_ = btf.types[id_]
         kind, inner = type_.kind, type_.ref
@@ -65,17 +65,17 @@ class Emitter:
         return self.declare(inner, name, space, depth)
 
     def pointer(self, type_: Type, name: str) -> str:
-        """The declarator `name` of a pointer, in parentheses where C wants them."""
+        """Return the declarator `name` of a pointer, in parentheses if C needs them."""
         target = self.btf.strip(type_.ref)
         aside = target.kind in (ARRAY, FUNC_PROTO) or self.is_function(target)
         return f"({name})" if aside else name
 
     def is_function(self, type_: Type) -> bool:
-        """Whether this is a typedef of a function: those are spelt out, some are private."""
+        """Return true for a typedef of a function; these are spelt out, since some are private."""
         return type_.kind == TYPEDEF and self.btf.strip(type_.ref).kind == FUNC_PROTO
 
     def base(self, type_: Type, depth: int) -> str:
-        """The C name of a type that is no pointer, array or function."""
+        """Return the C name of a type that is no pointer, array or function."""
         kind, name = type_.kind, type_.name
         if kind in (STRUCT, UNION) and not name:
             body = self.body(type_, "", depth + 1)
@@ -93,7 +93,7 @@ class Emitter:
                       "report the kernel's name")
 
     def body(self, type_: Type, owner: str, depth: int) -> list[str]:
-        """The member lines of a struct or union."""
+        """Return the lines of the members of a struct or union."""
         indent = "\t" * depth
         lines = []
         for m in self.btf.members(type_):
@@ -103,7 +103,7 @@ class Emitter:
         return lines
 
     def offsets(self, type_: Type, start: int = 0) -> Iterator[tuple[str, int]]:
-        """(member, byte offset), through anonymous members, bitfields left out."""
+        """Yield (member, byte offset), including anonymous members but no bitfields."""
         for m in self.btf.members(type_):
             if not m.name:
                 yield from self.offsets(self.btf.types[m.type], start + m.bit // 8)
@@ -124,13 +124,13 @@ class Emitter:
         self.lines += [f"{tag} {{", *body, "};", ""]
 
     def assert_size(self, tag: str, type_: Type) -> None:
-        """Have the compiler check a type's size."""
+        """Let the compiler check a type's size."""
         self.asserts.append(f"static_assert(sizeof({tag}) == {type_.ref});")
 
     def declarations(
         self, private: tuple[str, ...], public: tuple[str, ...], functions: list[str]
     ) -> str:
-        """Types and prototypes, then the assertions; of `public` types nothing but the size."""
+        """Return types and prototypes, then the assertions; for `public` types only the size."""
         btf = self.btf
         for name, attribute in self.typedefs.items():
             if id_ := btf.find(TYPEDEF, name):
@@ -139,7 +139,7 @@ class Emitter:
             self.define(name)
         for name in functions:
             self.lines.append(f"{self.declare(btf.types[btf.find(FUNC, name)].ref, name)};")
-        # Sparse takes a packed one-byte enum for four bytes.
+        # Sparse takes the size of a packed one-byte enum for four bytes.
         self.asserts.append("#ifndef __CHECKER__")
         for name in public:
             self.assert_size(f"struct {name}", btf.types[btf.find(STRUCT, name)])

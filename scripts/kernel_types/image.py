@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where a kernel's BTF is: in a bare BTF file, an ELF file, a bzImage, or an Image of arm64."""
+"""Find a kernel's BTF in a bare BTF file, an ELF file, a bzImage, or an Image of arm64."""
 
 import gzip
 import lzma
@@ -14,13 +14,13 @@ from .btf import Failure
 
 # Documentation/arch/arm64/booting.rst.
 ARM64_MAGIC = b"ARM\x64"
-# Magic, version, flags and the header's own length.
+# Magic, version, flags and the length of the header.
 BTF_HEADER = b"\x9f\xeb\x01\x00\x18\x00\x00\x00"
 LEAST_BTF = 1 << 18
 
 
 def elf_section(data: bytes, wanted: bytes) -> bytes:
-    """The contents of a section of a 64-bit ELF file, empty if there is none."""
+    """Return the content of a section of a 64-bit ELF file, empty if there is none."""
     table, = struct.unpack_from("<Q", data, 0x28)
     size, count, names = struct.unpack_from("<HHH", data, 0x3A)
     sections = [struct.unpack_from("<IIQQQQ", data, table + i * size) for i in range(count)]
@@ -32,9 +32,9 @@ def elf_section(data: bytes, wanted: bytes) -> bytes:
 
 
 def run(command: str, data: bytes) -> bytes:
-    """What a decompressor makes of `data`."""
+    """Return the output of a decompressor for `data`."""
     try:
-        # The output may be followed by padding that the tools complain about: judge the output.
+        # Tools complain about padding after the data, so the output is checked instead.
         return subprocess.run([command, "-dc"], input=data, capture_output=True, check=False).stdout
     except FileNotFoundError:
         raise Failure(f"the kernel image is compressed by {command}: "
@@ -42,7 +42,7 @@ def run(command: str, data: bytes) -> bytes:
 
 
 def unpack_image(image: bytes) -> bytes:
-    """The ELF file in a bzImage (Documentation/arch/x86/boot.rst)."""
+    """Return the ELF file in a bzImage (Documentation/arch/x86/boot.rst)."""
     start = (image[0x1F1] + 1) * 512 + struct.unpack_from("<I", image, 0x248)[0]
     # The last four bytes are the unpacked size.
     payload = image[start:start + struct.unpack_from("<I", image, 0x24C)[0] - 4]
@@ -58,7 +58,7 @@ def unpack_image(image: bytes) -> bytes:
 
 
 def image_version(image: bytes) -> str:
-    """Release and version of a bzImage or an arm64 Image, empty for another file."""
+    """Return release and version of a bzImage or an arm64 Image, empty for another file."""
     if image[0x202:0x206] == b"HdrS":
         start = struct.unpack_from("<H", image, 0x20E)[0] + 0x200
         return image[start:image.index(0, start)].decode(errors="replace")
@@ -69,9 +69,9 @@ def image_version(image: bytes) -> str:
 
 
 def find_btf(image: bytes) -> bytes:
-    """The BTF within an Image, which is the kernel's memory and has no sections.
+    """Return the BTF in an Image, which is the kernel's memory and has no sections.
 
-    A module's BTF has the same header, but is small.
+    The BTF of a module has the same header, but is small.
     """
     for found in re.finditer(re.escape(BTF_HEADER), image):
         start = found.start()
@@ -82,7 +82,7 @@ def find_btf(image: bytes) -> bytes:
 
 
 def read_btf(source: Path) -> bytes:
-    """The BTF in a bare BTF file, an ELF file, a bzImage or an Image."""
+    """Return the BTF of a bare BTF file, an ELF file, a bzImage or an Image."""
     data = source.read_bytes()
     try:
         if data[0x38:0x3C] == ARM64_MAGIC:
@@ -100,7 +100,7 @@ def read_btf(source: Path) -> bytes:
 
 
 def headers_version(headers: Path) -> str:
-    """UTS_VERSION of the kernel the headers belong to, empty if they don't tell."""
+    """Return UTS_VERSION of the kernel that the headers belong to, empty if unknown."""
     try:
         text = (headers / "include/generated/utsversion.h").read_text()
     except FileNotFoundError:
@@ -109,7 +109,7 @@ def headers_version(headers: Path) -> str:
 
 
 def find_source(kver: str, headers: Path, image: Path | None) -> Path:
-    """The file that holds the target kernel's BTF: of the same build as the headers."""
+    """Return the file with the target kernel's BTF, from the same build as the headers."""
     if image:
         if not image.is_file():
             raise Failure(f"there is no {image}: give VMLINUZ= the path of its vmlinuz or vmlinux")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What HTBS needs of a kernel, and in what kernels differ."""
+"""What HTBS needs from a kernel, and where kernels differ."""
 
 from .btf import FUNC, STRUCT, Btf, Failure
 
-# Types no header package declares, those held by value before their holder.
+# Types that no header package declares; types held by value come before their holder.
 PRIVATE = (
     "blk_mq_debugfs_attr", "elv_merge", "elv_fs_entry", "elevator_mq_ops", "elevator_type",
     "elevator_queue", "blk_mq_alloc_data", "blkg_iostat", "blkg_iostat_set", "blkcg_gq", "blkcg",
@@ -11,15 +11,15 @@ PRIVATE = (
 )
 PRIVATE_TYPEDEFS = {"blk_insert_t": "__bitwise "}
 
-# Public types. Their sizes show that headers and BTF are of the same kernel.
+# Public types. Their sizes show that headers and BTF belong to the same kernel.
 PUBLIC = ("bio", "request", "request_queue", "gendisk", "blk_mq_hw_ctx")
 
-# The series that this was read in, and tried with.
+# The series for which this was read, and with which it was tried.
 OLDEST, NEWEST = "6.1", "7.3"
 REMEDY = f"HTBS knows kernels from {OLDEST} to {NEWEST}; use one of these, or a newer HTBS"
 
-# What functions without a public prototype take: the types of their parameters, without
-# pointers, each as it has been since a series.
+# Parameters of functions without a public prototype: their types, without pointers, each as it has
+# been since a series.
 FUNCTIONS = {
     "elv_register": {"6.1": "elevator_type"},
     "elv_unregister": {"6.1": "elevator_type"},
@@ -41,7 +41,7 @@ FUNCTIONS = {
                        "6.4": "blkcg blkcg_policy blkg_conf_ctx"},
     "blkcg_print_blkgs": {"6.1": "seq_file blkcg * blkcg_policy int bool"},
 }
-# The same of those that some kernels have, or are built without.
+# The same for functions that only some kernels have, or that may be configured out.
 OPTIONAL_FUNCTIONS = {
     "elevator_alloc": {"6.1": "request_queue elevator_type"},
     "blkg_conf_init": {"6.4": "blkg_conf_ctx char"},
@@ -53,7 +53,7 @@ OPTIONAL_FUNCTIONS = {
     "wbt_disable_default": {"6.1": "request_queue", "6.3": "gendisk"},
     "wbt_enable_default": {"6.1": "request_queue", "6.3": "gendisk"},
 }
-# The same of the operations that we define. A macro of compat.h chooses between signatures.
+# The same for the operations that HTBS defines. A macro of compat.h selects a signature.
 OPERATIONS = {
     "elevator_mq_ops": {
         "init_sched": {"6.1": "request_queue elevator_type",
@@ -86,7 +86,7 @@ OPERATIONS = {
         "pd_free_fn": {"6.1": "blkg_policy_data"},
     },
 }
-# Members of public types that compat.h and the elevator touch, and no function hides.
+# Members of public types that compat.h and the elevator access without a function.
 MEMBERS = {
     "request_queue": ("elevator", "queue_lock", "root_blkg", "last_merge", "nr_requests",
                       "tag_set", "disk", "id", "q_usage_counter", "mq_ops", "queue_flags"),
@@ -100,7 +100,7 @@ MEMBERS = {
     "blkcg": ("css", "blkg_tree", "cpd"),
     "elevator_queue": ("type", "elevator_data", "kobj"),
 }
-# Other exports of the block and cgroup layers we need, which a kernel may lack.
+# Other exports of the block and cgroup layers that HTBS needs, which a kernel may lack.
 OTHER_SYMBOLS = (
     "blkcg_root", "bdi_dev_name", "blk_queue_flag_set", "blk_mq_free_request",
     "blk_mq_run_hw_queues", "of_css", "sbitmap_queue_min_shallow_depth", "sbitmap_weight",
@@ -115,7 +115,7 @@ INCLUDES = (
 
 
 def _unknown(name: str, found: str, known: dict[str, str]) -> Failure:
-    """What to say of a signature that no kernel had when this was written."""
+    """Return the message for a signature that no kernel had when this was written."""
     series, latest = list(known.items())[-1]
     return Failure(f"{name} takes ({found.replace(' ', ', ')}), not ({latest.replace(' ', ', ')}) "
                    f"as since {series}: {REMEDY}")
@@ -129,7 +129,7 @@ def check(btf: Btf, exported: set[str]) -> None:
         if gone := [name for name in names if not btf.has(owner, name)]:
             raise Failure(f"struct {owner} has no {', '.join(gone)}: {REMEDY}")
     for name, known in (FUNCTIONS | OPTIONAL_FUNCTIONS).items():
-        # elevator_alloc() is called only where init_sched gets a type.
+        # elevator_alloc() is called only if init_sched gets a type.
         if name not in exported or name == "elevator_alloc":
             continue
         if not btf.find(FUNC, name):
@@ -146,7 +146,7 @@ def check(btf: Btf, exported: set[str]) -> None:
 
 
 def facts(btf: Btf, exported: set[str]) -> dict[str, bool]:
-    """In what this kernel differs from others, by the macro that compat.h looks at."""
+    """Return where this kernel differs from others, by the macros of compat.h."""
     def operation(name: str) -> list[str]:
         return btf.operation("elevator_mq_ops", name)
 
@@ -176,7 +176,7 @@ def facts(btf: Btf, exported: set[str]) -> dict[str, bool]:
         # Since 6.16.
         "HTBS_ELEVATOR_LOCK": split_switch,
         # A flag says that the elevator disables it: the elevator's from 6.2, the queue's from 6.16
-        # on, where the elevator's flag of that number means something else.
+        # on, where the elevator's flag with that number has another meaning.
         "HTBS_WBT": {"wbt_disable_default", "wbt_enable_default"} <= exported,
         "HTBS_WBT_ELEVATOR_FLAG": btf.has("elevator_queue", "flags") and not split_switch,
         "HTBS_WBT_QUEUE_FLAG": queue_flag,

@@ -1,1 +1,1 @@
-"""The commands of htbsctl, one a module."""
+"""The commands of htbsctl, one per module."""

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(host: Host, args: argparse.Namespace) -> int:
-    """Say what was done; one that fails does not keep the others from being applied."""
+    """Print what was done. If one change fails, the others are still applied."""
     if args.check:
         kept = Store(host)
         if args.json:
@@ -35,7 +35,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
 
 
 def _kept(kept: Store) -> dict[str, list[dict]]:
-    """The lines of the file."""
+    """Return the lines of the file."""
     return {
         "devices": [{"device": word} | keys for word, keys in kept.devices().items()],
         "reservations": [

@@ -20,20 +20,21 @@ SUMMARY = "measure what a device serves at worst, and propose its capacity_bw"
 
 _SECONDS = {True: 300, False: 60}
 _DEPTH = {True: 1, False: 32}
-# What a request may take, us: from below which a cache answers, and above which something is wrong.
+# Limits of a plausible service time, us: below the first a cache answered, above the second
+# something is wrong.
 _PLAUSIBLE = {True: (1_000, 2_000_000), False: (5, 500_000)}
-# How much of the disk's work may be other than ours.
+# The largest part of the disk's work that may not be from this measurement.
 _OTHERS = 0.01
-# Of a disk that comes to HTBS, see htbs(4); latency in ns.
+# Default reservation of a disk that is put on HTBS, see htbs(4); latency in ns.
 _DEFAULT = promise.Promise(promise.DEFAULT, 1 << 20, 1 << 20, 1_000_000_000)
-# What the default reservation is to be where it does not fit, and where that does not, either.
+# The default reservation that is proposed if that one does not fit, and the next one.
 _LESS: tuple[dict[str, int], ...] = ({}, *({"bw": n, "burst": n} for n in (65536, 4096)))
 _READ_ONLY = "measure it by reads, without --write-and-destroy-data"
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What fio saw; times in us."""
+    """fio's results; times in us."""
 
     requests: int
     mean: float
@@ -58,13 +59,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(host: Host, args: argparse.Namespace) -> int:
-    """Print what was measured and the command that sets it; Exit.FOUND if it is implausible."""
+    """Print the result and the command that sets it; Exit.FOUND if it is implausible."""
     disk = disks.one(host, args.device)
     seeks = disks.seeks(host, disk)
     seconds = args.seconds or _SECONDS[seeks]
     depth = args.depth or _DEPTH[seeks]
     size = quantity.size(args.size)
-    # The kernel splits what is larger, and each part counts as a request.
+    # The kernel splits larger requests, and each part counts as a request.
     most = 1024 * disks.number(host, disk.queue / "max_sectors_kb")
     if 0 < most < size:
         raise Failure(
@@ -77,7 +78,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
     with _claimed(host, disk, args) if args.write_and_destroy_data else nullcontext():
         measured = _fio(host, disk, _options(args, seconds, depth, size), seconds)
     others = max(0, _served(host, disk) - before - measured.requests) / max(1, measured.requests)
-    # As admission counts: a request takes as long as it did at worst, with so many at once.
+    # As admission counts: each request takes the longest time, with `depth` requests at once.
     capacity = round(depth * size * 1_000_000 / measured.longest)
     doubts = list(_doubts(measured, seeks, others))
     answer = {
@@ -99,7 +100,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
 def _default(
     promises: list[promise.Promise], capacity: int, size: int
 ) -> dict[str, int] | None:
-    """Keys of the default reservation that have to change to fit; None if no change will do."""
+    """Return the keys of the default reservation to change so that it fits; None if none helps."""
     for keys in _LESS:
         less = {promise.DEFAULT: keys}
         every = [each._replace(**less.get(each.name, {})) for each in promises]
@@ -119,10 +120,10 @@ def _options(args: argparse.Namespace, seconds: float, depth: int, size: int) ->
 
 
 def _fio(host: Host, disk: Disk, options: list[str], seconds: float) -> Measured:
-    """Run it, with the time left on a terminal."""
+    """Run fio, and show the time left on a terminal."""
     if not host.has("fio"):
         raise Failure("no fio", "apt install fio")
-    # It ends with us, however we end.
+    # fio ends with this process, however that ends.
     command = ["setpriv", "--pdeathsig", "TERM", "fio", f"--filename={disk.node}", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
@@ -152,16 +153,16 @@ def _fio(host: Host, disk: Disk, options: list[str], seconds: float) -> Measured
 
 
 def _served(host: Host, disk: Disk) -> int:
-    """Reads and writes that the disk has completed."""
+    """Return the number of reads and writes that the disk has completed."""
     words = host.read(Path("/sys/block") / disk.name / "stat").split()
     return int(words[0]) + int(words[4])
 
 
 @contextmanager
 def _claimed(host: Host, disk: Disk, args: argparse.Namespace) -> Iterator[None]:
-    """A disk that nothing else has: no file system, volume, array or swap, in any namespace.
+    """Claim a disk that nothing else uses: no file system, volume, array or swap, in any namespace.
 
-    Raises Failure; so it does if the disk was not named by itself.
+    Raises Failure if it is used, or if the disk was not named itself.
     """
     if args.device not in (disk.name, disk.node):
         raise Failure(f"{args.device} is not a whole disk's name", f"name {disk.name} itself")

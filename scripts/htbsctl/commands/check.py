@@ -15,7 +15,7 @@ SUMMARY = "say whether a device can keep its reservations, or one more, and what
 
 _NEW = "the new one"
 _LATENCY_MAX = 100_000_000
-# What io.htbs takes.
+# The range that io.htbs accepts.
 _LEAST = {"bw": 4096, "burst": 4096, "latency": 1, "iops": 1}
 
 
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(host: Host, args: argparse.Namespace) -> int:
-    """Print the answer; Exit.FOUND if they cannot all be kept."""
+    """Print the answer; Exit.FOUND if not all of them can be kept."""
     disk = disks.one(host, args.device)
     if disks.scheduler(host, disk) != "htbs":
         raise Failure(f"{disk.name} is not on HTBS", f"htbsctl enable {args.device}")
@@ -77,7 +77,7 @@ def _new(host: Host, disk: Disk, args: argparse.Namespace) -> Promise | None:
 
 
 def _too_much(every: list[Promise], capacity: int, largest: int) -> list[str]:
-    """Those without any of which all others can be kept."""
+    """Return the reservations without any one of which all others can be kept."""
     return [
         each.name
         for each in every
@@ -87,7 +87,7 @@ def _too_much(every: list[Promise], capacity: int, largest: int) -> list[str]:
 
 
 def _fits(promises: list[Promise], new: Promise, capacity: int, largest: int) -> dict[str, int]:
-    """For each key of a new reservation, the value with which it could be kept as it is else."""
+    """For each key of a new reservation, return the value with which it could be kept."""
 
     def good(**keys: int) -> bool:
         every = [*promises, new._replace(**keys)]
@@ -104,7 +104,7 @@ def _fits(promises: list[Promise], new: Promise, capacity: int, largest: int) ->
 
 
 def _largest(good: Callable[[int], bool], above: int) -> int:
-    """The largest value below one that is too large; 0 if there is none."""
+    """Return the largest good value below one that is too large; 0 if there is none."""
     low = 0
     while above - low > 1:
         middle = (low + above) // 2
@@ -113,7 +113,7 @@ def _largest(good: Callable[[int], bool], above: int) -> int:
 
 
 def _smallest(good: Callable[[int], bool], below: int) -> int:
-    """The smallest value above one that is too small; 0 if there is none."""
+    """Return the smallest good value above one that is too small; 0 if there is none."""
     high = _LATENCY_MAX
     if not good(high):
         return 0

@@ -9,7 +9,7 @@ from htbsctl.host import Host
 
 SUMMARY = "give a device's disks another scheduler, now and after a reboot"
 
-# What the kernel itself would choose, first to last.
+# The kernel's own choices, in order of preference.
 _OTHERS = ("mq-deadline", "none")
 
 

@@ -20,7 +20,7 @@ SUMMARY = "look for what keeps reservations from working; each finding has its r
 _EFI = Path("/sys/firmware/efi/efivars")
 _SECURE_BOOT = "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 _DKMS_KEY = "/var/lib/dkms/mok.pub"
-# By file: what it is of, what a line in force has, and what is written to take it back.
+# For each file: whose it is, what a line in force has, and what is written to remove it.
 _TRAPS = {
     "io.cost.qos": ("io.cost", r"\benable=1\b", "enable=0"),
     "io.latency": ("io.latency", r"\btarget=[1-9]", "target=0"),
@@ -29,7 +29,7 @@ _TRAPS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """What was looked at, and, unless it is well, what to do."""
+    """What was checked and, unless it is well, what to do."""
 
     about: str
     what: str
@@ -37,7 +37,7 @@ class Finding:
 
     @property
     def well(self) -> bool:
-        """Whether nothing is to be done."""
+        """Return true if nothing has to be done."""
         return not self.remedy
 
 
@@ -47,9 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(host: Host, args: argparse.Namespace) -> int:
-    """Print each finding; Exit.FOUND if one needs something done."""
+    """Print each finding; Exit.FOUND if one of them needs something done."""
     found = [finding for look in _LOOKS for finding in _safely(host, look)]
-    # What keeps several looks from being taken is one finding.
+    # A failure that several checks have in common is one finding.
     findings = list(dict.fromkeys(found))
     if args.json:
         print(as_json([asdict(each) for each in findings]))
@@ -62,7 +62,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
 
 
 def _safely(host: Host, look: Callable[[Host], Iterator[Finding]]) -> Iterator[Finding]:
-    """What one can't look at is a finding, too."""
+    """A check that fails is a finding, too."""
     try:
         yield from look(host)
     except Failure as failure:
@@ -116,7 +116,7 @@ def _signature(host: Host) -> Iterator[Finding]:
         )
         return
     said = host.ask("mokutil", "--test-key", _DKMS_KEY)
-    # It fails if the key is enrolled, and says so.
+    # It fails if the key is enrolled, and prints that.
     if said and "is not enrolled" in said and not host.exists("/sys/module/htbs"):
         yield Finding(
             "Secure Boot",
@@ -178,7 +178,7 @@ def _on_htbs(host: Host) -> list[Disk]:
 
 
 def _traps(host: Host) -> Iterator[Finding]:
-    """What else limits or reorders I/O of disks on HTBS, unseen."""
+    """Find what else limits or reorders the I/O of disks on HTBS unnoticed."""
     on_htbs = {disk.number: disk.name for disk in _on_htbs(host)}
     for name, (what, set_by, none) in _TRAPS.items():
         for group in groups.Group.every(host, name):

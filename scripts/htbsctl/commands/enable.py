@@ -15,7 +15,7 @@ SUMMARY = "put a device's disks on HTBS, now and after a reboot"
 
 
 class _Attribute(NamedTuple):
-    """What a word of the command line means, as the kernel takes it; what the attribute is."""
+    """A word of the command line as the kernel's value, and a description of the attribute."""
 
     read: Callable[[str], int]
     what: str
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(host: Host, args: argparse.Namespace) -> int:
-    """Switch each disk, or none."""
+    """Switch all disks, or none."""
     found = disks.resolve(host, args.device)
     attributes = {
         name: str(attribute.read(text))

@@ -16,9 +16,9 @@ from htbsctl.host import Host
 SUMMARY = "say why a group gets what it gets on a device"
 
 _DEBUGFS = Path("/sys/kernel/debug/block")
-# RAID levels where a thread of md submits the I/O, so that the thread's cgroup is charged.
+# RAID levels for which a thread of md submits the I/O, so that the thread's cgroup is charged.
 _PARITY = ("raid4", "raid5", "raid6")
-# How often sched/state is looked at.
+# How often sched/state is read.
 _PERIOD = 0.02
 
 
@@ -60,7 +60,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
 
 
 def payer(host: Host, group: Group, disk: Disk) -> Group | None:
-    """The group with the reservation that is in force for a group; None: the default is."""
+    """Return the group whose reservation applies to a group; None: the default one."""
     line = control.in_force(host, group, disk)
     while line and line.origin == "inherited":
         group = Group(group.directory.parent)
@@ -69,9 +69,9 @@ def payer(host: Host, group: Group, disk: Disk) -> Group | None:
 
 
 def counted(host: Host, group: Group, disk: Disk) -> Group:
-    """The group that has the numbers of a group: itself, if it has a line, or an ancestor.
+    """Return the group that has a group's numbers: itself, if it has a line, or an ancestor.
 
-    Groups that share the root's reservation have numbers of their own, unless the root has a max.
+    Groups that share the root's reservation have their own numbers, unless the root has a max.
     """
     own = disk.number in control.statistics(host, group)
     return group if own else payer(host, group, disk) or group
@@ -108,7 +108,7 @@ def _look(host: Host, pays: Group, disk: Disk, seconds: float) -> _Seen:
         time.sleep(max(0, min(_PERIOD, began + seconds - now)))
     after = control.statistics(host, pays).get(disk.number, {})
     seen.seconds = time.monotonic() - began
-    # Those missed may be fewer after one that was pending was dispatched.
+    # The number of missed requests may fall when a pending one is dispatched.
     seen.numbers = {key: max(0, value - before.get(key, 0)) for key, value in after.items()}
     return seen
 
@@ -126,7 +126,7 @@ def _look_once(state: str, seen: _Seen) -> None:
 
 
 def _rates(seen: _Seen) -> list[str]:
-    """What came, and how much of it conformed."""
+    """Describe what arrived, and how much of it conformed."""
     new = seen.numbers
     if not new:
         return ["it has no numbers of its own: the io.htbs.stat of a group above counts its I/O"]
@@ -153,7 +153,7 @@ def _rates(seen: _Seen) -> list[str]:
 
 
 def _disk(host: Host, disk: Disk, seen: _Seen) -> list[str]:
-    """Which groups are active, and whether tags are short."""
+    """Describe which groups are active, and whether tags are scarce."""
     sentences = []
     needs = disks.number(host, disk.iosched / "promised_requests")
     has = disks.number(host, disk.queue / "nr_requests")
@@ -179,7 +179,7 @@ def _disk(host: Host, disk: Disk, seen: _Seen) -> list[str]:
 
 
 def _charging(host: Host, group: Group, disk: Disk) -> list[str]:
-    """Whether what the group does is charged to another."""
+    """Describe whether I/O of the group is charged to another one."""
     sentences = []
     for name in sorted(disks.above(host, disk)):
         level, thread = _parity(host, name)
@@ -189,7 +189,7 @@ def _charging(host: Host, group: Group, disk: Disk) -> list[str]:
                 f" submitted by the thread {thread} and charged to that thread's cgroup, the root"
                 " unless it is moved"
             )
-    # Where it has one, the kernel enables it together with io, shown or not.
+    # If the kernel has that controller, it enables it together with io, shown or not.
     if "memory" not in host.read_or(groups.hierarchy(host) / "cgroup.controllers").split():
         sentences.append(
             "there is no memory controller in cgroup v2 (cgroup_disable=memory?): its buffered"
@@ -199,15 +199,15 @@ def _charging(host: Host, group: Group, disk: Disk) -> list[str]:
 
 
 def _parity(host: Host, name: str) -> tuple[str, str]:
-    """The level of an array with parity, and its thread; "" for other devices.
+    """Return the level of an array with parity, and its thread; "" for other devices.
 
-    An array of LVM has no name of md, and the kernel none for its thread.
+    An array of LVM has no md name, and the kernel gives its thread none.
     """
     sysfs = Path("/sys/class/block") / name
     level, array = host.read_or(sysfs / "md/level").strip(), name
     volume = host.read_or(sysfs / "dm/name").strip()
     if volume:
-        # As in "0 131072 raid raid5_ls 3 128 …"
+        # For example "0 131072 raid raid5_ls 3 128 …"
         words = (host.ask("dmsetup", "table", "--target", "raid", volume) or "").split()
         level, array = (words[3].partition("_")[0] if len(words) > 3 else ""), "mdX"
     return (level, f"{array}_{level}") if level in _PARITY else ("", "")

@@ -21,20 +21,20 @@ _COST = re.compile(r"\bcost=(\d+)")
 _REQUEUED = re.compile(r"\brequeued=1\b")
 _WIDTH = 40
 _FEWEST = 20
-# As many are 100 MB, and some seconds of computing.
+# So many take 100 MB, and some seconds to evaluate.
 _MOST = 500_000
 
 
 @dataclass
 class _Recording:
-    """Arrivals, and latencies of requests that completed, ns."""
+    """Arrivals, and the latencies of completed requests, ns."""
 
     arrivals: list[Arrival] = field(default_factory=list)
     latencies: list[int] = field(default_factory=list)
     pending: dict[str, int] = field(default_factory=dict)
 
     def add(self, line: str) -> None:
-        """A line of the trace."""
+        """Add a line of the trace."""
         found = _EVENT.search(line)
         if not found:
             return
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(host: Host, args: argparse.Namespace) -> int:
-    """Print the trade-off and a command; the load should be what it is on a busy day."""
+    """Print the trade-off and a command; the load should be that of a busy day."""
     disk, group = disks.one(host, args.device), groups.resolve(host, args.target)
     if disks.scheduler(host, disk) != "htbs":
         raise Failure(f"{disk.name} is not on HTBS", f"htbsctl enable {args.device}")
@@ -86,10 +86,10 @@ def run(host: Host, args: argparse.Namespace) -> int:
 
 
 def _alone(host: Host, group: Group, disk: Disk) -> None:
-    """Have a group's requests counted as its own. Raises Failure if they are an ancestor's."""
+    """Let a group's requests be counted as its own. Raises Failure if an ancestor is charged."""
     control.prepare(host, group)
     line = control.in_force(host, group, disk)
-    # Those that share the root's reservation are charged themselves, and have a line for that.
+    # Groups that share the root's reservation are charged themselves, and have a line for that.
     own = disk.number in control.statistics(host, group)
     if line and line.origin == "inherited" and not own:
         raise Failure(

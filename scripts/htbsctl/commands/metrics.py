@@ -17,7 +17,7 @@ SUMMARY = "print counters for Prometheus, or write them where node_exporter find
 
 _US = 1_000_000
 _OP = {"r": "read", "w": "write", "d": "discard"}
-# Of each group, by the key of io.htbs.stat: metric, type, help, labels, divisor.
+# For each group, by the key of io.htbs.stat: metric, type, help, labels, divisor.
 _COUNTERS = {
     **{
         f"{letter}bytes": ("bytes_total", "counter", "Bytes dispatched", {"op": op}, 1)
@@ -34,7 +34,7 @@ _COUNTERS = {
     "waits": ("waits_total", "counter", "Times the disk was idled for the group", {}, 1),
     "hits": ("hits_total", "counter", "Times that the next request came in time", {}, 1),
 }
-# Of each group, by the key of io.htbs.
+# For each group, by the key of io.htbs.
 _PROMISES = {
     "bw": ("reserved_bytes_per_second", "Reserved bandwidth", 1),
     "burst": ("reserved_burst_bytes", "Reserved burst", 1),
@@ -43,7 +43,7 @@ _PROMISES = {
     "max": ("max_bytes_per_second", "Cap", 1),
     "weight": ("weight", "Weight", 1),
 }
-# Of each disk, by its file.
+# For each disk, by its file.
 _DEVICES = {
     "iosched/promised_bw": ("promised_bytes_per_second", "Bandwidth of all reservations"),
     "iosched/capacity_bw": ("capacity_bytes_per_second", "What it serves at worst, 0: unknown"),
@@ -60,14 +60,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(host: Host, args: argparse.Namespace) -> int:
-    """Print them, or replace the file as a whole."""
+    """Print the metrics, or replace the file as a whole."""
     text = _text(_samples(host))
     if not args.output:
         print(text, end="")
         return Exit.DONE
     if not args.output.name or args.output.is_dir():
         raise Failure(f"{args.output} is a directory", "name a file in it, as in htbs.prom")
-    # node_exporter reads *.prom only. A name that is there already may be another user's link.
+    # node_exporter reads only *.prom. An existing name may be a link of another user.
     new = args.output.with_name(f".{args.output.name}.{secrets.token_hex(8)}")
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -96,7 +96,8 @@ def _samples(host: Host) -> Iterator[_Sample]:
         for number, stat in control.statistics(host, group).items():
             if number in on_htbs:
                 labels = {"group": group.short(host), "device": on_htbs[number].name}
-                # Those pending count until they are dispatched: a counter that falls looks reset.
+                # Pending requests count once they are dispatched: a counter that falls looks like a
+                # reset.
                 stat["missed"] = stat.get("missed", 0) - stat.get("overdue", 0)
                 for key, (name, kind, text, more, unit) in _COUNTERS.items():
                     yield name, kind, text, labels | more, stat.get(key, 0) / unit
@@ -111,7 +112,7 @@ def _of_disk(host: Host, disk: Disk) -> Iterator[_Sample]:
     for file, (name, text) in _DEVICES.items():
         value = disks.number(host, disk.queue / file)
         yield f"device_{name}", "gauge", text, {"device": disk.name}, value
-    # Beside writes more may be late on a device that does not seek: less is promised nowhere.
+    # On a device that does not seek the value is that beside writes, the weaker promise.
     seeks = disks.seeks(host, disk)
     text = "Whether HTBS takes it for one that seeks"
     yield "device_seeks", "gauge", text, {"device": disk.name}, seeks
@@ -122,7 +123,7 @@ def _of_disk(host: Host, disk: Disk) -> Iterator[_Sample]:
 
 
 def _text(samples: Iterator[_Sample]) -> str:
-    """All samples of a metric follow its help and type, as the format wants it."""
+    """The format requires that all samples of a metric follow its help and type."""
     metrics: dict[str, list[str]] = {}
     for name, kind, text, labels, value in samples:
         head = [f"# HELP htbs_{name} {text}.", f"# TYPE htbs_{name} {kind}"]

@@ -1,4 +1,4 @@
-"""Take a reservation back."""
+"""Remove a reservation."""
 
 import argparse
 import sys
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(host: Host, args: argparse.Namespace) -> int:
-    """Remove it from the group, if that is there, and from what is kept."""
+    """Remove it from the group, if that exists, and from the kept state."""
     dry = args.dry_run
     did, forgot = ("would release", "would forget") if dry else ("released", "forgot")
     with store.locked(host, dry) as kept:
@@ -54,7 +54,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
 
 
 def _disks(host: Host, word: str, kept: Store) -> list[disks.Disk]:
-    """The disks of a word; none if it is only in the file, as of a disk that is gone."""
+    """Return the disks of a word; none if only the file has it, such as a disk that is gone."""
     try:
         return disks.resolve(host, word)
     except Failure:
@@ -64,9 +64,9 @@ def _disks(host: Host, word: str, kept: Store) -> list[disks.Disk]:
 
 
 def _group(host: Host, word: str) -> tuple[Group | None, set[str], Failure | None]:
-    """The group, if it is there and has io.htbs, and the names that the file may have for it.
+    """Return the group, if it exists and has io.htbs, and the names that the file may have for it.
 
-    The file may have a word that means no group now. If it has not, the failure says why.
+    The file may have a word that means no group at present. If it has not, the failure says why.
     """
     try:
         group = groups.resolve(host, word)

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(host: Host, args: argparse.Namespace) -> int:
-    """Write it to each disk, or to none, and keep what is then in force."""
+    """Write it to all disks, or to none, and keep what is then in force."""
     keys = _keys(args)
     found = disks.resolve(host, args.device)
     _on_htbs(host, found, args.device)
@@ -62,7 +62,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
             in_force = control.of_group(host, group, disk) if group else None
             own = in_force or (None if args.now else keep.before(host, kept, name, disk))
             after = control.expected(host, own, disk, keys)
-            # Where what is kept is not in force, its other keys are not there yet.
+            # If the kept reservation is not in force, its other keys have to be written, too.
             writes[disk] = after.whole() if own and not in_force else keys
             changed |= group is not None and in_force != after
             if not args.now:
@@ -95,7 +95,7 @@ def _keys(args: argparse.Namespace) -> dict[str, int]:
 
 
 def _without_process(stopped: NotRunning) -> Exit:
-    """Exit.FOUND, and a line, if a unit is up although it has no process."""
+    """Return Exit.FOUND, and print a line, if a unit is up although it has no process."""
     if not stopped.active:
         return Exit.DONE
     print(

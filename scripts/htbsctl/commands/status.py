@@ -41,7 +41,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
 
 
 def device(host: Host, disk: Disk) -> dict:
-    """A disk; what only HTBS has is None under another scheduler."""
+    """Return a disk; values that only HTBS has are None under another scheduler."""
     about: dict = {
         "device": disk.name,
         "number": disk.number,
@@ -55,7 +55,7 @@ def device(host: Host, disk: Disk) -> dict:
 
 
 def promise(host: Host, group: Group, disk: Disk, promised: Reservation) -> dict:
-    """A group's reservation, and whether it was kept since the disk came to HTBS."""
+    """Return a group's reservation, and whether it was kept since the disk was put on HTBS."""
     stat = control.statistics(host, group).get(disk.number, {})
     return {
         "group": group.short(host),

@@ -32,7 +32,7 @@ _RIGHT = tuple(range(2, len(_HEAD)))
 class Row:
     """A group on a disk in an interval. Rates are per second, times in us, None: not known.
 
-    late: of its conforming requests, how many missed their deadline in the interval.
+    late: how many of its conforming requests missed their deadline in the interval.
     """
 
     group: str
@@ -110,7 +110,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
 def _intervals(
     host: Host, chosen: list[Disk], latencies: Latencies | None, sleep: Callable[[], None]
 ) -> Iterator[list[Row]]:
-    """The rows of each interval; the first begins now."""
+    """Yield the rows of each interval; the first interval begins now."""
     before, began = _sample(host, chosen), time.monotonic()
     if latencies:
         latencies.since_last()
@@ -136,7 +136,7 @@ def _sample(host: Host, chosen: list[Disk]) -> dict[tuple[Group, Disk], dict[str
 
 
 def _new(after: dict[str, int], before: dict[str, int]) -> dict[str, int]:
-    """What was counted meanwhile; a group that was made anew begins at 0 again."""
+    """Return what was counted meanwhile; a group that was created again begins at 0."""
     return {name: max(0, value - before.get(name, 0)) for name, value in after.items()}
 
 
@@ -207,7 +207,7 @@ def _help(key: str) -> str:
 
 @contextmanager
 def _keyboard() -> Iterator[None]:
-    """Keys one by one, without echo."""
+    """Read single keys, without echo."""
     before = termios.tcgetattr(sys.stdin)
     tty.setcbreak(sys.stdin)
     try:

@@ -29,10 +29,10 @@ _SECTOR = 512
 
 @dataclass
 class Sums:
-    """What a group's requests were; times in ns.
+    """A group's requests; times in ns.
 
-    queued: from their insertion into the scheduler to their issue to the driver; served: from
-    there to their completion. Requests that bypass the scheduler have only the second.
+    queued: from the insertion into the scheduler to the issue to the driver; served: from there to
+    the completion. Requests that bypass the scheduler have only the second.
     """
 
     requests: int = 0
@@ -43,12 +43,12 @@ class Sums:
     served: array = field(default_factory=lambda: array("Q"))
 
 
-#: What a request is known by: its first sector, and whether it writes.
+#: The key of a request: its first sector, and whether it writes.
 _Key = tuple[int, int]
 
 
 class Requests:
-    """Requests outstanding, of the records of a disk; sums: by a cgroup's id."""
+    """Requests in flight, from the records of a disk; sums: by the id of a cgroup."""
 
     def __init__(self) -> None:
         self.sums: dict[int, Sums] = defaultdict(Sums)
@@ -56,14 +56,14 @@ class Requests:
         self._issued: dict[_Key, list[tuple[Record, int | None]]] = defaultdict(list)
 
     def add(self, record: Record) -> None:
-        """The next record by time."""
+        """Add the next record by time."""
         key = (record.sector, record.category & blktrace.WRITE)
         match record.kind:
             case blktrace.INSERT:
                 self._inserted[key].append(record.time)
             case blktrace.BACK_MERGE:
                 self.sums[record.cgroup].merged += 1
-                # What is merged may be a request that was inserted: it is not issued any more.
+                # A merged request may have been inserted before: it is not issued any more.
                 _first(self._inserted, key)
             case blktrace.FRONT_MERGE:
                 self.sums[record.cgroup].merged += 1
@@ -133,7 +133,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
 
 
 def _place(output: str | None, temporary: Path) -> tuple[Path, str]:
-    """Where blktrace writes, and how its files begin. Raises Failure if there are any."""
+    """Return where blktrace writes, and the names of its files. Raises Failure if they exist."""
     if output is None:
         return temporary, "trace"
     path = Path(output).absolute()
@@ -153,7 +153,7 @@ def _unknown(number: int) -> str:
 
 
 def _first(lists: dict[_Key, list], key: _Key) -> object | None:
-    """Take the oldest of those that a key has, or None."""
+    """Take the oldest element of a key's list, or None."""
     found = lists.get(key)
     if not found:
         return None

@@ -1,4 +1,4 @@
-"""Apply what is kept, again and again: htbs.service runs it."""
+"""Apply the kept state whenever a cgroup is created: htbs.service runs it."""
 
 import argparse
 import select
@@ -15,10 +15,10 @@ from htbsctl.inotify import Directories
 
 SUMMARY = "apply what /etc/htbs/htbs.conf keeps whenever a cgroup is made; SIGHUP applies it again"
 
-# Seconds: systemd makes a unit's cgroup and enables its controllers by several steps.
+# Seconds: systemd takes several steps to create a unit's cgroup and enable its controllers.
 _SETTLES = 0.1
-# Seconds after which it is applied anyway: a driver may reset a queue, and a controller be disabled
-# and enabled, without any cgroup being made.
+# Seconds after which it is applied in any case: a driver may reset a queue, or a controller may be
+# disabled and enabled, without a new cgroup.
 _PERIOD = 60
 
 
@@ -27,9 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(host: Host, args: argparse.Namespace) -> int:
-    """Until SIGTERM. What fails is said once, not at each cgroup."""
+    """Run until SIGTERM. A failure is printed once, not for each cgroup."""
     said: set[str] = set()
-    # The signals first: a reload may come before all cgroups are watched.
+    # Signals come first, because a reload may come before all cgroups are watched.
     with _signals() as signals, Directories(host.path(groups.hierarchy(host))) as cgroups:
         service.ready()
         while True:
@@ -49,7 +49,7 @@ def _apply(host: Host) -> Iterator[str]:
 
 
 def _say(lines: Iterator[str], said: set[str]) -> set[str]:
-    """Print what is new; the failures, which are not to be said again."""
+    """Print new lines; return the failures, which are not printed again."""
     failures = set()
     for line in lines:
         failed = line.startswith(keep.FAILED)
@@ -62,7 +62,7 @@ def _say(lines: Iterator[str], said: set[str]) -> set[str]:
 
 @contextmanager
 def _signals() -> Iterator[socket.socket]:
-    """A socket that has the numbers of the signals that came."""
+    """Yield a socket that receives the numbers of signals."""
     ours, theirs = socket.socketpair()
     theirs.setblocking(False)
     signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
