@@ -87,7 +87,7 @@ def before(host, *words):
     assert main(list(words), host) == 0
 
 
-def test_what_is_so_is_left(host, apply, tmp_path):
+def test_state_that_is_right_is_left(host, apply, tmp_path):
     done = apply(reservations=[DATABASE, BACKUP])
     assert (done.code, done.recap("changed")) == (0, 2), done.text
     assert in_force(host, "database") == "8:0 bw=4194304 burst=65536 latency=50000 weight=7\n"
@@ -138,7 +138,7 @@ def test_a_refused_reservation_fails_the_host(reserved, apply):
     assert reserved.read(FILE) == kept
 
 
-def test_nothing_changes_if_one_cannot_be_understood(reserved, apply, tmp_path):
+def test_nothing_changes_if_a_reservation_cannot_be_parsed(reserved, apply, tmp_path):
     done = apply(reservations=[BACKUP | {"iops": 60}, DATABASE | {"latency": "50"}])
     assert done.code == 2, done.text
     assert "write it with its unit, as in 10ms" in done.text
@@ -161,7 +161,7 @@ def test_secure_boot_without_the_key_stops_it_before_a_disk(host, apply, tmp_pat
     assert commands(tmp_path) == ["doctor"]
 
 
-def test_what_doctor_finds_of_disks_stops_nothing(host, apply, tmp_path):
+def test_findings_of_doctor_about_disks_stop_nothing(host, apply, tmp_path):
     done = apply(htbs_doctor=True)
     assert done.code == 0, done.text
     assert commands(tmp_path) == ["doctor", "enable", "apply"]
@@ -192,7 +192,7 @@ def test_a_disk_is_measured_once(host, apply, tmp_path):
     assert "calibrate" not in commands(tmp_path)
 
 
-def test_what_is_implausible_is_not_taken_unasked(host, apply, tmp_path):
+def test_an_implausible_capacity_is_not_set_by_itself(host, apply, tmp_path):
     (tmp_path / "measured.json").write_text(json.dumps(MEASURED))
     done = apply(htbs_calibrate=True)
     assert done.code == 2, done.text

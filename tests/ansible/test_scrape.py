@@ -9,7 +9,7 @@ from tests.vm.kernels import BUILD, REPO
 PROMTOOL = BUILD / "prometheus/usr/bin/promtool"
 
 
-def test_promtool_accepts_it_and_each_host_is_an_instance(play, tmp_path):
+def test_promtool_accepts_the_configuration_and_each_host_is_an_instance(play, tmp_path):
     done = play(
         REPO / "ansible/prometheus.yml",
         REPO / "ansible/inventory",

@@ -195,7 +195,7 @@ def test_absurd_latency(refused, text):
         (["--iops=100", "--max=8K"], "max 8K is less than what is reserved: it has to be 400K or"),
     ],
 )
-def test_wrong_reservation_says_what_is_right(refused, keys, says):
+def test_the_error_for_a_wrong_reservation_has_the_valid_values(refused, keys, says):
     assert says in refused(["reserve", "app", "sdb", *keys], codes=(2,))
 
 

@@ -120,7 +120,7 @@ def admits(host, monkeypatch):
     return lambda: [int(host.read(f"{iosched}/{file}")) for file in ("default_bw", "capacity_bw")]
 
 
-def test_what_fits_together_is_not_refused(host, admits):
+def test_values_that_fit_together_are_not_refused(host, admits):
     """Both rise or both fall: a single new value would not fit the old value of the other."""
     for default, capacity in ((1 << 20, 40 << 20), (4096, 8192)):
         words = "--default-bw", str(default), "--capacity-bw", str(capacity)
@@ -146,7 +146,7 @@ def test_release_finds_another_name(host):
     assert set(Store(host).reservations()) == {("app", "sda")}
 
 
-def test_a_disk_that_is_off_htbs_has_it_back_later(host, capsys):
+def test_a_disk_that_is_off_htbs_gets_its_reservations_back_later(host, capsys):
     """The kernel stores it, but neither shows it nor accepts a write."""
     host.put(str(FILE), "reserve app sda bw=4M\nreserve gone.service sda bw=4M\n")
     run(host, 3, "release", "app", "sda", "--dry-run")
@@ -159,7 +159,7 @@ def test_a_disk_that_is_off_htbs_has_it_back_later(host, capsys):
     assert Store(host).reservations() == {}
 
 
-def test_what_is_gone_is_forgotten(host):
+def test_a_device_that_is_gone_is_forgotten(host):
     host.put(str(FILE), "device sdz\nreserve gone sdz bw=4M\n")
     run(host, 0, "disable", "sdz")
     run(host, 0, "release", "gone", "sdz")
@@ -189,7 +189,7 @@ def test_a_unit_that_is_up_without_a_process_needs_attention(host, capsys):
     run(host, 1, "reserve", "nfs-server.service", "sdb", "--bw", "4M", "--now")
 
 
-def test_a_key_for_a_unit_without_a_process_is_added_to_what_is_kept(host, capsys):
+def test_a_key_for_a_unit_without_a_process_is_added_to_the_kept_ones(host, capsys):
     stopped(host, "db.service", "inactive")
     run(host, 2, "reserve", "db.service", "sdb", "--weight", "200")
     assert "needs a bandwidth or operations" in capsys.readouterr().err
@@ -198,7 +198,7 @@ def test_a_key_for_a_unit_without_a_process_is_added_to_what_is_kept(host, capsy
     assert host.read(FILE) == "reserve db.service sdb bw=4M burst=64K latency=50ms weight=200\n"
 
 
-def test_a_key_for_what_is_kept_and_not_in_force_brings_the_rest_with_it(host, capsys):
+def test_a_key_of_a_kept_reservation_not_in_force_applies_all_keys(host, capsys):
     """For example, the group was created again, or another command removed it."""
     kept = "reserve /sys/fs/cgroup/app sdb bw=800K burst=64K latency=100ms max=20M\n"
     whole = "8:16 bw=819200 max=20971520 iops=max weight=default burst=65536 latency=100000"
@@ -213,7 +213,7 @@ def test_a_key_for_what_is_kept_and_not_in_force_brings_the_rest_with_it(host, c
     assert host.read(APP) == "8:16 latency=100000\n"
 
 
-def test_a_max_that_is_as_much_as_is_reserved(host, capsys):
+def test_a_max_equal_to_the_reservation(host, capsys):
     """With both, bytes count; what counts is the state in the kernel."""
     for words in (("--bw", "4M", "--max", "4M"), ("--iops", "1", "--max", "4K"),
                   ("--bw", "4K", "--iops", "100", "--max", "4K")):
@@ -256,7 +256,7 @@ def test_apply_writes_nothing_to_etc(host):
     assert not host.exists("/etc")
 
 
-def test_what_a_kernel_fills_in_is_not_written_again(host):
+def test_values_that_the_kernel_fills_in_are_not_written_again(host):
     host.put(str(FILE), "reserve app sdb bw=4M\ndevice sdb nr_requests=064\n")
     host.group("/app", "8:16 bw=4194304 burst=1048576 latency=1000000\n")
     host.refuses = {f"{APP} 8:16 bw=4194304 max=max iops=max weight=default"}

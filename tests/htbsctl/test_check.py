@@ -35,7 +35,7 @@ def answer(host, capsys, code, **keys):
 
 
 @given(st.lists(promises, max_size=4), promises, st.integers(4096, 1 << 26))
-def test_what_fits_fits_and_more_does_not(others, new, capacity):
+def test_proposed_values_fit_and_larger_ones_do_not(others, new, capacity):
     def kept(**keys):
         every = [*others, new._replace(**keys)]
         return admission.shortfall(every, capacity, 4096) is None
@@ -66,7 +66,7 @@ def test_a_group_counts(host, capsys):
     assert found["fits"] == {"bw": 3 << 20}
 
 
-def test_what_it_proposes_is_kept(host, capsys):
+def test_the_proposed_reservation_can_be_kept(host, capsys):
     """Numbers for people are rounded; those for the command line are not."""
     sizes = {"default_bw": 65536, "default_burst": 65536, "capacity_bw": 1_000_000}
     for file, value in sizes.items():
@@ -93,6 +93,6 @@ def test_the_root_has_the_default_reservation_or_its_own(host, capsys):
         ({"device": "sda", "capacity": "4M"}, "sda is not on HTBS: htbsctl enable sda"),
     ],
 )
-def test_what_cannot_be_answered(host, keys, words):
+def test_questions_that_cannot_be_answered(host, keys, words):
     with pytest.raises(Failure, match=words):
         check.run(host, arguments(**keys))

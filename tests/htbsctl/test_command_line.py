@@ -52,7 +52,7 @@ def test_man_page():
     assert not [line for line in page.splitlines() if line.startswith("'")]
 
 
-def test_what_the_man_page_says_of_failures_and_times():
+def test_failures_and_times_in_the_man_page():
     page = manual.man_page(parser()).replace(r"\-", "-")
     assert "Nothing changed. apply has a line for each that failed, and has applied the" in page
     assert "A latency has its unit: us, ms, s; --default-latency-us is in microseconds" in page

@@ -36,7 +36,7 @@ def test_a_group_that_goes_away_does_not_end_the_doctor(host, capsys, app_goes_a
         assert f"{file} is in force" in text
 
 
-def test_what_throttles_a_disk_on_htbs_is_named_with_its_command(host, capsys):
+def test_throttling_of_a_disk_on_htbs_is_named_with_its_remedy(host, capsys):
     """Throttling of other disks does not concern HTBS."""
     host.put("/sys/fs/cgroup/io.cost.qos", "8:0 enable=1 ctrl=auto\n8:16 enable=0 ctrl=auto\n")
     host.put("/sys/fs/cgroup/app/io.latency", "8:0 target=5000\n8:16 target=0\n")

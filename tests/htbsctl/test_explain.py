@@ -73,7 +73,7 @@ LINE = "8:16 bw=4194304 burst=1048576 latency=1000000"
 
 
 @pytest.mark.parametrize("cap", ["", " max=8388608"])
-def test_what_shares_the_roots_reservation_has_numbers_of_its_own(host, cap):
+def test_a_group_that_shares_the_roots_reservation_has_its_own_numbers(host, cap):
     """The kernel counts a group at the root only if the root has a max: the group has no line."""
     host.put("/sys/fs/cgroup/io.htbs", f"{LINE}{cap}\n")
     host.put("/sys/fs/cgroup/io.htbs.stat", "8:16 inserted=0\n")

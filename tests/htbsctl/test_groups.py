@@ -136,7 +136,7 @@ def test_a_container(host, cgroup, directory, unit):
 
 
 @pytest.mark.parametrize("said", ['[{"Name": "web"}]', "[]", "{}", "[1]", "Error: no"])
-def test_an_engine_that_tells_no_process(host, said):
+def test_an_engine_that_names_no_process(host, said):
     host.answers["podman inspect --type container web"] = said
     with pytest.raises(Failure, match="podman inspect web tells no process: look whether podman"):
         groups.resolve(host, "web")
@@ -204,7 +204,7 @@ def test_an_ambiguous_name(host):
         groups.resolve(host, "db")
 
 
-def test_what_runs_comes_before_what_is_stopped(host):
+def test_a_running_group_comes_before_a_stopped_one(host):
     """An unused service of a package beside a container of that name, or the reverse."""
     container(host, "/machine.slice/libpod-1.scope")
     show(host, "web.service", "")

@@ -19,7 +19,7 @@ def kept(host):
     return host
 
 
-def test_what_is_there_is_changed(kept):
+def test_disks_and_groups_that_exist_are_changed(kept):
     said = list(keep.apply(kept, Store(kept)))
     assert said == [
         "sda: htbs",
@@ -32,7 +32,7 @@ def test_what_is_there_is_changed(kept):
     )
 
 
-def test_what_is_so_already_is_left(kept):
+def test_state_that_is_already_right_is_left(kept):
     kept.disk("sdc", "8:32")
     kept.put(str(FILE), "device sdc nr_requests=64\nreserve app sdb bw=4M latency=50ms burst=64K\n")
     kept.group("/app", "8:16 bw=4194304 burst=65536 latency=50000\n")

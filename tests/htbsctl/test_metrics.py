@@ -52,8 +52,8 @@ def test_a_bad_line_is_told(host, capsys):
     assert f"{FILE}:1: cannot read 'device sdb frobs=1'" in capsys.readouterr().err
 
 
-def test_what_is_overdue_is_not_counted_until_it_completes(host, capsys):
-    """It counts as missed while it is pending, but not while it is in flight."""
+def test_overdue_requests_are_not_counted_until_they_complete(host, capsys):
+    """The kernel counts it as missed while it is pending, but not while it is in flight."""
     seen = []
     for missed, overdue in ((7, 0), (9, 2), (7, 0), (9, 0)):
         stat = f"8:16 conforming=20 met=11 missed={missed} overdue={overdue}\n"

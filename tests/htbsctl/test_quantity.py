@@ -52,7 +52,7 @@ def test_no_times(text):
     ("value", "base", "rounded"),
     [(787_464, 1024, 770 << 10), (4537, 1024, 4537), (35_365, 1000, 36_000), (9999, 1000, 9999)],
 )
-def test_what_is_proposed_is_rounded_up(value, base, rounded):
+def test_proposed_values_are_rounded_up(value, base, rounded):
     assert quantity.round_up(value, base) == rounded
 
 

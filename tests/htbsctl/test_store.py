@@ -45,7 +45,7 @@ def test_a_change_keeps_the_rest(kept):
     assert ("a b", "sdb") in Store(kept).reservations()
 
 
-def test_what_is_forgotten_is_gone(kept):
+def test_a_forgotten_line_is_gone(kept):
     with locked(kept) as store:
         store.set_reservation("db.service", "sdb", None)
         store.forget_device("sdb")
@@ -75,7 +75,7 @@ def test_a_comment_behind_a_line_stays(host, before, after):
     assert host.read(FILE) == f"{after}\n"
 
 
-def test_lines_that_end_as_on_another_system(host):
+def test_lines_that_end_with_crlf(host):
     host.path(FILE).parent.mkdir(parents=True)
     host.path(FILE).write_bytes(b"device sdb # mine\r\nreserve app sdb bw=4M\r\n")
     assert Store(host).devices() == {"sdb": {}}
@@ -140,7 +140,7 @@ def test_a_signal_comes_after_the_change(kept):
         "reserve 'db",
     ],
 )
-def test_what_cannot_be_read_is_named(kept, line):
+def test_a_line_that_cannot_be_read_is_named(kept, line):
     kept.put(str(FILE), TEXT + line + "\n")
     with pytest.raises(Failure, match=rf"{FILE}:5: "):
         Store(kept)

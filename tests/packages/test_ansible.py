@@ -235,7 +235,7 @@ def test_a_hosts_reservation_replaces_that_of_the_group(plays):
     assert play.state.backup == plays["first"].state.backup
 
 
-def test_what_is_not_wanted_is_released(plays):
+def test_reservations_no_longer_wanted_are_released(plays):
     play = plays["removed"]
     assert play.code == 0, play.text
     assert play.recap("changed") == 1, play.text
@@ -252,7 +252,7 @@ def test_a_refused_reservation_fails_the_host(plays):
     assert play.state == plays["removed"].state
 
 
-def test_nothing_changes_if_one_cannot_be_understood(plays):
+def test_nothing_changes_if_a_reservation_cannot_be_parsed(plays):
     play = plays["unknown"]
     assert play.code != 0
     assert "systemd knows no no.service: systemctl list-units shows those there are" in play.text

@@ -41,7 +41,7 @@ def test_it_makes_no_request_late_on_flash():
     assert idle.bytes > 20 * 100e6
 
 
-def test_a_reader_that_had_the_disk_beside_it_is_not_made_to_pay():
+def test_a_reader_does_not_pay_for_time_beside_the_background():
     """While the background has the device no flow is active.
 
     A flow that begins then lacks no share.

@@ -15,7 +15,7 @@ PARALLEL = Plain(32, MS, 1_200_000)
 
 @pytest.mark.parametrize("write", [False, True], ids=["reads", "writes"])
 @pytest.mark.parametrize("promise", [LITTLE, Params(8 << 20, 64 << 10, 10 * MS)], ids=str)
-def test_groups_that_ask_for_more_than_they_reserved_have_all_of_the_drive(promise, write):
+def test_groups_beyond_their_reservations_have_the_whole_drive(promise, write):
     """None of their requests conforms, so no limit could rise: they had a tenth of the drive."""
     busy = Client(promise, depth=100, think=0, write=write)
     free = run([replace(busy, promise=REST, shares=True)] * 2, FLASH, 30, drive=PARALLEL)
@@ -77,7 +77,7 @@ def times(rate, seconds, habit):
 @pytest.mark.parametrize("part", [0.8, 0.94, 0.98, 1])
 @pytest.mark.parametrize("of", [(SLOW, 1000, 20 * MS), (FAST, 20_000, 5 * MS)],
                          ids=["slow", "fast"])
-def test_a_reader_that_asks_for_most_of_its_reservation_leaves_others_the_drive(
+def test_a_reader_near_its_reservation_leaves_others_the_drive(
     of, part, habit, size,
 ):
     """It always has requests in flight; others had 1 of 20, of 200, or of 1,600 MB/s."""
@@ -96,7 +96,7 @@ def test_a_reader_that_asks_for_most_of_its_reservation_leaves_others_the_drive(
 @pytest.mark.parametrize(("drive", "took", "depth"), [(SLOW, 3.5 * MS, 4), (FAST, 0.105 * MS, 2)],
                          ids=["slow", "fast"])
 @pytest.mark.parametrize("size", [4096, 128 << 10])
-def test_a_closed_loop_has_what_it_reserved_of_what_it_could_have(drive, took, depth, part, size):
+def test_a_closed_loop_beside_a_load_has_its_reservation(drive, took, depth, part, size):
     """It has its bandwidth even if others loaded the drive before.
 
     They have the rest of the drive.
@@ -166,7 +166,7 @@ def test_surplus_comes_back_after_a_device_was_slow_by_itself(each, slower, rate
 
 
 @pytest.mark.parametrize("write", [False, True], ids=["reads", "writes"])
-def test_a_disk_has_all_it_takes_beside_stalls_that_it_cannot_make_up_for(write):
+def test_a_disk_is_used_in_full_beside_stalls_longer_than_the_latency(write):
     """Stalls of 300 ms each 10 s: requests with a latency of 100 ms are late by them in any case.
 
     A disk with a queue had one request in flight, and others had 202 instead of 1,535 of 1,678
@@ -184,7 +184,7 @@ def test_a_disk_has_all_it_takes_beside_stalls_that_it_cannot_make_up_for(write)
 
 @pytest.mark.parametrize(("after", "stall"), [(64 << 20, 100 * MS), (200 << 20, 500 * MS)], ids=str)
 @pytest.mark.parametrize("rate", [50, 500])
-def test_a_drive_that_stalls_as_others_write_keeps_what_is_promised(rate, after, stall):
+def test_a_reservation_is_kept_on_a_drive_that_stalls_after_writes(rate, after, stall):
     """Each late request counts, also during a pause of the writer: up to one in ten was late."""
     _, late, conforming = later(0, [in_steps(rate, 10 * MS, 240), DEEP_WRITER], FLASH, 120, 240,
                                 drive=Stalls("tlc", SECOND, stall, after))
@@ -192,7 +192,7 @@ def test_a_drive_that_stalls_as_others_write_keeps_what_is_promised(rate, after,
 
 
 @pytest.mark.parametrize("client", [DEEP_WRITER, DEEP], ids=["writes", "reads"])
-def test_each_burst_of_surplus_has_as_much_of_a_flash_drive(client):
+def test_each_burst_of_surplus_has_the_same_bandwidth_on_flash(client):
     """Surplus was served for 3 s: this is not the reason that it had no requests in the next 3 s.
 
     Pools counted as behind their pace by a latency, and lowered the limits by half each time: the
@@ -220,7 +220,7 @@ def test_a_disk_that_queues_has_more_than_one_request_though_some_were_late():
 
 
 @pytest.mark.parametrize("sequential", [False, True])
-def test_reads_do_not_keep_the_quota_of_a_disk_where_it_is(sequential):
+def test_reads_do_not_stop_the_growth_of_a_disks_quota(sequential):
     """Neither of two groups that submit more than they reserved judges it. Reads have no limit."""
     small = Params(4096 * 5, 65_536, 500 * MS)
     size = 65_536 if sequential else 4096

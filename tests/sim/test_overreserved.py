@@ -32,7 +32,7 @@ def test_a_reservation_of_more_than_the_drive_makes_no_other_late(others):
 
 @pytest.mark.parametrize("knobs", [KNOBS, HTBS], ids=["known", "claims to seek"])
 @pytest.mark.parametrize("rate", [10_000, 1 << 18])
-def test_the_more_a_group_reserves_the_less_is_it_owed(rate, knobs):
+def test_a_group_that_reserves_far_too_much_is_relaxed(rate, knobs):
     """With 65,536/s it had too few requests in flight to be relaxed, and made all others late."""
     drive, _, _ = VIRTUAL_DISKS["volume"]
     reader = Client(Params(225 * 4096, 65_536, 10 * MS), times=poisson(200, 40))
@@ -43,7 +43,7 @@ def test_the_more_a_group_reserves_the_less_is_it_owed(rate, knobs):
 
 
 @pytest.mark.parametrize("depth", [1, 4])
-def test_what_a_volume_has_beyond_one_reservation_another_one_gets(depth):
+def test_a_reservation_gets_what_another_leaves_of_a_volume(depth):
     """The reader had 5 % of its reservation beside a reader with many requests in flight."""
     few, many = (Client(Params(rate * 4096, 64 << 10, 30 * MS), depth=at_a_time, think=2000)
                  for rate, at_a_time in ((100, depth), (400, 64)))
@@ -53,7 +53,7 @@ def test_what_a_volume_has_beyond_one_reservation_another_one_gets(depth):
 
 
 @pytest.mark.parametrize("write", [False, True])
-def test_what_all_share_makes_no_other_late_for_ever(write):
+def test_the_default_reservation_makes_no_other_late_for_ever(write):
     """The default reservation and another one together exceed the volume by a fiftieth."""
     reader = in_steps(50, 30 * MS, 240)
     both = run([reader, beside(REST, write=write)], KNOBS, 240, drive=FEW)
@@ -61,7 +61,7 @@ def test_what_all_share_makes_no_other_late_for_ever(write):
     assert both.clients[0].ios > 0.98 * 50 * 240
 
 
-def test_a_reader_that_asks_for_less_than_it_reserved_is_not_relaxed():
+def test_a_reader_that_submits_less_than_it_reserved_is_not_relaxed():
     """It always has requests in flight, so it is behind its pace, but it slows no other down."""
     drive = Plain(128, 2 * MS, 5 * MS, SECOND // 5000)
     reader = Client(Params(875 * 4096, 64 << 10, 30 * MS),

@@ -50,7 +50,7 @@ def test_a_writer_that_is_held_back_has_its_turn():
 
 
 @pytest.mark.parametrize("depth", [4, 32])
-def test_what_clients_share_holds_none_of_them_back(depth):
+def test_a_shared_reservation_holds_back_none_of_its_clients(depth):
     """Otherwise all but the one with the last conforming request would be limited."""
     writers = [Client(REST, size=131_072, write=True, shares=True),
                Client(REST, size=65_536, depth=depth, write=True, shares=True, region=3)]
@@ -116,7 +116,7 @@ def fast_disks(rng: random.Random) -> Iterator[Disk]:
             yield drive
 
 
-def test_an_overload_takes_no_reservation_away_for_long_after_it():
+def test_a_reservation_is_kept_soon_after_an_overload():
     """A slow reader conforms again within seconds, whatever a flow of its pool had meanwhile."""
     overload = [Client(Params(40 * 4096, 16_384, 100 * MS), depth=4, end=20 * SECOND, region=i + 1)
                 for i in range(6)]

@@ -89,7 +89,7 @@ def test_steady_readers_do_not_thrash(seed):
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_reservation_is_possible_until_it_is_known_not_to_be(seed):
+def test_a_reservation_counts_as_possible_at_first(seed):
     """The sequential reader's first requests are in time, too, beside a random writer.
 
     None of 1,000 is late, with seeds 1 to 16, and none may be.
@@ -144,7 +144,7 @@ def test_a_run_ends_with_time_to_spare():
     assert not any(outcome.late() for outcome in outcomes)
 
 
-def test_a_batch_of_what_is_owed_goes_nearest_first():
+def test_a_batch_of_owed_heads_is_served_nearest_first():
     """The loads cover the whole disk.
 
     With heads in the order of deadlines the totals are 9.8 and 8.9 MB/s. If runs of sequential
@@ -174,7 +174,7 @@ def test_an_impossible_reservation_gives_up_its_deadlines(habits):
 
 
 @pytest.mark.parametrize("rate", [10, 30])
-def test_an_impossible_reservation_that_asks_for_little_is_in_time(rate):
+def test_an_impossible_reservation_with_a_small_load_is_in_time(rate):
     """It is served as well as a possible one, even though a burst of it once had to wait.
 
     The reservation is more than a disk reads at random. The burst keeps requests of the group
@@ -267,7 +267,7 @@ def test_recovery(load):
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_an_overload_ends_though_the_rest_takes_most_of_the_disk(seed):
+def test_an_overload_ends_on_a_disk_that_stays_busy(seed):
     """A third group is too much for six seconds.
 
     The disk can just keep the reservations of the other two.
@@ -325,7 +325,7 @@ def test_drives_it_was_not_tuned_for(name):
         assert late <= conforming / 1000 + 1, str(drive)
 
 
-def test_a_reader_that_others_writes_delay_is_still_expected():
+def test_a_reader_delayed_by_writes_is_still_expected():
     """A disk destages cached writes before it reads, so its reads seem to be slow by themselves.
 
     The reservation then looks impossible. But because the reader submits little, its requests are
@@ -341,7 +341,7 @@ def test_a_reader_that_others_writes_delay_is_still_expected():
     assert got.late <= got.conforming / 40
 
 
-def test_the_run_of_a_reader_that_cannot_be_kept_ends_in_time():
+def test_the_run_of_a_reader_with_an_impossible_reservation_ends_in_time():
     """5.3: seven readers with an impossible reservation make no request of the other four late."""
     load, rng = LOADS["unlimited, 7 + 4 (5.3)"], random.Random(1)
     drives = [draw(rng) for _ in range(9)]

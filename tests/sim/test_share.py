@@ -121,13 +121,13 @@ def test_a_writer_that_the_quota_holds_back_saves_up_nothing(drive, weight, othe
 
 
 @pytest.mark.parametrize("neighbour", ["stream", "deep"])
-def test_what_goes_in_place_of_a_held_write_is_no_surplus(neighbour):
+def test_a_run_in_place_of_a_held_write_is_no_surplus(neighbour):
     """A run that begins with a request owed to the database ends with the owed ones, as always."""
     had = beside_a_database("hd080hj", 1, neighbour, "writer")
     assert had["database"][1] < 1.1 * 120_000
 
 
-def test_a_flow_that_is_idle_within_the_device_saves_up_nothing():
+def test_a_flow_with_all_requests_in_flight_saves_up_nothing():
     """At times all requests of the reader are in flight: others then have the share it cannot use.
 
     If it saved up that share it would have the drive alone for seconds when another flow begins.

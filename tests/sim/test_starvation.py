@@ -68,7 +68,7 @@ def test_each_request_is_dispatched_within_its_bound(crew, knobs, drive):
     assert max(client.wait_max for client in result.clients) <= most
 
 
-def test_a_held_write_does_not_put_off_what_has_expired():
+def test_a_held_write_does_not_delay_expired_heads():
     """With a quota of 1 MiB/s a write of 1 MiB is held for a second; another waits for it."""
     knobs, drive = replace(FLASH, quota=1 << 20), Plain(1, 2 * MS, 2 * MS)
     crew = [Client(Params(400 << 10, 4096, 100 * MS), rate=200 << 10),
@@ -102,7 +102,7 @@ def test_the_background_has_its_part_of_surplus():
         assert busy.ios > 0.9 * 120 * SECOND / drive.most
 
 
-def test_the_background_expires_as_any_request_whatever_conforms():
+def test_the_background_expires_like_any_request():
     """Beside reservations that lowered the limits it has no part.
 
     It waits no longer than any other.

@@ -57,7 +57,7 @@ def test_what_counts_as_missed(got, missed):
 
 
 @pytest.mark.parametrize("flash", [False, True])
-def test_groups_ask_for_no_more_than_they_reserved(flash):
+def test_groups_submit_no_more_than_they_reserved(flash):
     """So a drive that serves all requests at once keeps every set."""
     seconds = FLASH_SECONDS if flash else SECONDS
     for seed in range(50):

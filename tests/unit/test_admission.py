@@ -34,13 +34,13 @@ def admit(lib, promises: list[Params], capacity: int, c_max: int) -> tuple[int, 
     (Params(400 << 10, 65_536, 100 * MS, iops=20), 4096, 16),
     (Params(4096, 4096, MS), 4096, 1),
 ])
-def test_requests_under_way(lib, promise, size, places):
+def test_requests_in_flight(lib, promise, size, places):
     """Bandwidth times latency, but at least a burst; by operations if these give fewer."""
     assert lib.htbs_admission_requests(CParams(*promise), size) == places == requests(promise, size)
 
 
 @given(promise=any_promise, size=st.sampled_from([4096, 8192, 65_536, 1 << 20]))
-def test_requests_under_way_of_any_promise(lib, promise, size):
+def test_requests_in_flight_of_any_reservation(lib, promise, size):
     """At most one request too many, because times are rounded up to microseconds."""
     got, want = lib.htbs_admission_requests(CParams(*promise), size), requests(promise, size)
     most = requests(promise._replace(latency=promise.latency // 1000 * 1000 + 1000), size) + 1
@@ -96,7 +96,7 @@ def test_an_operation_may_be_the_largest_request(lib):
     assert admit(lib, ten, 1_966_079, 65_536) == (0, 1, 100 * MS)
 
 
-def test_beside_bytes_operations_take_nothing(lib):
+def test_operations_take_nothing_if_bytes_count(lib):
     """If bytes count, operations only reduce what conforms."""
     both = [Params(200_000, 65_536, 100 * MS, iops=1 << 28)]
     assert admit(lib, both, 696_320, 4096) is None

@@ -143,7 +143,7 @@ def test_one_request_at_a_time_is_always_dispatched_as_it_arrives(flash):
             flash.device.complete(flow, request, flash.now)
 
 
-def test_surplus_beside_what_is_expected_is_held_back_as_it_arrives(flash):
+def test_surplus_beside_expected_requests_is_held_back_as_it_arrives(flash):
     """The window has room for one read."""
     tight = flash.init_flow(Params(8 << 20, _BLOCK, MS))
     greedy = flash.init_flow(Params(4096, 4096, SECOND))
@@ -152,7 +152,7 @@ def test_surplus_beside_what_is_expected_is_held_back_as_it_arrives(flash):
 
 
 @pytest.mark.parametrize("why", ["pending", "held", "capped", "background", "seeks"])
-def test_a_request_with_a_choice_is_not_dispatched_as_it_arrives(flash, desk, why):
+def test_if_there_is_a_choice_an_arriving_request_is_not_dispatched(flash, desk, why):
     """Another is pending or held back, its flow has a cap, or the device is idled and seeks."""
     on = desk if why == "seeks" else flash
     flow = on.init_flow(Params(8 << 20, _BLOCK, MS, max=(1 << 20) * (why == "capped")))

@@ -62,7 +62,7 @@ def test_an_answer_that_is_an_error_is_told():
         _spare([b"$OK#9a", b"$T05#b9", b"$E22#a9"])
 
 
-def test_what_is_saved_is_known(tmp_path, monkeypatch):
+def test_a_saved_timer_is_known(tmp_path, monkeypatch):
     monkeypatch.setattr(apic, "BUILD", tmp_path)
     kernel = Kernel("6.12.1-amd64", tmp_path)
     assert apic.known(kernel) is None
@@ -78,7 +78,7 @@ def test_a_kernel_built_of_something_else_is_another(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("line", range(3))
-def test_what_is_not_there_is_not_saved(tmp_path, monkeypatch, line: int):
+def test_output_without_a_timer_is_not_saved(tmp_path, monkeypatch, line: int):
     monkeypatch.setattr(apic, "BUILD", tmp_path)
     kernel = Kernel("6.12.1-amd64", tmp_path)
     said = SAID.splitlines(keepends=True)

@@ -52,7 +52,7 @@ def test_text_that_is_no_snapshot_is_an_error(text: str, why: str) -> None:
         snapshot.parse(text)
 
 
-def test_memory_is_what_grows_with_the_cgroups() -> None:
+def test_memory_counts_slabs_that_grow_with_cgroups() -> None:
     grown = memory.growth(SLABS.format(big=50, small=7), SLABS.format(big=2_049, small=450), 1_000)
     assert grown == {"kmalloc-512": {"objects": 2, "bytes": 512}}
     assert memory.per_cgroup(grown) == 1024

@@ -231,7 +231,7 @@ def test_a_throttled_flow_saves_up_no_share(lib):
 
 @pytest.mark.parametrize("most", [0, 1 << 30])
 @pytest.mark.parametrize("rotational", [False, True])
-def test_requests_that_a_cap_throttled_are_in_time_once_it_is_changed(lib, rotational, most):
+def test_throttled_requests_are_in_time_after_a_change_of_the_cap(lib, rotational, most):
     """They are due a latency after they are unthrottled, so they do not count as late."""
     promise = Params(BLOCK, 1 << 20, 200 * MS, max=10 * BLOCK)
     desk = Capped(lib, 100, promise, rotational=rotational)

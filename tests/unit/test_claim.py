@@ -85,7 +85,7 @@ def test_four_at_a_time_are_side_by_side(lib, side, seeks):
     assert Drive(lib, side).rounds(200) is seeks
 
 
-def test_writes_tell_nothing(lib):
+def test_writes_are_no_samples(lib):
     """A cache completes writes at once, even beside three reads."""
     drive = Drive(lib, side=1)
     for _ in range(800):
@@ -96,7 +96,7 @@ def test_writes_tell_nothing(lib):
     assert drive.seeks
 
 
-def test_writes_alone_tell_nothing(lib):
+def test_writes_that_are_alone_are_no_samples(lib):
     drive = Drive(lib, side=32)
     for _ in range(200):
         drive.rounds(1)
@@ -105,7 +105,7 @@ def test_writes_alone_tell_nothing(lib):
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_reads_beside_writes_tell_nothing(lib, first):
+def test_reads_beside_writes_are_no_samples(lib, first):
     """A write goes before four reads, or while they are in flight: the last read takes long."""
     drive = Drive(lib, side=32, promise=Params(40 << 20, 1 << 20, SECOND))
     assert not drive.rounds(140)
@@ -136,7 +136,7 @@ class NewestFirst(Drive):
         self.flight.append((self.desk.now + self.took, *served))
 
 
-def test_reads_in_a_crowd_tell_nothing(lib):
+def test_reads_in_a_crowd_are_no_samples(lib):
     """Reads that the device passes in favour of newer ones take longer than alone."""
     drive = NewestFirst(lib, side=4)
     assert not drive.rounds(140)
@@ -161,7 +161,7 @@ def test_most_reads_may_be_alone(lib, took, seeks):
     assert drive.seeks is seeks
 
 
-def test_a_stall_tells_little(lib):
+def test_a_stall_counts_for_little(lib):
     drive = Drive(lib, side=32)
     drive.rounds(16)
     drive.took = 100 * MS
@@ -170,7 +170,7 @@ def test_a_stall_tells_little(lib):
     assert not drive.rounds(200)
 
 
-def test_a_first_read_that_takes_long_tells_little(lib):
+def test_a_long_first_read_counts_for_little(lib):
     """The disk had to spin up."""
     drive = Drive(lib, side=1, took=4 * SECOND)
     drive.burst(1)
@@ -178,7 +178,7 @@ def test_a_first_read_that_takes_long_tells_little(lib):
     assert drive.rounds(300)
 
 
-def test_what_it_took_long_ago_counts_for_less(lib):
+def test_old_samples_count_for_less(lib):
     """A thousand reads took a tenth of the time, before the cache was full."""
     drive = Drive(lib, side=32, took=MS // 10)
     drive.rounds(500, together=1)
@@ -186,14 +186,14 @@ def test_what_it_took_long_ago_counts_for_less(lib):
     assert not drive.rounds(160)
 
 
-def test_reads_in_sequence_tell_nothing(lib):
+def test_sequential_reads_are_no_samples(lib):
     """A disk has read them ahead."""
     drive = Drive(lib, side=32)
     drive.pos = 0
     assert drive.rounds(300)
 
 
-def test_three_at_a_time_tell_nothing(lib):
+def test_three_at_a_time_are_no_samples(lib):
     assert Drive(lib, side=32).rounds(300, together=3)
 
 
@@ -216,7 +216,7 @@ def test_a_device_that_may_be_a_disk_is_not_tried(lib):
     assert together(lib, 2 * MS, 20 * MS) < 4
 
 
-def test_a_device_that_is_promised_what_no_disk_has_is_tried(lib):
+def test_a_device_with_a_reservation_beyond_any_disk_is_tried(lib):
     """A thousand reads a second are reserved, and each takes 3 ms alone."""
     assert together(lib, 3 * MS, 16 * MS) < 4
     assert together(lib, 3 * MS, 16 * MS, rate=1000) == 4
@@ -234,7 +234,7 @@ def test_writes_are_not_tried(lib):
     assert len(list(iter(drive.desk.dispatch, None))) == 3
 
 
-def test_what_seemed_not_to_seek_is_tried_again(lib):
+def test_a_device_that_seemed_not_to_seek_is_tried_again(lib):
     """For example, a disk that was served from a cache."""
     drive = Drive(lib, side=32)
     assert not drive.rounds(140)
@@ -244,7 +244,7 @@ def test_what_seemed_not_to_seek_is_tried_again(lib):
     assert not drive.rounds(140)
 
 
-def test_what_is_known_is_not_tried(lib):
+def test_a_device_that_is_known_is_not_tried(lib):
     drive = Drive(lib, side=1)
     assert drive.rounds(40)
     drive.serves(32)
@@ -255,7 +255,7 @@ def test_a_device_that_does_not_claim_to_seek_is_not_tried(lib):
     assert not Drive(lib, side=1, rotational=False).rounds(300)
 
 
-def test_what_a_read_took_of_a_cache_is_forgotten(lib):
+def test_service_times_of_a_cache_are_forgotten(lib):
     """A disk was served from its cache while it was taken for a device that does not seek."""
     drive = Drive(lib, side=32, took=MS // 5)
     assert not drive.rounds(140)

@@ -61,7 +61,7 @@ def test_the_last_requests_take_longer_than_the_mean(takes, mean, depth):
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 7, 8, 31, 32, 63, 64, 1000])
-def test_a_time_is_learned_of_as_many_as_the_device_had(depth):
+def test_a_time_is_learned_for_the_queue_depth_of_the_device(depth):
     """The other estimates do not change."""
     lib, estimates = parts(), CDepth()
     lib.htbs_depth_init(byref(estimates), 10 * MS)

@@ -17,7 +17,7 @@ SEVEN = line("Debian 13, 7.3", "amd64", "7.3.4+deb13-amd64")
 TWELVE = line("Debian 12, 6.12", "amd64", "6.12.9+deb12-amd64")
 
 
-def test_what_is_written_is_read() -> None:
+def test_a_written_table_is_read() -> None:
     assert read(update(TEXT, [OLD, SEVEN])) == [OLD, SEVEN]
 
 

@@ -15,7 +15,7 @@ RUN = 84 * MS
 
 
 @pytest.mark.parametrize("least", [4096, 1_004_096])
-def test_a_quota_begins_with_its_least(least):
+def test_a_quota_begins_with_its_minimum(least):
     """However slow the device is; more could be too much."""
     lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), least, 0, 0)
@@ -121,7 +121,7 @@ def test_slow_requests_are_in_balance(rarity, part, grows):
     assert (limit.value > SECOND // 5) if grows else (limit.value < SECOND // 20)
 
 
-def test_a_limit_grows_by_its_least_until_a_request_is_slow():
+def test_a_limit_grows_by_its_minimum_until_a_request_is_slow():
     """The slow request halves it.
 
     At its minimum, or if it was not full, a limit does not change.
@@ -170,7 +170,7 @@ def double(lib, limit):
         lib.htbs_limit_double(byref(limit))
 
 
-def test_a_limit_comes_back_after_a_pause():
+def test_a_limit_recovers_after_a_pause():
     """As fast as it was found at first, up to the previous value less a step."""
     lib, limit = a_limit_in_a_pause(1 << 20)
     assert limit.value <= 1 << 20
@@ -181,7 +181,7 @@ def test_a_limit_comes_back_after_a_pause():
     assert limit.value == (63 << 20) + (63 << 20) // (64 * 178) + 1
 
 
-def test_a_limit_comes_back_though_the_first_slow_request_came_in_a_pause():
+def test_a_limit_recovers_if_the_first_slow_request_came_in_a_pause():
     """To half of the previous value, as after any first slow request."""
     lib, limit = parts(), CLimit()
     lib.htbs_limit_init(byref(limit), 1 << 20, 1 << 10, 1 << 40)
@@ -191,7 +191,7 @@ def test_a_limit_comes_back_though_the_first_slow_request_came_in_a_pause():
     assert limit.value == 1 << 19
 
 
-def test_each_request_that_is_slow_in_a_pause_lowers_what_a_limit_comes_back_to():
+def test_each_slow_request_in_a_pause_lowers_the_threshold():
     """The drive may stall, or clean, because of earlier writes."""
     lib, limit = a_limit_in_a_pause(1 << 20)
     for _ in range(99):
@@ -220,7 +220,7 @@ def quota_of_a_gigabyte():
     return lib, quota
 
 
-def test_a_slow_request_lowers_what_was_used():
+def test_a_slow_request_lowers_the_rate_in_use():
     """Not a rate that was never reached."""
     lib, quota = quota_of_a_gigabyte()
     lib.htbs_quota_account(byref(quota), 20_000_000, True, 100 * MS)
@@ -229,7 +229,7 @@ def test_a_slow_request_lowers_what_was_used():
     assert quota.limit.value == 200_000_000 // 2
 
 
-def test_a_pause_says_nothing_of_what_is_written():
+def test_a_pause_does_not_count_for_the_rate_of_writes():
     """The first write after a pause does not end an interval in which little was written."""
     lib, quota = quota_of_a_gigabyte()
     for now in (100 * MS, 200 * MS, 9 * SECOND):
@@ -238,7 +238,7 @@ def test_a_pause_says_nothing_of_what_is_written():
     assert quota.limit.value == 200_000_000 // 2
 
 
-def test_a_request_that_is_late_where_nothing_is_written_lowers_no_quota():
+def test_a_late_request_without_writes_lowers_no_quota():
     """After a second without writes; written data may be in a drive's buffer for that long."""
     lib, quota = quota_of_a_gigabyte()
     lib.htbs_quota_judge(byref(quota), True, SECOND + 1)
@@ -247,7 +247,7 @@ def test_a_request_that_is_late_where_nothing_is_written_lowers_no_quota():
     assert quota.limit.value < SECOND
 
 
-def test_what_is_written_while_no_limit_applies_is_paid_for_by_an_interval_at_most():
+def test_unlimited_writes_are_paid_for_with_an_interval_at_most():
     """A gigabyte: later writes wait for the last write of it, and for 50 ms."""
     lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), 1 << 20, 0, 0)
@@ -268,7 +268,7 @@ def doubted(value, *slow, apart=SECOND // 10):
     return limit.part
 
 
-def test_what_is_slow_at_the_least_limit_makes_it_doubtful():
+def test_slow_requests_at_the_minimum_make_a_limit_doubtful():
     """Each second in which it goes on, because surplus is not the reason."""
     assert doubted(64, *[True] * 10) == 64
     assert doubted(64, *[True] * 12) == 32
@@ -276,7 +276,7 @@ def test_what_is_slow_at_the_least_limit_makes_it_doubtful():
     assert doubted(64, *[True] * 100) == 1
 
 
-def test_what_is_slow_above_the_least_limit_does_not():
+def test_slow_requests_above_the_minimum_do_not_make_it_doubtful():
     assert doubted(128, *[True] * 100) == 64
 
 

@@ -154,7 +154,7 @@ def latest_of(owed: list[dict], before: tuple[int, int], margin: int) -> int:
          zero=WRAP - SECOND // 2, before=(0, 0), margin=0)
 @given(steps=steps, zero=st.sampled_from([0, WRAP - SECOND // 2]),
        before=st.tuples(times, st.integers(0, 1 << 30)), margin=st.integers(0, 20 * MARGIN_ONE))
-def test_owed_heads_as_summed_up_one_by_one(steps, zero, before, margin):
+def test_latest_is_that_of_a_walk(steps, zero, before, margin):
     """The tree finds what a walk finds, with and without each head, also when the clock wraps."""
     lib, tree = parts(), COwed()
     lib.htbs_owed_init(byref(tree))
@@ -197,7 +197,7 @@ entitled_steps = st.lists(
 
 
 @given(steps=entitled_steps, zero=st.sampled_from([0, WRAP - SECOND // 2]), now=times, pos=places)
-def test_entitled_heads_as_found_by_a_walk(steps, zero, now, pos):
+def test_entitled_heads_are_those_of_a_walk(steps, zero, now, pos):
     """The head due first, and the nearest of those due first; also when the clock wraps."""
     lib, tree, known, order = parts(), COwed(), {}, []
     lib.htbs_owed_init(byref(tree))
@@ -314,7 +314,7 @@ def test_a_closed_loop_loses_no_bandwidth(service):
     assert lib.htbs_pace_deadline(byref(pace), now, now) == now + LATENCY - behind
 
 
-def test_a_request_that_went_as_surplus_loses_no_bandwidth():
+def test_surplus_loses_no_bandwidth():
     """Surplus does not move the tag. Time that the device takes beyond the tag is not idle time."""
     lib, pace = parts(), pace_of(Params(204_800, 4096, LATENCY))
     lib.htbs_pace_busy(byref(pace), SECOND, SECOND, MS)
@@ -327,7 +327,7 @@ def test_a_request_that_went_as_surplus_loses_no_bandwidth():
     assert lib.htbs_pace_tag(byref(pace)) == SECOND + 50 * MS
 
 
-def test_what_is_behind_by_more_than_a_latency_is_lost():
+def test_time_behind_beyond_a_latency_is_lost():
     lib, pace = parts(), pace_of(Params(204_800, 4096, LATENCY))
     lib.htbs_pace_busy(byref(pace), SECOND, SECOND, 0)
     lib.htbs_pace_charge(byref(pace), SECOND, 4096)
@@ -336,7 +336,7 @@ def test_what_is_behind_by_more_than_a_latency_is_lost():
     assert lib.htbs_pace_deadline(byref(pace), 2 * SECOND, 2 * SECOND) == 2 * SECOND
 
 
-def test_an_idle_flow_saves_nothing_up():
+def test_an_idle_flow_saves_up_nothing():
     lib, pace = parts(), pace_of(Params(204_800, 4096, LATENCY))
     lib.htbs_pace_busy(byref(pace), SECOND, SECOND, 0)
     lib.htbs_pace_charge(byref(pace), SECOND, 4096)
@@ -346,7 +346,7 @@ def test_an_idle_flow_saves_nothing_up():
 
 @pytest.mark.parametrize(("busy", "saves"), [(LATENCY, True), (5 * SECOND, False)])
 @pytest.mark.parametrize("by", ["bw", "iops"])
-def test_a_flow_that_had_its_reservation_for_long_saves_nothing_up(by, busy, saves):
+def test_a_flow_that_had_its_reservation_for_long_saves_up_nothing(by, busy, saves):
     """That the flow is idle for as long afterwards is not because of the device."""
     promise = Params(204_800, 4096, LATENCY)
     lib, pace = parts(), pace_of(promise if by == "bw" else promise._replace(bw=0, iops=50))
@@ -416,7 +416,7 @@ def test_an_estimate_stays_within_what_a_device_may_take(requests):
         assert time.stream <= 2 * SECOND
 
 
-def test_what_is_transferred_while_a_device_positions():
+def test_bytes_transferred_during_a_positioning():
     """The initial estimate is 100 MB/s; transfers that take no time cause no division by 0."""
     lib, time = parts(), CService()
     lib.htbs_service_time_init(byref(time), 20 * MS)

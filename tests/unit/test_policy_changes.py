@@ -31,7 +31,7 @@ def test_a_request_that_has_grown_is_entitled_later(desk):
     assert flow.view().start > start
 
 
-def test_a_new_promise_begins_with_a_full_burst(desk):
+def test_a_new_reservation_begins_with_a_full_burst(desk):
     """The new reservation applies to pending requests at once."""
     flow = desk.init_flow(SPARE)
     for i in range(3):
@@ -73,7 +73,7 @@ def test_a_new_weight_begins_with_a_new_share(desk):
     assert flow.view().share == other.view().share
 
 
-def test_a_request_past_the_policy_counts_as_in_flight(desk):
+def test_a_request_that_bypasses_the_policy_counts_as_in_flight(desk):
     """So the number in flight is right after it completes."""
     flow = desk.init_flow(SOON)
     request = Request(COST_MIN)

@@ -67,7 +67,7 @@ def test_a_request_that_is_dispatched_late_is_not_passed(desk):
 
 
 @pytest.mark.parametrize(("latency", "goes"), [(10 * MS, True), (20 * MS, False)])
-def test_what_is_owed_sooner_is_not_held_for_what_has_more_time(desk, latency, goes):
+def test_an_owed_request_is_not_held_for_one_with_more_time(desk, latency, goes):
     """However long the device is expected to take for it."""
     patient = desk.init_flow(SOON._replace(latency=40 * MS))
     desk.arrive(patient, sync=False)
@@ -77,7 +77,7 @@ def test_what_is_owed_sooner_is_not_held_for_what_has_more_time(desk, latency, g
     assert bool(desk.dispatch()) == goes
 
 
-def test_a_request_in_flight_has_as_much_less_time_as_its_flow_is_behind(desk):
+def test_a_request_in_flight_is_due_earlier_if_its_flow_is_behind(desk):
     """Otherwise the drive passes it for surplus as its latency allows, and bandwidth is lost."""
     behind = desk.init_flow(Params(204_800, 4096, SECOND))
     for _ in range(5):
@@ -142,7 +142,7 @@ def test_a_request_of_a_long_queue_is_not_passed_for_ever(desk):
     assert desk.dispatch()
 
 
-def test_what_one_flow_takes_is_not_believed_of_a_new_one(desk):
+def test_estimates_of_a_flow_do_not_apply_to_a_new_one(desk):
     """A reader that stays in one place does not tell how far the disk seeks for a new one."""
     near = desk.init_flow(SPARE)
     for i in range(200):
@@ -156,7 +156,7 @@ def test_what_one_flow_takes_is_not_believed_of_a_new_one(desk):
 
 
 @pytest.mark.parametrize("stream", [4096, 20480])
-def test_what_the_last_requests_take_does_not_depend_on_their_size(desk, stream):
+def test_estimates_by_queue_depth_do_not_depend_on_the_size(desk, stream):
     """8 ms and the transfer of 1 MiB, on a drive of 250 and of 50 MB/s."""
     flow, size = desk.init_flow(SPARE), 1 << 20
     desk.device.service.stream = stream
@@ -179,7 +179,7 @@ def test_a_slow_device_is_told_from_a_revolution_that_was_missed(desk):
     assert desk.device.service.stream == pytest.approx(22 * MS / 1024, rel=0.02)
 
 
-def test_a_drive_positions_for_shorter_the_more_it_has_to_choose_from(desk):
+def test_a_longer_queue_shortens_positioning(desk):
     """So its last requests take longer than the average."""
     flow = desk.init_flow(SPARE._replace(latency=SECOND))
     desk.arrive(flow)
@@ -213,7 +213,7 @@ def test_a_drive_positions_for_shorter_the_more_it_has_to_choose_from(desk):
 
 
 @pytest.mark.parametrize(("longest", "fits"), [(9 * MS, True), (60 * MS, False)])
-def test_few_requests_take_no_longer_than_the_longest_of_late(desk, longest, fits):
+def test_few_requests_take_no_longer_than_the_longest_recent_one(desk, longest, fits):
     """However wide late requests made the margin; otherwise a drive would have one request only."""
     late = desk.init_flow(SPARE._replace(latency=MS))
     for took in (longest, *[3 * MS, 9 * MS] * 200):
@@ -303,7 +303,7 @@ def test_a_reservation_of_cached_writes_may_be_impossible(desk, rate, possible):
 
 
 @pytest.mark.parametrize("reads", [False, True])
-def test_a_write_into_a_cache_tells_nothing_of_the_device(desk, reads):
+def test_a_cached_write_is_no_sample(desk, reads):
     """Reads have shown that the drive positions, so it positions for the write later."""
     writer = desk.init_flow(SPARE)
     if reads:
@@ -317,7 +317,7 @@ def test_a_write_into_a_cache_tells_nothing_of_the_device(desk, reads):
         assert desk.device.service.position < MS
 
 
-def test_a_write_near_to_the_one_before_tells_how_long_a_disk_positions(desk):
+def test_a_near_write_is_a_sample(desk):
     """It takes a part of a revolution, like each write of a database's log, and is not cached."""
     writer = desk.init_flow(SPARE)
     reader_of_ten_ms(desk, SECOND)

@@ -127,7 +127,7 @@ def test_the_first_late_request_doubles_the_margin(desk):
 
 
 @pytest.mark.parametrize("latency", [100 * MS, 200 * MS])
-def test_what_is_late_as_the_device_stalls_leaves_the_margin(desk, latency):
+def test_requests_late_by_a_stall_do_not_widen_the_margin(desk, latency):
     """However many: no margin makes up for a stall that is as long as a latency."""
     flow, margin = desk.init_flow(RARE._replace(latency=latency)), desk.device.view().margin
     for _ in range(3):

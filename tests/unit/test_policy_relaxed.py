@@ -73,7 +73,7 @@ def test_a_flow_is_relaxed_until_it_has_caught_up(flash):
     assert not both.greedy.view().relaxed
 
 
-def test_a_flow_that_was_idle_is_behind_for_no_longer_than_it_is_busy(flash):
+def test_idle_time_does_not_count_as_behind(flash):
     """However long ago it was last on its pace."""
     both = Beside(flash, 0.5)
     while both.sent:
@@ -116,7 +116,7 @@ def test_surplus_is_limited_for_a_relaxed_flow(flash):
     assert both.other.view().in_flight < 15  # a burst, and the requests that it is behind by
 
 
-def test_a_disk_judges_reservations_by_its_times(desk):
+def test_on_a_disk_service_times_decide_what_is_possible(desk):
     """On a disk the service times tell whether a reservation can be kept."""
     flow = desk.init_flow(SPARE)
     for place in range(200):

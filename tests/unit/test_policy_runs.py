@@ -131,7 +131,7 @@ def order(desk, flow, oldest):
     ({"sync": True, "write": True}, False, [5]),
     ({"sync": True}, False, [5]),
 ])
-def test_what_a_task_waits_for_passes_the_oldest_request(desk, oldest, conforms, served):
+def test_a_synchronous_request_passes_the_oldest_one(desk, oldest, conforms, served):
     """It does not pass one that conforms or is synchronous; then the others go by position."""
     flow, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
     for each in (flow, other):
@@ -174,7 +174,7 @@ def test_the_oldest_request_is_passed_fifteen_times_in_a_row_at_most(desk):
     assert 0 < passed < SWEEP
 
 
-def test_an_expired_request_is_passed_by_none(desk):
+def test_no_request_passes_an_expired_one(desk):
     """Not even by a synchronous request of its flow."""
     flow = desk.init_flow(SPARE)
     desk.read(flow, 1)

@@ -152,7 +152,7 @@ def test_a_device_that_seeks_is_emptied_without_limits(desk):
         assert desk.dispatch()
 
 
-def test_a_drain_does_not_release_what_waits_for_a_tag(flash):
+def test_a_drain_does_not_release_a_request_that_waits_for_a_tag(flash):
     """The driver has no tag, however soon the queue has to be empty."""
     flash.arrive(flash.init_flow(SPARE))
     flash.device.hold_for_tag()
@@ -169,7 +169,7 @@ def test_a_request_behind_others_of_its_flow_releases_nothing(flash):
     assert not flash.device.view().held
 
 
-def test_only_a_completion_releases_what_waits_for_a_tag(flash):
+def test_only_a_completion_releases_a_request_that_waits_for_a_tag(flash):
     """The driver has no tag, whichever request arrives."""
     one, other = flash.init_flow(SPARE), flash.init_flow(SPARE)
     flash.arrive(one)
@@ -279,7 +279,7 @@ def test_no_request_of_a_relaxed_flow_is_expected_while_it_is_busy(desk, relaxed
     assert expected(desk.device.policy, None, desk.now) == (None if relaxed else greedy.address)
 
 
-def test_limits_for_a_flow_do_not_limit_it(flash):
+def test_limits_for_the_sake_of_a_flow_do_not_limit_it(flash):
     """Even though a flow that they hold back comes first.
 
     The flow has no reservation of its own, and had no conforming request recently.
@@ -304,7 +304,7 @@ def test_a_flow_does_not_limit_its_own_surplus(flash):
     assert not flash.device.view().held
 
 
-def test_a_write_at_random_costs_the_quota_what_a_disk_transfers_meanwhile(desk):
+def test_a_random_write_costs_the_quota_a_positioning(desk):
     """During a positioning; no disk does the 256 random writes a second of 1 MiB/s."""
     writer, costs = desk.init_flow(SPARE), []
     for position in (0, 8, 1 << 30):
@@ -354,7 +354,7 @@ def test_a_slow_request_lowers_the_window_a_late_one_the_quota(flash):
 
 @pytest.mark.parametrize("late", [10, 100, 1000, 100_000])
 @pytest.mark.parametrize("rotational", [False, True])
-def test_limits_follow_from_what_may_be_late(lib, rotational, late):
+def test_limits_follow_from_how_many_may_be_late(lib, rotational, late):
     """If 3/4 of its time makes a request slow, the 3/4th power of the late part may be slow."""
     device = Desk(lib, rotational=rotational).device
     device.set_late(late, 2 * late)
@@ -428,7 +428,7 @@ def test_a_slow_request_lowers_by_as_many_steps_as_others_raised(flash, raised, 
     assert quota.limit.value == (1 << 40) - (1 << 40) // part
 
 
-def test_a_flow_as_tight_as_others_raises_the_limits(flash):
+def test_a_flow_with_the_shortest_latency_raises_the_limits(flash):
     """A request of either flow raises them, because a slow one of either lowers them."""
     flows = [flash.init_flow(SPARE._replace(latency=SECOND)) for _ in range(2)]
     quota = flash.device.quota
@@ -441,7 +441,7 @@ def test_a_flow_as_tight_as_others_raises_the_limits(flash):
 
 
 @pytest.mark.parametrize("write", [True, False])
-def test_the_background_is_limited_as_any_surplus(flash, write):
+def test_the_background_is_limited_like_any_surplus(flash, write):
     """It has no reservation, so none of its requests is owed."""
     tight, background = flash.init_flow(SOON._replace(latency=MS)), flash.device.background
     flash.device.quota.limit.value, flash.device.window.value = 1 << 20, 4 * ONE
@@ -489,7 +489,7 @@ def test_a_flow_with_requests_in_flight_saves_up_a_second_at_most(flash):
 
 
 @pytest.mark.parametrize("idled", [True, False])
-def test_a_flow_that_had_the_device_alone_is_not_made_to_pay_for_it(desk, idled):
+def test_a_flow_does_not_pay_for_time_alone_on_the_device(desk, idled):
     """Even though no flow was active after its requests: a wait ended, or the background went.
 
     Otherwise a flow that begins later would have the device for as long.
@@ -510,7 +510,7 @@ def test_a_flow_that_had_the_device_alone_is_not_made_to_pay_for_it(desk, idled)
     assert one.view().share - other.view().share < 30 * step
 
 
-def test_a_device_that_does_not_seek_is_known_by_the_whole_time_of_its_requests(flash):
+def test_service_times_include_the_transfer_on_a_device_that_does_not_seek(flash):
     """The transfer of 1 MiB is part of that time, of which the background has a part."""
     flow = flash.init_flow(SPARE)
     for _ in range(300):

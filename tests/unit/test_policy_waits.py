@@ -86,7 +86,7 @@ def test_wait_ends_with_its_reservation(desk):
     assert desk.serve() is other
 
 
-def test_no_wait_for_a_request_that_was_given_back(desk):
+def test_no_wait_for_a_requeued_request(desk):
     """A requeued request may bypass the policy, so the wait for its completion ends."""
     reader, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
     pos = desk.read(reader, 9)

@@ -68,7 +68,7 @@ def test_a_pool_has_one_weight(flash, members):
     assert min(map(served.count, flows)) >= 30 / members - 3
 
 
-def test_what_a_pool_is_owed_is_had_in_turn(flash):
+def test_the_flows_of_a_pool_are_owed_requests_in_turn(flash):
     """However many requests a flow has pending, and however early they arrived."""
     greedy, modest = pooled(flash, 2)
     queue(flash, greedy, 4)

@@ -84,7 +84,7 @@ def loop(pool, took, depth, vary=VARY):
 
 
 @pytest.mark.parametrize("part", [0.3, 0.5, 0.8, 0.9, 0.98])
-def test_a_pool_that_asks_for_less_is_unhindered(part):
+def test_a_pool_that_submits_less_than_it_reserved_is_unhindered(part):
     """It always has requests in flight, and is behind its pace whatever others do."""
     pool = Pool(1000)
     assert arrive(pool, 3 * MS, int(1000 * part))
@@ -149,7 +149,7 @@ def test_the_first_mean_judges_nothing():
     assert arrive(pool, 3 * MS, 900, [1])
 
 
-def test_what_a_few_means_tell_is_not_believed():
+def test_a_few_means_judge_nothing():
     """The first mean after a pause has more in flight than others."""
     pool = Pool(1000)
     assert [arrive(pool, 3 * MS, 900, [by]) for by in VARY[:8]] == [False] * 7 + [True]
@@ -192,7 +192,7 @@ def test_a_long_time_fits():
 @pytest.mark.parametrize(("depth", "rate", "unhindered"), [
     (None, 1250, True), (4, 1100, False), (4, 2000, True),
 ], ids=["at a rate of its own", "a loop", "a loop with too few"])
-def test_each_completed_request_tells(flash, depth, rate, unhindered):
+def test_each_completed_request_is_a_sample(flash, depth, rate, unhindered):
     """On a device that takes 2 to 5 ms for a request, for 1000 requests a second."""
     flow, rng = flash.init_flow(Params(rate * 4096, 65536, 30 * MS)), random.Random(1)
     sent = []

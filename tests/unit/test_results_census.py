@@ -69,7 +69,7 @@ def test_both_kinds_are_drawn() -> None:
 
 
 @pytest.mark.parametrize("place", range(len(DRIVES)))
-def test_what_is_asked_is_feasible(place: int) -> None:
+def test_the_load_is_feasible(place: int) -> None:
     """The load is near to what the drive can do, so it is no easier than in the lab."""
     asked = workloads.experiments(DRIVES[place], 1)
     for name, its in asked.items():
@@ -119,7 +119,7 @@ def test_too_much_is_not_feasible() -> None:
     assert not promises.feasible((sooner, jobs[1]), drive)
 
 
-def test_a_writer_counts_what_the_drive_does_for_it() -> None:
+def test_cleaning_counts_for_a_writer() -> None:
     """Beside a writer the latency on a shingled disk has to be longer than its cleaning."""
     disk = promises.LAB_DISK
     shingled = replace(disk, clean_writes=100, clean=400_000_000)
@@ -132,7 +132,7 @@ def test_a_writer_counts_what_the_drive_does_for_it() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_disk_is_no_slower_than_promises_take_it_for(seed: int) -> None:
+def test_a_disk_is_no_slower_than_its_reservations_assume(seed: int) -> None:
     """The longest of many random reads, and their mean, are those of promises.py."""
     drive = replace(draw(random.Random(seed), depth=1), hypervisor=None)
     profile, rng = drive.profile(), random.Random(seed)
@@ -144,7 +144,7 @@ def test_a_disk_is_no_slower_than_promises_take_it_for(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_flash_drive_is_no_slower_than_promises_take_it_for(seed: int) -> None:
+def test_a_flash_drive_is_no_slower_than_its_reservations_assume(seed: int) -> None:
     drive = replace(draw_flash(random.Random(seed)), hypervisor=None)
     profile, rng = drive.profile(), random.Random(seed)
     fields = {name: getattr(profile, name) for name, *_ in profile._fields_}
@@ -228,7 +228,7 @@ def numbers(**changes: object) -> dict:
     return {"numbers": base | changes, **({"stat": stat} if stat else {})}
 
 
-def test_what_a_group_kept() -> None:
+def test_the_kept_part_of_a_group() -> None:
     """The part of its reservation or of its load, whichever is less; the worst group counts."""
     its = replace(workloads.experiments(DRIVES[0], 1)["5.1"], jobs=(reader, steady))
     found = {"none": {"reader": numbers(bw=50_000), "steady": numbers(bw=30_000)}}
@@ -237,7 +237,7 @@ def test_what_a_group_kept() -> None:
     assert summary.reduced(its, found)["none"]["kept"] == pytest.approx(2 / 3, abs=1e-4)
 
 
-def test_what_a_group_asks_for_last_need_not_be_done_yet() -> None:
+def test_the_last_requests_of_a_group_may_be_pending() -> None:
     its = replace(workloads.experiments(DRIVES[0], 1)["5.1"], jobs=(patient,), seconds=10)
     found = {"none": {"reader": numbers(bw=90_000)}}
     assert summary.reduced(its, found)["none"]["kept"] == 1
@@ -265,7 +265,7 @@ steady = Job(
 poisson = replace(reader, options={"rate_iops": 20})
 
 
-def test_a_random_process_asked_for_what_the_best_gave() -> None:
+def test_a_random_process_submits_what_the_best_scheduler_served() -> None:
     its = replace(workloads.experiments(DRIVES[0], 1)["5.1"], jobs=(poisson,))
     found = {
         "bfq": {"reader": numbers(bw=70_000)},
@@ -306,7 +306,7 @@ def test_each_group_has_to_be_in_time() -> None:
     assert not summary.keeps(of | {"kept": 0.94})
 
 
-def test_what_is_late_after_the_first_seconds() -> None:
+def test_late_requests_after_the_first_seconds() -> None:
     its = replace(workloads.experiments(DRIVES[0], 1)["5.1"], jobs=(reader, steady))
     job = {**numbers(stat="8:0 conforming=200 met=190 missed=10"),
            "early": "8:0 conforming=50 met=42 missed=8"}
@@ -338,7 +338,7 @@ def test_page_says_where_more_are_late() -> None:
     assert "After the time of the first run 3 of 800 are late, and in 1 of 1 sets more than" in text
 
 
-def test_some_sets_run_again_though_none_was_late() -> None:
+def test_some_sets_run_again_without_late_requests() -> None:
     """Rare stalls of a drive show in a longer run only."""
     found = {"5.1": {str(place): {"htbs": way(late=place == 3 and 2)} for place in range(30)}}
     sets = again.chosen(7, found)
@@ -347,7 +347,7 @@ def test_some_sets_run_again_though_none_was_late() -> None:
     assert sets == again.chosen(7, found) != again.chosen(8, found)
 
 
-def test_what_was_late_too_often_runs_again_for_longer() -> None:
+def test_sets_with_too_many_late_requests_run_again_for_longer() -> None:
     """Under HTBS only; on flash, with 1 in 1000 beside writes, too."""
     drives = DRIVES[:3]
     asked = [workloads.experiments(drive, 7) for drive in drives]

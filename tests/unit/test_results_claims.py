@@ -88,7 +88,7 @@ def test_gain_over_pclock_is_decided_by_the_numbers(
     assert claims[claim] == holds
 
 
-def test_late_is_what_conformed_where_a_scheduler_reserves(tmp_path: Path) -> None:
+def test_with_reservations_only_conforming_requests_count_as_late(tmp_path: Path) -> None:
     """The longest of the conforming requests counts, not the longest of all."""
     stat = "8:0 conforming=9 met=8 missed=1 late_max_us=1500"
     found = fill([bandwidth.STUDY], tmp_path, lambda each, job: replace(result(), stat=stat))
@@ -102,13 +102,13 @@ def test_late_is_what_conformed_where_a_scheduler_reserves(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("kbps", "fault"), [(40, ""), (30, "store got 30 of the 40 KB/s that it asked for")]
 )
-def test_promise_is_no_more_than_was_asked_for(tmp_path: Path, kbps: int, fault: str) -> None:
+def test_a_promise_is_no_more_than_the_load(tmp_path: Path, kbps: int, fault: str) -> None:
     found = fill([journal.STUDY], tmp_path, lambda each, job: result(kbps * KIB))
     numbers = summary.numbers(journal.STUDY, found)
     assert words.fault(journal.CASE, numbers, journal.STORE, schedulers.BFQ) == fault
 
 
-def test_who_asks_at_random_asked_for_what_the_best_gave(tmp_path: Path) -> None:
+def test_a_random_load_is_what_the_best_scheduler_served(tmp_path: Path) -> None:
     def some(each: Run, job) -> JobResult:
         return result((70 if each.scheduler == schedulers.HTBS else 60) * KIB)
 
@@ -120,7 +120,7 @@ def test_who_asks_at_random_asked_for_what_the_best_gave(tmp_path: Path) -> None
     )
 
 
-def test_who_reserved_more_than_it_can_ask_for_is_promised_a_latency(tmp_path: Path) -> None:
+def test_a_reservation_beyond_the_load_promises_a_latency(tmp_path: Path) -> None:
     found = fill([guarantee.flash.READ], tmp_path, lambda each, job: result(KIB))
     numbers = summary.numbers(guarantee.flash.READ, found)
     [case] = guarantee.flash.READ.cases

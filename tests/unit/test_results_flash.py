@@ -28,7 +28,7 @@ def test_numbers_are_the_drives(drive: Flash) -> None:
     assert drive.read(0) == pytest.approx(experiment.ALONE_US * US, rel=0.05)
 
 
-def test_a_deep_writer_has_it_erase_as_often_as_is_said(drive: Flash) -> None:
+def test_a_deep_writer_makes_it_erase_as_often_as_the_page_says(drive: Flash) -> None:
     rng, sectors, writes = random.Random(1), WRITER.block // 512, 800
 
     def write() -> tuple[int, int, int]:

@@ -67,7 +67,7 @@ def test_each_job_is_a_process_in_its_cgroup() -> None:
     assert all("new_group" in job and "thread" not in job for job in jobs.values())
 
 
-def test_a_job_that_is_ahead_has_a_fio_of_its_own() -> None:
+def test_a_job_that_starts_first_has_a_fio_of_its_own() -> None:
     experiment = flash.READ.cases[0].first
     [ahead] = [job.name for job in experiment.jobs if job.ahead]
     commands = job_files(guest.script(experiment, schedulers.NONE))
@@ -76,7 +76,7 @@ def test_a_job_that_is_ahead_has_a_fio_of_its_own() -> None:
     assert sum(len(jobs) for jobs in commands.values()) == len(experiment.jobs)
 
 
-def test_a_job_that_is_ahead_has_no_real_time_io_class() -> None:
+def test_a_job_that_starts_first_has_no_real_time_io_class() -> None:
     experiment = flash.READ.cases[0].first
     jobs = {
         name: job
@@ -98,7 +98,7 @@ def test_files_are_on_a_volume_that_is_made_without_the_scheduler() -> None:
     assert all(job["direct"] == "0" for job in jobs.values())
 
 
-def test_what_operators_use_is_written_to_the_cgroups() -> None:
+def test_settings_of_operators_are_written_to_the_cgroups() -> None:
     experiment = neighbour.STUDY.cases[0].first
     scripts = {each.name: guest.script(experiment, each) for each in experiment.schedulers}
     cgroups = "/sys/fs/cgroup"
@@ -153,7 +153,7 @@ def test_stages_follow_each_other() -> None:
         assert jobs and all(name.startswith(f"set{number}g") for name in jobs)
 
 
-def test_what_was_late_early_in_a_run_is_kept_once_where_it_is_asked_for() -> None:
+def test_early_late_requests_are_kept_if_the_experiment_needs_them() -> None:
     """Only for schedulers with reservations, and for the time in which the jobs run."""
     without = boundary.experiment(1)
     its = replace(without, early=2)

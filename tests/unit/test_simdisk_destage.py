@@ -29,7 +29,7 @@ def fill(disk: Disk) -> None:
         assert disk.write(sector) < MS
 
 
-def test_a_read_goes_before_what_is_in_the_cache(disk: Disk) -> None:
+def test_a_read_goes_before_cached_writes(disk: Disk) -> None:
     fill(disk)
     assert all(disk.read(sector) < LONGEST for sector in somewhere(disk, seed=2))
 
@@ -79,7 +79,7 @@ def test_the_nearest_is_destaged_first() -> None:
     assert takes[0] < 0.7 * takes[1] < SECOND
 
 
-def test_what_is_read_after_a_flush_waits_for_nothing(disk: Disk) -> None:
+def test_a_read_after_a_flush_waits_for_nothing(disk: Disk) -> None:
     fill(disk)
     disk.serve(FLUSH, 0, 0)
     assert disk.write(40) < MS

@@ -263,6 +263,6 @@ def trace(disk: Disk, look: bool = False) -> list[int]:
     return times
 
 
-def test_state_does_not_depend_on_when_it_is_worked_out() -> None:
+def test_state_does_not_depend_on_when_it_is_computed() -> None:
     """Read-ahead is computed late; if it is computed in more steps, nothing changes."""
     assert trace(Disk()) == trace(Disk(), look=True)

@@ -70,7 +70,7 @@ def test_each_kind_of_flash_is_drawn(flashes: list[Flash]) -> None:
     assert 0.2 < sum(flash.hypervisor is not None for flash in flashes) / NUMBER < 0.3
 
 
-def test_plain_drives_have_none_of_it() -> None:
+def test_plain_drives_are_regular() -> None:
     """Regular drives, for which the tests of the rule were made."""
     rng = random.Random(1)
     for disk in (draw_plain(rng) for _ in range(NUMBER)):

@@ -142,7 +142,7 @@ def test_reads_from_the_buffer(flash: Flash) -> None:
     assert flash.read(808) > 75 * US
 
 
-def test_what_was_never_written(new: Flash) -> None:
+def test_reads_of_unwritten_sectors(new: Flash) -> None:
     """Reads of sectors that were never written or were discarded do not reach the dies."""
     assert new.read(0) < 10 * US
     new.write(0, 256)

@@ -44,7 +44,7 @@ def learn(stall: CStall, now: int, took: int) -> int:
 
 
 @given(st.lists(st.tuples(st.integers(1, 20 * SECOND), times), min_size=1, max_size=40))
-def test_a_stall_was_seen_twice_of_late(steps):
+def test_a_stall_was_recently_seen_twice(steps):
     """No more than the second longest time of two minutes, no less than that of a while."""
     stall, now, seen, began = CStall(), MEMORY, [], 0
     for passed, took in steps:
@@ -72,7 +72,7 @@ def test_a_stall_is_known_for_a_minute(one, other):
 
 
 @given(times, times, st.integers(1, 4 * MEMORY))
-def test_the_longest_of_a_minute_ago_bounds_what_comes(one, other, pause):
+def test_the_longest_time_of_the_last_minute_is_a_bound(one, other, pause):
     """If it was seen twice; the time of the first request of a minute tells little."""
     stall, now = CStall(), 5 * MEMORY
     learn(stall, now, one)
@@ -97,7 +97,7 @@ def stalled(stall: CStall, now: int, took: int, own: int) -> None:
 
 
 @given(times, st.integers(1, SECOND))
-def test_a_stall_delays_what_arrives_for_as_long_again(took, own):
+def test_a_stall_delays_requests_for_as_long_again(took, own):
     """It delays nothing later or with a longer latency, and nothing if there was no stall."""
     stall, now = CStall(), 5 * MEMORY
     stalled(stall, now, took, own)
@@ -123,7 +123,7 @@ def test_a_stall_delays_however_often_it_was_seen():
         now += SECOND
 
 
-def test_what_waited_for_a_stall_is_no_shorter_one():
+def test_a_request_that_waited_for_a_stall_is_no_stall():
     stall, now = CStall(), 5 * MEMORY
     stalled(stall, now, SECOND // 10, 1)
     stalled(stall, now + SECOND // 100, SECOND // 20, 1)

@@ -15,7 +15,7 @@ def conforms(desk, *flows):
         assert desk.serve(MS // 2) is flow
 
 
-def test_none_is_urgent_if_no_group_with_a_reservation_may_wait(desk):
+def test_no_request_is_urgent_if_no_group_with_a_reservation_may_wait(desk):
     """Nor after a second without a conforming request of any of them."""
     assert desk.device.admit_urgent(COST_MIN, desk.now) is None
     conforms(desk, desk.init_flow(SOON))
@@ -33,7 +33,7 @@ def test_the_shortest_latency_is_inherited(desk):
     assert desk.device.admit_urgent(COST_MIN, desk.now) == desk.now + SOON.latency
 
 
-def test_none_waits_for_more_than_a_second(desk):
+def test_no_urgent_request_waits_for_more_than_a_second(desk):
     """However long the group may wait for which it is urgent."""
     conforms(desk, desk.init_flow(SOON._replace(latency=60 * SECOND)))
     assert desk.device.admit_urgent(COST_MIN, desk.now) == desk.now + SECOND
@@ -61,7 +61,7 @@ def test_urgent_requests_have_a_burst(desk):
     assert sum(due is not None for due in urgent) in {BURST, BURST + 1}
 
 
-def test_what_is_owed_goes_first(desk):
+def test_owed_requests_go_first(desk):
     """While an urgent request can wait; it goes if there is time, or once it is due."""
     flow = desk.init_flow(SOON)
     conforms(desk, flow)
@@ -73,7 +73,7 @@ def test_what_is_owed_goes_first(desk):
     assert desk.device.urgent_goes(COST_MIN, due, due)
 
 
-def test_on_flash_none_waits(lib):
+def test_no_urgent_request_waits_on_flash(lib):
     """Owed requests are not delayed there, either."""
     flash = Desk(lib, position=MS, t_wait=0, rotational=False)
     flow = flash.init_flow(SOON._replace(latency=MS))

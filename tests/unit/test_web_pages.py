@@ -41,7 +41,7 @@ def test_links_lead_to_pages_and_files(site):
                 assert not link.endswith(".md")
 
 
-def test_a_link_to_nothing_is_an_error(tmp_path):
+def test_a_dead_link_is_an_error(tmp_path):
     (tmp_path / "scripts").mkdir()
     (tmp_path / "docs").mkdir()
     shutil.copy(SCRIPT, tmp_path / "scripts")

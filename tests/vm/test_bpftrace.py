@@ -219,7 +219,7 @@ def test_htbslat_agrees_with_fio(result: Result) -> None:
     assert lowest <= total < 2 * lowest + AROUND * sum(histogram.values())
 
 
-def test_htbslate_tells_where_the_time_of_late_requests_went(result: Result) -> None:
+def test_htbslate_shows_where_late_requests_spent_their_time(result: Result) -> None:
     events = _events(result)
     requests = _requests(events)
     waits = list(_waits(events, requests))
@@ -260,7 +260,7 @@ def test_htbslate_agrees_with_the_statistics(result: Result) -> None:
         assert idled <= waited
 
 
-def test_htbsidle_adds_up_what_idling_brought(result: Result) -> None:
+def test_htbsidle_counts_waits_and_idle_times(result: Result) -> None:
     events = _events(result)
     count, total = Counter(), Counter()
     for group, outcome, idle in _waits(events, _requests(events)):

@@ -28,7 +28,7 @@ def test_a_cap_leaves_the_rest_to_others(result: Result) -> None:
     assert capped + free >= 0.9 * _iops(result, "without", "greedy")
 
 
-def test_what_a_cap_holds_up_can_be_seen(result: Result) -> None:
+def test_throttled_requests_are_visible(result: Result) -> None:
     assert re.search(r"^throttled +all .*, for \d+ us$", result.text("held.state"), re.M)
     backlog = result.text("held.backlog")
     assert re.search(r"\b(1[6-9]|20) pending, 0 in flight, throttled by its cap for", backlog)

@@ -29,6 +29,6 @@ def test_readers_have_what_is_served_side_by_side(result: Result) -> None:
     assert done > 4000
 
 
-def test_what_is_reserved_is_had_all_along(result: Result) -> None:
+def test_the_reservation_is_kept_all_along(result: Result) -> None:
     for group, reserved in (("one", 200), ("other", 100)):
         assert fio_side(result, f"side-by-side-{group}")["iops"] > 0.98 * reserved

@@ -23,7 +23,7 @@ def test_commands(result: Result, name: str) -> None:
     assert result.text(f"{name}.rc").strip() == "0", result.text(f"{name}.out")
 
 
-def test_what_they_print_is_what_the_document_says(result: Result) -> None:
+def test_commands_print_what_the_document_says(result: Result) -> None:
     text = result.text("operating-01-give-a-cgroup-a-reservation.out")
     assert text.splitlines()[-1] == "8:16 bw=819200 burst=65536 latency=500000"
     assert "8:16\n" in text

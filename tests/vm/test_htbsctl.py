@@ -57,7 +57,7 @@ def test_reserve(result: Result) -> None:
     assert line.startswith("reserve /sys/fs/cgroup/db ")
 
 
-def test_reserve_changes_what_is_named(result: Result) -> None:
+def test_reserve_changes_only_the_given_keys(result: Result) -> None:
     said(result, "reserve-more")
     assert result.text("more").strip() == f"{RESERVED} weight=200"
     assert kept(result, "more")[1].endswith(" bw=4M burst=64K latency=50ms weight=200")
@@ -202,7 +202,7 @@ def test_doctor(result: Result) -> None:
     assert {"about": "module", "remedy": ""}.items() <= findings[1].items()
 
 
-def test_what_is_kept_is_applied_to_disks_and_groups_that_come(result: Result) -> None:
+def test_the_kept_state_is_applied_to_new_disks_and_groups(result: Result) -> None:
     assert result.text("again").strip() == f"{RESERVED} weight=200"
     assert result.text("again-requests").strip() == "128"
     assert result.text("watch.rc").strip() == "0"

@@ -29,7 +29,7 @@ def test_beside_bytes_no_more_than_both_conform(result: Result) -> None:
     assert free == pytest.approx(100, rel=0.05)
 
 
-def test_what_is_not_reserved_is_shared_by_reserved_operations(result: Result) -> None:
+def test_surplus_is_shared_by_reserved_operations(result: Result) -> None:
     """Surplus is shared as device time, of which a large request takes a little more.
 
     By bytes it would be 1 : 5.

@@ -96,8 +96,8 @@ def _samples(host: Host) -> Iterator[_Sample]:
         for number, stat in control.statistics(host, group).items():
             if number in on_htbs:
                 labels = {"group": group.short(host), "device": on_htbs[number].name}
-                # Pending requests count once they are dispatched: a counter that falls looks like a
-                # reset.
+                # The kernel's count has pending requests until they are dispatched. It then falls,
+                # and a counter that falls looks like a reset.
                 stat["missed"] = stat.get("missed", 0) - stat.get("overdue", 0)
                 for key, (name, kind, text, more, unit) in _COUNTERS.items():
                     yield name, kind, text, labels | more, stat.get(key, 0) / unit
