@@ -30,8 +30,8 @@ COMMANDS = (
     "metrics",
 )
 _EPILOG = """
-exit codes: 0 done; 1 failed, one line says why; 2 the command line is wrong; 3 done, and found what
-needs attention. htbsctl COMMAND --help says more; so do htbsctl(8), io.htbs(5) and htbs(4).
+exit codes: 0 done; 1 failed, one line says why; 2 the command line is wrong; 3 done, but
+something needs attention. See also htbsctl COMMAND --help, htbsctl(8), io.htbs(5) and htbs(4).
 """
 
 

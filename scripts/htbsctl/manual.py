@@ -11,7 +11,7 @@ _EXIT = {
     Exit.FAILED: "Failed; one line on the standard error says why and what to do. Nothing"
     " changed. apply has a line for each that failed, and has applied the others.",
     Exit.USAGE: "The command line is wrong; nothing was tried.",
-    Exit.FOUND: "Done, and found what needs attention.",
+    Exit.FOUND: "Done, but something needs attention.",
 }
 _FILES = {
     "/etc/htbs/htbs.conf": "What is kept over reboots: devices on HTBS, and reservations. It may be"

@@ -43,8 +43,8 @@ OVERLOAD_MIXED = [
     *[Client(Params(60_000 + 22_500 * i, 16384, (200 + 50 * i) * MS), depth=16, region=15 + 3 * i)
       for i in range(5)]]
 
-# The same clients in closed loops of one request: each request is in time for its latency, but no
-# client gets its bandwidth.
+# The same clients, all or some of them in closed loops of one request: each request is in time for
+# its latency, but no client gets its bandwidth.
 OVERLOAD_LOOPS = {
     "random": [replace(each, depth=1) for each in OVERLOAD_RANDOM],
     "mixed-depths": [replace(each, depth=1 + 15 * (place % 2))
@@ -207,6 +207,7 @@ def database_and(drive: str, weight: int, *others: str) -> list[Client]:
     return [Client(promise, depth=4, **ALL_OVER), *(BESIDE_A_DATABASE[name] for name in others)]
 
 
+# A reader with a latency of one millisecond, and four as fast as the drive allows.
 FLASH_READ = [Client(Params(8 << 20, 4096, MS)),
               *[Client(REST, depth=64, think=2000, region=i, shares=True) for i in range(4)]]
 

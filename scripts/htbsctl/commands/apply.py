@@ -1,4 +1,4 @@
-"""Apply what is kept in /etc/htbs/htbs.conf, once."""
+"""Apply /etc/htbs/htbs.conf, once."""
 
 import argparse
 import sys
@@ -9,13 +9,13 @@ from htbsctl.host import Host
 from htbsctl.output import as_json
 from htbsctl.store import Store
 
-SUMMARY = "apply what /etc/htbs/htbs.conf keeps to the disks and groups that are there"
+SUMMARY = "apply /etc/htbs/htbs.conf to the disks and groups that exist"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--check", action="store_true", help="only read the file")
-    parser.add_argument("--json", action="store_true", help="with --check: what it keeps, as JSON")
+    parser.add_argument("--json", action="store_true", help="with --check: its lines, as JSON")
 
 
 def run(host: Host, args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Measure what a disk serves at worst, for its capacity_bw: random I/O by fio."""
+"""Measure a disk's worst-case throughput for its capacity_bw, with random I/O by fio."""
 
 import argparse
 import errno
@@ -16,7 +16,7 @@ from htbsctl.failure import Exit, Failure
 from htbsctl.host import Host
 from htbsctl.output import as_json, countdown
 
-SUMMARY = "measure what a device serves at worst, and propose its capacity_bw"
+SUMMARY = "measure a device's worst-case throughput, and propose its capacity_bw"
 
 _SECONDS = {True: 300, False: 60}
 _DEPTH = {True: 1, False: 32}
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--depth", type=quantity.count, help="requests at once (1 if it seeks, else 32)"
     )
-    parser.add_argument("--size", default="4K", help="of a request (4K)")
+    parser.add_argument("--size", default="4K", help="bytes of a request (4K)")
     parser.add_argument(
         "--write-and-destroy-data", action="store_true", help="write; without it, it only reads"
     )
@@ -207,8 +207,8 @@ def _text(answer: dict) -> str:
     less = "".join(f" --default-{key} {value}" for key, value in (default or {}).items())
     lines = [
         f"{name}: {answer['requests']} requests, {answer['depth']} at once: {times}",
-        f"at worst it serves {quantity.rate_text(capacity)} of such requests; to have reservations"
-        " refused that it could not keep:",
+        f"in the worst case it serves {quantity.rate_text(capacity)} of such requests; this makes"
+        " HTBS refuse reservations that the disk cannot keep:",
         f"    htbsctl enable {name} --capacity-bw {capacity}"
         f" --capacity-request {answer['capacity_request']}{less}",
     ]

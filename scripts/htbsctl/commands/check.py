@@ -1,4 +1,4 @@
-"""Whether a disk can keep its reservations, with one more."""
+"""Check whether a disk can keep its reservations, or one more."""
 
 import argparse
 from collections.abc import Callable
@@ -55,7 +55,7 @@ def _capacity(host: Host, disk: Disk, given: str | None) -> int:
     capacity = quantity.rate(given) if given else disks.number(host, disk.iosched / "capacity_bw")
     if not capacity:
         raise Failure(
-            f"what {disk.name} serves at worst is not known",
+            f"the worst-case throughput of {disk.name} is not known",
             f"htbsctl calibrate {disk.name} measures it; or give --capacity",
         )
     return capacity

@@ -16,7 +16,7 @@ _OTHERS = ("mq-deadline", "none")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("device", help="a disk, a link below /dev, a mount point, a volume")
-    parser.add_argument("--scheduler", help="which one (default: mq-deadline, or none)")
+    parser.add_argument("--scheduler", help="the new scheduler (default: mq-deadline, or none)")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done")
 
 

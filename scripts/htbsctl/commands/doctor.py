@@ -15,7 +15,7 @@ from htbsctl.host import Host, printable
 from htbsctl.output import as_json
 from htbsctl.store import FILE, Store
 
-SUMMARY = "look for what keeps reservations from working; each finding has its remedy"
+SUMMARY = "find what keeps reservations from working, with a remedy for each finding"
 
 _EFI = Path("/sys/firmware/efi/efivars")
 _SECURE_BOOT = "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
@@ -168,7 +168,7 @@ def _disks(host: Host) -> Iterator[Finding]:
         if not disks.number(host, disk.iosched / "capacity_bw"):
             yield Finding(
                 disk.name,
-                "HTBS does not know what it can do, so it takes any reservation",
+                "HTBS does not know its capacity, so it accepts any reservation",
                 f"htbsctl calibrate {disk.name}",
             )
 

@@ -23,26 +23,26 @@ class _Attribute(NamedTuple):
 
 _ATTRIBUTES = {
     "capacity_bw": _Attribute(
-        quantity.rate, "bytes/s that each disk serves at worst, as htbsctl calibrate finds"
+        quantity.rate, "worst-case bytes/s of each disk, as htbsctl calibrate measures them"
     ),
     "capacity_request": _Attribute(
-        quantity.size, "bytes of the largest request for which that is so"
+        quantity.size, "bytes of the largest request for which capacity_bw holds"
     ),
     "nr_requests": _Attribute(
-        quantity.requests, "requests that each disk's queue has room for, 4 at least"
+        quantity.requests, "length of each disk's queue in requests, 4 at least"
     ),
     "default_bw": _Attribute(
         quantity.rate, "bytes/s that all groups without a reservation share; it counts as reserved"
     ),
-    "default_burst": _Attribute(quantity.size, "bytes of theirs that may come at once"),
+    "default_burst": _Attribute(quantity.size, "bytes of these groups that may arrive at once"),
     "default_latency_us": _Attribute(
-        quantity.number, "us from their arrival to their completion"
+        quantity.number, "us from the arrival of their requests to the completion"
     ),
     "late_one_in": _Attribute(
-        quantity.number, "one in so many requests with a reservation may be late"
+        quantity.number, "one conforming request in N may be late"
     ),
     "late_one_in_writes": _Attribute(
-        quantity.number, "the same on flash, beside what other groups write"
+        quantity.number, "the same on flash, beside writes of other groups"
     ),
 }
 

@@ -1,4 +1,4 @@
-"""Why a group gets what it gets on a disk."""
+"""Explain why a group gets what it gets on a disk."""
 
 import argparse
 import re

@@ -132,8 +132,8 @@ def _text(answer: dict, curves: list[Curve], best: Curve, args: argparse.Namespa
             f" {quantity.time_text(answer['latency_p99_us'])}",
             f"{'bandwidth':>14}  {'burst':>10}",
             *bars,
-            "each line covers all that came; <- is the least of bandwidth times burst; latency: the"
-            " p99 measured now",
+            "each line covers all arrivals; <- has the smallest product of bandwidth and burst;"
+            " latency: the p99 of this measurement",
             command,
         ]
     )

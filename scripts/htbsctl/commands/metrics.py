@@ -30,7 +30,7 @@ _COUNTERS = {
     "conforming": ("conforming_total", "counter", "Requests that conformed", {}, 1),
     "missed": ("missed_total", "counter", "Conforming requests that completed late", {}, 1),
     "overdue": ("overdue", "gauge", "Conforming requests pending past their deadline", {}, 1),
-    "late_max_us": ("late_max_seconds", "gauge", "By how much one was late at most", {}, _US),
+    "late_max_us": ("late_max_seconds", "gauge", "Longest time by which one was late", {}, _US),
     "waits": ("waits_total", "counter", "Times the disk was idled for the group", {}, 1),
     "hits": ("hits_total", "counter", "Times that the next request came in time", {}, 1),
 }
@@ -46,7 +46,7 @@ _PROMISES = {
 # For each disk, by its file.
 _DEVICES = {
     "iosched/promised_bw": ("promised_bytes_per_second", "Bandwidth of all reservations"),
-    "iosched/capacity_bw": ("capacity_bytes_per_second", "What it serves at worst, 0: unknown"),
+    "iosched/capacity_bw": ("capacity_bytes_per_second", "Worst-case bandwidth, 0: unknown"),
     "iosched/promised_requests": ("needed_requests", "The nr_requests that reservations need"),
     "nr_requests": ("requests", "The queue's nr_requests"),
 }
@@ -114,11 +114,11 @@ def _of_disk(host: Host, disk: Disk) -> Iterator[_Sample]:
         yield f"device_{name}", "gauge", text, {"device": disk.name}, value
     # On a device that does not seek the value is that beside writes, the weaker promise.
     seeks = disks.seeks(host, disk)
-    text = "Whether HTBS takes it for one that seeks"
+    text = "Whether HTBS takes the disk for one that seeks"
     yield "device_seeks", "gauge", text, {"device": disk.name}, seeks
     file = "late_one_in" if seeks else "late_one_in_writes"
     value = disks.number(host, disk.iosched / file)
-    text = "One conforming request in so many may be late"
+    text = "One in this number of conforming requests may be late"
     yield "device_late_one_in", "gauge", text, {"device": disk.name}, value
 
 

@@ -34,7 +34,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
         if not released and not lines:
             raise failure or Failure(
                 f"{args.target} has no reservation of its own on {args.device}",
-                "htbsctl status shows those there are",
+                "htbsctl status shows the existing ones",
             )
         off = [disk for disk in found if group and disks.scheduler(host, disk) != "htbs"]
         for target, device in lines:

@@ -15,10 +15,10 @@ SUMMARY = "give a cgroup, unit, container or virtual machine a reservation on a 
 
 _HELP = {
     "bw": "bandwidth per second, as in 400M",
-    "burst": "bytes that may come at once, as in 1M (default: the disk's default_burst)",
+    "burst": "bytes that may arrive at once, as in 1M (default: the disk's default_burst)",
     "latency": "time from a request's arrival to its completion, as in 10ms",
-    "weight": "share of what others leave, 1 to 10000",
-    "max": "the most that it gets, even of an idle disk, as in 1G",
+    "weight": "share of surplus device time, 1 to 10000",
+    "max": "upper limit of its bandwidth, even on an idle disk, as in 1G",
     "iops": "operations per second, of any size",
 }
 

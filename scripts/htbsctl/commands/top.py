@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     names = [name for name, _ in _KEYS.values()]
     parser.add_argument("device", nargs="*", help="these only (default: all disks)")
     parser.add_argument(
-        "--interval", type=quantity.seconds, default=1, metavar="SECONDS", help="(1)"
+        "--interval", type=quantity.seconds, default=1, metavar="SECONDS", help="how long (1)"
     )
     text = f"one of {', '.join(names)}"
     parser.add_argument("--sort", default="bandwidth", metavar="KEY", choices=names, help=text)

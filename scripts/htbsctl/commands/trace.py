@@ -1,4 +1,4 @@
-"""Record a disk's requests with blktrace, and show of each group where their time went.
+"""Record a disk's requests with blktrace, and show for each group where their time went.
 
 It works with every I/O scheduler, so HTBS can be compared with another.
 """

@@ -13,7 +13,7 @@ from htbsctl.failure import Exit, Failure
 from htbsctl.host import Host
 from htbsctl.inotify import Directories
 
-SUMMARY = "apply what /etc/htbs/htbs.conf keeps whenever a cgroup is made; SIGHUP applies it again"
+SUMMARY = "apply /etc/htbs/htbs.conf whenever a cgroup is created, and at SIGHUP"
 
 # Seconds: systemd takes several steps to create a unit's cgroup and enable its controllers.
 _SETTLES = 0.1
