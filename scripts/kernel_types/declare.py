@@ -23,7 +23,7 @@ from .btf import (
     Type,
 )
 
-# What gcc's BTF does not have and sparse needs.
+# Attributes that gcc's BTF does not have and sparse needs.
 ADDRESS_SPACES = {
     ("blkcg_gq", "iostat_cpu"): "__percpu ",
     ("blkcg", "lhead"): "__percpu ",

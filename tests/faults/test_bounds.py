@@ -1,4 +1,4 @@
-"""Every row about waits passes: of groups, for flushes, metadata, CPUs and tags."""
+"""Every row about waits passes: waits of groups, and for flushes, metadata, CPUs and tags."""
 
 import pytest
 

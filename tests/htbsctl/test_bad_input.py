@@ -118,7 +118,7 @@ def test_no_module(host, refused, name):
 @pytest.mark.parametrize("name", WRITE)
 @pytest.mark.parametrize("number", [errno.EACCES, errno.ENODEV, errno.ENOSPC, errno.EBUSY])
 def test_kernel_refuses(host, refused, monkeypatch, name, number):
-    """As without root, or when the disk or the cgroup disappears in between."""
+    """For example without root, or if the disk or the cgroup disappears in between."""
     host.group("/app", "8:16 bw=1048576 burst=65536 latency=50000\n")
     put = host._put
 
@@ -134,7 +134,7 @@ def test_kernel_refuses(host, refused, monkeypatch, name, number):
 @pytest.mark.parametrize("name", WRITE)
 @pytest.mark.parametrize("first", ["mkdir", "open"])
 def test_etc_is_read_only(host, refused, monkeypatch, name, first):
-    """As on an image, with or without /etc/htbs."""
+    """For example on an image, with or without /etc/htbs."""
     host.group("/app", "8:16 bw=1048576 burst=65536 latency=50000\n")
     if first == "open":
         host.path(FILE.parent).mkdir(parents=True)

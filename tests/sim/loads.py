@@ -105,7 +105,7 @@ def neighbour(seconds: int, bw: int = 64 << 10) -> list[Client]:
             Client(Params(bw, bw, SECOND), depth=32, write=True)]
 
 
-# What clients without a reservation of their own share.
+# The reservation that clients without one of their own share.
 REST = Params(1 << 20, 1 << 20, SECOND)
 
 

@@ -45,7 +45,10 @@ class CClient(Structure):
                 ("waits", c_uint32 * 8192)]
 
     def percentile(self, percent: float) -> int:
-        """Return the latency that so many percent do not exceed, ns; 164 ms: or more."""
+        """Return the latency that `percent` of its requests do not exceed, ns.
+
+        164 ms stands for that and longer ones.
+        """
         rank, seen = self.ios * percent / 100, 0
         for which, count in enumerate(self.waits, start=1):
             seen += count
@@ -153,8 +156,7 @@ class Plain:
 class Stalls:
     """A drive that completes nothing from `at` on, for as long as it `lasts`, ns.
 
-    If `written` is given, it stalls again whenever so many bytes were written; if `every` is given,
-    whenever so many ns have passed.
+    It stalls again each time `written` more bytes were written, and each `every` ns.
     """
 
     drive: str | Plain | Disk | Flash

@@ -64,7 +64,10 @@ BESIDE = {
 @pytest.mark.parametrize("weights", [(100, 100), (300, 100), (100, 300)], ids=str)
 @pytest.mark.parametrize("neighbour", BESIDE)
 def test_a_random_reader_with_one_request_at_a_time_has_its_share(drive, weights, neighbour):
-    """Of device time, beside a neighbour that is always backlogged, which has its share, too."""
+    """It has its share of device time beside a neighbour that is always backlogged.
+
+    The neighbour has its share, too.
+    """
     reader = Client(LITTLE._replace(weight=weights[0]), **ALL_OVER)
     other = Client(LITTLE._replace(weight=weights[1]), **BESIDE[neighbour])
     alone = [run([each], seconds=20, drive=drive).total for each in (reader, other)]

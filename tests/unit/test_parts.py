@@ -254,7 +254,7 @@ costs_of_requests = st.lists(st.integers(4096, 1 << 20), min_size=1, max_size=40
 
 @given(promise=promises(1 << 30), costs=costs_of_requests)
 def test_no_more_is_entitled_than_the_arrival_curve_has(promise, costs):
-    """Of a backlog: never more than burst plus bandwidth times time, and no less."""
+    """A backlog gets never more than burst plus bandwidth times time, and no less."""
     lib, pace, begin = parts(), pace_of(promise), SECOND
     lib.htbs_pace_busy(byref(pace), begin, SECOND, 0)
     sent = 0
@@ -347,7 +347,7 @@ def test_an_idle_flow_saves_up_nothing():
 @pytest.mark.parametrize(("busy", "saves"), [(LATENCY, True), (5 * SECOND, False)])
 @pytest.mark.parametrize("by", ["bw", "iops"])
 def test_a_flow_that_had_its_reservation_for_long_saves_up_nothing(by, busy, saves):
-    """That the flow is idle for as long afterwards is not because of the device."""
+    """The device is not the reason that the flow is idle for as long afterwards."""
     promise = Params(204_800, 4096, LATENCY)
     lib, pace = parts(), pace_of(promise if by == "bw" else promise._replace(bw=0, iops=50))
     now = SECOND

@@ -133,7 +133,7 @@ def beside_a_run(desk):
 
 
 def test_a_flow_that_had_less_than_its_share_keeps_the_device(desk):
-    """Until it had as much, up to one positioning.
+    """It keeps the device until it lacks no more than one positioning of its share.
 
     Otherwise a reader with one request in flight has one request for each run of a neighbour.
     """
@@ -172,7 +172,7 @@ def test_no_wait_without_t_wait(lib):
 
 
 def test_no_wait_for_a_completion_without_t_wait(lib):
-    """Nor is the device kept for the active flow while a request of it is in flight."""
+    """The device is not kept for the active flow while a request of it is in flight, either."""
     desk = Desk(lib, t_wait=0)
     reader, other = (desk.init_flow(SPARE) for _ in range(2))
     place = desk.read(reader, 9)

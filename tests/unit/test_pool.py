@@ -156,7 +156,7 @@ def test_a_flow_of_a_pool_ends(flash):
 
 
 def test_a_pool_behind_its_pace_is_served_in_runs(disk):
-    """As any flow; but no flow has more than a run while another one has requests pending."""
+    """Like any flow. But no flow has more than a run while another one has requests pending."""
     flows = pooled(disk, 2, Params(409_600, 1 << 20, 300 * MS))
     rival = disk.init_flow(SPARE)
     for flow in flows:

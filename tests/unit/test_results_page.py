@@ -89,7 +89,7 @@ def test_page_has_each_claim_with_its_verdict(found: summary.Summary) -> None:
 
 
 def test_all_claims_about_htbs_are_in_one_table(found: summary.Summary) -> None:
-    """Those that do not hold, too."""
+    """The table includes claims that do not hold."""
     text = page.text(STUDIES, found, "")
     section = text.split("## What HTBS is held to")[1].split("\n## ")[0]
     for study in STUDIES:

@@ -16,7 +16,7 @@ def conforms(desk, *flows):
 
 
 def test_no_request_is_urgent_if_no_group_with_a_reservation_may_wait(desk):
-    """Nor after a second without a conforming request of any of them."""
+    """After a second without a conforming request of these groups none is urgent, either."""
     assert desk.device.admit_urgent(COST_MIN, desk.now) is None
     conforms(desk, desk.init_flow(SOON))
     assert desk.device.admit_urgent(COST_MIN, desk.now) is not None
@@ -25,7 +25,7 @@ def test_no_request_is_urgent_if_no_group_with_a_reservation_may_wait(desk):
 
 
 def test_the_shortest_latency_is_inherited(desk):
-    """That of the reservations whose groups may wait."""
+    """It is the shortest latency of the reservations whose groups may wait."""
     later, soon = desk.init_flow(LATER), desk.init_flow(SOON)
     conforms(desk, later)
     assert desk.device.admit_urgent(COST_MIN, desk.now) == desk.now + LATER.latency
@@ -34,13 +34,13 @@ def test_the_shortest_latency_is_inherited(desk):
 
 
 def test_no_urgent_request_waits_for_more_than_a_second(desk):
-    """However long the group may wait for which it is urgent."""
+    """Even if the latency of the group that waits for it is longer."""
     conforms(desk, desk.init_flow(SOON._replace(latency=60 * SECOND)))
     assert desk.device.admit_urgent(COST_MIN, desk.now) == desk.now + SECOND
 
 
 def test_urgent_requests_have_a_part_of_the_device(desk):
-    """A quarter of its time, and a burst, however many there are."""
+    """They have a quarter of its time, and a burst, however many there are."""
     flow = desk.init_flow(SOON._replace(bw=SOON.bw // 10))
     conforms(desk, flow)
     service, begun, took = desk.device.service, desk.now, 0

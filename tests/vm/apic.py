@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass
 
 from tests.vm.kernels import BUILD, Kernel
 
-# What a guest that calibrates has to say for find(). The TSC's cycles in a tick are the timer's.
+# Output of a guest that calibrates, which save() evaluates. The TSC's cycles per tick are the
+# timer's.
 SCRIPT = """
 grep -E ' (setup_boot_APIC_clock|lapic_timer_period)$' /proc/kallsyms
 dmesg | grep -o 'lpj=[0-9]*'

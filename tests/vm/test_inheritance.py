@@ -1,4 +1,4 @@
-"""Which reservation holds for a group, and how long a reservation lives."""
+"""Which reservation applies to a group, and how long a reservation lives."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Reservations come with the first request of a group and go when it is idle. In virtual time."""
+"""A reservation is created at a group's first request and freed when it is idle. Virtual time."""
 
 import pytest
 

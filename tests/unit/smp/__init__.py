@@ -1,4 +1,4 @@
-"""Programs of several threads that share a part of the module."""
+"""Multithreaded programs that share a part of the module."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ _HERE = Path(__file__).parent
 
 
 def outcome(name: str, directory: Path, *arguments: int) -> dict[str, int]:
-    """Build a program in a directory, run it, and return what it prints."""
+    """Build a program in a directory, run it, and return its output."""
     program = directory / name
     subprocess.run(["gcc", "-std=gnu11", "-O2", "-pthread", "-Wall", "-Wextra", "-Werror",
                     f"-I{_HERE}", f"-I{ROOT}/include", f"-I{TOOLS}/include",

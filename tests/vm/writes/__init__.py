@@ -1,10 +1,10 @@
-"""Random writes to io.htbs and every tunable: the guest that does them; abi.c knows the answers."""
+"""Random writes to io.htbs and every tunable in a guest; abi.c knows the correct results."""
 
 from tests.vm.functional import Boot
 
 
 def boot(seed: int, count: int) -> Boot:
-    """The guest that does so many writes."""
+    """Return the guest that does `count` writes."""
     return Boot(
         "writes",
         files=(("writes-how", f"{seed} {count}\n"),),

@@ -9,7 +9,7 @@ from tests.vm.functional import SERIES
 
 
 def main() -> int:
-    """Do the writes and say how many were accepted."""
+    """Do the writes and print how many were accepted."""
     parser = argparse.ArgumentParser(prog="python -m tests.vm.writes", description=__doc__)
     parser.add_argument("--count", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
