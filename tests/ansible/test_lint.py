@@ -14,7 +14,7 @@ ROLE = ANSIBLE / "roles/htbs"
 
 
 def test_ansible_lint(tmp_path):
-    """With the strictest profile; it fetches nothing."""
+    """It passes the strictest profile; nothing is fetched."""
     environment = os.environ | {"ANSIBLE_HOME": str(tmp_path), "NO_COLOR": "1"}
     environment["PATH"] = f"{BUILD / 'venv/bin'}:{environment['PATH']}"
     done = subprocess.run(

@@ -18,7 +18,7 @@ def test_fuzz(name: str) -> None:
 
 @pytest.mark.parametrize("name", fuzz.TARGETS)
 def test_corpus_is_small(name: str) -> None:
-    """At most 50 files, 100 KiB."""
+    """A corpus has at most 50 files and 100 KiB."""
     sizes = [path.stat().st_size for path in (fuzz.CORPUS / name).iterdir()]
     assert 0 < len(sizes) <= 50
     assert sum(sizes) <= 100 * 1024

@@ -41,6 +41,6 @@ def test_the_service_has_it(host, unit):
 
 
 def test_the_root_never_has_it(host):
-    """Even if systemctl prints no cgroup for the unit."""
+    """The root has no reservation even if systemctl prints no cgroup for the unit."""
     assert start(host, "db.service", "other.service") != 0
     assert host.read("/sys/fs/cgroup/io.htbs") == ""

@@ -21,7 +21,7 @@ def test_applies(mechanism: Mutant):
 
 @pytest.mark.parametrize("mechanism", entries(), ids=lambda mechanism: mechanism.name)
 def test_compiles(mechanism: Mutant, tmp_path):
-    """With warnings as errors, as in the build of the simulation."""
+    """The changed file compiles with warnings as errors, as in the build of the simulation."""
     path, changed = mechanism.find(ROOT)
     source = tmp_path / path.name
     source.write_text(changed)

@@ -41,7 +41,7 @@ def test_requests_in_flight(lib, promise, size, places):
 
 @given(promise=any_promise, size=st.sampled_from([4096, 8192, 65_536, 1 << 20]))
 def test_requests_in_flight_of_any_reservation(lib, promise, size):
-    """At most one request too many, because times are rounded up to microseconds."""
+    """The number is too large by one at most, because times are rounded up to microseconds."""
     got, want = lib.htbs_admission_requests(CParams(*promise), size), requests(promise, size)
     most = requests(promise._replace(latency=promise.latency // 1000 * 1000 + 1000), size) + 1
     assert min(want, 1 << 24) <= got <= min(most, 1 << 24)

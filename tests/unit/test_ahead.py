@@ -132,7 +132,7 @@ def compare_twins(lib, promises, seed, depth):
 
 
 def test_one_request_at_a_time_is_always_dispatched_as_it_arrives(flash):
-    """The request is owed, or its flow is alone."""
+    """Its flow is owed the request, or is alone."""
     pooled = flash.init_flow(None)
     flash.device.configure_pool(pooled, _SHARED, flash.now)
     for flow in (pooled, flash.init_flow(Params(1 << 30, 1 << 20, MS))):

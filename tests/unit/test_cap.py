@@ -91,7 +91,7 @@ def test_to_the_nanosecond(lib):
 
 
 def test_a_flow_below_its_cap_saves_nothing(lib):
-    """It may be ahead by 10 ms only."""
+    """It saves up nothing, except that it may be 10 ms ahead."""
     desk = Capped(lib)
     desk.now += 100 * SECOND
     for _ in range(3):
@@ -100,7 +100,7 @@ def test_a_flow_below_its_cap_saves_nothing(lib):
 
 
 def test_a_flow_is_throttled_when_its_next_request_arrives(lib):
-    """Even if that request arrives after the cap was exceeded."""
+    """This is so even if that request arrives after the cap was exceeded."""
     desk = Capped(lib, pending=1)
     assert desk.served_at(0)
     assert desk.unthrottled() is None

@@ -235,7 +235,7 @@ def test_writes_are_not_tried(lib):
 
 
 def test_a_device_that_seemed_not_to_seek_is_tried_again(lib):
-    """For example, a disk that was served from a cache."""
+    """It may be a disk that was served from a cache."""
     drive = Drive(lib, side=32)
     assert not drive.rounds(140)
     drive.serves(1)

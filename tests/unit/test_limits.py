@@ -16,7 +16,7 @@ RUN = 84 * MS
 
 @pytest.mark.parametrize("least", [4096, 1_004_096])
 def test_a_quota_begins_with_its_minimum(least):
-    """However slow the device is; more could be too much."""
+    """It does so however slow the device is, because more could be too much."""
     lib, quota = parts(), CQuota()
     lib.htbs_quota_init(byref(quota), least, 0, 0)
     assert quota.limit.value == least
@@ -27,7 +27,10 @@ def test_a_quota_begins_with_its_minimum(least):
 
 @pytest.mark.parametrize("late", [False, True])
 def test_a_new_quota_doubles_until_a_request_is_late(late):
-    """With each interval in which most of it was used; a late request halves the amount in use."""
+    """It doubles in each interval in which most of it was used.
+
+    A late request halves the amount in use.
+    """
     lib, quota, values = parts(), CQuota(), []
     lib.htbs_quota_init(byref(quota), 1 << 20, RUN, 0)
     for i in range(3000):
@@ -57,7 +60,7 @@ def test_a_quota_of_which_little_is_used_does_not_grow():
 @example(late=131, cost=22189820)
 @given(late=st.integers(1, 1000), cost=st.integers(4096, 1 << 28))
 def test_no_quota_holds_surplus_back_for_ever(late, cost):
-    """However many requests were late: a request goes once those before it are paid for."""
+    """A request goes once those before it are paid for, however many requests were late."""
     lib, quota, now = parts(), CQuota(), 0
     lib.htbs_quota_init(byref(quota), 1 << 20, RUN, 0)
     for _ in range(late):
@@ -171,7 +174,7 @@ def double(lib, limit):
 
 
 def test_a_limit_recovers_after_a_pause():
-    """As fast as it was found at first, up to the previous value less a step."""
+    """It grows as fast as at first, up to the previous value less a step."""
     lib, limit = a_limit_in_a_pause(1 << 20)
     assert limit.value <= 1 << 20
     double(lib, limit)
@@ -182,7 +185,7 @@ def test_a_limit_recovers_after_a_pause():
 
 
 def test_a_limit_recovers_if_the_first_slow_request_came_in_a_pause():
-    """To half of the previous value, as after any first slow request."""
+    """It recovers to half of the previous value, as after any first slow request."""
     lib, limit = parts(), CLimit()
     lib.htbs_limit_init(byref(limit), 1 << 20, 1 << 10, 1 << 40)
     lib.htbs_limit_judge(byref(limit), 1, 1 << 15)
@@ -221,7 +224,7 @@ def quota_of_a_gigabyte():
 
 
 def test_a_slow_request_lowers_the_rate_in_use():
-    """Not a rate that was never reached."""
+    """It does not lower a rate that was never reached."""
     lib, quota = quota_of_a_gigabyte()
     lib.htbs_quota_account(byref(quota), 20_000_000, True, 100 * MS)
     lib.htbs_quota_account(byref(quota), 20_000_000, True, 200 * MS)
@@ -239,7 +242,10 @@ def test_a_pause_does_not_count_for_the_rate_of_writes():
 
 
 def test_a_late_request_without_writes_lowers_no_quota():
-    """After a second without writes; written data may be in a drive's buffer for that long."""
+    """A late request does not count after a second without writes.
+
+    A drive's buffer may have written data for that long.
+    """
     lib, quota = quota_of_a_gigabyte()
     lib.htbs_quota_judge(byref(quota), True, SECOND + 1)
     assert quota.limit.value == SECOND
@@ -269,7 +275,7 @@ def doubted(value, *slow, apart=SECOND // 10):
 
 
 def test_slow_requests_at_the_minimum_make_a_limit_doubtful():
-    """Each second in which it goes on, because surplus is not the reason."""
+    """The steps double for each second of it, because surplus is not the reason."""
     assert doubted(64, *[True] * 10) == 64
     assert doubted(64, *[True] * 12) == 32
     assert doubted(127, *[True] * 24) == 16

@@ -225,7 +225,7 @@ def test_entitled_heads_are_those_of_a_walk(steps, zero, now, pos):
 
 
 def test_the_nearest_is_one_of_sixteen_that_are_due_first():
-    """However near the next one is: a choice takes no longer if there are more flows."""
+    """A choice takes no longer if there are more flows, even if the next head is nearer."""
     lib, tree = parts(), COwed()
     lib.htbs_owed_init(byref(tree))
     nodes = [CHead(deadline=number, pos=100 - number) for number in range(20)]
@@ -291,7 +291,7 @@ def test_no_more_operations_are_entitled_than_are_reserved(promise, costs, iops,
 
 @given(promise=promises(1 << 40), costs=costs_of_requests)
 def test_a_tag_is_exact(promise, costs):
-    """However large the bandwidth is: rounding errors of the steps do not add up."""
+    """Rounding errors of the steps do not add up, however large the bandwidth is."""
     lib, pace = parts(), pace_of(promise)
     for cost in costs:
         lib.htbs_pace_charge(byref(pace), 0, cost)

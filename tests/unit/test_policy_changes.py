@@ -8,7 +8,7 @@ from tests.unit.host import Request
 
 
 def test_merge_keeps_the_earlier_place(desk):
-    """Whichever of the two requests is kept; the request costs as much as both."""
+    """Either request may be kept. It costs as much as both."""
     flow = desk.init_flow(SOON)
     for i in range(4):
         desk.arrive(flow, pos=i << 20)
@@ -62,7 +62,7 @@ def test_a_flow_is_as_new_once_its_burst_is_whole(desk):
 
 
 def test_a_new_weight_begins_with_a_new_share(desk):
-    """Otherwise time that it had with a small weight would delay it for long with a large one."""
+    """Otherwise its time with a small weight would delay it for long with a large weight."""
     flow, other = desk.init_flow(SPARE._replace(weight=1)), desk.init_flow(SPARE)
     for i in range(20):
         desk.arrive(flow, i << 30)
@@ -74,7 +74,7 @@ def test_a_new_weight_begins_with_a_new_share(desk):
 
 
 def test_a_request_that_bypasses_the_policy_counts_as_in_flight(desk):
-    """So the number in flight is right after it completes."""
+    """The number in flight is then right after it completes."""
     flow = desk.init_flow(SOON)
     request = Request(COST_MIN)
     desk.device.redispatch(flow, request, desk.now)
@@ -94,7 +94,7 @@ def test_a_request_that_bypasses_the_policy_ends_the_idle_time(desk):
 
 @pytest.mark.parametrize("reserved", [True, False])
 def test_a_request_that_bypasses_the_policy_is_charged_if_it_is_entitled(desk, reserved):
-    """Otherwise it is surplus, which is charged as device time."""
+    """If it is not entitled it is surplus, which is charged as device time."""
     flow = desk.init_flow(SOON if reserved else SPARE)
     if not reserved:
         desk.device.charge_bypass(flow, COST_MIN, desk.now)

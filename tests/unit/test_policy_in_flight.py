@@ -9,7 +9,7 @@ KEPT = 128  # HTBS_DEADLINES_MAX
 
 
 def test_a_request_that_would_make_a_conforming_one_late_is_held(desk):
-    """Until that request completes, or until a head may have expired."""
+    """It is held until that request completes, or until a head may have expired."""
     tight, greedy = desk.init_flow(SOON._replace(latency=30 * MS)), desk.init_flow(SPARE)
     desk.arrive(tight)
     served = desk.dispatch()
@@ -26,7 +26,7 @@ def test_a_request_that_would_make_a_conforming_one_late_is_held(desk):
 
 
 def test_a_conforming_request_in_flight_is_not_made_late(desk):
-    """Even though, after a second, no other request of the flow is expected."""
+    """It is not made late even if, after a second, no other request of its flow is expected."""
     tight, greedy = desk.init_flow(SOON._replace(latency=SECOND + 20 * MS)), desk.init_flow(SPARE)
     desk.arrive(tight, sync=False)
     desk.dispatch()
@@ -68,7 +68,7 @@ def test_a_request_that_is_dispatched_late_is_not_passed(desk):
 
 @pytest.mark.parametrize(("latency", "goes"), [(10 * MS, True), (20 * MS, False)])
 def test_an_owed_request_is_not_held_for_one_with_more_time(desk, latency, goes):
-    """However long the device is expected to take for it."""
+    """It is dispatched even if the device is expected to take longer than its latency."""
     patient = desk.init_flow(SOON._replace(latency=40 * MS))
     desk.arrive(patient, sync=False)
     desk.dispatch()
@@ -106,7 +106,7 @@ def test_surplus_in_flight_is_not_made_late(desk):
 
 
 def test_the_earliest_deadlines_in_flight_are_known(desk):
-    """If there are more than are kept, a late deadline is forgotten in favour of an earlier one."""
+    """If the list is full, a late deadline is replaced by an earlier one."""
     greedy = desk.init_flow(SPARE._replace(burst=1 << 20, latency=100 * SECOND))
     tight = desk.init_flow(SOON._replace(latency=SECOND + 20 * MS))
     for i in range(KEPT + 8):
@@ -214,7 +214,10 @@ def test_a_longer_queue_shortens_positioning(desk):
 
 @pytest.mark.parametrize(("longest", "fits"), [(9 * MS, True), (60 * MS, False)])
 def test_few_requests_take_no_longer_than_the_longest_recent_one(desk, longest, fits):
-    """However wide late requests made the margin; otherwise a drive would have one request only."""
+    """The longest time is a bound even if late requests have widened the margin.
+
+    Otherwise a drive would have only one request in flight.
+    """
     late = desk.init_flow(SPARE._replace(latency=MS))
     for took in (longest, *[3 * MS, 9 * MS] * 200):
         desk.arrive(late, desk.now % 3 << 30, sync=False)

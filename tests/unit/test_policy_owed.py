@@ -32,7 +32,7 @@ def test_the_earliest_deadline_of_reserved_work_first(flash):
 
 @pytest.mark.parametrize(("waited", "nearest"), [(100, True), (185, False), (190, False)])
 def test_the_nearest_of_reserved_work_first(desk, waited, nearest):
-    """On a device that seeks, while all can be in time; after that the earliest deadline."""
+    """On a device that seeks the nearest head goes while all can be in time, later the earliest."""
     soon, later = desk.init_flow(SOON), desk.init_flow(LATER)
     desk.arrive(soon, 1 << 30)
     desk.arrive(later, PAGE)
@@ -128,7 +128,7 @@ def test_the_first_late_request_doubles_the_margin(desk):
 
 @pytest.mark.parametrize("latency", [100 * MS, 200 * MS])
 def test_requests_late_by_a_stall_do_not_widen_the_margin(desk, latency):
-    """However many: no margin makes up for a stall that is as long as a latency."""
+    """No margin makes up for a stall that is as long as a latency, however many there are."""
     flow, margin = desk.init_flow(RARE._replace(latency=latency)), desk.device.view().margin
     for _ in range(3):
         desk.now += 2 * SECOND
@@ -140,7 +140,7 @@ def test_requests_late_by_a_stall_do_not_widen_the_margin(desk, latency):
 
 
 def test_the_margin_has_a_bound(desk):
-    """However many are late: otherwise heads would have to be served before they are entitled."""
+    """Otherwise heads would have to be served before they are entitled if many are late."""
     flow, margin = desk.init_flow(RARE), desk.device.view().margin
     for _ in range(200):
         desk.now += SECOND

@@ -74,7 +74,7 @@ def test_a_flow_is_relaxed_until_it_has_caught_up(flash):
 
 
 def test_idle_time_does_not_count_as_behind(flash):
-    """However long ago it was last on its pace."""
+    """It does not matter how long ago it was last on its pace."""
     both = Beside(flash, 0.5)
     while both.sent:
         flash.device.complete(*both.sent.pop(), flash.now)

@@ -157,7 +157,7 @@ def test_a_request_that_passes_the_oldest_is_due_no_earlier(desk):
 
 
 def test_the_oldest_request_is_passed_fifteen_times_in_a_row_at_most(desk):
-    """However short the runs are, beside a flow with synchronous requests."""
+    """This holds for short runs beside a flow with synchronous requests, too."""
     flow, other = desk.init_flow(SPARE), desk.init_flow(SPARE)
     desk.read(flow, 1)
     desk.arrive(flow, 5 << 20, sync=False, write=True)
@@ -175,7 +175,7 @@ def test_the_oldest_request_is_passed_fifteen_times_in_a_row_at_most(desk):
 
 
 def test_no_request_passes_an_expired_one(desk):
-    """Not even by a synchronous request of its flow."""
+    """A synchronous request of its flow does not pass it, either."""
     flow = desk.init_flow(SPARE)
     desk.read(flow, 1)
     desk.arrive(flow, 5 << 20, sync=False, write=True)
@@ -194,7 +194,7 @@ def test_requests_of_flash_go_in_their_order(flash):
 
 
 def test_a_sweep_passes_the_oldest_request_sixteen_times_at_most(desk):
-    """After that it is dispatched, wherever it is."""
+    """After sixteen requests the oldest one is dispatched, wherever it is."""
     flow = desk.init_flow(LATER)
     for place in (10, 20, 30):
         desk.arrive(flow, place << 20)

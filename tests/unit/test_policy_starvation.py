@@ -64,7 +64,7 @@ def test_a_write_of_the_background_that_is_held_back_ends_no_run(desk):
 
 @pytest.mark.parametrize(("early", "first"), [(1, "soon"), (0, "slow")])
 def test_an_expired_head_goes_first(desk, early, first):
-    """However late it is due."""
+    """It goes first even if it is due much later."""
     slow, soon = desk.init_flow(Params(4096, 4096, 100 * SECOND)), desk.init_flow(SOON)
     desk.arrive(slow, 1 << 30)
     desk.now += EXPIRE - early

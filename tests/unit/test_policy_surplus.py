@@ -17,7 +17,7 @@ ONE = 1 << 32  # HTBS_LIMIT_ONE
     (5 * SECOND, 9 * SECOND, True), (5 * SECOND, 11 * SECOND, False),
     (100 * SECOND, 63 * SECOND, True), (100 * SECOND, 65 * SECOND, False)])
 def test_a_request_is_expected_for_twice_as_long_as_the_last_took(flash, every, after, expected):
-    """For a second at least and about a minute at most; surplus of others is limited meanwhile."""
+    """It is expected for a second to about a minute. The surplus of others is limited meanwhile."""
     tight, other = flash.init_flow(SOON), flash.init_flow(SPARE)
     for _ in range(4):
         flash.now += every
@@ -70,7 +70,7 @@ def flood(flash, write, shared=False):
 
 
 def test_writes_beyond_their_quota_are_held(flash):
-    """Until the quota has filled; owed requests are dispatched."""
+    """They are held until the quota has filled; owed requests are dispatched."""
     tight, greedy = flood(flash, write=True)
     at = flash.device.timer()
     assert flash.now < at <= flash.now + SECOND
@@ -108,7 +108,7 @@ def test_writes_beyond_their_quota_are_held_on_a_device_that_seeks(desk):
 
 
 def test_reads_beyond_their_window_are_held(flash):
-    """Until a read completes; owed requests are dispatched."""
+    """They are held until a read completes; owed requests are dispatched."""
     tight, _ = flood(flash, write=False)
     assert flash.device.view().in_flight == 4
     assert flash.device.timer() > flash.now
@@ -202,7 +202,7 @@ def stuck(flash, latency, surplus=False, served=1):
 
 @pytest.mark.parametrize("after", [SECOND // 2, 2 * SECOND])
 def test_limits_hold_while_a_request_is_in_flight(flash, after):
-    """However long it takes, the flow's next conforming request is expected."""
+    """The flow's next conforming request is expected however long this one takes."""
     stuck(flash, 10 * SECOND)
     flash.now += after
     while flash.dispatch():
@@ -218,9 +218,10 @@ def test_limits_hold_while_a_request_is_in_flight(flash, after):
 def test_a_request_that_does_not_complete_lowers_the_window(
     flash, latency, every, steps, before,
 ):
-    """Once per latency, if its flow is a latency behind: the request may tell nothing for seconds.
+    """It lowers the window once per latency if its flow is a latency behind.
 
-    This is so even if the flow had its bandwidth before.
+    The request itself may tell nothing for seconds. This is so even if the flow had its bandwidth
+    before.
     """
     stuck(flash, latency, *before)
     assert steps_down(flash, every, stalls=False) == steps
@@ -280,7 +281,7 @@ def test_no_request_of_a_relaxed_flow_is_expected_while_it_is_busy(desk, relaxed
 
 
 def test_limits_for_the_sake_of_a_flow_do_not_limit_it(flash):
-    """Even though a flow that they hold back comes first.
+    """The flow is dispatched even though a flow that the limits hold back comes first.
 
     The flow has no reservation of its own, and had no conforming request recently.
     """
@@ -364,7 +365,7 @@ def test_limits_follow_from_how_many_may_be_late(lib, rotational, late):
 
 
 def test_a_slow_request_lowers_the_quota_of_a_device_that_seeks(desk):
-    """Both the first one and each later one."""
+    """Not only the first slow request lowers it, but each later one, too."""
     tight = desk.init_flow(SOON._replace(latency=100 * MS))
     quota = desk.device.quota
     for _ in range(2):
@@ -457,7 +458,7 @@ def test_the_background_is_limited_like_any_surplus(flash, write):
 
 
 def test_the_background_leaves_room_on_a_device_that_seeks(desk):
-    """For an expected conforming request, like all surplus, however late the background is."""
+    """Like all surplus it leaves room for an expected request, even if it has waited for long."""
     tight, background = desk.init_flow(SOON._replace(latency=15 * MS)), desk.device.background
     for place in range(8):
         desk.arrive(background, place << 30)
@@ -490,9 +491,10 @@ def test_a_flow_with_requests_in_flight_saves_up_a_second_at_most(flash):
 
 @pytest.mark.parametrize("idled", [True, False])
 def test_a_flow_does_not_pay_for_time_alone_on_the_device(desk, idled):
-    """Even though no flow was active after its requests: a wait ended, or the background went.
+    """It does not pay even if no flow was active after its requests.
 
-    Otherwise a flow that begins later would have the device for as long.
+    Either a wait ended, or the background was dispatched. Otherwise a flow that begins later would
+    have the device for as long.
     """
     one, other = (desk.init_flow(SPARE._replace(weight=100)) for _ in range(2))
     for place in range(200):
@@ -532,7 +534,7 @@ def test_a_stall_is_charged_to_no_flow(flash):
 
 
 def test_limits_do_not_grow_while_a_conforming_request_is_in_flight(flash):
-    """However long the request takes: its completion judges the limits."""
+    """Its completion judges the limits, however long the request takes."""
     tight, other = flash.init_flow(SOON._replace(latency=100 * SECOND)), flash.init_flow(SPARE)
     flash.device.window.value = 2 * ONE
     flash.arrive(tight)
@@ -550,7 +552,7 @@ def test_limits_do_not_grow_while_a_conforming_request_is_in_flight(flash):
     (SECOND, 30, 0), (SECOND, 32, 64), (5 * SECOND, 32, 0),
 ])
 def test_a_request_that_never_completes_limits_no_surplus(flash, latency, after, surplus):
-    """For example, no task polls for it. It limits none 30 s after its latency."""
+    """Its task may not poll for it. It limits no surplus 30 s after its latency."""
     lost, other = flash.init_flow(SOON._replace(latency=latency)), flash.init_flow(SPARE)
     flash.device.window.value = 2 * ONE
     flash.arrive(lost)
@@ -566,7 +568,7 @@ def test_a_request_that_never_completes_limits_no_surplus(flash, latency, after,
 
 
 def test_a_new_flow_lowers_the_window_by_one_step(flash):
-    """However often the limits were raised before it had a reservation."""
+    """It does so even if the limits were raised often before it had a reservation."""
     promise = Params(1 << 30, 1 << 20, 200 * MS)
     old, window = flash.init_flow(promise), flash.device.window
     window.part, window.value, window.threshold = 64, 64 * ONE, 0

@@ -72,7 +72,7 @@ def test_a_wait_makes_no_other_flow_late(desk):
 
 
 def test_wait_is_cancelled(desk):
-    """By a change of a tunable, for example."""
+    """A change of a tunable cancels it, for example."""
     _, other, _ = waiting(desk)
     assert desk.device.cancel_wait()
     assert desk.serve() is other
@@ -151,7 +151,7 @@ def test_a_flow_that_had_less_than_its_share_keeps_the_device(desk):
 
 
 def test_a_flow_that_had_less_than_its_share_is_waited_for(desk):
-    """For a moment, as any flow that keeps the device."""
+    """The device waits for it for a moment, as for any flow that keeps the device."""
     _, sent, _ = beside_a_run(desk)
     desk.device.complete(*sent, desk.now)
     assert desk.device.choose(desk.now).wait_began

@@ -69,7 +69,7 @@ def test_a_pool_has_one_weight(flash, members):
 
 
 def test_the_flows_of_a_pool_are_owed_requests_in_turn(flash):
-    """However many requests a flow has pending, and however early they arrived."""
+    """It does not matter how many requests a flow has pending, or how early they arrived."""
     greedy, modest = pooled(flash, 2)
     queue(flash, greedy, 4)
     queue(flash, modest, 2)

@@ -193,7 +193,7 @@ def test_a_long_time_fits():
     (None, 1250, True), (4, 1100, False), (4, 2000, True),
 ], ids=["at a rate of its own", "a loop", "a loop with too few"])
 def test_each_completed_request_is_a_sample(flash, depth, rate, unhindered):
-    """On a device that takes 2 to 5 ms for a request, for 1000 requests a second."""
+    """The device takes 2 to 5 ms for a request, and 1000 requests arrive in a second."""
     flow, rng = flash.init_flow(Params(rate * 4096, 65536, 30 * MS)), random.Random(1)
     sent = []
     for step in range(8000):

@@ -154,7 +154,7 @@ def test_stages_follow_each_other() -> None:
 
 
 def test_early_late_requests_are_kept_if_the_experiment_needs_them() -> None:
-    """Only for schedulers with reservations, and for the time in which the jobs run."""
+    """They are kept only for schedulers with reservations, and while the jobs run."""
     without = boundary.experiment(1)
     its = replace(without, early=2)
     first = its.jobs[0].name

@@ -210,7 +210,7 @@ def test_a_read_suspends_an_erasure() -> None:
 
 
 def test_a_suspended_erasure_takes_longer() -> None:
-    """By the reads and the suspensions, so writes are slower by some part, but are served."""
+    """The reads and suspensions delay it, so writes are slower by some part, but are served."""
     flash, other = Flash(), Flash(suspend_ns=500 * US)
     times, written = reader_beside_a_writer(flash, 10_000)
     others, fewer = reader_beside_a_writer(other, 10_000)

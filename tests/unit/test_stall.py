@@ -45,7 +45,10 @@ def learn(stall: CStall, now: int, took: int) -> int:
 
 @given(st.lists(st.tuples(st.integers(1, 20 * SECOND), times), min_size=1, max_size=40))
 def test_a_stall_was_recently_seen_twice(steps):
-    """No more than the second longest time of two minutes, no less than that of a while."""
+    """A stall is at most the second longest time of two minutes.
+
+    It is at least the second longest time of the current interval.
+    """
     stall, now, seen, began = CStall(), MEMORY, [], 0
     for passed, took in steps:
         now += passed
@@ -73,7 +76,10 @@ def test_a_stall_is_known_for_a_minute(one, other):
 
 @given(times, times, st.integers(1, 4 * MEMORY))
 def test_the_longest_time_of_the_last_minute_is_a_bound(one, other, pause):
-    """If it was seen twice; the time of the first request of a minute tells little."""
+    """It is a bound if it was seen twice.
+
+    The time of a minute's first request counts for little.
+    """
     stall, now = CStall(), 5 * MEMORY
     learn(stall, now, one)
     learn(stall, now + 1, other)
@@ -83,7 +89,7 @@ def test_the_longest_time_of_the_last_minute_is_a_bound(one, other, pause):
 
 @given(times)
 def test_a_stall_is_forgotten_while_the_device_is_idle(one):
-    """Although no request completed meanwhile."""
+    """It is forgotten even if no request completes meanwhile."""
     stall, now = CStall(), 5 * MEMORY
     learn(stall, now, one)
     learn(stall, now + 1, one)

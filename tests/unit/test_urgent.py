@@ -34,7 +34,7 @@ def test_the_shortest_latency_is_inherited(desk):
 
 
 def test_no_urgent_request_waits_for_more_than_a_second(desk):
-    """Even if the latency of the group that waits for it is longer."""
+    """It is due after a second even if the group that waits for it has a longer latency."""
     conforms(desk, desk.init_flow(SOON._replace(latency=60 * SECOND)))
     assert desk.device.admit_urgent(COST_MIN, desk.now) == desk.now + SECOND
 
@@ -62,7 +62,10 @@ def test_urgent_requests_have_a_burst(desk):
 
 
 def test_owed_requests_go_first(desk):
-    """While an urgent request can wait; it goes if there is time, or once it is due."""
+    """Owed requests go first while an urgent request can wait.
+
+    The urgent request goes if there is time, or once it is due.
+    """
     flow = desk.init_flow(SOON)
     conforms(desk, flow)
     due = desk.device.admit_urgent(COST_MIN, desk.now)

@@ -17,7 +17,7 @@ def _bw(result: Result, run: str, group: str) -> int:
 
 @pytest.mark.parametrize("run", ["one", "budget", "many"])
 def test_reservations_are_kept(result: Result, run: str) -> None:
-    """With any driver: bandwidth, and latency of all requests but one, at an unknown drive."""
+    """With any driver bandwidth is kept, and latency, except for one request at the beginning."""
     for group, bw in RESERVED.items():
         stat = htbs_stat(result.text(f"{run}-{group}.stat"))
         assert _bw(result, run, group) >= 0.98 * bw

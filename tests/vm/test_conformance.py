@@ -35,7 +35,7 @@ def test_all_that_can_be_decided_was(result: Result) -> None:
 
 
 def test_metadata_passes_a_cap(result: Result) -> None:
-    """Both metadata that is pending when the cap is set, and metadata that arrives later."""
+    """It passes the cap if it is pending when the cap is set, and if it arrives later."""
     pending, waited = set(), set()
     for event in replay.read([result.text("trace")]):
         if event.name == "arrive":
