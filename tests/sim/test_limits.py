@@ -16,7 +16,10 @@ PARALLEL = Plain(32, MS, 1_200_000)
 @pytest.mark.parametrize("write", [False, True], ids=["reads", "writes"])
 @pytest.mark.parametrize("promise", [LITTLE, Params(8 << 20, 64 << 10, 10 * MS)], ids=str)
 def test_groups_beyond_their_reservations_have_the_whole_drive(promise, write):
-    """None of their requests conforms, so no limit could rise: they had a tenth of the drive."""
+    """None of their requests conforms, so none judges the limits.
+
+    Before this was fixed, they had a tenth of the drive.
+    """
     busy = Client(promise, depth=100, think=0, write=write)
     free = run([replace(busy, promise=REST, shares=True)] * 2, FLASH, 30, drive=PARALLEL)
     held = run([busy] * 2, FLASH, 30, drive=PARALLEL)
@@ -24,7 +27,10 @@ def test_groups_beyond_their_reservations_have_the_whole_drive(promise, write):
 
 
 def test_a_reader_with_one_request_at_a_time_is_not_held_back_for_a_deep_one():
-    """Others expect nothing between two of its requests: it alone was limited, to 16/s."""
+    """Between two of its requests none is expected, so only this reader was limited.
+
+    Before this was fixed, it had 16 requests/s.
+    """
     deep = Client(LITTLE._replace(weight=1), depth=64, think=0)
     one = Client(LITTLE._replace(weight=10_000), think=MS)
     got = run([deep, one], FLASH, 30, drive=PARALLEL).clients[1]
@@ -33,7 +39,10 @@ def test_a_reader_with_one_request_at_a_time_is_not_held_back_for_a_deep_one():
 
 @pytest.mark.parametrize("every", [0, SECOND, 30 * SECOND])
 def test_a_flow_with_few_requests_and_a_short_latency_does_not_lower_the_quota(every):
-    """It seldom raises the quota while others lower it: the writer had 8 instead of 30 MB/s."""
+    """It seldom raises the quota, and others lowered the quota meanwhile.
+
+    Before this was fixed, the writer had 8 instead of 30 MB/s.
+    """
     steady = Client(Params(8 << 20, 64 << 10, 2 * MS))
     writer = Client(REST, size=128 << 10, depth=64, write=True, think=2000, shares=True)
     rare = Client(Params(1 << 20, 64 << 10, 1_500_000),
@@ -55,7 +64,10 @@ FAST = Plain(64, 60_000, 150_000, SECOND // 400_000)
 def test_a_reader_that_always_has_requests_in_flight_leaves_others_the_drive(
     drive, rate, latency, size,
 ):
-    """It reserved 5/4 of its rate, so it is behind its pace: others had 1 of 20 or 1555 MB/s."""
+    """The reader reserved 5/4 of its rate, so it is behind its pace.
+
+    Before this was fixed, others had 1 of 20 or of 1555 MB/s.
+    """
     others = Client(REST, size=size, depth=64, think=2000, shares=True)
     alone = run([others], FLASH, 10, drive=drive)
     both = run([in_steps(rate, latency, 20), others], FLASH, 20, drive=drive)
@@ -80,7 +92,10 @@ def times(rate, seconds, habit):
 def test_a_reader_near_its_reservation_leaves_others_the_drive(
     of, part, habit, size,
 ):
-    """It always has requests in flight; others had 1 of 20, of 200, or of 1,600 MB/s."""
+    """The reader always has requests in flight.
+
+    Before this was fixed, others had 1 of 20, of 200, or of 1,600 MB/s.
+    """
     drive, rate, latency = of
     others = Client(REST, size=size, write=size > 4096, depth=32, think=2000, shares=True)
     alone = run([others], FLASH, 10, drive=drive)
@@ -134,7 +149,11 @@ def later(client, clients, knobs, first, last, **of):
 ], ids=["flash", "flash, deep", "disk, sequential", "disk, random"])
 @pytest.mark.parametrize("stall", [SECOND * 3 // 10, SECOND * 9 // 10])
 def test_a_stall_of_the_device_is_soon_forgotten(drive, clients, knobs, stall):
-    """After it a writer had 1 instead of 30 MB/s, or 7 instead of 160, for a minute or longer."""
+    """A stall does not reduce surplus for long.
+
+    Before this was fixed, a writer had 1 instead of 30 MB/s, or 7 instead of 160, for a minute or
+    longer after it.
+    """
     as_before, *_ = later(1, clients, knobs, 15, 20, drive=drive)
     after, *_ = later(1, clients, knobs, 35, 40, drive=Stalls(drive, 20 * SECOND, stall))
     assert after > as_before / 2
@@ -149,8 +168,8 @@ def test_a_stall_of_the_device_is_soon_forgotten(drive, clients, knobs, stall):
 def test_surplus_comes_back_after_a_device_was_slow_by_itself(each, slower, rate, latency, write):
     """The device is slow for half a minute: late requests tell nothing of surplus meanwhile.
 
-    For many minutes others had the default reservation only, or a tenth of what they had before.
-    Reads on a drive that was hot recovered before this change, too.
+    Before this was fixed, others had the default reservation only, or a tenth of their previous
+    bandwidth, for many minutes. Only reads on a hot drive recovered before the fix, too.
     """
     drive = Plain(64, min(each, latency // 20), latency // 20, each)
     slow = replace(drive, slower=slower, slow_at=20 * SECOND, fast_at=50 * SECOND)
@@ -169,8 +188,8 @@ def test_surplus_comes_back_after_a_device_was_slow_by_itself(each, slower, rate
 def test_a_disk_is_used_in_full_beside_stalls_longer_than_the_latency(write):
     """Stalls of 300 ms each 10 s: requests with a latency of 100 ms are late by them in any case.
 
-    A disk with a queue had one request in flight, and others had 202 instead of 1,535 of 1,678
-    reads/s.
+    Before this was fixed, a disk with a queue had one request in flight, and others had 202 instead
+    of 1,535 of 1,678 reads/s.
     """
     reader = Client(Params(20 * 5120, 65536, 100 * MS), times=poisson(20, 60))
     others = Client(REST, depth=32, think=2000, write=write, region=2, shares=True)
@@ -185,7 +204,10 @@ def test_a_disk_is_used_in_full_beside_stalls_longer_than_the_latency(write):
 @pytest.mark.parametrize(("after", "stall"), [(64 << 20, 100 * MS), (200 << 20, 500 * MS)], ids=str)
 @pytest.mark.parametrize("rate", [50, 500])
 def test_a_reservation_is_kept_on_a_drive_that_stalls_after_writes(rate, after, stall):
-    """Each late request counts, also during a pause of the writer: up to one in ten was late."""
+    """Each late request counts, also during a pause of the writer.
+
+    Before this was fixed, up to one in ten was late.
+    """
     _, late, conforming = later(0, [in_steps(rate, 10 * MS, 240), DEEP_WRITER], FLASH, 120, 240,
                                 drive=Stalls("tlc", SECOND, stall, after))
     assert 0 < late <= conforming * 0.015
@@ -193,10 +215,10 @@ def test_a_reservation_is_kept_on_a_drive_that_stalls_after_writes(rate, after, 
 
 @pytest.mark.parametrize("client", [DEEP_WRITER, DEEP], ids=["writes", "reads"])
 def test_each_burst_of_surplus_has_the_same_bandwidth_on_flash(client):
-    """Surplus was served for 3 s: this is not the reason that it had no requests in the next 3 s.
+    """The device is not the reason of the pause of 3 s that follows each burst of 3 s.
 
-    Pools counted as behind their pace by a latency, and lowered the limits by half each time: the
-    last burst had 18 instead of 44 MB/s, or 238 instead of 370.
+    Before this was fixed, pools counted as behind their pace by a latency, and lowered the limits
+    by half each time: the last burst had 18 instead of 44 MB/s, or 238 instead of 370.
     """
     clients = beside_bursts(client, (500, 2 * MS), 24, 3 * SECOND)
     got = run(clients, FLASH, 24, drive="tlc").clients
@@ -205,10 +227,10 @@ def test_each_burst_of_surplus_has_the_same_bandwidth_on_flash(client):
 
 
 def test_a_disk_that_queues_has_more_than_one_request_though_some_were_late():
-    """No request takes longer than the longest recent one: with one seed bursts had 1.2 MB/s.
+    """No request takes longer than the longest recent one, however wide the margin is.
 
-    Nor is the disk taken for a device that does not seek because it serves reads of a few tracks
-    within a revolution.
+    Before this was fixed, bursts had 1.2 MB/s with one seed. Nor is the disk taken for a device
+    that does not seek because it serves reads of a few tracks within a revolution.
     """
     deep = replace(DEEP, depth=32)
     runs = [run(beside_bursts(deep, (24, 60 * MS), 60, 2 * SECOND, seed), HTBS, 60,

@@ -18,10 +18,10 @@ ALL = Client(Params(1 << 30, 1 << 20, 5 * MS), size=64 << 10, depth=64, think=20
     [ALL, beside(REST, size=64 << 10)],
 ], ids=["one", "two", "with a long latency", "beside others"])
 def test_a_reservation_of_more_than_the_drive_makes_no_other_late(others):
-    """Nine of ten requests of the other group were late; the drive is used as much as before.
+    """Before this was fixed, nine of ten requests of the other group were late.
 
-    Until the scheduler has learned that, 506 to 584 are late, with seeds 1 to 5; after two seconds
-    none is.
+    The drive is used as much as before. Until the scheduler has learned that, 506 to 584 are late,
+    with seeds 1 to 5; after two seconds none is.
     """
     load = [in_steps(500, 2 * MS, 60), *others]
     first, both = (run(load, KNOBS, each, drive="tlc") for each in (2, 60))
@@ -33,7 +33,10 @@ def test_a_reservation_of_more_than_the_drive_makes_no_other_late(others):
 @pytest.mark.parametrize("knobs", [KNOBS, HTBS], ids=["known", "claims to seek"])
 @pytest.mark.parametrize("rate", [10_000, 1 << 18])
 def test_a_group_that_reserves_far_too_much_is_relaxed(rate, knobs):
-    """With 65,536/s it had too few requests in flight to be relaxed, and made all others late."""
+    """Before this was fixed, a group with 65,536/s made all others late.
+
+    It had too few requests in flight to be relaxed.
+    """
     drive, _, _ = VIRTUAL_DISKS["volume"]
     reader = Client(Params(225 * 4096, 65_536, 10 * MS), times=poisson(200, 40))
     big = Client(Params(rate * 4096, 1 << 20, 10 * MS), depth=64, think=2000, region=2)
@@ -44,7 +47,10 @@ def test_a_group_that_reserves_far_too_much_is_relaxed(rate, knobs):
 
 @pytest.mark.parametrize("depth", [1, 4])
 def test_a_reservation_gets_what_another_leaves_of_a_volume(depth):
-    """The reader had 5 % of its reservation beside a reader with many requests in flight."""
+    """Before this was fixed, the reader had 5 % of its reservation.
+
+    The other reader has many requests in flight.
+    """
     few, many = (Client(Params(rate * 4096, 64 << 10, 30 * MS), depth=at_a_time, think=2000)
                  for rate, at_a_time in ((100, depth), (400, 64)))
     both = run([few, many], KNOBS, 60, drive=replace(FEW, burst=0))

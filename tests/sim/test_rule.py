@@ -78,7 +78,7 @@ def test_pair_keeps_bandwidth_and_latency():
 
 @pytest.mark.parametrize("seed", [1, 4, 6])
 def test_steady_readers_do_not_thrash(seed):
-    """The pair submits what it reserved, and the two readers' backlogs do not grow by turns.
+    """The pair submits what it reserved; owed requests of the two do not pile up by taking turns.
 
     Two positionings may take longer than the 50 ms of app1: at most 1 in 50 of its requests is
     late.
@@ -210,7 +210,10 @@ def test_no_wait_in_an_overload_is_much_longer_than_the_mean(clients: list[Clien
 
 @pytest.mark.parametrize("clients", [OVERLOAD_RANDOM, OVERLOAD_MIXED])
 def test_overload_is_shared_in_proportion(clients):
-    """overload: each gets the same part of its reservation; the paper's rule moves little more."""
+    """overload: each gets the same part of its reservation.
+
+    The total is at least 0.9 of that with the paper's rule.
+    """
     paper, outcome = run(clients, PAPER, seconds=120), run(clients, HTBS, seconds=120)
     parts = [rate / client.promise.bw
              for client, rate in zip(clients, outcome.rates(), strict=True)]
