@@ -2,16 +2,17 @@
 /*
  * Admission: the feasibility test of pClock.
  *
- * The worst case is that all reservations start a burst at once and keep to
- * their rates from there on. Reservation i then has sigma_i + rho_i * (t -
- * delta_i) bytes due by t >= delta_i, and nothing before. Earliest deadline
- * first meets all deadlines if, for every t,
+ * In the worst case all reservations start a burst at once and then keep to their
+ * rates. Reservation i then has sigma_i + rho_i * (t - delta_i) bytes due by t >=
+ * delta_i, and nothing before. Earliest deadline first meets all deadlines if, for
+ * every t,
  *
  *	sum of what is due by t  <=  C * t - c_max
  *
- * where c_max is the request that the device serves when the burst starts and
- * cannot interrupt. The left side jumps at each delta_i and rises linearly
- * between them, so it is enough to test there and to compare the rates.
+ * where C is the capacity of the device, and c_max is the size of the request that
+ * the device is serving when the bursts start and cannot interrupt. The left side
+ * jumps at each delta_i and rises linearly in between. So it is enough to test at
+ * each delta_i and to compare the rates.
  */
 #include <linux/math64.h>
 #include <linux/string.h>
@@ -22,12 +23,13 @@
 #define HTBS_GIGA	1000000000U
 
 /**
- * htbs_admission_rate() - what a reservation takes in the long run
+ * htbs_admission_rate() - the bandwidth that a reservation takes in the long run
  * @params: the reservation; valid
  * @request: the largest request, bytes
  *
- * Where only operations are reserved, each may be that large. Where both are
- * reserved, the bytes count: they bound the device's time, operations do not.
+ * If only operations are reserved, each of them may be that large. If both are
+ * reserved, the bytes count, because they bound the device's time and operations do
+ * not.
  *
  * Return: bytes/s.
  */
@@ -54,8 +56,8 @@ u64 htbs_admission_burst(const struct htbs_params *params, u32 request)
 #define HTBS_NSEC_PER_USEC	1000U
 
 /*
- * The bytes that a rate gives within a latency, rounded up. At most
- * HTBS_CAPACITY_MAX and HTBS_LATENCY_MAX.
+ * Return how much a rate gives within a latency, rounded up. The rate is
+ * HTBS_CAPACITY_MAX at most, the latency HTBS_LATENCY_MAX.
  */
 static u64 htbs_within(u64 rate, u64 latency)
 {
@@ -69,8 +71,8 @@ static u64 htbs_within(u64 rate, u64 latency)
 }
 
 /*
- * The units outstanding at most: as many as arrive within the latency, at least a
- * burst.
+ * Return how many units are outstanding at most: as many as arrive within the
+ * latency, but at least a burst.
  */
 static u64 htbs_units(u64 rate, u64 latency, u64 burst, u32 unit)
 {
@@ -86,9 +88,8 @@ static u64 htbs_units(u64 rate, u64 latency, u64 burst, u32 unit)
  * @params: the reservation; valid
  * @request: the size of its requests, bytes
  *
- * As many as its bandwidth needs if each takes the latency (Little's law), or a
- * burst, if that is more. Where operations are reserved too, no more than they
- * allow.
+ * As many as the bandwidth needs if each request takes the latency (Little's law),
+ * or a burst if that is more. If operations are reserved, no more than they allow.
  *
  * Return: requests, up to HTBS_REQUESTS_MAX.
  */
@@ -153,8 +154,8 @@ void htbs_admission_begin(struct htbs_admission *test, u64 capacity, u32 c_max)
  * @test: the test
  * @params: the reservation; valid, and no shorter latency than the one before
  *
- * A request larger than the burst is not accounted for. Up to
- * HTBS_ADMISSION_MAX reservations. O(1).
+ * Up to HTBS_ADMISSION_MAX reservations may be added. Requests that are larger than
+ * the burst are not accounted for. O(1).
  */
 void htbs_admission_add(struct htbs_admission *test,
 			const struct htbs_params *params)
@@ -163,7 +164,7 @@ void htbs_admission_add(struct htbs_admission *test,
 	u64 rate = htbs_admission_rate(params, test->request);
 	u64 ns = params->latency - test->t, needed;
 
-	/* Above the capacity in the long run: nothing else matters. */
+	/* Too much is reserved in the long run: nothing else matters. */
 	if (test->rate > test->capacity) {
 		test->rate = htbs_admission_sum(test->rate, rate);
 		return;
@@ -183,7 +184,7 @@ void htbs_admission_add(struct htbs_admission *test,
 }
 
 /**
- * htbs_admission_left() - what more could be due by the last latency
+ * htbs_admission_left() - how much more could be due by the last latency
  * @test: the test
  *
  * Return: bytes, rounded down; 0 if too much is due already.

@@ -2,10 +2,12 @@
 /*
  * The backlogged flows, and what they are owed.
  *
- * A flow with requests pending is backlogged: in the tree of shares and among the
- * backlogged flows of its pool; or it is throttled, and in the tree of throttled flows.
- * The head of the first backlogged flow of each pool is in the tree of what is owed; that of a
- * relaxed pool is never entitled there. The background is backlogged and in no tree.
+ * A flow with requests pending is either backlogged or throttled. A backlogged flow is in the tree
+ * of shares and in the list of backlogged flows of its pool. A throttled flow is in the tree of
+ * throttled flows. For each pool, the head of the first backlogged flow is in the tree of owed
+ * heads. If the pool is relaxed, or if the flow is sequential on a device that seeks, that head is
+ * never entitled there and waits for its deadline. The background is backlogged, but in none of the
+ * trees.
  */
 #include <linux/string.h>
 
@@ -26,7 +28,7 @@ static bool htbs_cap_less(struct rb_node *a, const struct rb_node *b)
  * @flow: the flow
  * @now: real time, ns
  *
- * Return: true if it has.
+ * Return: true if it has to.
  */
 bool htbs_policy_throttles(const struct htbs_policy *policy,
 			   const struct htbs_flow *flow, u64 now)
@@ -35,7 +37,7 @@ bool htbs_policy_throttles(const struct htbs_policy *policy,
 	       htbs_before(now, htbs_cap_end(&flow->cap));
 }
 
-/* On a device that seeks a sequential flow needs fewer positionings the later it is. */
+/* On a device that seeks, a sequential flow needs fewer positionings the later it is served. */
 static bool htbs_waits_for_deadline(const struct htbs_policy *policy,
 				    const struct htbs_flow *flow)
 {
@@ -82,10 +84,10 @@ static void htbs_settle_head(struct htbs_policy *policy)
 }
 
 /**
- * htbs_policy_settle() - bring the trees of shares and of what is owed up to date
+ * htbs_policy_settle() - bring the trees of shares and of owed heads up to date
  * @policy: the policy
  *
- * To be called before one of them is read.
+ * Has to be called before one of these trees is read.
  */
 void htbs_policy_settle(struct htbs_policy *policy)
 {
@@ -94,14 +96,14 @@ void htbs_policy_settle(struct htbs_policy *policy)
 }
 
 /**
- * htbs_policy_update_head() - what a flow, or its pool, is owed has changed
+ * htbs_policy_update_head() - note that what a flow or its pool is owed has changed
  * @policy: the policy
- * @flow: the flow: its head, its pace or what is pending has changed
+ * @flow: the flow; its head, its pace or its pending requests have changed
  *
- * A device that orders by itself asks for what is owed only if more than one flow is
- * backlogged. So the trees are brought up to date when they are read, or when another
- * pool has changed. For the same reason the only backlogged flow is not in the tree of
- * shares before that is read, or another flow is backlogged.
+ * On a device that does not seek, the trees are read only while more than one flow is backlogged.
+ * So they are brought up to date when they are read, or when the head of another pool changes. For
+ * the same reason the only backlogged flow is put into the tree of shares only when that tree is
+ * read or when another flow becomes backlogged.
  */
 void htbs_policy_update_head(struct htbs_policy *policy, struct htbs_flow *flow)
 {
@@ -113,12 +115,12 @@ void htbs_policy_update_head(struct htbs_policy *policy, struct htbs_flow *flow)
 }
 
 /**
- * htbs_policy_owes() - whether the head of a flow is owed to it now
+ * htbs_policy_owes() - whether a flow is owed its head now
  * @policy: the policy
  * @flow: a flow with requests pending
  * @now: real time, ns
  *
- * Return: true if it is entitled, and its flow is neither throttled nor relaxed.
+ * Return: true if the head is entitled, and the flow is neither throttled nor relaxed.
  */
 bool htbs_policy_owes(const struct htbs_policy *policy,
 		      const struct htbs_flow *flow, u64 now)
@@ -126,7 +128,7 @@ bool htbs_policy_owes(const struct htbs_policy *policy,
 	return !list_empty(&flow->turn) && htbs_flow_owed(flow, now);
 }
 
-/* In an overload a pool has requests pending, and had none. */
+/* Called when a pool becomes backlogged during an overload. */
 static void htbs_proportion_insert(struct htbs_policy *policy, struct htbs_pool *pool)
 {
 	if (!policy->active || policy->active->pool != pool)
@@ -135,11 +137,10 @@ static void htbs_proportion_insert(struct htbs_policy *policy, struct htbs_pool 
 }
 
 /**
- * htbs_policy_least_served() - the flow that had the least of its share
+ * htbs_policy_least_served() - the backlogged flow that had the least of its share
  * @policy: the policy
  *
- * A flow without requests pending, or with a write at its head that the quota holds back, is
- * skipped.
+ * While the quota holds back writes, flows with a write at their head are skipped.
  *
  * Return: the flow, or NULL.
  */
@@ -154,12 +155,13 @@ struct htbs_flow *htbs_policy_least_served(const struct htbs_policy *policy)
 }
 
 /**
- * htbs_policy_advance_shares() - virtual time goes on
+ * htbs_policy_advance_shares() - advance virtual time
  * @policy: the policy
  *
- * To be called before a flow begins at virtual time. Virtual time follows the smallest share of the
- * active flow and the flows with requests pending. What a reservation gives a flow beyond its share
- * does not move it. Nor does a write that the quota holds back: its flow begins anew.
+ * Has to be called before a flow begins at virtual time. Virtual time follows the smallest share of
+ * the active flow and of the backlogged flows. So a flow that gets more than its share from its
+ * reservation does not move virtual time. Nor does a flow with a write that the quota holds back:
+ * it begins anew.
  */
 void htbs_policy_advance_shares(struct htbs_policy *policy)
 {
@@ -178,10 +180,11 @@ void htbs_policy_advance_shares(struct htbs_policy *policy)
 }
 
 /**
- * htbs_policy_release() - the device is granted to no flow
+ * htbs_policy_release() - grant the device to no flow
  * @policy: the policy
  *
- * Virtual time goes on by what the active flow had: a flow that begins later has not lacked it.
+ * Virtual time advances by what the active flow had, because a flow that begins later has not
+ * lacked that.
  */
 void htbs_policy_release(struct htbs_policy *policy)
 {
@@ -190,13 +193,14 @@ void htbs_policy_release(struct htbs_policy *policy)
 }
 
 /**
- * htbs_policy_begin_share() - a flow has a request to be served, and had none
+ * htbs_policy_begin_share() - a flow gets a request to be served, and had none
  * @policy: the policy
  * @flow: the flow, not backlogged
  *
- * While the device is kept for it, it was not idle between two requests. A device that does
- * not seek is kept for none: there a flow with requests in flight was not idle either. It keeps
- * what it lacks, of HTBS_HORIZON at most: it may lack more as it asked for less.
+ * If the device was kept for the flow, the flow was not idle between two requests. A device that
+ * does not seek is kept for no flow. On such a device a flow with requests in flight was not idle
+ * either. It keeps what it lacks, but no more than HTBS_HORIZON of device time, because it may lack
+ * more just because it asked for less.
  */
 void htbs_policy_begin_share(struct htbs_policy *policy, struct htbs_flow *flow)
 {
@@ -211,9 +215,9 @@ void htbs_policy_begin_share(struct htbs_policy *policy, struct htbs_flow *flow)
 }
 
 /**
- * htbs_policy_link() - a flow becomes backlogged, or throttled
+ * htbs_policy_link() - a flow becomes backlogged or throttled
  * @policy: the policy
- * @flow: the flow, with its oldest request; neither backlogged nor throttled
+ * @flow: the flow, with its oldest request; not linked yet
  */
 void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow)
 {
@@ -241,7 +245,7 @@ void htbs_policy_link(struct htbs_policy *policy, struct htbs_flow *flow)
  * @policy: the policy
  * @flow: the flow
  *
- * Return: true if it was.
+ * Return: true if it was one or the other.
  */
 bool htbs_policy_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
 {
@@ -267,10 +271,10 @@ bool htbs_policy_unlink(struct htbs_policy *policy, struct htbs_flow *flow)
 }
 
 /**
- * htbs_policy_load_with() - what the device has, and the head of a flow
+ * htbs_policy_load_with() - the load of the requests in flight and the head of a flow
  * @policy: the policy
  * @flow: the flow
- * @times: how often the device positions
+ * @times: how often the device positions for the head
  *
  * Return: the load.
  */
@@ -284,8 +288,9 @@ struct htbs_load htbs_policy_load_with(const struct htbs_policy *policy,
 }
 
 /*
- * The head that does not count while a flow has the device: its own. While its requests
- * are entitled they are what its pool is owed, whichever flow's turn it is.
+ * Return the head that does not count while @flow has the device: that of its pool, if it is the
+ * turn of @flow or if @flow is owed its next request. While a flow has the device, its entitled
+ * requests are what its pool is owed, whichever flow is the first of the pool.
  */
 static const struct htbs_owed_head *htbs_head_of(const struct htbs_flow *flow,
 						 u64 now)
@@ -297,12 +302,12 @@ static const struct htbs_owed_head *htbs_head_of(const struct htbs_flow *flow,
 }
 
 /**
- * htbs_policy_latest() - latest(Q): when the device has to begin with what is owed
+ * htbs_policy_latest() - latest(Q): when the device has to begin with the owed heads
  * @policy: the policy
  * @except: a flow that is left out, or NULL
- * @before: what the device serves before
+ * @before: the load that the device serves before
  * @now: real time, ns
- * @at_worst: with the margin; else on average
+ * @at_worst: in the worst case, with the margin; otherwise on average
  *
  * Return: real time, ns; at most HTBS_HORIZON from now.
  */

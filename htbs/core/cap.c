@@ -2,20 +2,20 @@
 /*
  * Caps.
  *
- * A flow with a cap is throttled as soon as it is ahead of the cap, counted in
- * real time from request to request (GCRA). In any time t it dispatches no more
- * than
+ * A flow with a cap is throttled as soon as it is ahead of the cap, which is
+ * counted in real time from request to request (GCRA). In any time t the flow
+ * dispatches no more than
  *
  *	max * (t + HTBS_CAP_AHEAD) + its largest request
  *
  * A throttled flow is not backlogged: the device is not idled for it, it ends
- * no run, and it gains no share of surplus. Its pending requests arrived, for
- * all that is decided by that, when the flow was unthrottled, so a cap is not
+ * no run, and it gains no share of surplus. In all decisions, its pending
+ * requests count as arrived when the flow was unthrottled. So a cap is not
  * mistaken for an overload or a slow device.
  *
- * Requests that cannot be throttled are charged to the cap all the same, and
- * the flow's later requests wait for longer: requests that bypass the policy,
- * and all requests while the queue has to be emptied.
+ * Some requests cannot be throttled: requests that bypass the policy, and all
+ * requests while the queue has to be emptied. They are charged to the cap
+ * nevertheless, so later requests of the flow wait longer.
  */
 #include <linux/math64.h>
 
@@ -23,7 +23,7 @@
 #include <htbs/core/params.h>
 
 /**
- * htbs_cap_init() - a flow has a cap, and has dispatched nothing
+ * htbs_cap_init() - set the cap of a flow that has dispatched nothing
  * @cap: the cap
  * @max: the cap, bytes/s; 0: none
  * @now: real time, ns

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Admission: whether a device that serves a number of bytes per second can
- * honour a set of reservations.
+ * Admission: whether a device that serves a given number of bytes per second can honour
+ * a set of reservations.
  */
 #ifndef HTBS_CORE_ADMISSION_H
 #define HTBS_CORE_ADMISSION_H
@@ -18,12 +18,12 @@
 
 /**
  * struct htbs_shortfall - what a device lacks to honour its reservations
- * @bw: reserved beyond its capacity, bytes/s, up to HTBS_ADMISSION_SUM; 0: the
- *	capacity is enough in the long run, and @bytes and @within tell where it
- *	is not enough in the short run
- * @bytes: the most that can be due and not served, bytes, rounded up
- * @within: when that is the case first, after all reservations began a burst at
- *	once, ns
+ * @bw: bandwidth reserved beyond the capacity of the device, bytes/s, up to
+ *	HTBS_ADMISSION_SUM; 0: the capacity is enough in the long run, and @bytes and
+ *	@within tell where it is not enough in the short run
+ * @bytes: the most that can be due and not yet served, bytes, rounded up
+ * @within: when that much is due first, after all reservations began a burst at once,
+ *	ns
  */
 struct htbs_shortfall {
 	u64 bw;
@@ -31,7 +31,7 @@ struct htbs_shortfall {
 	u64 within;
 };
 
-/* Bytes and billionths of a byte: exact, so no answer is wrong by rounding. */
+/* Bytes and billionths of a byte. This is exact, so rounding makes no answer wrong. */
 struct htbs_volume {
 	u64 bytes;
 	u32 nano;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The backlogged flows, what they are owed, and those that a cap throttles.
+ * The backlogged flows, what they are owed, and the flows that a cap throttles.
  */
 #ifndef HTBS_CORE_BACKLOG_H
 #define HTBS_CORE_BACKLOG_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Caps: the most that a flow may have, even of an idle device.
+ * Caps: the most that a flow may get, even on an idle device.
  */
 #ifndef HTBS_CORE_CAP_H
 #define HTBS_CORE_CAP_H
@@ -52,9 +52,11 @@ void htbs_cap_init(struct htbs_cap *cap, u64 max, u64 now);
 void htbs_cap_charge(struct htbs_cap *cap, u64 now, u32 cost);
 
 /**
- * htbs_cap_waits_since() - since when a request waits, less the time throttled
+ * htbs_cap_waits_since() - since when a request waits for the device
  * @cap: the cap of its flow
  * @arrived: when it arrived, real ns
+ *
+ * Time for which the flow is throttled does not count.
  *
  * Return: real ns.
  */
