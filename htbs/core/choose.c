@@ -2,29 +2,32 @@
 /*
  * Which flow is dispatched next.
  *
- * Let Q be the backlogged heads, each with its deadline d. Let R_k be the time that the
- * first k of them take at worst, in the order of deadlines, after what the device has in
- * flight. Then
+ * Let Q be the backlogged heads, each with its deadline d. Let R_k be the time that the device
+ * takes in the worst case for its requests in flight, and after them for the first k heads in
+ * the order of deadlines. Then
  *
  *	latest(Q) = min over k of (d_k - R_k)
  *
- * Before latest(Q) the scheduler does what is best for the device. From then on it
- * serves Q in the order of deadlines; but the nearest head may go first. In order:
+ * Before latest(Q) the scheduler does what is best for the device. From then on it serves Q in
+ * the order of deadlines, except that the nearest head may go first. It dispatches, in this
+ * order:
  *
  *  1. an expired head (expire.c);
  *  2. the active flow, if it keeps the device (run.c);
  *  3. the background, if its small part of the device's time is due;
  *  4. in an overload, the flow that had the smallest part of its reservation;
- *  5. if a head is entitled that is not sequential, the nearest one: to serve it now takes
- *     the same positioning as later, and one switch less. If it is not the head with the
- *     earliest deadline, and the others cannot wait for it on average, that head;
- *  6. if none is, and latest(Q) has passed, the head with the earliest deadline. Sequential
- *     flows wait until then, as they need fewer positionings the more they have pending;
- *  7. surplus: the flow that had the least device time over its weight, if there is
- *     time to position for it before latest(Q);
+ *  5. the nearest entitled head of a flow that is not sequential: serving it now takes the same
+ *     positioning as later, and one switch less. If that is not the head with the earliest
+ *     deadline, and the others cannot wait for it on average, the head with the earliest
+ *     deadline goes instead;
+ *  6. if there is no such head, and latest(Q) has passed, the head with the earliest deadline.
+ *     Sequential flows wait until then, because they need fewer positionings the more requests
+ *     they have pending;
+ *  7. surplus: the flow that had the least device time over its weight, if there is time to
+ *     position for it before latest(Q);
  *  8. the background, if nothing else is pending.
  *
- * What is chosen may have to be held back (inflight.c, surplus.c).
+ * The chosen request may have to be held back (inflight.c, surplus.c).
  */
 #include <linux/string.h>
 
@@ -49,7 +52,10 @@ static struct htbs_flow *htbs_next_entitled(const struct htbs_policy *policy,
 		htbs_owed_entitled(&policy->owed, now));
 }
 
-/* The device has to begin with what is owed, after what it has before. */
+/*
+ * Return true if the device has to begin with the owed heads now, after the load that it serves
+ * before them. Only a device that seeks ever has to.
+ */
 static bool htbs_must_begin(struct htbs_policy *policy,
 			    const struct htbs_flow *except,
 			    const struct htbs_load *before, u64 now, bool at_worst)
@@ -60,10 +66,12 @@ static bool htbs_must_begin(struct htbs_policy *policy,
 }
 
 /*
- * The nearest entitled head. A batch of what is owed begins in time at worst, with its
- * heads in the order of deadlines. The nearest first takes no longer in all, so within
- * the batch it goes if the others are in time on average, with two positionings to
- * spare, there and back: what is left for later is farther away than others are.
+ * Return the flow with the owed head that goes next, or NULL. That is the nearest entitled
+ * head, or the head with the earliest deadline if the device has to begin with it. A batch of
+ * owed heads begins early enough for the worst case if it is served in the order of deadlines.
+ * It takes no longer in all if the nearest head goes first. So within a batch the nearest head
+ * goes first if the others are in time on average, with two positionings to spare, there and
+ * back: the heads that are left for later are farther away than the average head.
  */
 static struct htbs_flow *htbs_next_owed(struct htbs_policy *policy, u64 now)
 {
@@ -112,11 +120,12 @@ static struct htbs_flow *htbs_next_flow(struct htbs_policy *policy, u64 now)
 }
 
 /*
- * The head that is next is held back. Try the next owed head, which is no surplus; else any other
- * head that may go, on a device that seeks only while the quota holds back writes. On a device that
- * does not seek, once a head of a direction may not go as surplus, no other head of that direction
- * may, unless it is owed, or of the only pool of which conforming requests are expected. The
- * background is in no tree: it goes when it is next again.
+ * The head that is next is held back. Try the next owed head, which is not surplus. Otherwise
+ * try all other heads; on a device that seeks, only while the quota holds back writes. On a
+ * device that does not seek, once a head may not be dispatched as surplus, no other head of the
+ * same direction may either, unless it is owed or belongs to the only pool from which
+ * conforming requests are expected. The background is in no tree: it is dispatched when it is
+ * next again.
  */
 static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
 						u64 now)
@@ -145,7 +154,10 @@ static struct htbs_flow *htbs_next_dispatchable(struct htbs_policy *policy,
 	return NULL;
 }
 
-/* The device is granted to a flow; none is active if that is the background. */
+/*
+ * Grant the device to a flow. If that is the background, no flow is active. Returns true if the
+ * active flow has changed.
+ */
 static bool htbs_grant(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
 {
 	const struct htbs_flow *was = policy->active;
@@ -165,10 +177,10 @@ static bool htbs_grant(struct htbs_policy *policy, struct htbs_flow *flow, u64 n
 /**
  * htbs_policy_has_no_choice() - whether an arriving request is the only candidate
  * @policy: the policy
- * @flow: its flow, which the request does not count in yet
+ * @flow: the flow of the request, which does not count the request yet
  *
- * On a device that orders by itself, with nothing pending, and nothing to throttle or to
- * wait for, htbs_policy_choose() would choose the request, or hold it back.
+ * If nothing is pending on a device that does not seek, and there is nothing to throttle or to
+ * wait for, htbs_policy_choose() would choose the request or hold it back.
  *
  * Return: true if htbs_policy_dispatch_arriving() may be called.
  */
@@ -181,12 +193,12 @@ htbs_policy_has_no_choice(const struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_choose_arriving() - choose an arriving request
- * @policy: the policy; it has no choice
+ * htbs_policy_choose_arriving() - choose a request that is the only candidate
+ * @policy: the policy
  * @flow: the flow; the request is its head
  * @now: real time, ns
  *
- * Return: true if it is to be dispatched; false if it is held back.
+ * Return: true if it has to be dispatched; false if it is held back.
  */
 __always_inline bool
 htbs_policy_choose_arriving(struct htbs_policy *policy, struct htbs_flow *flow,
@@ -200,15 +212,15 @@ htbs_policy_choose_arriving(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_policy_choose_only() - what to dispatch, if one flow alone is backlogged
+ * htbs_policy_choose_only() - what to dispatch if a single flow is backlogged
  * @policy: the policy
  * @now: real time, ns
  *
- * On a device that orders by itself there is nothing to choose then, and nothing to
- * wait for. But the flow's head may have expired, or may have to be held back.
+ * On a device that does not seek there is nothing to choose then, and nothing to wait for. But
+ * the head of the flow may have expired, or may have to be held back.
  *
- * Return: the flow, of which the oldest request is to be dispatched. NULL:
- * htbs_policy_choose() tells.
+ * Return: the flow, the oldest request of which has to be dispatched; NULL if
+ * htbs_policy_choose() has to decide.
  */
 __always_inline struct htbs_flow *
 htbs_policy_choose_only(struct htbs_policy *policy, u64 now)
@@ -230,10 +242,10 @@ htbs_policy_choose_only(struct htbs_policy *policy, u64 now)
  * @now: real time, ns
  * @choice: the decision
  *
- * Call htbs_policy_unthrottle() before: a throttled flow is not chosen.
+ * Call htbs_policy_unthrottle() before, because a throttled flow is not chosen.
  *
- * If no flow is chosen, either nothing is pending, or the request is held back,
- * or the device is idled as policy->wait says; see htbs_policy_timer().
+ * If no flow is chosen, nothing is pending, or the request is held back, or the device is idled
+ * as policy->wait says; see htbs_policy_timer().
  */
 void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 			struct htbs_choice *choice)
@@ -254,7 +266,7 @@ void htbs_policy_choose(struct htbs_policy *policy, u64 now,
 		return;
 	}
 	htbs_policy_settle(policy);
-	/* A writer that is held back is passed over until it has filled. */
+	/* Flows with a write that is held back are passed over until the quota has filled. */
 	if (htbs_quota_holds(&policy->limits.quota))
 		htbs_quota_fill(&policy->limits.quota, now);
 	choice->overload_ended = htbs_policy_end_overload(policy, now);

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whether a device that claims to seek does.
+ * Whether a device that claims to seek really seeks.
  *
  * queue/rotational is 1 for many virtual disks, arrays and cloud volumes that serve requests side
- * by side: virtio-blk cannot tell, and its driver says so of all. Such a device takes no longer for
- * a read beside others than alone. A device that seeks serves one after the other: even if it
- * orders them, a read beside three others takes half as long again, and most often twice as long
- * or more. So HTBS compares the mean times of both. Writes tell nothing, as a cache completes them
- * at once, nor do reads that are next to the last one.
+ * by side: virtio-blk cannot know, and its driver sets it for all devices. Such a device takes no
+ * longer for a read beside others than for a read alone. A device that seeks serves one request
+ * after the other: even if it reorders them, a read beside three others takes half as long again,
+ * and most often twice as long or more. So HTBS compares the mean times of both. Writes are no
+ * samples, because a cache completes them at once. Nor are reads that are next to the last one of
+ * their flow.
  *
- * While HTBS takes the device for one that seeks it has few requests in flight, for the sake of
- * their deadlines. So a device is tried of which a read alone takes less than half a revolution of
- * the fastest disk, or on which a reservation of a flow's own, not the one that is shared, would be
- * impossible: alternately it has one read alone, and four, if there is time for them on average,
- * though not at worst. What is found holds as long as the scheduler is attached. But a device that
- * seemed not to seek, as it was served from a cache, is tried anew once reads take much longer
- * beside others.
+ * While HTBS takes a device for one that seeks, it keeps few requests in flight for the sake of
+ * their deadlines. So HTBS tries the device if a read alone takes less than half a revolution of
+ * the fastest disk, or if a reservation of a flow's own, as opposed to the shared one, would be
+ * impossible. Then the device gets one read alone and four requests alternately. It gets four if
+ * there is time for them on average, even if there is none in the worst case. The result holds as
+ * long as the scheduler is attached, with one exception: a device that seemed not to seek because
+ * it was served from a cache is tried anew once reads take much longer beside others.
  */
 #include <linux/math64.h>
 
@@ -25,8 +26,8 @@
 #include <htbs/core/policy.h>
 
 /**
- * htbs_claim_init() - the device claims to seek
- * @claim: what tells whether it does
+ * htbs_claim_init() - nothing is known about a device except that it claims to seek
+ * @claim: what tells whether it really seeks
  */
 void htbs_claim_init(struct htbs_claim *claim)
 {
@@ -39,10 +40,10 @@ static bool htbs_is_known(const struct htbs_unlearnt *mean)
 }
 
 /*
- * Whether there may be more to be had than of a disk: no disk is so fast, as half a revolution
- * takes 2 ms at 15000 rpm; or what is reserved would be impossible. Of others nothing is believed:
- * if all reads are within some tracks, a disk has four of them within the revolution that it takes
- * for one.
+ * Return true if the device may do more than a disk: if it is faster than any disk, since half a
+ * revolution takes 2 ms at 15000 rpm, or if what is reserved would be impossible on a disk. The
+ * samples of other devices are not trusted: if all reads are within some tracks, a disk completes
+ * four of them within the revolution that it takes for one.
  */
 static bool htbs_is_doubtful(const struct htbs_claim *claim)
 {
@@ -55,7 +56,10 @@ static bool htbs_is_tried(const struct htbs_policy *policy)
 	return htbs_is_doubtful(&policy->claim) && policy->in_flight + policy->pending >= 4;
 }
 
-/* Some reads are tried beside others once as many were alone. */
+/*
+ * Return true if it is the turn of reads alone. Both kinds take turns, HTBS_HABIT samples at a
+ * time.
+ */
 static bool htbs_turn_is_alone(const struct htbs_claim *claim)
 {
 	return claim->alone.count / HTBS_HABIT <= claim->beside.count / HTBS_HABIT;
@@ -65,7 +69,8 @@ static bool htbs_turn_is_alone(const struct htbs_claim *claim)
  * htbs_policy_tries_fewer() - whether a request is held back to learn what those in flight take
  * @policy: the policy of a device that is taken for one that seeks
  *
- * Return: true if it is: the device has one read alone, or four, of which one tells something.
+ * Return: true if it is: the device has one read alone, or four requests, and one of these is a
+ * sample.
  */
 bool htbs_policy_tries_fewer(const struct htbs_policy *policy)
 {
@@ -80,11 +85,11 @@ bool htbs_policy_tries_fewer(const struct htbs_policy *policy)
 /**
  * htbs_policy_tries_beside() - whether a request is dispatched to learn what it takes beside others
  * @policy: the policy of a device that is taken for one that seeks
- * @flow: its flow
+ * @flow: the flow of the request, which is its head
  * @now: real time, ns
  *
- * Return: true if it is, though there may be no room for its deadline at worst. In the mean there
- * is time for four requests, and the next one.
+ * Return: true if it is, although it may make requests late in the worst case. On average there is
+ * time for the four requests and for the next one.
  */
 bool htbs_policy_tries_beside(const struct htbs_policy *policy, const struct htbs_flow *flow,
 			      u64 now)
@@ -96,18 +101,18 @@ bool htbs_policy_tries_beside(const struct htbs_policy *policy, const struct htb
 	    !htbs_is_tried(policy) || htbs_turn_is_alone(&policy->claim) ||
 	    htbs_deadlines_between(&policy->deadlines, now, until))
 		return false;
-	/* If the first one is late already it goes next, and needs no room. */
+	/* If the first head is late already, it goes next and needs no time before its deadline. */
 	return !head || !htbs_before(now, head->deadline) ||
 	       !htbs_before(head->deadline, until);
 }
 
 /**
- * htbs_policy_claim_flags() - whether a request will tell whether the device seeks
+ * htbs_policy_claim_flags() - whether a request is a sample that tells whether the device seeks
  * @policy: the policy of a device that claims to seek, which does not have the request yet
  * @write: it moves data to the device
  * @near: it is next to the last one of its flow
  *
- * Return: HTBS_SENT_ALONE or HTBS_SENT_BESIDE; 0: it does not.
+ * Return: HTBS_SENT_ALONE or HTBS_SENT_BESIDE; 0: it is no sample.
  */
 u8 htbs_policy_claim_flags(const struct htbs_policy *policy, bool write, bool near)
 {
@@ -120,9 +125,10 @@ u8 htbs_policy_claim_flags(const struct htbs_policy *policy, bool write, bool ne
 
 /**
  * htbs_claim_add() - a device that claims to seek gets a request
- * @claim: what tells whether it does
+ * @claim: what tells whether it really seeks
  * @sent: the request
- * @crowds: it is one too many for others to tell something
+ * @crowds: a write or a fifth request is in flight now, so those in flight beside others are no
+ *	samples any more
  */
 void htbs_claim_add(struct htbs_claim *claim, const struct htbs_sent *sent, bool crowds)
 {
@@ -132,7 +138,10 @@ void htbs_claim_add(struct htbs_claim *claim, const struct htbs_sent *sent, bool
 		claim->crowded = sent->at;
 }
 
-/* One time, however long, says little: the device may have stalled. */
+/*
+ * Return how much of a time counts: no more than four times the mean of the other kind. A single
+ * long time says little, because the device may have stalled.
+ */
 static u64 htbs_claim_believable(const struct htbs_unlearnt *other, u64 took)
 {
 	u64 most = other->count ? 4 * div64_u64(other->took, other->count) : took;
@@ -163,18 +172,21 @@ void htbs_policy_learn_claim(struct htbs_policy *policy, const struct htbs_flow 
 	mean->took += htbs_claim_believable(other, now - sent->at);
 	if (++mean->count <= other->count + 2 * HTBS_HABIT)
 		return;
-	/* What is compared has to be of the same time: a cache may be full since. */
+	/*
+	 * Both means have to cover the same period, because a cache may have filled up meanwhile.
+	 */
 	mean->took -= div64_u64(mean->took, mean->count);
 	mean->count--;
 }
 
 /**
- * htbs_policy_judge_claim() - whether the device turns out to seek, or not to
+ * htbs_policy_judge_claim() - whether the device turns out to seek, or not to seek
  * @policy: the policy of a device that claims to seek
  *
- * That it seeks is seen by fewer requests: it takes much longer beside others.
+ * Fewer samples are enough to confirm that it seeks, because reads take much longer beside others
+ * then.
  *
- * Return: true if it is another one than it was taken for.
+ * Return: true if the device is not what it was taken for.
  */
 bool htbs_policy_judge_claim(struct htbs_policy *policy)
 {

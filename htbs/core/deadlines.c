@@ -2,9 +2,9 @@
 /*
  * The deadlines of the requests that a device has in flight.
  *
- * If there is no room for all of them, the earliest ones are kept. Of the other requests their
- * number is kept, and a time before which none is due: once that time is near, the device is
- * drained of them.
+ * If there is no room for another deadline, the latest one is dropped. HTBS counts the requests in
+ * flight with a dropped deadline, and keeps a time before which none of the dropped deadlines is.
+ * Once that time is near, the device is drained of these requests.
  */
 #include <htbs/core/deadlines.h>
 #include <htbs/core/params.h>
@@ -40,8 +40,8 @@ void htbs_deadlines_add(struct htbs_deadlines *deadlines, u64 at, u64 due)
  * @deadlines: those of the requests in flight
  * @due: when it was due by its latency, real ns
  *
- * Of requests that are due at the same time the latest deadline goes: that of one that is still in
- * flight is then no later than it was.
+ * If several requests are due at the same time, the latest of their deadlines is removed. So none
+ * of those still in flight has a later deadline than before.
  */
 void htbs_deadlines_remove(struct htbs_deadlines *deadlines, u64 due)
 {
@@ -60,8 +60,8 @@ void htbs_deadlines_remove(struct htbs_deadlines *deadlines, u64 due)
 /**
  * htbs_deadlines_between() - whether a request in flight has a deadline between two times
  * @deadlines: those of the requests in flight
- * @from: its deadline is later, real ns
- * @until: and earlier, real ns
+ * @from: the deadline is after this, real ns
+ * @until: the deadline is before this, real ns
  *
  * Return: true if one has, or may have.
  */

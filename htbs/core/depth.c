@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a device that seeks takes to position, by queue depth.
+ * How long a device that seeks takes to position, by queue depth.
  *
- * A drive that orders its requests by itself positions for the shorter the more it has to
- * choose from. So the mean of what it has served says little of its last requests: it has
- * fewer and fewer to choose from, and serves the last one alone. And which one is last the
- * drive decides. So what it takes to position is learned by how many requests it has.
+ * A drive that orders its requests by itself takes less time to position the more requests
+ * it can choose from. So the mean of what it has served says little about its last
+ * requests: it has fewer and fewer to choose from, and serves the last one alone. Nor is it
+ * known which request is the last one, because the drive decides that. So HTBS learns the
+ * positioning time by the number of requests that the drive has.
  */
 #include <linux/log2.h>
 
 #include <htbs/core/depth.h>
 
 /**
- * htbs_depth_init() - nothing is known of the device
+ * htbs_depth_init() - nothing is known about the device
  * @depth: the estimates
- * @position: what it is believed to take to position at most, ns
+ * @position: how long it is believed to take to position at most, ns
  */
 void htbs_depth_init(struct htbs_depth *depth, u64 position)
 {
@@ -28,7 +29,7 @@ void htbs_depth_init(struct htbs_depth *depth, u64 position)
  * htbs_depth_learn() - a request has completed for which the device had to position
  * @depth: the estimates
  * @in_flight: how many requests the device had, this one included; not 0
- * @took: how long the device took for it, but for its transfer, ns
+ * @took: how long the device took for it, without its transfer, ns
  */
 void htbs_depth_learn(struct htbs_depth *depth, u32 in_flight, u64 took)
 {
@@ -40,11 +41,11 @@ void htbs_depth_learn(struct htbs_depth *depth, u32 in_flight, u64 took)
 }
 
 /**
- * htbs_depth_add() - add what the last requests take longer than on average
+ * htbs_depth_add() - add the extra time that the last requests take
  * @depth: the estimates
  * @in_flight: how many requests the device has; not 0
- * @mean: what it takes to position on average, ns
- * @load: the load, in which each of them counts with a mean
+ * @mean: how long it takes to position on average, ns
+ * @load: the load, in which each of these requests counts with that mean
  */
 void htbs_depth_add(const struct htbs_depth *depth, u32 in_flight, u64 mean,
 		    struct htbs_load *load)
@@ -52,7 +53,7 @@ void htbs_depth_add(const struct htbs_depth *depth, u32 in_flight, u64 mean,
 	u32 step, first, count;
 	u64 position;
 
-	/* The last one's deviation, too. */
+	/* Add the deviation of the last request, but not its mean. */
 	htbs_load_add(load, &depth->with[0], 1, 0);
 	load->mean -= depth->with[0].position;
 	for (step = 0; step < HTBS_DEPTH_STEPS && in_flight >> step; step++) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Of which flows conforming requests are expected.
+ * The flows from which conforming requests are expected.
  *
- * A flow that had a conforming request may have another one at any time, and a device that is
- * full of others' requests cannot serve it in time. So room is left for it (inflight.c), and
- * surplus is limited (surplus.c), for as long as one is expected.
+ * A flow that had a conforming request recently may submit the next one at any time, and a device
+ * that is full of other requests cannot serve it in time. So as long as one is expected, room is
+ * left for it (inflight.c) and surplus is limited (surplus.c).
  */
 #include <htbs/core/expect.h>
 #include <htbs/core/flow.h>
@@ -17,9 +17,9 @@ static bool htbs_less_latency(struct rb_node *a, const struct rb_node *b)
 }
 
 /*
- * For how long another conforming request is expected after one: for twice as long as it took
- * until the next one arrived, at most, of late. Of flows that share a reservation no longer than
- * at first.
+ * Return for how long another conforming request is expected after one: for twice the longest
+ * recent interval between two of them, at least HTBS_HORIZON and at most HTBS_MEMORY. For flows
+ * that share a reservation it is always HTBS_HORIZON.
  */
 static u64 htbs_expect_for(const struct htbs_flow *flow, u64 now)
 {
@@ -33,13 +33,13 @@ static u64 htbs_expect_for(const struct htbs_flow *flow, u64 now)
 }
 
 /**
- * htbs_policy_expect_more() - a conforming request has arrived: others may
+ * htbs_policy_expect_more() - a conforming request has arrived, so others may follow
  * @policy: the policy
  * @flow: its flow
  * @now: real time, ns
  *
- * Of the flows of a pool only the one that had a conforming request last is expected to have more,
- * as the reservation is owed to the pool as a whole.
+ * Within a pool, more are expected only from the flow that had a conforming request last, because
+ * the reservation is owed to the pool as a whole.
  */
 void htbs_policy_expect_more(struct htbs_policy *policy, struct htbs_flow *flow,
 			     u64 now)
@@ -57,7 +57,7 @@ void htbs_policy_expect_more(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_policy_expect_none() - no conforming request of a flow is expected any more
+ * htbs_policy_expect_none() - expect no more conforming requests from a flow
  * @policy: the policy
  * @flow: the flow
  */
@@ -71,10 +71,11 @@ void htbs_policy_expect_none(struct htbs_policy *policy, struct htbs_flow *flow)
 }
 
 /*
- * Whether a conforming request of a flow is expected. A flow with a reservation of its own may
- * wait for a request to complete before it sends another, and that may take long. A relaxed
- * one always has requests, but none that conforms. On a device that does not seek a relaxed flow
- * counts: without limits surplus goes to the flow with the most requests in flight.
+ * Return true if a conforming request is expected from a flow. While a flow with a reservation of
+ * its own is busy, one is always expected: the flow may wait for a request to complete before it
+ * submits the next one, and that may take long. This does not hold for a relaxed flow, which always
+ * has requests, but none that conforms. On a device that does not seek it does hold for a relaxed
+ * flow, because without limits surplus would go to the flow with the most requests in flight.
  */
 static bool htbs_flow_expected(const struct htbs_policy *policy, const struct htbs_flow *flow,
 			       u64 now)
@@ -85,12 +86,12 @@ static bool htbs_flow_expected(const struct htbs_policy *policy, const struct ht
 }
 
 /**
- * htbs_policy_expected() - of which flow a conforming request is expected
+ * htbs_policy_expected() - find a flow from which a conforming request is expected
  * @policy: the policy
- * @except: a flow that is left out, with those of its pool, or NULL
+ * @except: a flow that is left out together with its pool, or NULL
  * @now: real time, ns
  *
- * Return: the flow with the shortest latency of these, or NULL.
+ * Return: the one with the shortest latency, or NULL.
  */
 struct htbs_flow *htbs_policy_expected(struct htbs_policy *policy,
 				       const struct htbs_flow *except, u64 now)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whether a device that claims to seek does.
+ * Whether a device that claims to seek really seeks.
  */
 #ifndef HTBS_CORE_CLAIM_H
 #define HTBS_CORE_CLAIM_H
@@ -12,7 +12,7 @@ struct htbs_policy;
 struct htbs_sent;
 
 /**
- * struct htbs_unlearnt - completed requests of which the estimates do not know yet
+ * struct htbs_unlearnt - completed requests that the estimates do not include yet
  * @took: the device time that they took, ns
  * @count: their number
  */
@@ -22,14 +22,14 @@ struct htbs_unlearnt {
 };
 
 /**
- * struct htbs_claim - what tells whether a device that claims to seek does
- * @alone: reads that the device had alone, from the dispatch on
+ * struct htbs_claim - what tells whether a device that claims to seek really seeks
+ * @alone: reads that were alone in the device when they were dispatched, and until they completed
  * @beside: reads that were dispatched beside three others
- * @tries: it is not known yet
+ * @tries: it is not known yet whether the device seeks
  * @doubted: a reservation of a flow's own would be impossible if the device seeks
- * @lone: the device has had no other request since the one in flight, which tells something
+ * @lone: the request dispatched last was alone in the device, and is a sample
  * @besides: requests in flight that were dispatched beside three reads
- * @crowded: when a write was dispatched last, or a fifth request, real ns
+ * @crowded: when a write or a fifth request was in flight at a dispatch last, real ns
  */
 struct htbs_claim {
 	struct htbs_unlearnt alone;

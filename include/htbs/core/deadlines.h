@@ -7,13 +7,13 @@
 
 #include <linux/types.h>
 
-/* The room for deadlines: few drives queue more commands. */
+/* So many deadlines are kept: few drives queue more commands. */
 #define HTBS_DEADLINES_MAX	128
 
 /**
  * struct htbs_deadline - the deadline of a request in flight
  * @at: until when the device has to complete it, real ns
- * @due: when it is due by its latency, by which it is found again, real ns
+ * @due: when it is due by its latency, real ns; it is found again by this
  */
 struct htbs_deadline {
 	u64 at;
@@ -22,10 +22,10 @@ struct htbs_deadline {
 
 /**
  * struct htbs_deadlines - the deadlines of the requests in flight
- * @of: the earliest ones; unordered
+ * @of: the deadlines that are kept; unordered
  * @count: number of entries of @of
- * @later: how many requests have a deadline that is not among these
- * @later_at: none of their deadlines is earlier, real ns
+ * @later: number of requests in flight with a deadline that was dropped
+ * @later_at: none of the dropped deadlines is earlier, real ns
  */
 struct htbs_deadlines {
 	struct htbs_deadline of[HTBS_DEADLINES_MAX];

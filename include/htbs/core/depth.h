@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a device that seeks takes to position, by queue depth.
+ * How long a device that seeks takes to position, by queue depth.
  */
 #ifndef HTBS_CORE_DEPTH_H
 #define HTBS_CORE_DEPTH_H
@@ -9,12 +9,12 @@
 
 #include <htbs/core/service.h>
 
-/* 1, 2 to 3, 4 to 7, 8 to 15, 16 to 31, and 32 requests or more. */
+/* Queue depths of 1, 2 to 3, 4 to 7, 8 to 15, 16 to 31, and 32 requests or more. */
 #define HTBS_DEPTH_STEPS	6
 
 /**
- * struct htbs_depth - what a device takes to position
- * @with: by how many requests it has to choose from, in powers of two
+ * struct htbs_depth - how long a device takes to position
+ * @with: by the number of requests that it can choose from, in powers of two
  */
 struct htbs_depth {
 	struct htbs_service_time with[HTBS_DEPTH_STEPS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Of which flows conforming requests are expected.
+ * The flows from which conforming requests are expected.
  */
 #ifndef HTBS_CORE_EXPECT_H
 #define HTBS_CORE_EXPECT_H
@@ -12,14 +12,14 @@
 #include <htbs/core/policy.h>
 
 /**
- * htbs_pool_had_conforming() - whether a conforming request has arrived a moment ago
- * @pool: the pool of its flow
+ * htbs_pool_had_conforming() - whether a conforming request of a pool arrived a moment ago
+ * @pool: the pool
  * @now: real time, ns
  *
- * Then others are expected for most of the time for which they are after one, and whether
- * another one conforms need not be known.
+ * Then more of them are already expected for most of the time for which the next one would make
+ * them expected. So it need not be known whether the next request conforms.
  *
- * Return: true if it has.
+ * Return: true if one did.
  */
 static inline bool htbs_pool_had_conforming(const struct htbs_pool *pool, u64 now)
 {
@@ -33,11 +33,12 @@ static inline bool htbs_pool_had_conforming(const struct htbs_pool *pool, u64 no
  * @flow: the flow, busy
  * @now: real time, ns
  *
- * A task need not poll for its polled requests, and a device may lose one. Surplus is not limited
- * for their sake: HTBS_EXPIRE is also as long as drivers allow for a request by default.
+ * A task need not poll for its polled requests, and a device may lose a request. Surplus is not
+ * limited for the sake of such requests. HTBS_EXPIRE is also the time that drivers allow for a
+ * request by default.
  *
- * Return: true if it has none pending, and no request of its pool was dispatched or completed for
- *	HTBS_EXPIRE more than its latency.
+ * Return: true if the flow has no request pending, and no request of its pool was dispatched or
+ * completed for longer than HTBS_EXPIRE and its latency.
  */
 static inline bool htbs_flow_stuck(const struct htbs_flow *flow, u64 now)
 {
