@@ -2,16 +2,18 @@
 /*
  * Expired heads: why no request waits for ever.
  *
- * A head that has been pending for HTBS_EXPIRE has expired. It is dispatched next, whichever flow
- * is active, once a wait has ended, and whatever quotas say. Then no expired head is chosen for
- * twice the longest time P that one positioning takes. A head that is chosen later than that, as
- * the device took its next request late, does not put off those after it. Each choice looks at the
- * first backlogged flow, and moves it to the end, unless its head has expired. With N requests in
- * the queue and the longest wait T_wait, no request is pending for longer than
+ * A head that has been pending for HTBS_EXPIRE has expired. Once a wait has ended, it is dispatched
+ * next, whichever flow is active and whatever the quotas say. After that, no expired head is chosen
+ * for twice the longest time P that one positioning takes. If an expired head is chosen later than
+ * that because the device took its next request late, this does not put off the expired heads
+ * behind it. Each choice looks at the first backlogged flow, and moves it to the end unless its
+ * head has expired. With N requests in the queue and the longest wait T_wait, no request is pending
+ * for longer than
  *
  *	HTBS_EXPIRE + (N + 1) * max(2 * P + T_wait, HTBS_MOMENT)
  *
- * as wait.c holds requests back for no longer. Time throttled by a cap does not count.
+ * because wait.c holds requests back for no longer than this maximum. Time throttled by a cap does
+ * not count.
  */
 #include <htbs/core/expire.h>
 #include <htbs/core/flow.h>
@@ -23,7 +25,7 @@
  * @policy: the policy; a flow is backlogged
  * @now: real time, ns
  *
- * The caller has to dispatch it.
+ * The caller has to dispatch the head.
  *
  * Return: its flow, or NULL.
  */
@@ -50,7 +52,7 @@ struct htbs_flow *htbs_policy_expired(struct htbs_policy *policy, u64 now)
  * @policy: the policy
  * @arrived: real ns; for a flow that was throttled, when it was unthrottled
  *
- * Walks over all backlogged flows: to look at a device, not to choose.
+ * Walks over all backlogged flows. It serves to show the state of a device, not to make choices.
  *
  * Return: true if a request is pending that is not throttled.
  */
@@ -68,10 +70,10 @@ bool htbs_policy_oldest_arrival(const struct htbs_policy *policy, u64 *arrived)
 }
 
 /**
- * htbs_policy_bound() - the longest that a request can be pending now
+ * htbs_policy_bound() - the longest time for which a request can be pending now
  * @policy: the policy
  *
- * Return: ns, see above.
+ * Return: ns; see the head of this file.
  */
 u64 htbs_policy_bound(const struct htbs_policy *policy)
 {

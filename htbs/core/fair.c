@@ -2,12 +2,12 @@
 /*
  * Start-time fair queueing (Goyal, Vin, Cheng 1996).
  *
- * A flow's tag is what it had over its weight.  The flow with the smallest tag is
- * next.  A flow that becomes backlogged begins at virtual time at least, so that it has
- * saved up nothing while it was idle.  That is the least tag of those that are served,
- * less the length of a run: a flow with one request at a time is idle between any two,
- * and keeps what it lacks.  What a request takes is charged when that is known, at its
- * completion.
+ * The tag of a flow is the service that it has received over its weight. The flow with the
+ * smallest tag is next. A flow that becomes backlogged begins at virtual time at least, so
+ * it saves up nothing while it is idle. Virtual time is the smallest tag of the flows that
+ * are served, less the length of a run. So a flow with one request at a time, which is idle
+ * between any two requests, keeps what it lacks. A request is charged when it completes,
+ * because only then it is known what it took.
  */
 #include <htbs/core/fair.h>
 #include <htbs/core/params.h>
@@ -30,7 +30,7 @@ static bool htbs_fair_less(struct rb_node *a, const struct rb_node *b)
 }
 
 /**
- * htbs_fair_insert() - a flow is backlogged
+ * htbs_fair_insert() - a flow becomes backlogged
  * @fair: the backlogged flows
  * @node: the flow
  */
@@ -51,7 +51,7 @@ void htbs_fair_remove(struct htbs_fair *fair, struct htbs_fair_node *node)
 }
 
 /**
- * htbs_fair_busy() - a flow has a request to be served, and had none
+ * htbs_fair_busy() - a flow gets a request to be served, and had none
  * @fair: the backlogged flows
  * @node: the flow, not backlogged yet
  * @keeps: how much of what it lacks it keeps, over its weight; 0 if it was idle
@@ -64,9 +64,10 @@ void htbs_fair_busy(const struct htbs_fair *fair, struct htbs_fair_node *node, u
 /**
  * htbs_fair_pass() - pass over flows that may not be served
  * @fair: the backlogged flows
- * @to: the first one that may be; NULL: none may
+ * @to: the first flow that may be served; NULL: none may
  *
- * Flows that are passed over save up no more than idle flows do. Their order does not change.
+ * Flows that are passed over save up no more than idle flows do. Their order does not
+ * change.
  */
 void htbs_fair_pass(struct htbs_fair *fair, const struct htbs_fair_node *to)
 {
@@ -81,10 +82,10 @@ void htbs_fair_pass(struct htbs_fair *fair, const struct htbs_fair_node *to)
 }
 
 /**
- * htbs_fair_advance() - virtual time goes on
+ * htbs_fair_advance() - advance virtual time
  * @fair: the backlogged flows
- * @node: the flow that it follows, backlogged or not
- * @run: what the flow has in a run, over its weight
+ * @node: the flow that virtual time follows, backlogged or not
+ * @run: the service that the flow receives in a run, over its weight
  */
 void htbs_fair_advance(struct htbs_fair *fair, const struct htbs_fair_node *node,
 		       u64 run)
@@ -93,10 +94,10 @@ void htbs_fair_advance(struct htbs_fair *fair, const struct htbs_fair_node *node
 }
 
 /**
- * htbs_fair_charge() - a flow was served
+ * htbs_fair_charge() - charge a flow for its service
  * @fair: the backlogged flows
  * @node: the flow, backlogged or not
- * @had: what it had over its weight
+ * @had: the service that it has received, over its weight
  */
 __always_inline void
 htbs_fair_charge(struct htbs_fair *fair, struct htbs_fair_node *node, u64 had)
@@ -112,7 +113,7 @@ htbs_fair_charge(struct htbs_fair *fair, struct htbs_fair_node *node, u64 had)
 }
 
 /**
- * htbs_fair_reset() - the weight of a flow has changed: it begins anew
+ * htbs_fair_reset() - let a flow begin anew after its weight has changed
  * @fair: the backlogged flows
  * @node: the flow, backlogged or not
  */

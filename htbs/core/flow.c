@@ -2,11 +2,11 @@
 /*
  * What the requests of a flow tell about its next one.
  *
- * Sequential is judged by a short history, not one bit, so that one stray
- * request does not end anticipation for ever. The think time is the mean time
- * from a completion to the next request. The need of a reservation is the time
- * that the device takes for a request over the time in which the reservation
- * entitles the flow to one.
+ * A short history, and not one bit, tells whether a flow is sequential, so that one
+ * stray request does not end anticipation for ever. The think time is the mean time
+ * from a completion to the next request. The need of a reservation is the time that the
+ * device takes for a request, over the time in which the reservation entitles the flow
+ * to one.
  */
 #include <linux/math64.h>
 
@@ -15,7 +15,10 @@
 /* Share tags count device time in units that keep small shares exact. */
 #define HTBS_SHARE_SHIFT	20
 
-/* The unit of weights: one of 1 counts as a bandwidth of 16 KiB/s without a weight. */
+/*
+ * The unit of weights: a weight of 1 counts as a bandwidth of 16 KiB/s without a
+ * weight.
+ */
 #define HTBS_WEIGHT_RATE	16384ULL	/* bytes/s */
 
 /**
@@ -23,7 +26,7 @@
  * @flow: its flow
  * @extent: the request
  *
- * Return: true if the request is sequential.
+ * Return: true if the request is near to the last one of the flow.
  */
 bool htbs_flow_note_dispatch(struct htbs_flow *flow,
 			     const struct htbs_extent *extent)
@@ -50,17 +53,18 @@ void htbs_flow_note_arrival(struct htbs_flow *flow, u64 now, u64 t_wait)
 
 	if (!flow->known)
 		return;
-	/* Any pause that is too long to wait for counts alike. */
+	/* All pauses that are too long to wait for count the same. */
 	if (sample > 2 * t_wait)
 		sample = 2 * t_wait;
 	flow->think = ((HTBS_HABIT - 1) * flow->think + sample) / HTBS_HABIT;
 }
 
 /**
- * htbs_flow_note_service() - what the device takes for a flow has changed
- * @flow: the flow
+ * htbs_flow_note_service() - learn what the reservation of a flow takes of the device's time
+ * @flow: the flow, whose service times have changed
  * @cost: bytes charged for its last request
- * @least: what the device takes for that at least, also after it has completed, ns
+ * @least: the least that the device takes for that request, including the time after it
+ *	completed, ns
  */
 void htbs_flow_note_service(struct htbs_flow *flow, u32 cost, u64 least)
 {
@@ -71,13 +75,16 @@ void htbs_flow_note_service(struct htbs_flow *flow, u32 cost, u64 least)
 	htbs_load_add(&load, &flow->service, !htbs_flow_sequential(flow), cost);
 	flow->time_alone = load.mean;
 	time = load.mean > least ? load.mean : least;
-	/* From 0: a reservation can be kept until it is known that it cannot. */
+	/*
+	 * The need begins at 0: a reservation counts as feasible until it is known not
+	 * to be.
+	 */
 	pool->need -= pool->need / HTBS_FADE;
 	pool->need += div64_u64(time * HTBS_NEED_ONE, step ?: 1) / HTBS_FADE;
 }
 
 /**
- * htbs_flow_update_load() - the requests in flight, or what they take, changed
+ * htbs_flow_update_load() - update how long the device takes for the requests in flight
  * @flow: the flow
  */
 void htbs_flow_update_load(struct htbs_flow *flow)
@@ -87,10 +94,10 @@ void htbs_flow_update_load(struct htbs_flow *flow)
 }
 
 /**
- * htbs_flow_sequential() - whether most of the last requests were sequential
+ * htbs_flow_sequential() - whether a flow is sequential
  * @flow: the flow
  *
- * Return: true if they were.
+ * Return: true if most of its last requests were near.
  */
 bool htbs_flow_sequential(const struct htbs_flow *flow)
 {
@@ -105,7 +112,7 @@ bool htbs_flow_sequential(const struct htbs_flow *flow)
  * htbs_flow_deadline_of() - until when a request has to be served, pending or in flight
  * @flow: the flow; not the background
  * @arrived: when the request arrived, real ns
- * @start: when it is entitled, real ns
+ * @start: from when on it is entitled, real ns
  *
  * Return: real ns.
  */
@@ -117,7 +124,7 @@ u64 htbs_flow_deadline_of(const struct htbs_flow *flow, u64 arrived, u64 start)
 	if (pool->relaxed)
 		return htbs_later(arrived, pool->served) +
 		       (latency > HTBS_HORIZON ? latency : HTBS_HORIZON);
-	/* A pace that cannot be kept would make all that others are owed late. */
+	/* A pace that cannot be kept would make late all that other flows are owed. */
 	if (htbs_pool_impossible(pool))
 		return start + latency;
 	return htbs_pace_deadline(&pool->pace, arrived, start);
@@ -128,7 +135,7 @@ u64 htbs_flow_deadline_of(const struct htbs_flow *flow, u64 arrived, u64 start)
  * @flow: the flow
  * @now: real time, ns
  *
- * Return: true if it is, and the pace can be kept.
+ * Return: true if it is, and its reservation is not impossible.
  */
 bool htbs_flow_behind(const struct htbs_flow *flow, u64 now)
 {
@@ -141,9 +148,10 @@ bool htbs_flow_behind(const struct htbs_flow *flow, u64 now)
  * @flow: the flow; it has no requests pending or in flight
  * @now: real time, ns
  *
- * What was learned of it, and its share of surplus, aside.
+ * What was learned about the flow, and its share of surplus, do not count.
  *
- * Return: true if its burst is whole, and it has no cap.
+ * Return: true if it has no cap, and its burst is whole or it has no reservation of its
+ * own.
  */
 bool htbs_flow_as_new(const struct htbs_flow *flow, u64 now)
 {
@@ -156,9 +164,10 @@ bool htbs_flow_as_new(const struct htbs_flow *flow, u64 now)
  * @flow: the flow
  * @time: ns, up to 2^38
  *
- * A pool has one weight, of which each of its busy flows has a part.
+ * A pool has one weight, and its busy flows have equal parts of it.
  *
- * Return: the time over the flow's part of the weight; of the bandwidth without a weight.
+ * Return: the time over the flow's part of the weight, or of the bandwidth if there is
+ * no weight.
  */
 u64 htbs_flow_share(const struct htbs_flow *flow, u64 time)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a device has in flight, and whether one that seeks may have a request more.
+ * The requests in flight, and whether a device that seeks may get one more.
  *
- * A device that orders by itself may pass a request for as long as it gets others. So each
- * request in flight has a deadline, whether it was owed or surplus, as if it were still
- * pending. No request is added that could make one of them late, but one that is owed
- * and has an earlier deadline; nor one behind which a conforming request of a flow that
- * had one of late would be late, if it arrived now.
+ * A device that orders its requests by itself may pass over a request for as long as it gets
+ * others. So each request in flight has a deadline, owed or surplus, as if it were still pending. A
+ * request is not dispatched if it could make a request in flight late, unless it is owed and has an
+ * earlier deadline. Nor is it dispatched if a conforming request that is expected would be late
+ * behind it if that request arrived now.
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/deadlines.h>
@@ -17,7 +17,10 @@
 #include <htbs/core/policy.h>
 #include <htbs/core/stall.h>
 
-/* What the device takes for the requests that it has and the head of a flow. */
+/*
+ * Return how long the device takes for its requests in flight and the head of a flow, whichever is
+ * the last.
+ */
 static struct htbs_load htbs_load_to_last(const struct htbs_policy *policy,
 					  const struct htbs_flow *flow)
 {
@@ -30,10 +33,10 @@ static struct htbs_load htbs_load_to_last(const struct htbs_policy *policy,
 }
 
 /*
- * How long the device takes for so many requests at worst: it may stall meanwhile (stall.c). None
- * takes longer than the longest one of late, which bounds the margin of few requests, however many
- * were late before. A request with a latency that a stall takes is late by that, whatever else the
- * device has.
+ * Return how long the device takes for a load of @requests requests in the worst case. It may stall
+ * meanwhile (stall.c). No request takes longer than the longest one recently. That bounds the
+ * margin of few requests, no matter how many were late before. A stall that is no shorter than
+ * @latency does not count: it makes a request late whatever else the device has.
  */
 static u64 htbs_longest(const struct htbs_policy *policy, const struct htbs_load *load,
 			u32 requests, u64 latency)
@@ -48,8 +51,10 @@ static u64 htbs_longest(const struct htbs_policy *policy, const struct htbs_load
 }
 
 /*
- * @time: how long the device takes at worst for what it has and the head of the flow. What it has
- * not completed HTBS_HORIZON later than that may never complete: no other request waits for it.
+ * Return true if the head of @flow could make a request in flight late. @time is how long the
+ * device takes for its requests in flight and the head in the worst case. A request that the device
+ * has not completed HTBS_HORIZON after it should have may never complete, so no other request waits
+ * for it.
  */
 static bool htbs_risks_deadline(const struct htbs_policy *policy,
 				const struct htbs_flow *flow, u64 now, u64 time)
@@ -59,7 +64,7 @@ static bool htbs_risks_deadline(const struct htbs_policy *policy,
 	if (htbs_flow_owed(flow, now)) {
 		if (policy->overload.now)
 			return false;
-		/* A request in flight that has more time is none to wait for. */
+		/* The head does not wait for requests in flight that have more time. */
 		deadline = htbs_flow_deadline(flow);
 		until = htbs_before(deadline, until) ? deadline : until;
 	}
@@ -67,8 +72,8 @@ static bool htbs_risks_deadline(const struct htbs_policy *policy,
 }
 
 /*
- * A conforming request may arrive at any time, of a flow that had one of late. Is
- * it in time, behind all that the device has and this one?
+ * A flow that had a conforming request recently may submit the next one at any time. Return true if
+ * that request would still be in time behind the requests in flight and the head of @flow.
  */
 static bool htbs_leaves_room(struct htbs_policy *policy, const struct htbs_flow *flow,
 			     u64 now, struct htbs_load load)
@@ -77,7 +82,10 @@ static bool htbs_leaves_room(struct htbs_policy *policy, const struct htbs_flow 
 	u64 start = htbs_flow_start(flow), latency;
 	const struct htbs_flow *other;
 
-	/* Its own deadline is as near. The background has none before it expires. */
+	/*
+	 * An entitled head that has no more time itself need not leave room. The background has no
+	 * deadline before it expires.
+	 */
 	if (!policy->in_flight ||
 	    (!flow->background && !htbs_before(now, start) &&
 	     !htbs_before(now, htbs_flow_deadline_of(flow, flow->head.arrived, start) - time)))
@@ -96,9 +104,9 @@ static bool htbs_leaves_room(struct htbs_policy *policy, const struct htbs_flow 
  * @flow: the flow
  * @now: real time, ns
  *
- * Not inlined: a device that does not seek, and is fast, pays for no more than a test.
+ * Not inlined, so that a fast device that does not seek pays for no more than a test.
  *
- * Return: true if it makes no request late that is in flight or expected.
+ * Return: true if the head makes no request late that is in flight or expected.
  */
 noinline bool htbs_policy_has_room(struct htbs_policy *policy,
 				   const struct htbs_flow *flow, u64 now)
@@ -124,8 +132,8 @@ static void htbs_update_load(struct htbs_policy *policy, struct htbs_flow *flow)
  * @policy: the policy
  * @flow: its flow, busy
  * @sent: the request
- * @deadline: until when the device has to complete it, real ns; after it is due only if the flow
- *	is relaxed
+ * @deadline: until when the device has to complete it, real ns; this is later than when it is due
+ *	only if the flow is relaxed
  */
 __always_inline void
 htbs_policy_inflight_add(struct htbs_policy *policy, struct htbs_flow *flow,
@@ -147,13 +155,16 @@ htbs_policy_inflight_add(struct htbs_policy *policy, struct htbs_flow *flow,
 	flow->far += !!(sent->flags & HTBS_SENT_FAR);
 	flow->bytes += sent->cost;
 	htbs_update_load(policy, flow);
-	/* However late it is dispatched, no other passes it before it should have completed. */
+	/*
+	 * However late the request is dispatched, no other passes it before it should have
+	 * completed.
+	 */
 	deadline = htbs_later(deadline, sent->at - HTBS_HORIZON);
 	htbs_deadlines_add(&policy->deadlines, deadline, sent->due);
 }
 
 /**
- * htbs_policy_note_idle() - a flow has one request less
+ * htbs_policy_note_idle() - a flow has one request less, and may be idle now
  * @policy: the policy
  * @flow: the flow
  */
@@ -171,7 +182,7 @@ void htbs_policy_note_idle(struct htbs_policy *policy, struct htbs_flow *flow)
  * @flow: its flow
  * @sent: the request
  *
- * What was held back may be dispatched now.
+ * A request that was held back may be dispatched now.
  */
 __always_inline void
 htbs_policy_inflight_remove(struct htbs_policy *policy, struct htbs_flow *flow,

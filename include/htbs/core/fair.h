@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Fair queueing: flows by what they had over their weight.
+ * Fair queueing: flows in the order of the service that they have received over their
+ * weight.
  */
 #ifndef HTBS_CORE_FAIR_H
 #define HTBS_CORE_FAIR_H
@@ -10,8 +11,8 @@
 
 /**
  * struct htbs_fair_node - a flow
- * @rb: its place, if it is backlogged
- * @tag: what it had over its weight
+ * @rb: its place in the tree while it is backlogged
+ * @tag: the service that it has received over its weight
  */
 struct htbs_fair_node {
 	struct rb_node rb;
@@ -21,7 +22,7 @@ struct htbs_fair_node {
 /**
  * struct htbs_fair - the backlogged flows
  * @root: struct htbs_fair_node by tag, equal ones in order of insertion
- * @clock: virtual time: where a flow begins that was idle
+ * @clock: virtual time: where a flow that was idle begins
  */
 struct htbs_fair {
 	struct rb_root_cached root;
@@ -40,7 +41,7 @@ void htbs_fair_pass(struct htbs_fair *fair, const struct htbs_fair_node *to);
 void htbs_fair_busy(const struct htbs_fair *fair, struct htbs_fair_node *node, u64 keeps);
 
 /**
- * htbs_fair_node_init() - a flow is not backlogged and had nothing
+ * htbs_fair_node_init() - initialise a flow that is not backlogged and has received no service
  * @node: the flow
  */
 static inline void htbs_fair_node_init(struct htbs_fair_node *node)
@@ -50,10 +51,10 @@ static inline void htbs_fair_node_init(struct htbs_fair_node *node)
 }
 
 /**
- * htbs_fair_first() - the flow that had the least
+ * htbs_fair_first() - the flow that has received the least service
  * @fair: the backlogged flows
  *
- * Return: the flow, or NULL if none is backlogged.  O(1).
+ * Return: the flow, or NULL if none is backlogged. O(1).
  */
 static inline struct htbs_fair_node *
 htbs_fair_first(const struct htbs_fair *fair)
@@ -63,7 +64,7 @@ htbs_fair_first(const struct htbs_fair *fair)
 }
 
 /**
- * htbs_fair_next() - the flow that had the least more
+ * htbs_fair_next() - the next flow by the service that it has received
  * @node: a backlogged flow
  *
  * Return: the flow, or NULL.

@@ -15,17 +15,17 @@
 #include <htbs/core/pool.h>
 #include <htbs/core/service.h>
 
-/* A request that begins this far after the end of the last one is sequential. */
+/* A request that begins at most this far after the end of the last one of its flow is near. */
 #define HTBS_SEQ_GAP		128		/* sectors: 64 KiB */
 
 /**
- * struct htbs_extent - a request, as far as the policy needs it
+ * struct htbs_extent - a request, as far as the policy needs to know it
  * @arrived: when it arrived, real ns
  * @pos: first sector
  * @sectors: length
  * @cost: bytes charged
  * @sync: a task waits for it: a read or REQ_SYNC
- * @write: moves data to the device
+ * @write: it moves data to the device
  */
 struct htbs_extent {
 	u64 arrived;
@@ -45,28 +45,29 @@ struct htbs_extent {
  * @cap: its cap
  * @pending: pending requests
  * @in_flight: requests dispatched and not completed
- * @paced: those of them that were charged to the pace, and what they were charged
- * @conforming: those of these that conformed
+ * @paced: requests in flight that were charged to the pace, and what they were charged
+ * @conforming: requests of @paced that conformed
  * @backlogged: its place among the backlogged flows, while it is one of them
- * @head: its oldest pending request; it arrived when the flow was no longer throttled
+ * @head: its oldest pending request; it counts as arrived when the flow was unthrottled, if that
+ *	was later
  * @far: its requests in flight for which the device positions, if it claims to seek
- * @background: it is IOPRIO_CLASS_IDLE (constant)
- * @history: one bit for each of the last HTBS_HABIT dispatched requests, 1: sequential
+ * @background: it is the background, IOPRIO_CLASS_IDLE (constant)
+ * @history: one bit for each of the last HTBS_HABIT dispatched requests, 1: the request was near
  * @sync: a task waits for the last request dispatched
  * @known: a request was dispatched, so @next_pos is valid
- * @expected: its place among the flows of which conforming requests are expected
- * @expected_until: up to when they are, real ns
- * @expect_for: how long that is after one, ns; 0: there was none
+ * @expected: its place among the flows from which conforming requests are expected
+ * @expected_until: until when they are expected, real ns
+ * @expect_for: for how long they are expected after a conforming request, ns; 0: there was none
  * @share: device time that it had over its weight
- * @time_alone: what the device takes for its last request if it serves no other, ns
- * @service: what the device takes for its requests
- * @fastest: the shortest time that one took from its dispatch on
+ * @time_alone: how long the device takes for its last request if it serves no other, ns
+ * @service: how long the device takes for its requests
+ * @fastest: the shortest time that one of its requests took from its dispatch on
  * @bytes: what its requests in flight were charged, if the device claims to seek
- * @load: what the device takes for them
+ * @load: how long the device takes for its requests in flight
  * @next_pos: sector after the end of the last request dispatched
- * @sweep: sector from which the next request by position is looked for
+ * @sweep: sector from which on the next request by position is looked for
  * @idle_since: when its last request completed, or the flow began, real ns
- * @passed: so many of its requests in a row went before the oldest
+ * @passed: how many of its requests in a row were dispatched before the oldest one
  * @think: mean time from a completion to its next request, ns
  */
 struct htbs_flow {
@@ -128,7 +129,7 @@ static inline bool htbs_flow_pooled(const struct htbs_flow *flow)
  * htbs_flow_turn_over() - a request of a flow was charged to the pace of its pool
  * @flow: the flow, backlogged
  *
- * The head of the pool has to be updated.
+ * It is the turn of the next flow of the pool. The head of the pool has to be updated.
  */
 static inline void htbs_flow_turn_over(struct htbs_flow *flow)
 {
@@ -140,7 +141,7 @@ static inline void htbs_flow_turn_over(struct htbs_flow *flow)
  * htbs_flow_alone() - whether no other flow of the pool has requests pending
  * @flow: the flow
  *
- * Return: true if all that its pool is owed is for this flow.
+ * Return: true if this flow gets all that its pool is owed.
  */
 static inline bool htbs_flow_alone(const struct htbs_flow *flow)
 {
@@ -148,7 +149,7 @@ static inline bool htbs_flow_alone(const struct htbs_flow *flow)
 }
 
 /**
- * htbs_flow_start() - when the head of a flow is entitled
+ * htbs_flow_start() - from when on the head of a flow is entitled
  * @flow: the flow; it has requests pending
  *
  * Return: real ns.
@@ -162,13 +163,13 @@ static inline u64 htbs_flow_start(const struct htbs_flow *flow)
 /**
  * htbs_flow_owed_from() - whether a request of a flow is owed
  * @flow: the flow
- * @start: when the request is entitled, real ns
+ * @start: from when on the request is entitled, real ns
  * @now: real time, ns
  *
- * Requests of a relaxed flow are surplus, though its head has a deadline. So are those of the
+ * Requests of a relaxed flow are surplus, although its head has a deadline. So are those of the
  * background.
  *
- * Return: true if it is.
+ * Return: true if the request is owed.
  */
 static inline bool htbs_flow_owed_from(const struct htbs_flow *flow, u64 start, u64 now)
 {
@@ -180,7 +181,7 @@ static inline bool htbs_flow_owed_from(const struct htbs_flow *flow, u64 start, 
  * @flow: the flow; it has requests pending
  * @now: real time, ns
  *
- * Return: true if it is entitled, and its flow is not relaxed.
+ * Return: true if the head is entitled, and its flow is not relaxed.
  */
 static inline bool htbs_flow_owed(const struct htbs_flow *flow, u64 now)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a device has in flight, and whether one that seeks may have a request more.
+ * The requests in flight, and whether a device that seeks may get one more.
  */
 #ifndef HTBS_CORE_INFLIGHT_H
 #define HTBS_CORE_INFLIGHT_H
