@@ -2,9 +2,9 @@
 /*
  * When the limits of surplus fall, and when they rise.
  *
- * A conforming request that is slow lowers them, and so does a flow that is behind its pace by more
- * than its latency. One in time raises those that held surplus back. So in balance as many are slow
- * as may be (late.c).
+ * A conforming request that is slow lowers the limits, and so does a flow that is behind its pace
+ * by more than its latency. A conforming request that completes in time raises each limit that has
+ * held back surplus. So in steady state as many requests are slow as may be (late.c).
  */
 #include <htbs/core/expect.h>
 #include <htbs/core/flow.h>
@@ -34,8 +34,8 @@ u64 htbs_pool_behind_by(const struct htbs_pool *pool, u64 now)
  * @now: real time, ns
  *
  * Return: ns, as htbs_pool_behind_by(); 0 if the pool has so few requests in flight that it could
- * not have its bandwidth even if each took two thirds of the shortest time that was seen, as others
- * may have delayed that one, too.
+ * not reach its bandwidth even if each took two thirds of the shortest time that was seen, because
+ * others may have delayed that request, too.
  */
 u64 htbs_flow_behind_by(const struct htbs_flow *flow, u64 now)
 {
@@ -47,9 +47,10 @@ u64 htbs_flow_behind_by(const struct htbs_flow *flow, u64 now)
 }
 
 /*
- * Whether no flow with a shorter latency had a conforming request just now. One that has few
- * would else keep the limits where they are, for as long as others of it are expected. Of more
- * than HTBS_SWEEP flows one is taken to have had one.
+ * Return true if no flow with a shorter latency had a conforming request within the last
+ * HTBS_LIMIT_INTERVAL. It is not enough that such a request is expected: a flow with few requests
+ * would keep the limits where they are for all that time. Among more than HTBS_SWEEP flows with a
+ * shorter latency, one is assumed to have had a conforming request.
  */
 static bool htbs_is_tightest(const struct htbs_policy *policy, const struct htbs_flow *flow,
 			     u64 now)
@@ -69,8 +70,9 @@ static bool htbs_is_tightest(const struct htbs_policy *policy, const struct htbs
 }
 
 /*
- * How far a flow is behind its pace is asked once in a latency, or in an interval if less. While
- * the device completes nothing, as it stalls, that tells no more than it did.
+ * Return true if it is time to check how far a flow is behind its pace: once in a latency, or in
+ * HTBS_LIMIT_INTERVAL if that is less. While the device stalls and completes nothing, a check would
+ * tell nothing new. A device that seeks needs no check.
  */
 static bool htbs_pace_is_due(const struct htbs_policy *policy, const struct htbs_flow *flow,
 			     u64 now)
@@ -82,21 +84,22 @@ static bool htbs_pace_is_due(const struct htbs_policy *policy, const struct htbs
 	       (latency < HTBS_LIMIT_INTERVAL ? latency : HTBS_LIMIT_INTERVAL);
 }
 
-/* If no request of a flow completes for a latency it is not known what it asks for. */
+/* If no request of a pool has completed for a latency, it is not known what the pool asks for. */
 static bool htbs_reach_is_known(const struct htbs_flow *flow, u64 now)
 {
 	return now - flow->pool->reach.since <= htbs_flow_latency(flow);
 }
 
-/* Whether a flow that is behind would be so without surplus, too (reach.c). */
+/* Return true if a flow that is behind its pace would be behind without surplus, too (reach.c). */
 static bool htbs_is_unhindered(const struct htbs_flow *flow, u64 now)
 {
 	return flow->pool->reach.unhindered && htbs_reach_is_known(flow, now);
 }
 
 /*
- * The limits of surplus fall, for the pace of a pool or as a request was slow (@pool is NULL then).
- * Until it is known what a pool asks for its pace may lower them in vain.
+ * Note that the limits of surplus fall: for the pace of @pool, or because a request was slow (@pool
+ * is NULL then). As long as it is not known what a pool asks for, its pace may lower the limits
+ * needlessly. So remember the pool, unless something else has lowered them, too.
  */
 static void htbs_note_lowered(struct htbs_limits *limits, const struct htbs_pool *pool)
 {
@@ -109,7 +112,7 @@ static void htbs_note_lowered(struct htbs_limits *limits, const struct htbs_pool
 		limits->hasty = pool;
 }
 
-/* A request of a flow that conforms was slow, or the flow is behind its pace. */
+/* Note that a conforming request of a flow was slow, or that the flow is behind its pace. */
 static void htbs_note_slow(struct htbs_slow *slow, const struct htbs_flow *flow, u64 now)
 {
 	if (slow->pool != flow->pool) {
@@ -120,8 +123,8 @@ static void htbs_note_slow(struct htbs_slow *slow, const struct htbs_flow *flow,
 }
 
 /*
- * Whether a flow is behind its pace by more than a latency, and surplus may be the reason. Of a
- * relaxed flow it is known that it is behind.
+ * Return true if a flow is behind its pace by more than a latency, and surplus may be the reason. A
+ * relaxed flow is known to be behind, so it does not count.
  */
 static bool htbs_falls_behind(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
 {
@@ -134,22 +137,26 @@ static bool htbs_falls_behind(struct htbs_policy *policy, struct htbs_flow *flow
 		return false;
 	if ((reach->unhindered || reach->keeps_pace) && htbs_reach_is_known(flow, now))
 		return false;
-	/* What is not known is believed for the limits, which may rise again, and no further. */
+	/*
+	 * Before enough is known about the pool, let it lower the limits, because they can rise
+	 * again, but nothing else.
+	 */
 	if (reach->gap.count >= HTBS_REACH_MEANS / 2)
 		htbs_note_slow(&policy->limits.slow, flow, now);
 	htbs_note_lowered(&policy->limits, flow->pool);
 	return true;
 }
 
-/* Whether a limit was in the way of surplus, since this was asked last. */
+/* Return true if a limit has held back surplus since it was last judged. */
 static bool htbs_surplus_was_held(const struct htbs_limits *limits)
 {
 	return limits->window.full || limits->quota.limit.full;
 }
 
 /*
- * Whether a request in time raises the limits. Of a flow that is unhindered it does while no more
- * are in flight than on average: else they are delayed.
+ * Return true if a request in time raises the limits. Its flow must not be behind its pace by more
+ * than that request. If the flow would be behind without surplus, too, it must not have more
+ * requests in flight than on average instead, because its requests are delayed then.
  */
 static bool htbs_may_raise(const struct htbs_policy *policy, const struct htbs_flow *flow,
 			   u64 now, u32 cost)
@@ -163,8 +170,9 @@ static bool htbs_may_raise(const struct htbs_policy *policy, const struct htbs_f
 }
 
 /*
- * Until a request was slow the window doubles with one that is not, once in an interval: a flow
- * that has few requests tells as much by each of them.
+ * While the window grows fast, a request that is not slow doubles it, once in HTBS_LIMIT_INTERVAL
+ * at most. A single request is enough for that, because each request of a flow with few requests
+ * tells as much.
  */
 static void htbs_judge_window(struct htbs_policy *policy, u64 now, u32 slow)
 {
@@ -184,11 +192,12 @@ static void htbs_judge_window(struct htbs_policy *policy, u64 now, u32 slow)
 /**
  * htbs_policy_judge_pace() - surplus is about to be dispatched beside a flow
  * @policy: the policy
- * @flow: the flow, of which conforming requests are expected
+ * @flow: the flow, from which conforming requests are expected
  * @now: real time, ns
  *
- * A flow that has one request at a time tells nothing before that completes, and the more
- * surplus the device has, the longer that takes. So its pace is looked at before more goes.
+ * A flow with one request at a time tells nothing until that request completes, and the more
+ * surplus the device has, the longer that takes. So the pace of the flow is checked before more
+ * surplus is dispatched.
  */
 void htbs_policy_judge_pace(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
 {
@@ -199,10 +208,10 @@ void htbs_policy_judge_pace(struct htbs_policy *policy, struct htbs_flow *flow, 
 }
 
 /**
- * htbs_policy_limits_are_least() - whether nothing is left to be taken from surplus
+ * htbs_policy_limits_are_least() - whether surplus has nothing more to give
  * @policy: the policy
  *
- * Return: true if both limits are as low as they may be.
+ * Return: true if both limits are at their minimum.
  */
 bool htbs_policy_limits_are_least(const struct htbs_policy *policy)
 {
@@ -213,12 +222,12 @@ bool htbs_policy_limits_are_least(const struct htbs_policy *policy)
 }
 
 /**
- * htbs_policy_judge_reach() - a pool had so many requests that it is known what it asks for
+ * htbs_policy_judge_reach() - judge what a pool asks for, after it had enough requests for that
  * @policy: the policy
  * @pool: the pool
  *
- * If the limits fell for its pace before that was known, and in vain, they are as little known as
- * at first.
+ * If the limits fell for the pace of the pool before that was known, and surplus was not the
+ * reason, the limits are as little known as at first.
  */
 noinline void htbs_policy_judge_reach(struct htbs_policy *policy, struct htbs_pool *pool)
 {
@@ -234,9 +243,10 @@ noinline void htbs_policy_judge_reach(struct htbs_policy *policy, struct htbs_po
 }
 
 /*
- * By how many steps a slow request lowers the limits. Others raise them with each request in
- * time, and one in so many of each flow may be slow: so by as many steps as they were raised
- * since a conforming request of the flow completed.
+ * Return by how many steps a slow request of a flow lowers the limits. Other flows raise the limits
+ * with each request in time, but one in so many requests of each flow may be slow. So the request
+ * lowers them by as many steps as they were raised since the last conforming request of its pool
+ * completed, and by one at least.
  */
 static u32 htbs_steps_down(const struct htbs_policy *policy, const struct htbs_flow *flow)
 {
@@ -245,7 +255,7 @@ static u32 htbs_steps_down(const struct htbs_policy *policy, const struct htbs_f
 	return raised ?: 1;
 }
 
-/* Most requests tell nothing of the limits. */
+/* Lower or raise the limits. Not inlined, because most requests tell nothing about the limits. */
 static noinline void htbs_judge_limits(struct htbs_policy *policy, struct htbs_flow *flow,
 				       u64 now, const struct htbs_sent *sent, bool slow)
 {
@@ -273,21 +283,23 @@ static noinline void htbs_judge_limits(struct htbs_policy *policy, struct htbs_f
 }
 
 /**
- * htbs_policy_judge_limits() - a request that conformed has completed
+ * htbs_policy_judge_limits() - a conforming request has completed
  * @policy: the policy
  * @flow: its flow, which still has it in flight
  * @now: real time, ns
  * @sent: the request
  *
- * A slow one lowers the window. It lowers the quota on a device that seeks, as what a disk
- * owes to its medium delays all that follows for seconds; on others a late one does, as an
- * erasure delays one read and is over, but the first one that is slow ends its growth.
+ * A slow request lowers the window. On a device that seeks it lowers the quota, too, because what a
+ * disk still has to write to its medium delays everything behind it for seconds. On other devices a
+ * late request lowers the quota, because an erasure delays one read and is over. But while the
+ * quota grows fast, a slow request is enough.
  *
- * A flow that is behind takes time to catch up. So its pace lowers both once in a latency, or in
- * HTBS_LIMIT_INTERVAL if that is less, if it is behind by more than a latency; and while it is
- * behind by more than a request it raises none. On a device that seeks a flow that is behind has a
- * deadline for that. Of flows with a longer latency than another all are in time anyway: they raise
- * no limit. A relaxed flow lowers none, as nothing is owed to it.
+ * A flow that is behind its pace takes time to catch up. So if it is behind by more than a latency,
+ * it lowers both limits once in a latency, or in HTBS_LIMIT_INTERVAL if that is less. While it is
+ * behind by more than a request, it raises no limit, unless surplus is not the reason. On a device
+ * that seeks, the deadline of a flow that is behind is earlier instead. Flows with a longer latency
+ * than another flow are in time anyway, so they raise no limit. A relaxed flow lowers no limit,
+ * because nothing is owed to it.
  */
 void htbs_policy_judge_limits(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 			      const struct htbs_sent *sent)

@@ -2,14 +2,14 @@
 /*
  * How many conforming requests may be late.
  *
- * No limit of surplus and no margin is so tight that a drive's tail never makes a request
- * late, and the tighter they are the less of the drive is used. So each follows from what
- * may be late: in balance it is one request in so many.
+ * No limit of surplus and no margin is so tight that the tail of a drive never makes a
+ * request late. The tighter they are, the less of the drive is used. So they are adjusted to
+ * the number of requests that may be late: in steady state, one request in so many is late.
  *
- * To count late ones takes long if they are rare. But the time in a queue has an exponential
- * tail or a shorter one: what part exceeds t is no more than the 4/3rd power of the part that
- * exceeds 3/4 t. So where a request is judged by three quarters of its time, one in n^(3/4)
- * is slow if one in n is late.
+ * Late requests are too rare to be counted in a short time. But the time in a queue has an
+ * exponential tail or a shorter one: the part of the requests that take longer than t is no
+ * more than the 4/3rd power of the part that take longer than 3/4 t. So if requests are
+ * judged by three quarters of their time, one in n^(3/4) is slow if one in n is late.
  */
 #include <linux/math.h>
 
@@ -27,8 +27,9 @@ static u32 htbs_slow_one_in(u64 late)
  * @one_in: one in so many; HTBS_LATE_MIN to HTBS_LATE_MAX
  * @one_in_writes: the same, beside writes of surplus on a device that does not seek
  *
- * A read on flash waits for an erasure that has begun, which has no exponential tail. So what
- * is written there follows from what is late, and may make more requests late.
+ * A read on flash waits for an erasure that has begun, and the time of an erasure has no
+ * exponential tail. So on a device that does not seek the quota is adjusted by late requests,
+ * and more requests may be late.
  */
 void htbs_policy_set_late(struct htbs_policy *policy, u32 one_in, u32 one_in_writes)
 {

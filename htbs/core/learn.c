@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a completed request tells of the device and of its flow, and the device time that
- * it is charged.
+ * What a completed request tells about the device and about its flow, and the device time that the
+ * flow is charged for it.
  */
 #include <linux/math64.h>
 
@@ -16,16 +16,17 @@
 #include <htbs/core/service.h>
 #include <htbs/core/stall.h>
 
-/* No request is charged more, so that a share fits 64 bits: 69 seconds. */
+/* No request counts as longer than 69 seconds, so that a share fits into 64 bits. */
 #define HTBS_TOOK_MAX		0x1000000000ULL		/* ns: 2^36 */
 /* How many times a write counts in the share of its flow. */
 #define HTBS_WRITE_CHARGE	3
 
 /*
- * If the drive had the first request of a run in its buffer, it positions for a later
- * one. So the device learns from a request that is near, but took as long as to
- * position. For its transfer that says little: but if all take as long, the device is no
- * faster. So it counts as a transfer that took a quarter longer than one does.
+ * If a drive had the first request of a run in its buffer, it positions for a later one. So a near
+ * request that took longer than a positioning and its transfer counts as a positioning of the
+ * device. It says little about the transfer rate. But if all near requests take that long, the
+ * device is slower than estimated. So the request also counts as a transfer that took a quarter
+ * longer than estimated, at most.
  */
 static void htbs_learn_service(struct htbs_policy *policy, u64 took,
 			       const struct htbs_sent *sent)
@@ -46,9 +47,10 @@ static void htbs_learn_service(struct htbs_policy *policy, u64 took,
 }
 
 /*
- * Learn from a completed request of a disk. A write that a drive has put into its cache
- * completes before the drive positions for it. So one that took less than an eighth of what reads
- * take to position tells nothing of the device, and its reservation takes as long as a read's.
+ * Learn from a completed request of a disk. If a drive puts a write into its cache, the write
+ * completes before the drive positions for it. So a write that took less than an eighth of what
+ * reads take to position is no sample of the device. For the need of its reservation, a write takes
+ * at least as long as a read takes to position.
  */
 static noinline void htbs_learn_disk(struct htbs_policy *policy, struct htbs_flow *flow,
 				     u64 now, u64 took, const struct htbs_sent *sent)
@@ -68,9 +70,9 @@ static noinline void htbs_learn_disk(struct htbs_policy *policy, struct htbs_flo
 }
 
 /*
- * A device that does not seek is learnt from by the mean of what it has served in a while,
- * transfers included. How far shares may be apart follows from that, and how long the background,
- * the next expired head, or a request that is held back waits at most.
+ * Learn the mean time of what a device that does not seek has served in a while, transfers
+ * included. It determines how far shares may be apart, and how long the background, the next
+ * expired head, or a request that is held back waits at most.
  */
 static noinline void
 htbs_learn_mean(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
@@ -84,8 +86,8 @@ htbs_learn_mean(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
 }
 
 /**
- * htbs_policy_forget() - what was learned of a flow says nothing
- * @policy: the policy of a device that is another one than it was taken for
+ * htbs_policy_forget() - forget what was learned about a flow
+ * @policy: the policy of a device that is not what it was taken for
  * @flow: the flow
  * @now: real time, ns
  */
@@ -110,14 +112,17 @@ static __always_inline void htbs_learn_flash(struct htbs_policy *policy, struct 
 
 	unlearnt->took += took;
 	unlearnt->count++;
-	/* If it has learned its own estimates, they are of when the device seemed to seek. */
+	/* If the flow has estimates of its own, they are from when the device seemed to seek. */
 	if (policy->rotational && (flow->service.part > HTBS_HABIT || flow->pool->need))
 		htbs_policy_forget(policy, flow, now);
 	if (unlearnt->took >= HTBS_MOMENT)
 		htbs_learn_mean(policy, flow, now);
 }
 
-/* A stall of the device is not charged to the flow of the request that completes after it. */
+/*
+ * Return the time of a request without a stall. A flow is not charged for a stall of the device
+ * that delayed its request.
+ */
 static noinline u64 htbs_without_stall(struct htbs_policy *policy, u64 now, u64 took, u32 cost)
 {
 	u64 transfer = cost * policy->service.stream >> 10, own;

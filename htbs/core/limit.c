@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A limit on surplus that follows from whether conforming requests are in time.
+ * A limit on surplus that is adjusted by whether conforming requests are in time.
  *
- * What a device has in its queue and in its buffer others wait for, and no model tells
- * how long. What can be seen is how long conforming requests take. So the limit follows
- * from that, as TCP's window follows from loss: a request that is slow lowers the limit by
- * a part; if surplus was held back, one that is not raises it by so much less that one
- * slow request in so many is in balance. Slow is what took more than three quarters of the
- * time that it had when it was dispatched; for the quota of a device that does not seek it
- * is what was late.
+ * Requests of other groups have to wait for everything that a device has in its queue and in its
+ * write buffer. No model predicts for how long. But HTBS can measure how long conforming requests
+ * take, and adjusts the limit accordingly, much like TCP adjusts its window when packets are lost.
+ * A slow request lowers the limit by a part of it. If surplus was held back, a request that is not
+ * slow raises the limit, by a step so much smaller that in steady state one request in so many is
+ * slow. A request is slow if it took more than three quarters of the time that it had when it was
+ * dispatched. For the quota of a device that does not seek, late requests count instead.
  *
- * Nothing is known of a device at first. A limit that begins at its least grows by as much
- * with each request that is not slow, and doubles once in HTBS_LIMIT_INTERVAL at most. The
- * first slow one halves what is used; when that comes is a matter of chance, so the limit may
- * be far off. Each one after it lowers by half as great a part, down to 1/HTBS_FADE, and
- * the steps up are in proportion: first the limit is found, then it is kept. A slow request
- * at the least limit tells nothing of it.
+ * At first nothing is known about a device. A limit that begins at its minimum grows by the minimum
+ * with each request that is not slow, and doubles once in HTBS_LIMIT_INTERVAL at most. The first
+ * slow request halves the amount in use. It may come early or late by chance, so the limit may be
+ * far off. Each further slow request lowers the limit by half as large a part, down to 1/HTBS_FADE,
+ * and the steps up are in proportion: first the limit is found, then it is kept. A slow request
+ * while the limit is at its minimum tells nothing about it.
  *
- * A slow request while the limit held nothing back lowers it, too, to what is used, as what is
- * used may be too much now. But the limit that was found before falls by its part only, as by any
- * slow request. That becomes the threshold: up to there the limit grows as fast as at first, as
- * TCP's window does up to its own threshold, until a request is slow while the limit holds surplus
- * back.
+ * If the limit held nothing back, a slow request lowers it to below the amount in use, because that
+ * amount may be too much now. But the value that was found before falls by its part only, as after
+ * any slow request, and becomes the threshold. Up to the threshold the limit grows as fast as at
+ * first, as TCP's window does in slow start, until a request is slow while the limit holds back
+ * surplus.
  *
- * If several flows judge a limit, a slow request of one that has few lowers it by as many
- * steps as the others raised it meanwhile: one in so many of each flow is in balance.
+ * If several flows judge a limit, a slow request of a flow with few requests lowers it by as many
+ * steps as the other flows raised it meanwhile. So in steady state one request in so many of each
+ * flow is slow.
  */
 #include <htbs/core/limit.h>
 #include <htbs/core/params.h>
 #include <htbs/core/service.h>
 
 /**
- * htbs_limit_init() - nothing is known of the device
+ * htbs_limit_init() - nothing is known about the device
  * @limit: the limit
  * @first: its first value
- * @least: what is left to surplus at least
- * @most: no device takes more
+ * @least: its minimum, which is left to surplus in any case
+ * @most: its maximum; no device takes more
  *
  * htbs_policy_set_late() sets how many requests may be slow.
  */
@@ -61,7 +62,7 @@ static void htbs_limit_lower(struct htbs_limit *limit, u32 steps, u64 used)
 		limit->part *= 2;
 	if (steps > limit->part / 2)
 		steps = limit->part / 2;
-	/* Before the first slow request the threshold is none that was found. */
+	/* Before the first slow request, the threshold is not a value that was found. */
 	if (limit->part > 2 && top < limit->threshold)
 		top = limit->threshold;
 	limit->threshold = limit->full ? 0 : top - top / limit->part * steps;
@@ -99,9 +100,9 @@ void htbs_limit_double(struct htbs_limit *limit)
 
 /**
  * htbs_limit_renew() - double a limit that is as little known as at first
- * @limit: the limit, which doubles
+ * @limit: the limit
  *
- * It holds back surplus, but no request judges it; or it fell in vain.
+ * Called if the limit holds back surplus, but no request judges it, or if it fell needlessly.
  */
 void htbs_limit_renew(struct htbs_limit *limit)
 {
@@ -111,14 +112,14 @@ void htbs_limit_renew(struct htbs_limit *limit)
 }
 
 /**
- * htbs_limit_doubt() - look whether the limit is why requests are slow, before it is judged
+ * htbs_limit_doubt() - check whether the limit is why requests are slow, before it is judged
  * @limit: the limit
  * @slow: whether a request was slow
  * @now: real time, ns
  *
- * While a limit is at its least, surplus is not why. If more requests are slow than may be, for
- * HTBS_HORIZON, the device is slow by itself, and may have been so before. So the limit is less
- * known than it seems, and its steps double.
+ * While a limit is below twice its minimum, surplus is not the reason. If more requests are slow
+ * than may be, for HTBS_HORIZON, the device is slow by itself, and may have been so before. So the
+ * limit is less known than it seems, and its steps double.
  */
 void htbs_limit_doubt(struct htbs_limit *limit, bool slow, u64 now)
 {
@@ -136,9 +137,9 @@ void htbs_limit_doubt(struct htbs_limit *limit, bool slow, u64 now)
 /**
  * htbs_limit_judge() - a conforming request has completed
  * @limit: the limit
- * @slow: 0 if it did not take too long, and its flow is not behind its pace; else by how
- *	many steps it lowers the limit, by half of it at most
- * @used: what was used of the limit
+ * @slow: 0 if the request was not slow, and its flow is not behind its pace; otherwise the number
+ *	of steps by which it lowers the limit, by half of it at most
+ * @used: how much of the limit was in use
  */
 void htbs_limit_judge(struct htbs_limit *limit, u32 slow, u64 used)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How many deviations the worst is away from the mean.
+ * How many deviations the worst case is away from the mean.
  *
- * HTBS_MARGIN of them are enough for a drive that positions.  A hypervisor that stops for
- * some milliseconds, a drive that retries or cleans has a tail, of which the deviation
- * tells little.  What can be seen is that conforming requests are late.  So the trust in
- * the deviation is a limit (limit.c) that late requests lower: in balance as many are late as
- * may be (late.c).
+ * HTBS_MARGIN deviations are enough for a drive that positions. A hypervisor that stops for
+ * some milliseconds, or a drive that retries or cleans, has a tail about which the deviation
+ * tells little. But HTBS sees whether conforming requests are late. So the trust in the
+ * deviation is a limit (limit.c) that late requests lower: in steady state as many requests are
+ * late as may be (late.c).
  */
 #include <linux/math64.h>
 
@@ -21,7 +21,7 @@ static void htbs_set_margin(struct htbs_policy *policy)
 }
 
 /**
- * htbs_policy_init_margin() - the device has no tail, as far as is known
+ * htbs_policy_init_margin() - begin as if the device has no tail
  * @policy: the policy
  */
 void htbs_policy_init_margin(struct htbs_policy *policy)
@@ -36,11 +36,11 @@ void htbs_policy_init_margin(struct htbs_policy *policy)
  * @policy: the policy of a device that seeks
  * @flow: its flow; the reservation is not impossible
  * @now: real time, ns
- * @due: until when it was to be completed, real ns
+ * @due: when the request was due, real ns
  *
- * In an overload deadlines are not kept, nor are those of requests that wait as the device has
- * stalled. On a device that does not seek they are not put off to the last moment, and there is no
- * margin.
+ * Requests do not count in an overload, in which deadlines are not kept, nor if they waited
+ * because the device has stalled. A device that does not seek has no margin, because requests
+ * are not put off to the last moment there.
  */
 void htbs_policy_judge_margin(struct htbs_policy *policy, const struct htbs_flow *flow,
 			      u64 now, u64 due)

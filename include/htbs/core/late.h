@@ -9,10 +9,10 @@
 
 struct htbs_policy;
 
-/* By default one in so many, and beside writes on a device that does not seek. */
+/* The defaults: one in so many, and one in so many beside writes on a device that does not seek. */
 #define HTBS_LATE_ONE_IN	1000
 #define HTBS_LATE_WRITES	100
-/* What may be set: the steps of a limit are exact within. */
+/* The range of both, within which the steps of a limit are exact. */
 #define HTBS_LATE_MIN		10
 #define HTBS_LATE_MAX		100000
 

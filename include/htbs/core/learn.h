@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a completed request tells of the device and of its flow.
+ * What a completed request tells about the device and about its flow.
  */
 #ifndef HTBS_CORE_LEARN_H
 #define HTBS_CORE_LEARN_H

@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A limit on surplus that follows from whether conforming requests are in time.
+ * A limit on surplus that is adjusted by whether conforming requests are in time.
  */
 #ifndef HTBS_CORE_LIMIT_H
 #define HTBS_CORE_LIMIT_H
 
 #include <linux/types.h>
 
-/* The unit of limits that are small numbers: the steps of a rare slow request are exact. */
+/*
+ * The unit of limits that are small numbers, so that steps are exact even if slow requests are
+ * rare.
+ */
 #define HTBS_LIMIT_ONE		0x100000000ULL	/* 2^32 */
 
-/* Until a request was slow a limit doubles once in so long, at most. */
+/* While a limit grows fast, it doubles once in this time at most. */
 #define HTBS_LIMIT_INTERVAL	50000000ULL	/* ns */
 
 /**
  * struct htbs_limit - a limit on surplus
  * @value: the limit, from @least to @most
- * @least: what is left to surplus at least
- * @most: no device takes more
+ * @least: the minimum, which is left to surplus in any case
+ * @most: the maximum; no device takes more
  * @rarity: one request in so many may be slow
- * @part: the part by which it was last lowered, 1/@part; 1: no request was slow yet, or it was
+ * @part: the last step down was 1/@part of the limit; 1: no request was slow yet, or the limit was
  *	renewed or doubted since
- * @threshold: up to there it grows fast; @most if no request was slow yet
- * @unjudged_since: since when it holds back surplus, and no request has judged it, real ns
- * @doubted: since when it is below twice its least, or when it was doubted last, real ns
- * @excess: of the requests since @doubted, slow ones count @rarity and others -1
- * @full: it held back a request since it was judged last
+ * @threshold: the limit grows fast up to this value; @most if no request was slow yet
+ * @unjudged_since: since when it holds back surplus without being judged by any request, real ns
+ * @doubted: since when it is below twice @least, or when it was doubted last, real ns
+ * @excess: sum over the requests since @doubted: a slow one counts @rarity, any other -1
+ * @full: it has held back a request since it was judged last
  */
 struct htbs_limit {
 	u64 value;
@@ -40,7 +43,9 @@ struct htbs_limit {
 	bool full;
 };
 
-/* Whether no request was slow yet, or none since the limit fell though it held nothing back. */
+/*
+ * Return true if no request was slow yet, or none since the limit fell while it held nothing back.
+ */
 static inline bool htbs_limit_grows_fast(const struct htbs_limit *limit)
 {
 	return limit->value < limit->threshold;

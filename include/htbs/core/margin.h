@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How many deviations the worst is away from the mean.
+ * How many deviations the worst case is away from the mean.
  */
 #ifndef HTBS_CORE_MARGIN_H
 #define HTBS_CORE_MARGIN_H
