@@ -56,8 +56,8 @@ u64 htbs_admission_burst(const struct htbs_params *params, u32 request)
 #define HTBS_NSEC_PER_USEC	1000U
 
 /*
- * Return how much a rate gives within a latency, rounded up. The rate is
- * HTBS_CAPACITY_MAX at most, the latency HTBS_LATENCY_MAX.
+ * Return how many bytes or operations a rate allows within a latency, rounded up.
+ * The rate is HTBS_CAPACITY_MAX at most, the latency HTBS_LATENCY_MAX.
  */
 static u64 htbs_within(u64 rate, u64 latency)
 {
@@ -71,8 +71,8 @@ static u64 htbs_within(u64 rate, u64 latency)
 }
 
 /*
- * Return how many units are outstanding at most: as many as arrive within the
- * latency, but at least a burst.
+ * Return how many requests of @unit bytes or operations are outstanding at most: as
+ * many as arrive within the latency, but at least a burst.
  */
 static u64 htbs_units(u64 rate, u64 latency, u64 burst, u32 unit)
 {
@@ -84,7 +84,7 @@ static u64 htbs_units(u64 rate, u64 latency, u64 burst, u32 unit)
 }
 
 /**
- * htbs_admission_requests() - how many requests a reservation has outstanding
+ * htbs_admission_requests() - how many requests a reservation may have outstanding
  * @params: the reservation; valid
  * @request: the size of its requests, bytes
  *

@@ -115,7 +115,7 @@ void htbs_policy_update_head(struct htbs_policy *policy, struct htbs_flow *flow)
 }
 
 /**
- * htbs_policy_owes() - whether a flow is owed its head now
+ * htbs_policy_owes() - whether the head of a flow is owed now
  * @policy: the policy
  * @flow: a flow with requests pending
  * @now: real time, ns
@@ -161,7 +161,7 @@ struct htbs_flow *htbs_policy_least_served(const struct htbs_policy *policy)
  * Has to be called before a flow begins at virtual time. Virtual time follows the smallest share of
  * the active flow and of the backlogged flows. So a flow that gets more than its share from its
  * reservation does not move virtual time. Nor does a flow with a write that the quota holds back:
- * it begins anew.
+ * it begins anew at virtual time.
  */
 void htbs_policy_advance_shares(struct htbs_policy *policy)
 {
@@ -183,8 +183,8 @@ void htbs_policy_advance_shares(struct htbs_policy *policy)
  * htbs_policy_release() - grant the device to no flow
  * @policy: the policy
  *
- * Virtual time advances by what the active flow had, because a flow that begins later has not
- * lacked that.
+ * Virtual time advances by what the active flow had, so that a flow that begins later gets no
+ * credit for that.
  */
 void htbs_policy_release(struct htbs_policy *policy)
 {
@@ -199,8 +199,8 @@ void htbs_policy_release(struct htbs_policy *policy)
  *
  * If the device was kept for the flow, the flow was not idle between two requests. A device that
  * does not seek is kept for no flow. On such a device a flow with requests in flight was not idle
- * either. It keeps what it lacks, but no more than HTBS_HORIZON of device time, because it may lack
- * more just because it asked for less.
+ * either. It keeps what it lacks of its share, but no more than HTBS_HORIZON of device time: it may
+ * lack more just because it asked for less.
  */
 void htbs_policy_begin_share(struct htbs_policy *policy, struct htbs_flow *flow)
 {
@@ -288,9 +288,9 @@ struct htbs_load htbs_policy_load_with(const struct htbs_policy *policy,
 }
 
 /*
- * Return the head that does not count while @flow has the device: that of its pool, if it is the
- * turn of @flow or if @flow is owed its next request. While a flow has the device, its entitled
- * requests are what its pool is owed, whichever flow is the first of the pool.
+ * Return the head that does not count for latest(Q) while @flow has the device: that of its pool,
+ * if it is the turn of @flow or if the head of @flow is owed. While a flow has the device, its
+ * entitled requests are what its pool is owed, whichever flow is the first of the pool.
  */
 static const struct htbs_owed_head *htbs_head_of(const struct htbs_flow *flow,
 						 u64 now)

@@ -27,6 +27,9 @@
  *     position for it before latest(Q);
  *  8. the background, if nothing else is pending.
  *
+ * On a device that does not seek, step 5 takes the entitled head with the earliest deadline, and
+ * latest(Q) does not matter.
+ *
  * The chosen request may have to be held back (inflight.c, surplus.c).
  */
 #include <linux/string.h>

@@ -14,9 +14,9 @@
  * their deadlines. So HTBS tries the device if a read alone takes less than half a revolution of
  * the fastest disk, or if a reservation of a flow's own, as opposed to the shared one, would be
  * impossible. Then the device gets one read alone and four requests alternately. It gets four if
- * there is time for them on average, even if there is none in the worst case. The result holds as
- * long as the scheduler is attached, with one exception: a device that seemed not to seek because
- * it was served from a cache is tried anew once reads take much longer beside others.
+ * there is time for them on average; there need be none in the worst case. The result holds as long
+ * as the scheduler is attached, with one exception: a device that seemed not to seek because it was
+ * served from a cache is tried anew once reads take much longer beside others.
  */
 #include <linux/math64.h>
 
@@ -101,7 +101,7 @@ bool htbs_policy_tries_beside(const struct htbs_policy *policy, const struct htb
 	    !htbs_is_tried(policy) || htbs_turn_is_alone(&policy->claim) ||
 	    htbs_deadlines_between(&policy->deadlines, now, until))
 		return false;
-	/* If the first head is late already, it goes next and needs no time before its deadline. */
+	/* If the first head is late already, it goes next anyway and needs no room. */
 	return !head || !htbs_before(now, head->deadline) ||
 	       !htbs_before(head->deadline, until);
 }
@@ -183,8 +183,8 @@ void htbs_policy_learn_claim(struct htbs_policy *policy, const struct htbs_flow 
  * htbs_policy_judge_claim() - whether the device turns out to seek, or not to seek
  * @policy: the policy of a device that claims to seek
  *
- * Fewer samples are enough to confirm that it seeks, because reads take much longer beside others
- * then.
+ * If the device is taken for one that seeks, fewer samples are enough to confirm that, because
+ * reads then take much longer beside others.
  *
  * Return: true if the device is not what it was taken for.
  */

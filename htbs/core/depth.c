@@ -2,11 +2,11 @@
 /*
  * How long a device that seeks takes to position, by queue depth.
  *
- * A drive that orders its requests by itself takes less time to position the more requests
- * it can choose from. So the mean of what it has served says little about its last
- * requests: it has fewer and fewer to choose from, and serves the last one alone. Nor is it
- * known which request is the last one, because the drive decides that. So HTBS learns the
- * positioning time by the number of requests that the drive has.
+ * A drive that orders its requests by itself positions faster the more requests it can
+ * choose from. So the mean of what it has served says little about its last requests: it
+ * has fewer and fewer to choose from, and serves the last one alone. Nor is it known which
+ * request is the last one, because the drive decides that. So HTBS learns the positioning
+ * time by the number of requests that the drive has.
  */
 #include <linux/log2.h>
 

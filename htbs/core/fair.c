@@ -2,12 +2,12 @@
 /*
  * Start-time fair queueing (Goyal, Vin, Cheng 1996).
  *
- * The tag of a flow is the service that it has received over its weight. The flow with the
- * smallest tag is next. A flow that becomes backlogged begins at virtual time at least, so
- * it saves up nothing while it is idle. Virtual time is the smallest tag of the flows that
- * are served, less the length of a run. So a flow with one request at a time, which is idle
- * between any two requests, keeps what it lacks. A request is charged when it completes,
- * because only then it is known what it took.
+ * The tag of a flow is the service that it has received, divided by its weight. The flow
+ * with the smallest tag is next. A flow that becomes backlogged begins at virtual time at
+ * least, so it saves up nothing while it is idle. Virtual time is the smallest tag of the
+ * flows that are served, less the length of a run. So a flow with one request at a time,
+ * which is idle between any two requests, keeps what it lacks. A request is charged when it
+ * completes, because only then is it known what it took.
  */
 #include <htbs/core/fair.h>
 #include <htbs/core/params.h>

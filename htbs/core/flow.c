@@ -61,7 +61,7 @@ void htbs_flow_note_arrival(struct htbs_flow *flow, u64 now, u64 t_wait)
 
 /**
  * htbs_flow_note_service() - learn what the reservation of a flow takes of the device's time
- * @flow: the flow, whose service times have changed
+ * @flow: the flow; its service times have changed
  * @cost: bytes charged for its last request
  * @least: the least that the device takes for that request, including the time after it
  *	completed, ns

@@ -34,9 +34,9 @@ static struct htbs_load htbs_load_to_last(const struct htbs_policy *policy,
 
 /*
  * Return how long the device takes for a load of @requests requests in the worst case. It may stall
- * meanwhile (stall.c). No request takes longer than the longest one recently. That bounds the
- * margin of few requests, no matter how many were late before. A stall that is no shorter than
- * @latency does not count: it makes a request late whatever else the device has.
+ * meanwhile (stall.c). No request is assumed to take longer than the longest one recently. That
+ * bounds the margin of few requests, no matter how many were late before. A stall that is no
+ * shorter than @latency does not count: it makes a request late whatever else the device has.
  */
 static u64 htbs_longest(const struct htbs_policy *policy, const struct htbs_load *load,
 			u32 requests, u64 latency)
@@ -52,9 +52,9 @@ static u64 htbs_longest(const struct htbs_policy *policy, const struct htbs_load
 
 /*
  * Return true if the head of @flow could make a request in flight late. @time is how long the
- * device takes for its requests in flight and the head in the worst case. A request that the device
- * has not completed HTBS_HORIZON after it should have may never complete, so no other request waits
- * for it.
+ * device takes for its requests in flight and the head in the worst case. If a request has not
+ * completed by @time and HTBS_HORIZON after its deadline, it may never complete. No other request
+ * waits for it.
  */
 static bool htbs_risks_deadline(const struct htbs_policy *policy,
 				const struct htbs_flow *flow, u64 now, u64 time)
@@ -156,8 +156,8 @@ htbs_policy_inflight_add(struct htbs_policy *policy, struct htbs_flow *flow,
 	flow->bytes += sent->cost;
 	htbs_update_load(policy, flow);
 	/*
-	 * However late the request is dispatched, no other passes it before it should have
-	 * completed.
+	 * A request that is dispatched long after its deadline must not count as one that may never
+	 * complete before the device had time for it.
 	 */
 	deadline = htbs_later(deadline, sent->at - HTBS_HORIZON);
 	htbs_deadlines_add(&policy->deadlines, deadline, sent->due);

@@ -4,7 +4,7 @@
  *
  * A conforming request that is slow lowers the limits, and so does a flow that is behind its pace
  * by more than its latency. A conforming request that completes in time raises each limit that has
- * held back surplus. So in steady state as many requests are slow as may be (late.c).
+ * held back surplus. So in steady state as many requests are slow as late.c allows.
  */
 #include <htbs/core/expect.h>
 #include <htbs/core/flow.h>
@@ -33,9 +33,9 @@ u64 htbs_pool_behind_by(const struct htbs_pool *pool, u64 now)
  * @flow: the flow
  * @now: real time, ns
  *
- * Return: ns, as htbs_pool_behind_by(); 0 if the pool has so few requests in flight that it could
- * not reach its bandwidth even if each took two thirds of the shortest time that was seen, because
- * others may have delayed that request, too.
+ * Return: ns, as htbs_pool_behind_by(); 0 if the pool has too few requests in flight to reach its
+ * bandwidth even if each took two thirds of the shortest time that was seen. The shortest time is
+ * reduced because other requests may have delayed that one, too.
  */
 u64 htbs_flow_behind_by(const struct htbs_flow *flow, u64 now)
 {

@@ -6,9 +6,9 @@
  * write buffer. No model predicts for how long. But HTBS can measure how long conforming requests
  * take, and adjusts the limit accordingly, much like TCP adjusts its window when packets are lost.
  * A slow request lowers the limit by a part of it. If surplus was held back, a request that is not
- * slow raises the limit, by a step so much smaller that in steady state one request in so many is
- * slow. A request is slow if it took more than three quarters of the time that it had when it was
- * dispatched. For the quota of a device that does not seek, late requests count instead.
+ * slow raises the limit, by a step so much smaller that in steady state one request in a given
+ * number is slow. A request is slow if it took more than three quarters of the time that it had
+ * when it was dispatched. For the quota of a device that does not seek, late requests count instead.
  *
  * At first nothing is known about a device. A limit that begins at its minimum grows by the minimum
  * with each request that is not slow, and doubles once in HTBS_LIMIT_INTERVAL at most. The first
@@ -24,8 +24,8 @@
  * surplus.
  *
  * If several flows judge a limit, a slow request of a flow with few requests lowers it by as many
- * steps as the other flows raised it meanwhile. So in steady state one request in so many of each
- * flow is slow.
+ * steps as the other flows raised it meanwhile. So in steady state the same part of the requests of
+ * each flow is slow.
  */
 #include <htbs/core/limit.h>
 #include <htbs/core/params.h>

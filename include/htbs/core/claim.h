@@ -29,7 +29,7 @@ struct htbs_unlearnt {
  * @doubted: a reservation of a flow's own would be impossible if the device seeks
  * @lone: the request dispatched last was alone in the device, and is a sample
  * @besides: requests in flight that were dispatched beside three reads
- * @crowded: when a write or a fifth request was in flight at a dispatch last, real ns
+ * @crowded: the last dispatch that left a write or more than four requests in flight, real ns
  */
 struct htbs_claim {
 	struct htbs_unlearnt alone;

@@ -13,7 +13,7 @@
 /**
  * struct htbs_deadline - the deadline of a request in flight
  * @at: until when the device has to complete it, real ns
- * @due: when it is due by its latency, real ns; it is found again by this
+ * @due: when it is due by its latency, real ns; used to find it again
  */
 struct htbs_deadline {
 	u64 at;

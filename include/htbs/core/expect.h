@@ -16,8 +16,8 @@
  * @pool: the pool
  * @now: real time, ns
  *
- * Then more of them are already expected for most of the time for which the next one would make
- * them expected. So it need not be known whether the next request conforms.
+ * Then further ones are expected for nearly as long as after a new conforming request. So it need
+ * not be known whether the next request conforms.
  *
  * Return: true if one did.
  */

@@ -46,7 +46,7 @@ struct htbs_extent {
  * @pending: pending requests
  * @in_flight: requests dispatched and not completed
  * @paced: requests in flight that were charged to the pace, and what they were charged
- * @conforming: requests of @paced that conformed
+ * @conforming: number of requests in @paced that conformed
  * @backlogged: its place among the backlogged flows, while it is one of them
  * @head: its oldest pending request; it counts as arrived when the flow was unthrottled, if that
  *	was later
@@ -129,7 +129,8 @@ static inline bool htbs_flow_pooled(const struct htbs_flow *flow)
  * htbs_flow_turn_over() - a request of a flow was charged to the pace of its pool
  * @flow: the flow, backlogged
  *
- * It is the turn of the next flow of the pool. The head of the pool has to be updated.
+ * It is the turn of the next backlogged flow of the pool. The caller has to update the head of the
+ * pool.
  */
 static inline void htbs_flow_turn_over(struct htbs_flow *flow)
 {

@@ -8,8 +8,8 @@
 #include <linux/types.h>
 
 /*
- * The unit of limits that are small numbers, so that steps are exact even if slow requests are
- * rare.
+ * Limits that are small numbers are kept in units of 1/HTBS_LIMIT_ONE, so that their steps are
+ * exact even if slow requests are rare.
  */
 #define HTBS_LIMIT_ONE		0x100000000ULL	/* 2^32 */
 
