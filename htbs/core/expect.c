@@ -72,10 +72,11 @@ void htbs_policy_expect_none(struct htbs_policy *policy, struct htbs_flow *flow)
 
 /*
  * Return true if a conforming request is expected from a flow. While a flow with a reservation of
- * its own is busy, one is always expected: the flow may wait for a request to complete before it
- * submits the next one, and that may take long. This does not hold for a relaxed flow, which always
- * has requests, but none that conforms. On a device that does not seek it does hold for a relaxed
- * flow, because without limits surplus would go to the flow with the most requests in flight.
+ * its own is busy and not stuck, one is expected in any case: the flow may wait for a request to
+ * complete before it submits the next one, and that may take long. This does not hold for a relaxed
+ * flow, which always has requests, but none that conforms. On a device that does not seek it does
+ * hold for a relaxed flow, because without limits surplus would go to the flow with the most
+ * requests in flight.
  */
 static bool htbs_flow_expected(const struct htbs_policy *policy, const struct htbs_flow *flow,
 			       u64 now)

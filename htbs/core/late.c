@@ -7,8 +7,8 @@
  * the number of requests that may be late: in steady state, one request in so many is late.
  *
  * Late requests are too rare to be counted in a short time. But the time in a queue has an
- * exponential tail or a shorter one: the part of the requests that take longer than t is no
- * more than the 4/3rd power of the part that take longer than 3/4 t. So if requests are
+ * exponential tail or a shorter one: the part of the requests that takes longer than t is no
+ * more than the 4/3rd power of the part that takes longer than 3/4 t. So if requests are
  * judged by three quarters of their time, one in n^(3/4) is slow if one in n is late.
  */
 #include <linux/math.h>

@@ -8,7 +8,8 @@
  * A slow request lowers the limit by a part of it. If surplus was held back, a request that is not
  * slow raises the limit, by a step so much smaller that in steady state one request in a given
  * number is slow. A request is slow if it took more than three quarters of the time that it had
- * when it was dispatched. For the quota of a device that does not seek, late requests count instead.
+ * when it was dispatched. For the quota of a device that does not seek, late requests count
+ * instead.
  *
  * At first nothing is known about a device. A limit that begins at its minimum grows by the minimum
  * with each request that is not slow, and doubles once in HTBS_LIMIT_INTERVAL at most. The first

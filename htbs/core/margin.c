@@ -21,7 +21,7 @@ static void htbs_set_margin(struct htbs_policy *policy)
 }
 
 /**
- * htbs_policy_init_margin() - begin as if the device has no tail
+ * htbs_policy_init_margin() - begin as if the device had no tail
  * @policy: the policy
  */
 void htbs_policy_init_margin(struct htbs_policy *policy)
