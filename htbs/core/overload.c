@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * More is reserved than the device can do.
+ * Overload: reservations that the device cannot keep together.
  *
- * If more than a quarter of the turns are late, reservations have no deadlines: the next flow is
- * the one that had the smallest part of its reservation. That ends when all heads could have been
- * in time, on average, for HTBS_LEAD. A single moment does not tell: some flows may have no
- * request pending then. Nor does the worst case: flows that take most of the device are seldom in
- * time at worst.
+ * An overload begins if more than a quarter of the turns are late. Then reservations have no
+ * deadlines: the next flow is one of the pool that had the smallest part of its reservation. The
+ * overload ends when all heads could have been in time, on average, for HTBS_LEAD. A single moment
+ * is not enough, because some flows may have no request pending then. The worst case is not used,
+ * because flows that take most of the device are seldom in time in the worst case.
  *
- * A turn is late if it begins after the latency of its first request. On a device that seeks it is
- * late, too, if its flow is a whole latency behind its pace: flows with one request at a time, each
- * of which is in time, but which cannot have their bandwidths, are an overload, too. Requests of a
- * relaxed pool do not count (pool.c).
+ * A turn is late if it begins after the latency of its first request. On a device that seeks, a
+ * turn is also late if its flow is a whole latency behind its pace, or if less than a mean
+ * positioning of the flow is left of the latency and the latency is longer than two of them. So
+ * there is an overload if flows with one request at a time cannot have their bandwidths, even
+ * though each of their requests is in time. Turns of a relaxed pool do not count (pool.c).
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/flow.h>
 #include <htbs/core/overload.h>
 #include <htbs/core/policy.h>
 
-/* The unit of the part of late turns; too many. */
+/* The unit of the part of turns that are late, and the part above which an overload begins. */
 #define HTBS_OVERLOAD_ONE	65536
 #define HTBS_OVERLOAD_ON	(HTBS_OVERLOAD_ONE / 4)
 
-/* Flows are served by what they had of their reservations, or no longer are. */
+/*
+ * Begin or end an overload, in which pools are served by the part that they had of their
+ * reservations.
+ */
 static void htbs_set_overload(struct htbs_policy *policy, bool overload)
 {
 	struct htbs_flow *flow;
@@ -42,7 +46,7 @@ static void htbs_set_overload(struct htbs_policy *policy, bool overload)
 }
 
 /**
- * htbs_policy_end_overload() - end an overload once all heads can be in time
+ * htbs_policy_end_overload() - end an overload once all heads could have been in time for HTBS_LEAD
  * @policy: the policy
  * @now: real time, ns
  *
@@ -62,7 +66,7 @@ bool htbs_policy_end_overload(struct htbs_policy *policy, u64 now)
 	return true;
 }
 
-/* Whether turns come too late too often, with this one. */
+/* Account a turn. Returns true if too many of the recent turns, including this one, were late. */
 static bool htbs_too_late(struct htbs_overload *overload, bool late)
 {
 	u32 sample = late ? HTBS_OVERLOAD_ONE : 0;
@@ -74,10 +78,10 @@ static bool htbs_too_late(struct htbs_overload *overload, bool late)
 }
 
 /**
- * htbs_policy_account_turn() - the device was granted to a flow
+ * htbs_policy_account_turn() - account a turn: the device was granted to a flow
  * @policy: the policy
  * @flow: the flow; not the background
- * @due: after when that is late, real ns
+ * @due: the turn is late if it begins after this, real ns
  * @now: real time, ns
  *
  * Return: true if an overload began.

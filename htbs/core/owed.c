@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is owed, and when the device has to begin with it.
+ * What is owed: the heads by deadline, and when the device has to begin to serve them.
  *
- * Let d_k be the deadlines of the backlogged heads, earliest first, and let the
- * first k of them take M_k on average, after what the device has already.  With a
- * margin D for the deviations of all, each is in time if the device begins no later
- * than
+ * Let d_k be the deadlines of the backlogged heads, earliest first. Let M_k be the mean time that
+ * the device takes for the load that it serves before, and for the first k heads. With a margin D
+ * for the deviations of all heads, each head is in time if the device begins no later than
  *
  *	latest = min over k of (d_k - M_k) - D
  *
- * D should be that of the first k, which no tree can sum up: the deviation of a sum
- * is the root of a sum of squares.  That of all is no smaller, so no deadline is put
- * at risk; heads that are due before most of the others begin earlier than they
- * would have to.
+ * D should be the margin of the first k heads, but a tree cannot sum up margins, because the
+ * deviation of a sum is the root of a sum of squares. The margin of all heads is no smaller, so it
+ * puts no deadline at risk. Heads that are due before most of the others only begin earlier than
+ * necessary.
  *
- * The minimum is kept in an augmented red-black tree: that of a sequence of heads a
- * followed by a sequence b is
+ * The heads are in an augmented red-black tree, in which each node has the minimum of its subtree.
+ * If the heads of a sequence b follow those of a sequence a, the minimum of both is
  *
  *	min(min_a, min_b - M_a)
  *
- * All heads but one are summed up along the path from that one to the root.
+ * To leave out one head, all others are summed up along the path from that head to the root.
  *
- * The tree also knows when the first head of each subtree is entitled, so a head that is
- * not entitled yet is not looked at.
+ * Each node also has the earliest start in its subtree, so a search for entitled heads skips
+ * subtrees that have none.
  */
 #include <linux/rbtree_augmented.h>
 
@@ -30,7 +29,7 @@
 #include <htbs/core/params.h>
 #include <htbs/core/tree.h>
 
-/* The heads of @a and of @b; the deadlines of @b are later. */
+/* Returns the sum of the heads of @a and @b. The heads of @b follow those of @a. */
 static struct htbs_owed_sum htbs_sum_join(const struct htbs_owed_sum *a,
 					  const struct htbs_owed_sum *b)
 {
@@ -51,7 +50,7 @@ static const struct htbs_owed_sum *htbs_sum_below(const struct rb_node *rb)
 	return &rb_entry(rb, struct htbs_owed_head, rb)->sum;
 }
 
-/* The head and those below it on one side, or on both. */
+/* Returns the sum of a head and of its left subtree, right subtree, or both. */
 static struct htbs_owed_sum htbs_sum_with(const struct htbs_owed_head *head,
 					  bool left, bool right)
 {
@@ -68,7 +67,10 @@ static struct htbs_owed_sum htbs_sum_with(const struct htbs_owed_head *head,
 	return sum;
 }
 
-/* Sum up a subtree.  True if nothing has changed: the walk can end. */
+/*
+ * Update the sum of a subtree. Returns true if @exit is set and nothing has changed, so the walk to
+ * the root can end.
+ */
 static bool htbs_sum_update(struct htbs_owed_head *head, bool exit)
 {
 	struct htbs_owed_sum sum = htbs_sum_with(head, true, true);
@@ -85,7 +87,7 @@ RB_DECLARE_CALLBACKS(static, htbs_owed_callbacks, struct htbs_owed_head, rb,
 		     sum, htbs_sum_update);
 
 /**
- * htbs_owed_init() - no head is owed
+ * htbs_owed_init() - initialise a tree without heads
  * @owed: the heads
  */
 void htbs_owed_init(struct htbs_owed *owed)
@@ -94,9 +96,9 @@ void htbs_owed_init(struct htbs_owed *owed)
 }
 
 /**
- * htbs_owed_insert() - a flow has a head
+ * htbs_owed_insert() - insert a head
  * @owed: the heads
- * @head: one that is not among them, with all but @rb and @sum set
+ * @head: a head that is not in the tree, with all members but @rb and @sum set
  */
 void htbs_owed_insert(struct htbs_owed *owed, struct htbs_owed_head *head)
 {
@@ -123,9 +125,9 @@ void htbs_owed_insert(struct htbs_owed *owed, struct htbs_owed_head *head)
 }
 
 /**
- * htbs_owed_remove() - a head is dispatched, or its deadline changes
+ * htbs_owed_remove() - remove a head
  * @owed: the heads
- * @head: one of them
+ * @head: the head, in the tree
  */
 void htbs_owed_remove(struct htbs_owed *owed, struct htbs_owed_head *head)
 {
@@ -134,9 +136,9 @@ void htbs_owed_remove(struct htbs_owed *owed, struct htbs_owed_head *head)
 }
 
 /**
- * htbs_owed_update() - a flow has a head, or another one
+ * htbs_owed_update() - insert a head, or move it to the place of its new deadline
  * @owed: the heads
- * @head: one of them or not, with all but @rb and @sum set
+ * @head: a head that may be in the tree, with all members but @rb and @sum set
  */
 void htbs_owed_update(struct htbs_owed *owed, struct htbs_owed_head *head)
 {
@@ -150,8 +152,9 @@ void htbs_owed_update(struct htbs_owed *owed, struct htbs_owed_head *head)
 }
 
 /*
- * Sum up all heads but one: the subtrees below it, then, on the way to the root,
- * each head above with what is on its other side.  False if there are none.
+ * Sum up all heads except one. The walk begins with the subtrees below @except. On the way to the
+ * root, it adds each ancestor with the subtree on its other side. Returns false if there is no
+ * other head.
  */
 static bool htbs_sum_without(const struct htbs_owed_head *except,
 			     struct htbs_owed_sum *sum)
@@ -184,14 +187,14 @@ static bool htbs_sum_without(const struct htbs_owed_head *except,
 }
 
 /**
- * htbs_owed_latest() - when the device has to begin with what is owed
+ * htbs_owed_latest() - when the device has to begin to serve the heads
  * @owed: the heads
- * @except: one that is left out; NULL: none
- * @before: what the device has to do before
- * @margin: mean deviations, in units of 1/HTBS_MARGIN_ONE; 0: on average
- * @latest: real time, ns; unchanged if nothing is owed
+ * @except: a head that is left out, or NULL
+ * @before: what the device serves before the heads
+ * @margin: in mean deviations, in units of 1/HTBS_MARGIN_ONE; 0: the heads are in time on average
+ * @latest: set to real time, ns; unchanged if there is no head
  *
- * Return: false if nothing is owed.  O(log n), O(1) without @except.
+ * Return: false if there is no head, or only @except. O(log n), O(1) without @except.
  */
 bool htbs_owed_latest(const struct htbs_owed *owed,
 		      const struct htbs_owed_head *except,
@@ -223,7 +226,7 @@ static bool htbs_any_entitled(const struct rb_node *rb, u64 now)
 	return rb && !htbs_before(now, htbs_sum_below(rb)->start);
 }
 
-/* The first entitled head of a subtree which has one. */
+/* Returns the entitled head with the earliest deadline. The subtree has an entitled head. */
 static const struct rb_node *htbs_first_entitled(const struct rb_node *rb, u64 now)
 {
 	while (htbs_any_entitled(rb->rb_left, now) || !htbs_is_entitled(rb, now))
@@ -231,7 +234,7 @@ static const struct rb_node *htbs_first_entitled(const struct rb_node *rb, u64 n
 	return rb;
 }
 
-/* The next entitled head after one, or NULL. */
+/* Returns the next entitled head after @rb, or NULL. */
 static const struct rb_node *htbs_next_entitled_after(const struct rb_node *rb, u64 now)
 {
 	const struct rb_node *parent;
@@ -270,14 +273,14 @@ static u64 htbs_distance(const struct htbs_owed_head *head, u64 pos)
 }
 
 /**
- * htbs_owed_nearest() - the nearest of the entitled heads that are due first
+ * htbs_owed_nearest() - the nearest of the entitled heads with the earliest deadlines
  * @owed: the heads
- * @pos: where the device is
+ * @pos: the sector at which the device is
  * @now: real time, ns
  *
- * Of HTBS_SWEEP of them: many enough to save positioning.
+ * Looks at up to HTBS_SWEEP entitled heads: enough of them to save positioning.
  *
- * Return: the head, or NULL if none is entitled.  O(log n).
+ * Return: the head, or NULL if none is entitled. O(log n).
  */
 struct htbs_owed_head *htbs_owed_nearest(const struct htbs_owed *owed, u64 pos,
 					 u64 now)

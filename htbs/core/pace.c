@@ -1,37 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Arrival curves in virtual scheduling form (the generic cell rate algorithm), but
- * for what is dispatched, not for what arrives.
+ * Arrival curves in virtual scheduling form (the generic cell rate algorithm). They apply to the
+ * requests that are dispatched, not to those that arrive.
  *
- * A flow has one tag, whatever it has pending.  A request that was reserved moves it
- * on by its cost over the bandwidth; surplus does not.  With a burst of sigma, a
- * request of c bytes is entitled from
+ * A pool has one tag, no matter how many requests it has pending. A request that is entitled when
+ * it is dispatched moves the tag on by its cost over the bandwidth. Surplus does not move the tag.
+ * With a burst of sigma, a request of c bytes is entitled from
  *
  *	max(arrival, tag - (sigma - c) / bandwidth)
  *
- * and is due the latency later.  That is the arrival curve sigma + bandwidth * t.
+ * and is due one latency later. That is the arrival curve sigma + bandwidth * t.
  *
- * Time that a flow waits for the device does not move the tag.  A flow may be behind its tag, for
- * instance a reader with one request at a time after a late completion.  The deadline of its next
- * request is earlier by that time, though not before its arrival.  So the flow catches up by up to
- * a latency: a request in time puts it behind by no more.
+ * The tag does not move while a pool waits for the device. So a pool may fall behind its tag, for
+ * instance a reader with one request at a time after a late completion. The deadline of its next
+ * request is then earlier by as much as the pool is behind, though not before the request arrives.
+ * So the pool catches up by up to one latency. That is enough, because a request that completes in
+ * time puts the pool behind by no more than that.
  *
- * A flow that was idle does not save up: when it becomes busy again the tag is raised
- * to now.  But one that reads with one request at a time is idle between any two
- * requests.  If the tag were raised each time, the time that the device took would be
- * lost.  It is raised only if the flow would have fallen behind by itself: if its idle time and its
- * own service time are no shorter than the time by which the tag was moved on while the flow was
- * busy, plus the time by which it was ahead when the flow became busy. So a request that is
- * dispatched as surplus, and completes after the tag, costs its flow no time either.
+ * An idle pool does not save up bandwidth: when it becomes busy again, the tag is raised to now.
+ * But a reader with one request at a time is idle between any two requests. If the tag were raised
+ * each time, the reader would lose the time that the device took. So the tag is raised to now only
+ * if the pool would have fallen behind by itself: if its idle time plus its own service time is at
+ * least as long as the time by which the tag moved on while the pool was busy, plus the time by
+ * which the tag was ahead when the pool became busy. Otherwise the tag is raised no further than to
+ * one latency ago. So a request that is dispatched as surplus, and completes after the tag, costs
+ * its pool no time either.
  *
- * A flow that was busy for long was served meanwhile: that it had its reservation for five seconds
- * says nothing of why it is idle for five. So at most what the tag was moved on within the last two
- * latencies before its last request arrived counts: no more than one latency is kept anyway.
+ * At most the last two latencies before the last arrival count as busy. A pool that was busy for
+ * longer was served meanwhile: that it had its reservation for five seconds does not explain why it
+ * is idle for five seconds. More would not matter anyway, because the tag keeps no more than one
+ * latency.
  *
- * A reservation may promise operations, beside bytes or instead of them.  They have a
- * curve of their own, on which a request of any size counts as HTBS_COST_MIN bytes, at
- * a rate of iops * HTBS_COST_MIN.  So the burst is burst / HTBS_COST_MIN operations.
- * A request is entitled when both curves say so.
+ * A reservation may promise operations, in addition to bytes or instead of them. Operations have a
+ * curve of their own, on which a request of any size counts as HTBS_COST_MIN bytes, at a rate of
+ * iops * HTBS_COST_MIN. So the burst is burst / HTBS_COST_MIN operations. A request is entitled
+ * when it is entitled on both curves.
  */
 #include <linux/math64.h>
 
@@ -42,7 +45,10 @@ static u64 htbs_one_step(const struct htbs_pace_curve *curve, u64 cost)
 	return curve->rate ? div64_u64(cost * HTBS_SECOND, curve->rate) : 0;
 }
 
-/* When a request is entitled by one curve: before the tag, by its burst. */
+/*
+ * Returns when a request is entitled on one curve: before the tag by as much as the burst allows,
+ * but not before it arrived.
+ */
 static u64 htbs_one_start(const struct htbs_pace_curve *curve, u64 burst,
 			  u64 arrived, u32 cost)
 {
@@ -91,7 +97,7 @@ static void htbs_one_charge(struct htbs_pace_curve *curve, u64 least, u32 cost)
 }
 
 /**
- * htbs_pace_init() - a flow has all of its burst
+ * htbs_pace_init() - initialise a pace; the pool has its whole burst
  * @pace: the pace
  * @params: the reservation; valid
  * @now: real time, ns
@@ -114,7 +120,7 @@ void htbs_pace_init(struct htbs_pace *pace, const struct htbs_params *params,
  * htbs_pace_tag() - when the next request would start if all came at the rate
  * @pace: the pace
  *
- * Return: ns; by the curve that is further ahead.
+ * Return: ns; on the curve that is further ahead.
  */
 u64 htbs_pace_tag(const struct htbs_pace *pace)
 {
@@ -126,11 +132,11 @@ u64 htbs_pace_tag(const struct htbs_pace *pace)
 }
 
 /**
- * htbs_pace_step() - how long the reservation takes for a request
+ * htbs_pace_step() - how far a request moves the pace on
  * @pace: the pace
  * @cost: what the request is charged, bytes
  *
- * Return: ns; by the slower curve.
+ * Return: ns; on the slower curve.
  */
 u64 htbs_pace_step(const struct htbs_pace *pace, u32 cost)
 {
@@ -141,11 +147,11 @@ u64 htbs_pace_step(const struct htbs_pace *pace, u32 cost)
 }
 
 /**
- * htbs_pace_span() - how long the reservation takes for some requests
+ * htbs_pace_span() - how far some requests move the pace on
  * @pace: the pace
- * @paced: the requests; less than 16 GiB
+ * @paced: the requests; less than 16 GiB in all
  *
- * Return: ns; by the slower curve.
+ * Return: ns; on the slower curve.
  */
 u64 htbs_pace_span(const struct htbs_pace *pace, const struct htbs_paced *paced)
 {
@@ -173,13 +179,13 @@ __always_inline u64 htbs_pace_start(const struct htbs_pace *pace, u64 arrived, u
 }
 
 /**
- * htbs_pace_deadline() - until when a request has to be served
+ * htbs_pace_deadline() - by when a request has to be served
  * @pace: the pace
  * @arrived: when the request arrived, ns
  * @start: when it is entitled, ns
  *
- * Return: the latency after it is entitled; earlier by as much as the flow is behind
- * its tag, though not before it arrived; ns.
+ * Return: one latency after @start; earlier by as much as the pool is behind its tag, though not
+ *	before @arrived; ns.
  */
 u64 htbs_pace_deadline(const struct htbs_pace *pace, u64 arrived, u64 start)
 {
@@ -191,10 +197,10 @@ u64 htbs_pace_deadline(const struct htbs_pace *pace, u64 arrived, u64 start)
 }
 
 /**
- * htbs_pace_busy() - a request arrives, and the flow had none
+ * htbs_pace_busy() - a request arrives, and the pool had none pending or in flight
  * @pace: the pace
  * @now: real time, ns
- * @idle: how long the flow had none, ns
+ * @idle: how long the pool had none, ns
  * @service: what the device takes for a request of the flow, ns
  */
 __always_inline void htbs_pace_busy(struct htbs_pace *pace, u64 now, u64 idle, u64 service)
@@ -207,11 +213,11 @@ __always_inline void htbs_pace_busy(struct htbs_pace *pace, u64 now, u64 idle, u
 }
 
 /**
- * htbs_pace_mark() - a request arrives, and the flow has others
+ * htbs_pace_mark() - a request arrives, and the pool has others pending or in flight
  * @pace: the pace
  * @now: real time, ns
  *
- * A busy period counts from two latencies ago on, at most.
+ * At most the last two latencies of a busy period count.
  */
 __always_inline void htbs_pace_mark(struct htbs_pace *pace, u64 now)
 {
@@ -223,13 +229,13 @@ __always_inline void htbs_pace_mark(struct htbs_pace *pace, u64 now)
 }
 
 /**
- * htbs_pace_charge() - a request is dispatched that is charged to the pace
+ * htbs_pace_charge() - charge a request that is dispatched to the pace
  * @pace: the pace
  * @arrived: when the request arrived, ns
  * @cost: what it is charged, bytes
  *
- * It was entitled; or, in an overload, will be before long. What a tag is behind by more than a
- * latency is lost.
+ * The request is entitled or, in an overload, will be before long. If the tag is more than one
+ * latency before the arrival, it is raised to one latency before it: the time beyond that is lost.
  */
 void htbs_pace_charge(struct htbs_pace *pace, u64 arrived, u32 cost)
 {

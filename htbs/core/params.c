@@ -8,8 +8,8 @@
  * htbs_params_valid() - whether a reservation is within the ranges of params.h
  * @params: the reservation
  *
- * Return: true if each number is within its HTBS_*_MIN and HTBS_*_MAX, and
- * bytes or operations are reserved.
+ * Return: true if each number that is given is within its HTBS_*_MIN and HTBS_*_MAX, bytes or
+ *	operations are reserved, and the cap, if any, is no less than the bandwidth.
  */
 bool htbs_params_valid(const struct htbs_params *params)
 {

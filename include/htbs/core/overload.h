@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * More is reserved than the device can do.
+ * Overload: reservations that the device cannot keep together.
  */
 #ifndef HTBS_CORE_OVERLOAD_H
 #define HTBS_CORE_OVERLOAD_H
@@ -9,7 +9,7 @@
 
 #include <htbs/core/service.h>
 
-/* How far a pool gets ahead of another in an overload, in time of its reservation. */
+/* The lead: how far a pool gets ahead of another one in an overload, in time of its reservation. */
 #define HTBS_LEAD		(HTBS_HORIZON / 2)
 
 struct htbs_flow;

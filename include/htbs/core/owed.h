@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is owed: the heads of backlogged flows by deadline.
+ * What is owed: the heads of backlogged flows, sorted by deadline.
  */
 #ifndef HTBS_CORE_OWED_H
 #define HTBS_CORE_OWED_H
@@ -11,16 +11,17 @@
 #include <htbs/core/service.h>
 
 /*
- * No deadline is further away than this: 73 years, an eighth of the clock's range. A head that is
- * entitled later by so much is never entitled.
+ * No deadline is further away than this: 73 years, an eighth of the range of the clock. A head is
+ * never entitled if its start is set to this long after its deadline.
  */
 #define HTBS_FAR		0x2000000000000000ULL
 
 /**
- * struct htbs_owed_sum - some heads, in the order of their deadlines
+ * struct htbs_owed_sum - the sum of some heads, in the order of their deadlines
  * @load: what the device takes for all of them
- * @slack_end: minimum of the deadlines, each less the mean load up to it, ns
- * @start: when the first of them is entitled, ns
+ * @slack_end: minimum over the heads of the deadline, less the mean load up to and including the
+ *	head, ns
+ * @start: the earliest time at which one of them is entitled, ns
  */
 struct htbs_owed_sum {
 	struct htbs_load load;
@@ -31,10 +32,10 @@ struct htbs_owed_sum {
 /**
  * struct htbs_owed_head - the oldest request of a backlogged flow
  * @rb: its place by deadline
- * @deadline: when it has to be served, ns
- * @start: from when on it is entitled, ns; not within HTBS_FAR if it waits for its deadline
+ * @deadline: by when it has to be served, ns
+ * @start: when it becomes entitled, ns; HTBS_FAR after @deadline if it has to wait for its deadline
  * @pos: its first sector
- * @load: what the device takes for it, and for those due with it
+ * @load: what the device takes for it
  * @sum: all heads of the subtree
  */
 struct htbs_owed_head {
@@ -47,7 +48,7 @@ struct htbs_owed_head {
 };
 
 /**
- * struct htbs_owed - the heads that are owed or will be
+ * struct htbs_owed - the heads that are owed now or later
  * @root: struct htbs_owed_head by deadline, equal ones in order of insertion
  */
 struct htbs_owed {
@@ -67,7 +68,7 @@ struct htbs_owed_head *htbs_owed_nearest(const struct htbs_owed *owed, u64 pos,
 					 u64 now);
 
 /**
- * htbs_owed_contains() - whether a head is among those that are owed
+ * htbs_owed_contains() - whether a head is in the tree
  * @head: the head, initialised by htbs_owed_head_init()
  *
  * Return: true if it is.
@@ -78,7 +79,7 @@ static inline bool htbs_owed_contains(const struct htbs_owed_head *head)
 }
 
 /**
- * htbs_owed_head_init() - a flow has no head
+ * htbs_owed_head_init() - initialise a head that is in no tree
  * @head: the head
  */
 static inline void htbs_owed_head_init(struct htbs_owed_head *head)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The pace of a flow: when its next request is due to start by its arrival curve.
+ * The pace of a pool: when its next request starts according to its arrival curve.
  */
 #ifndef HTBS_CORE_PACE_H
 #define HTBS_CORE_PACE_H
@@ -10,12 +10,12 @@
 #include <htbs/core/params.h>
 
 /**
- * struct htbs_pace_curve - an arrival curve and how far a flow has come on it
- * @rate: bytes/s; 0: it reserves nothing
+ * struct htbs_pace_curve - an arrival curve, and how far a pool has come on it
+ * @rate: bytes/s; 0: the curve reserves nothing
  * @tag: when the next request would start if all came at @rate, ns
- * @rest: what @tag lacks of the exact moment, in units of 1/@rate ns
- * @busy_tag: @tag when the flow became busy last, or at the last later arrival for which
- *	@busy_tag was two latencies ago, ns; that moment, if @tag was later
+ * @rest: what @tag lacks of the exact time, in units of 1/@rate ns
+ * @busy_tag: the earlier of @tag and the current time, as of when the pool became busy last, ns. If
+ *	it is more than two latencies ago, the next arrival takes it anew
  */
 struct htbs_pace_curve {
 	u64 rate;
@@ -25,10 +25,10 @@ struct htbs_pace_curve {
 };
 
 /**
- * struct htbs_pace - the pace of a flow
+ * struct htbs_pace - the pace of a pool
  * @params: the reservation
- * @bytes: by bytes
- * @ops: by operations, each of which counts as HTBS_COST_MIN bytes
+ * @bytes: the curve of bytes
+ * @ops: the curve of operations, each of which counts as HTBS_COST_MIN bytes
  */
 struct htbs_pace {
 	struct htbs_params params;
@@ -37,16 +37,16 @@ struct htbs_pace {
 };
 
 /**
- * struct htbs_paced - some requests that were charged to a pace
- * @units: what they were charged, in units of HTBS_PACED_UNIT; each rounded down
- * @ops: how many there are
+ * struct htbs_paced - requests that were charged to a pace
+ * @units: the sum of their costs, each in units of HTBS_PACED_UNIT, rounded down
+ * @ops: their number
  */
 struct htbs_paced {
 	u32 units;
 	u32 ops;
 };
 
-/* No request of a disk is charged a part of it. */
+/* The cost of a request of a disk is a multiple of this. */
 #define HTBS_PACED_UNIT		512	/* bytes */
 
 void htbs_pace_init(struct htbs_pace *pace, const struct htbs_params *params,
@@ -60,14 +60,14 @@ void htbs_pace_busy(struct htbs_pace *pace, u64 now, u64 idle, u64 service);
 void htbs_pace_mark(struct htbs_pace *pace, u64 now);
 void htbs_pace_charge(struct htbs_pace *pace, u64 arrived, u32 cost);
 
-/* A request that was charged @cost bytes is dispatched. */
+/* Called when a request that was charged @cost bytes is dispatched. */
 static inline void htbs_paced_add(struct htbs_paced *paced, u32 cost)
 {
 	paced->units += cost / HTBS_PACED_UNIT;
 	paced->ops++;
 }
 
-/* It has completed, or was given back. */
+/* Called when such a request has completed or was requeued. */
 static inline void htbs_paced_sub(struct htbs_paced *paced, u32 cost)
 {
 	paced->units -= cost / HTBS_PACED_UNIT;

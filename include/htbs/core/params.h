@@ -21,21 +21,20 @@
 #define HTBS_WEIGHT_MIN		1U
 #define HTBS_WEIGHT_MAX		10000U
 
-/* The least that a request is charged: the seek it causes is not free. */
+/* The minimum that a request is charged, because the seek that it causes is not free. */
 #define HTBS_COST_MIN		4096U			/* bytes */
 
-/* An operation is charged HTBS_COST_MIN bytes of its own curve: pace.c. */
+/* Each operation is charged HTBS_COST_MIN bytes on a curve of its own (pace.c). */
 #define HTBS_IOPS_MAX		(HTBS_BW_MAX / HTBS_COST_MIN)	/* per second */
 
 /**
  * struct htbs_params - what a reservation promises
- * @bw: bandwidth (rho), bytes/s; 0: bytes are not reserved, @iops are
+ * @bw: bandwidth (rho), bytes/s; 0: only @iops are reserved
  * @burst: largest burst above the steady rate (sigma), bytes
- * @latency: bound from arrival to completion of a conforming request (delta),
- *	ns
+ * @latency: bound from arrival to completion of a conforming request (delta), ns
  * @weight: share of surplus; 0: not given
  * @max: the cap, bytes/s; 0: none
- * @iops: operations per second; 0: operations are not reserved, @bw is
+ * @iops: operations per second; 0: only @bw is reserved
  */
 struct htbs_params {
 	u64 bw;
@@ -85,7 +84,7 @@ static inline u32 htbs_cost(u32 bytes)
  * htbs_params_rate() - the bandwidth that is promised at least
  * @params: the reservation
  *
- * Where only operations are reserved, each counts as the smallest request.
+ * If only operations are reserved, each of them counts as a request of the minimum cost.
  *
  * Return: bytes/s.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Red-black trees of a single node.
+ * Red-black trees that hold a single node.
  */
 #ifndef HTBS_CORE_TREE_H
 #define HTBS_CORE_TREE_H
@@ -12,9 +12,9 @@
  * @root: the tree
  * @rb: the node, of this tree or of none
  *
- * Its key may change in place then.
+ * The key of such a node can be changed in place.
  *
- * Return: true if it is.
+ * Return: true if the tree holds @rb and no other node.
  */
 static inline bool htbs_tree_holds_only(const struct rb_root *root,
 					const struct rb_node *rb)
