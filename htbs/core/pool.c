@@ -2,23 +2,22 @@
 /*
  * Pools: flows that share a reservation.
  *
- * A flow with a reservation of its own is alone in a pool. All flows without one are in
- * one pool: each is a flow of its own for its requests, what the device takes for them,
- * its runs, its waits and its share of surplus. But they have one pace: a pool of k flows
- * is owed one reservation, and not k of them.
+ * A flow with a reservation of its own is alone in its pool. All flows without one are in one pool.
+ * Each of them has its own requests, service times, runs, waits, and share of surplus. But the
+ * flows of a pool have one pace: a pool of k flows is owed one reservation, not k of them.
  *
- * So only one head of a pool is owed at a time, that of the first of its backlogged
- * flows. A flow whose request was charged to the pace goes to the end: what the pool is
- * owed its flows have in turn. A request of any of them that is entitled when it is
- * dispatched is charged, whether or not it was its flow's turn.
+ * So only one head of a pool is owed at a time, that of the first backlogged flow. When a request
+ * is charged to the pace, its flow moves to the end of the list. So the flows use the reservation
+ * of the pool in turn. A request that is entitled when it is dispatched is charged to the pace,
+ * whether or not it was the turn of its flow.
  */
 #include <htbs/core/flow.h>
 #include <htbs/core/pool.h>
 
 /**
- * htbs_pool_init() - a pool without flows
+ * htbs_pool_init() - initialise a pool without flows
  * @pool: the pool
- * @need_most: from which part of the device's time on its reservation is impossible
+ * @need_most: the part of the device's time from which on its reservation is impossible
  * @now: real time, ns
  *
  * The pool has to be configured before it is used.
@@ -38,7 +37,7 @@ void htbs_pool_init(struct htbs_pool *pool, u64 need_most, u64 now)
  * @params: the reservation; valid
  * @now: real time, ns
  *
- * The pool has all of its burst.
+ * The pool has its whole burst afterwards.
  */
 void htbs_pool_configure(struct htbs_pool *pool, const struct htbs_params *params,
 			 u64 now)
@@ -49,10 +48,10 @@ void htbs_pool_configure(struct htbs_pool *pool, const struct htbs_params *param
 }
 
 /**
- * htbs_pool_first() - the flow whose turn it is
+ * htbs_pool_first() - the first backlogged flow of a pool
  * @pool: the pool
  *
- * Return: the flow, or NULL if none is backlogged.  O(1).
+ * Return: the flow, or NULL if none is backlogged. O(1).
  */
 struct htbs_flow *htbs_pool_first(struct htbs_pool *pool)
 {
@@ -60,7 +59,7 @@ struct htbs_flow *htbs_pool_first(struct htbs_pool *pool)
 }
 
 /**
- * htbs_pool_of_head() - the flow of a head that is owed
+ * htbs_pool_of_head() - the first backlogged flow of the pool that a head belongs to
  * @head: the head of a pool, or NULL
  *
  * Return: the flow, or NULL.
@@ -72,20 +71,23 @@ struct htbs_flow *htbs_pool_of_head(struct htbs_owed_head *head)
 }
 
 /**
- * htbs_pool_note_arrival() - learn what a pool asks for from an arriving request
- * @pool: the pool; the request does not count yet
- * @flow: the flow of it that the request belongs to
+ * htbs_pool_note_arrival() - learn from an arriving request how much a pool asks for
+ * @pool: the pool; it does not count the request yet
+ * @flow: the flow that the request belongs to
  * @now: real time, ns
  *
- * The scheduler decides how long a request waits, so a pool that has requests pending all the time
- * need not ask for all of the device's time.  If each request were served at once, the pool would
- * have been idle since one service time after the last arrival, or, if it sends one request at a
- * time, since the last completion.
+ * A pool that has requests pending all the time need not ask for all of the device's time, because
+ * the scheduler decides how long a request waits. So the pause is counted as if each request were
+ * served at once: the pool would have been idle since one service time after the last arrival or,
+ * if it sends one request at a time, since the last completion.
  */
 void htbs_pool_note_arrival(struct htbs_pool *pool, const struct htbs_flow *flow,
 			    u64 now)
 {
-	/* A pause that is so long tells by itself that the pool does not ask for all. */
+	/*
+	 * Longer pauses need not count: a single one this long makes the mean at least one service
+	 * time.
+	 */
 	u64 most = HTBS_HABIT * flow->time_alone, idle, pause;
 
 	if (!most)
@@ -101,14 +103,14 @@ void htbs_pool_note_arrival(struct htbs_pool *pool, const struct htbs_flow *flow
 }
 
 /**
- * htbs_pool_greedy() - whether more is reserved and asked for than the device has
+ * htbs_pool_greedy() - whether a pool reserves and asks for more than the device has
  * @pool: the pool
  * @first: the first of its backlogged flows
  *
- * A pool asks for most of the device's time if it pauses for less than it is served, were
- * each request served at once.
+ * A pool asks for most of the device's time if its mean pause is shorter than its service time
+ * would be, were each request served at once.
  *
- * Return: true if it is.
+ * Return: true if it asks for most of the time, and its reservation is impossible.
  */
 bool htbs_pool_greedy(const struct htbs_pool *pool, const struct htbs_flow *first)
 {
@@ -116,7 +118,7 @@ bool htbs_pool_greedy(const struct htbs_pool *pool, const struct htbs_flow *firs
 }
 
 /**
- * htbs_pool_of_proportion() - the flow that is next by what its pool had
+ * htbs_pool_of_proportion() - the first backlogged flow of the pool that a proportion belongs to
  * @node: the proportion of a pool, or NULL
  *
  * Return: the flow, or NULL.
@@ -128,9 +130,9 @@ struct htbs_flow *htbs_pool_of_proportion(struct htbs_fair_node *node)
 }
 
 /**
- * htbs_pool_join() - a flow is charged to a pool from now on
+ * htbs_pool_join() - add a flow to a pool
  * @pool: the pool
- * @flow: the flow, of no pool and not backlogged
+ * @flow: the flow, in no pool and not backlogged
  */
 void htbs_pool_join(struct htbs_pool *pool, struct htbs_flow *flow)
 {
@@ -144,7 +146,7 @@ void htbs_pool_join(struct htbs_pool *pool, struct htbs_flow *flow)
 }
 
 /**
- * htbs_pool_leave() - a flow is no longer charged to its pool
+ * htbs_pool_leave() - remove a flow from its pool
  * @flow: the flow, not backlogged
  */
 void htbs_pool_leave(struct htbs_flow *flow)

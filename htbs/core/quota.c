@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A quota of the writes of surplus, in bytes/s.
+ * A quota for the writes of surplus, in bytes/s.
  *
- * A write takes no time that an estimate could see while a drive has room for it in
- * its buffer.  What it takes later others wait for.  So the rate at which surplus is
- * written is limited (limit.c).
+ * While a drive has room in its write buffer, a write takes no time that an estimate could show.
+ * Other requests wait later, when the drive writes its buffer to the medium. So the rate at which
+ * surplus is written is limited (limit.c).
  *
- * Bytes and not requests are counted, as a drive's buffer takes small writes in no
- * time until it is full, and erasing, which is what delays reads, is in proportion
- * to bytes.  On a device that seeks a write that is not near to the one before costs
- * as many bytes more as could be transferred while the device positions for it.  For
- * reads see surplus.c.
+ * The quota counts bytes, not requests, because a drive's buffer takes small writes in no time
+ * until it is full, and because erasing, which delays reads, is in proportion to bytes. On a device
+ * that seeks, a write that is not near to the one before also counts as the bytes that could be
+ * transferred while the device positions for it. For reads see surplus.c.
  */
 #include <linux/math64.h>
 
@@ -18,14 +17,14 @@
 #include <htbs/core/quota.h>
 #include <htbs/core/service.h>
 
-/* No device is faster, and its bytes times a second's ns are less than 2^64. */
+/* No device is faster, and this times HTBS_SECOND is less than 2^64. */
 #define HTBS_QUOTA_MOST		16000000000ULL
 
 /**
- * htbs_quota_init() - nothing is known of the device
+ * htbs_quota_init() - initialise the quota: nothing is known about the device
  * @quota: the quota
- * @least: what is left to surplus at least, bytes/s: one small request a second
- * @run: how long a run of surplus takes to position, ns
+ * @least: minimum for surplus, bytes/s: one small request a second
+ * @run: how long the device positions in a run of surplus, ns; 0 if it does not seek
  * @now: real time, ns
  */
 void htbs_quota_init(struct htbs_quota *quota, u64 least, u64 run, u64 now)
@@ -44,11 +43,12 @@ static u64 htbs_quota_bytes(const struct htbs_quota *quota, u64 ns)
 }
 
 /**
- * htbs_quota_fill() - tokens for the time that has passed
+ * htbs_quota_fill() - add the tokens for the time that has passed
  * @quota: the quota
  * @now: real time, ns
  *
- * Parts of a byte are carried: a fast device asks more often than the least quota has bytes.
+ * The fraction of a byte is carried over, because with a fast device this may be called more often
+ * in a second than the minimum quota has bytes.
  */
 void htbs_quota_fill(struct htbs_quota *quota, u64 now)
 {
@@ -72,7 +72,7 @@ void htbs_quota_fill(struct htbs_quota *quota, u64 now)
  * @quota: the quota
  * @now: real time, ns
  *
- * A request larger than what is left is paid for afterwards.
+ * A request may be larger than the tokens that are left: the excess is paid for afterwards.
  *
  * Return: true if it may.
  */
@@ -86,11 +86,11 @@ bool htbs_quota_allows(struct htbs_quota *quota, u64 now)
 }
 
 /*
- * The rate by which a late request lowers the quota is what was used, if less. It is measured
- * over HTBS_LIMIT_INTERVAL, and for HTBS_RUN positionings more. Until one was slow the quota
- * doubles with each interval in which half of it was used: how fast a device is it finds
- * within a second or two, and what a drive with a buffer is given before it is late is as
- * much as it took before.
+ * Measure the rate in use. If that is less than the quota, a late request lowers the quota from
+ * there. The rate is measured over HTBS_LIMIT_INTERVAL and, on a device that seeks, the time of
+ * HTBS_RUN positionings more. Until a request was slow, the quota doubles with each interval in
+ * which half of it was used. So it takes a second or two to find out how fast a device is, and the
+ * buffer of a drive gets no more in one interval than in all intervals before.
  */
 static void htbs_quota_measure(struct htbs_quota *quota, u64 now)
 {
@@ -99,7 +99,7 @@ static void htbs_quota_measure(struct htbs_quota *quota, u64 now)
 	if (passed < quota->interval)
 		return;
 	used = div64_u64(quota->bytes * 1000, passed / 1000000);
-	/* After a pause it says little of what is written when the flow writes. */
+	/* The mean over a pause says little about the rate at which a flow writes. */
 	if (used > quota->used || passed < 2 * quota->interval)
 		quota->used = used;
 	quota->bytes = 0;
@@ -108,7 +108,9 @@ static void htbs_quota_measure(struct htbs_quota *quota, u64 now)
 		htbs_limit_double(&quota->limit);
 }
 
-/* What is written while no limit applies is paid for later by an interval at most. */
+/*
+ * Limit the debt: what is written while no limit applies is paid for later by one interval at most.
+ */
 static void htbs_quota_charge(struct htbs_quota *quota, u64 bytes, u64 now)
 {
 	s64 least = -(s64)(bytes + htbs_quota_bytes(quota, quota->interval));
@@ -120,10 +122,10 @@ static void htbs_quota_charge(struct htbs_quota *quota, u64 bytes, u64 now)
 }
 
 /**
- * htbs_quota_account() - a request is dispatched
+ * htbs_quota_account() - account a write that is dispatched
  * @quota: the quota
  * @bytes: what it is charged
- * @surplus: it was not entitled
+ * @surplus: it is not owed
  * @now: real time, ns
  */
 void htbs_quota_account(struct htbs_quota *quota, u64 bytes, bool surplus, u64 now)
@@ -135,13 +137,13 @@ void htbs_quota_account(struct htbs_quota *quota, u64 bytes, bool surplus, u64 n
 }
 
 /**
- * htbs_quota_judge() - a conforming request has completed
+ * htbs_quota_judge() - judge the quota by a conforming request that has completed
  * @quota: the quota
- * @late: 0 if it was not late, and its flow is not behind its pace; else as for
- *	htbs_limit_judge()
+ * @late: 0 if the request was not late, and its flow is not behind its pace; otherwise the number
+ *	of steps, as for htbs_limit_judge()
  * @now: real time, ns
  *
- * If nothing was written for a second, the quota is not why it was late.
+ * If nothing was written for HTBS_HORIZON, the quota is not the reason why the request was late.
  */
 void htbs_quota_judge(struct htbs_quota *quota, u32 late, u64 now)
 {
@@ -156,7 +158,7 @@ void htbs_quota_judge(struct htbs_quota *quota, u32 late, u64 now)
  * @quota: the quota
  * @now: real time, ns
  *
- * Return: ns; 0: it may go.
+ * Return: ns; 0: a write may be dispatched now.
  */
 u64 htbs_quota_wait(struct htbs_quota *quota, u64 now)
 {

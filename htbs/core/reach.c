@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whether surplus is what a pool is behind its pace for.
+ * Whether surplus is the reason why a pool is behind its pace.
  *
  * A pool that always has requests in flight falls behind its pace for one of three reasons. Its
- * requests take so long that it has too few of them in a second: then it helps to limit surplus.
- * Or it asks for less than it reserved, or for too few requests at a time: then it would be behind
- * on an idle device, too.
+ * requests may take so long that too few of them complete in a second: then it helps to limit
+ * surplus. Or the pool asks for less than it reserved, or for too few requests at a time: then it
+ * would be behind on an idle device, too.
  *
- * By Little's law a pool with n requests in flight, each of which takes T, has n / T in a second.
- * If its requests arrive at a rate of their own, n / T stays while T changes, and n varies. If each
- * arrives as another one completes, as those of a reader with a fixed number at a time do, n stays
- * and the rate varies. So HTBS learns the mean and the deviation of both from one while to the
- * next. A pool of which the rate varies less than the number in flight asks for what it gets. That
- * is not so just when its rate has fallen: a reader may have come to its most requests at a time.
+ * By Little's law a pool with n requests in flight, each of which takes T, completes n / T in a
+ * second. In an open loop, requests arrive at a rate of their own: n / T stays the same while T
+ * changes, and n varies. In a closed loop, a request arrives when another one completes, as with a
+ * reader that has a fixed number at a time: n stays the same, and the rate varies. So HTBS learns
+ * the mean and the deviation of both over several periods. If the rate of a pool varies less than
+ * its number in flight, the pool asks for what it gets. This does not apply right after the rate
+ * has fallen, because a reader may have reached its maximum number of requests at a time.
  *
- * A pool of which the number stays has p of its bandwidth, and would have p * T / T_0 if each
- * request took T_0, the shortest mean. If that is less than all of it, the pool asks for too few at
- * a time. T_0 is known once the limits are at their least and no mean is shorter any more: before,
- * others may have loaded the device all the time.
+ * A closed loop that has a part p of its bandwidth would have p * T / T_0 if each request took T_0,
+ * the shortest mean. If that is less than its whole bandwidth, it asks for too few requests at a
+ * time. T_0 is known once the mean does not get any shorter while the limits are at their minimum.
+ * Before that, other pools may have loaded the device all the time.
  */
 #include <linux/math64.h>
 
@@ -36,7 +37,7 @@ static void htbs_spread_learn(struct htbs_spread *spread, u64 value)
 	htbs_fade(&spread->deviation, error, spread->count);
 }
 
-/* The deviation as a part of the mean, of 1024. */
+/* Returns the deviation as a part of the mean, in units of 1/1024. */
 static u64 htbs_spread_part(const struct htbs_spread *spread)
 {
 	return div64_u64(spread->deviation << 10, spread->mean + 1);
@@ -44,12 +45,13 @@ static u64 htbs_spread_part(const struct htbs_spread *spread)
 
 /**
  * htbs_reach_own_rate() - whether requests of a pool arrive at a rate of their own
- * @reach: that of the pool
+ * @reach: the state of the pool
  *
- * Both vary alike if arrivals are random and the device is steady. So the number in flight has to
- * vary by less than three quarters of what the rate does to count as one that stays.
+ * Rate and number in flight vary alike if arrivals are random and the device is steady. So the
+ * number counts as one that stays the same if it varies by no more than three quarters of what the
+ * rate does.
  *
- * Return: true if they do; false if that is not known yet, too.
+ * Return: true if they do; false if they do not, or if that is not known yet.
  */
 bool htbs_reach_own_rate(const struct htbs_reach *reach)
 {
@@ -58,13 +60,13 @@ bool htbs_reach_own_rate(const struct htbs_reach *reach)
 }
 
 /*
- * Learn the shortest mean. The device is known to take no less after some means with the limits at
- * their least, of which none was shorter.
+ * Learn the shortest mean. After several means with the limits at their minimum, none of which was
+ * shorter than all before, the shortest one counts as known.
  */
 static void htbs_reach_learn_shortest(struct htbs_reach *reach, u64 mean, u64 before, bool least)
 {
 	htbs_fastest_learn(&reach->times, reach->since, mean);
-	/* Of two means the longer one is so by a sixteenth by chance. */
+	/* By chance, a mean may be shorter than another one by a sixteenth. */
 	if (mean < before - before / 16)
 		reach->least = 0;
 	else if (least && before && reach->least < HTBS_REACH_MEANS / 2)
@@ -72,29 +74,30 @@ static void htbs_reach_learn_shortest(struct htbs_reach *reach, u64 mean, u64 be
 }
 
 /*
- * Whether a pool that had such a part of its bandwidth, of 1024, has too few requests at a time.
- * One that would have a part q of it alone may be delayed by a factor of up to 3/4 of 1 / q^4: what
- * lacks little keeps most. What lacks a quarter may be delayed up to 1024 times.
+ * Returns true if a pool has too few requests at a time, if it had @part / 1024 of its bandwidth.
+ * Let q be the part that it would have on an idle device. Then surplus may delay its requests by a
+ * factor of up to 3/4 / q^4, so a pool that lacks little keeps most of its bandwidth. If q is less
+ * than 3/4, the factor may be up to 1024.
  */
 static bool htbs_reach_too_few(const struct htbs_reach *reach, u64 mean, u64 part)
 {
 	u64 delay = div64_u64(mean << 10, htbs_fastest_time(&reach->times) + 1);
 	u64 alone = delay * part >> 10;
 
-	/* A part that is less by a sixteenth may be so by chance: its fourth power by a quarter. */
+	/* @alone may be too small by a sixteenth by chance, and its fourth power by a quarter. */
 	return reach->least == HTBS_REACH_MEANS / 2 && delay < 1 << 20 && alone < 1024 &&
 	       (alone < 768 || alone * alone * alone * alone * delay < 3ULL << 48);
 }
 
 /**
- * htbs_reach_judge() - whether surplus is what a pool was behind its pace for, of late
- * @reach: that of the pool, which had requests
+ * htbs_reach_judge() - decide whether surplus was recently why a pool was behind its pace
+ * @reach: the state of the pool, which had requests
  * @pace: its pace
- * @least: the limits of surplus are at their least
+ * @least: the limits of surplus are at their minimum
  *
- * A pool that had its bandwidth falls behind no further, but surplus may have delayed it before. A
- * first mean says nothing, nor does one that is shorter than all before: then these were of a
- * loaded device.
+ * A pool that had its bandwidth falls behind no further, but surplus may have delayed it before.
+ * The first mean says nothing. Nor does a mean that is shorter than all before, because those were
+ * then measured on a loaded device.
  */
 void htbs_reach_judge(struct htbs_reach *reach, const struct htbs_pace *pace, bool least)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reservations that a device that does not seek does not keep: their flows are relaxed.
+ * Relaxed flows on a device that does not seek: those with reservations that the device does not
+ * keep.
  *
- * The service time of a request says little about how many requests such a device serves. So HTBS
- * cannot know in advance whether the device can keep a reservation. If the device does not keep it,
- * beside those of others, for HTBS_HORIZON, the flow is relaxed: all its requests are surplus until
- * it has caught up.
+ * The service time of a request says little about how many requests such a device serves at a time.
+ * So HTBS cannot know in advance whether the device can keep a reservation beside those of others.
+ * If the device does not keep it for HTBS_HORIZON, the flow is relaxed: all its requests are
+ * surplus until it is behind its pace by no more than its latency.
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/flow.h>
@@ -13,7 +14,10 @@
 #include <htbs/core/policy.h>
 #include <htbs/core/relax.h>
 
-/* Whether a conforming request of another pool was slow of late, or the pool behind. */
+/*
+ * Returns true if, recently, a conforming request of another pool was slow, or another pool was
+ * behind its pace.
+ */
 static bool htbs_others_are_slow(const struct htbs_policy *policy, const struct htbs_flow *flow,
 				 u64 now)
 {
@@ -23,8 +27,9 @@ static bool htbs_others_are_slow(const struct htbs_policy *policy, const struct 
 }
 
 /*
- * Whether a flow has more in flight than others, which are slow, and is behind its pace though
- * nothing is left to be taken from surplus.
+ * Returns true if a flow is behind its pace by more than its latency, although the limits of
+ * surplus are at their minimum, while its pool has more than an average number of requests in
+ * flight and others are slow.
  */
 static bool htbs_has_too_much(const struct htbs_policy *policy, const struct htbs_flow *flow,
 			      u64 now)
@@ -38,7 +43,7 @@ static bool htbs_has_too_much(const struct htbs_policy *policy, const struct htb
 /**
  * htbs_policy_relax() - decide whether a flow is relaxed, on a device that does not seek
  * @policy: the policy
- * @flow: the flow, of which a request has completed
+ * @flow: a flow of which a request has completed
  * @now: real time, ns
  */
 void htbs_policy_relax(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)

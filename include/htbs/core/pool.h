@@ -16,41 +16,44 @@
 
 struct htbs_flow;
 
-/* The device's whole time: small parts of it are not lost in a mean. */
+/* The device's whole time, as a unit: so large that small parts of it are not lost in a mean. */
 #define HTBS_NEED_ONE		65536
 /*
- * The inverse of the part of it for what belongs to no group alone: the reservation of all
- * without one of their own, and urgent requests.
+ * 1/HTBS_SHARED_PART of the device's time is the most that may be taken by what belongs to no
+ * single group: the default reservation, which groups without one of their own share, and urgent
+ * requests.
  */
 #define HTBS_SHARED_PART	4
 
 /**
  * struct htbs_pool - flows that share a reservation
- * @pace: the reservation, and how far they have come together
- * @need: part of the device's time that the reservation takes, of HTBS_NEED_ONE
- * @need_most: from this part on it is impossible
- * @pause: how long they would have none before one arrives, were each served at once,
- *	mean, ns
- * @asked: when one of their requests arrived last, or the pool began, real ns; it stays while no
- *	service time is known, as on a device that does not seek
- * @served: when a request of them was dispatched last, real ns
- * @head: what they are owed next: the head of the first of @backlog
- * @proportion: device time that they had over the reservation, for an overload
- * @pending: pending requests of all of them
- * @in_flight: requests of all of them, dispatched and not completed
- * @paced: those of them that were charged to @pace, and what they were charged
- * @reach: whether surplus is why they are behind their pace
- * @busy: how many of them have requests pending or in flight
- * @relaxed: they reserve and ask for more than the device has; or they are the background. On a
- *	device that seeks they have no pace, and are owed a request in a second at most
- * @on_pace: on a device that does not seek, when the device was last seen to keep their
- *	reservation, or they became busy, real ns
- * @idle_since: when one of their requests completed last, or the pool began, real ns
- * @judged: when its pace was looked at last, for the limits, real ns
- * @raised: how often the limits had been raised when a conforming request completed last
- * @expects: the one of which conforming requests are expected, or NULL
- * @backlog: the backlogged ones, in the order of their turns
- * @members: all of them
+ * @pace: the reservation, and how far the pool has come with it
+ * @need: part of the device's time that the reservation takes, in units of 1/HTBS_NEED_ONE
+ * @need_most: the reservation is impossible if @need is at least this
+ * @pause: how long the pool would have no request before one arrives, if each request were served
+ *	at once; mean, ns
+ * @asked: when a request of the pool arrived last, or the pool began, real ns; it is not updated
+ *	while no service time is known, as on a device that does not seek
+ * @served: when a request of the pool was dispatched last, real ns
+ * @head: what the pool is owed next: the head of the first flow of @backlog
+ * @proportion: device time that the pool had over its reservation, for an overload
+ * @pending: pending requests of the pool
+ * @in_flight: requests of the pool that are dispatched and not completed
+ * @paced: the requests in flight that were charged to @pace
+ * @reach: whether surplus is why the pool is behind its pace
+ * @busy: number of flows of the pool that have requests pending or in flight
+ * @relaxed: the pool reserves and asks for more than the device has, or is that of the background.
+ *	On a device that seeks, a relaxed pool has no pace, and is owed one request in a second at
+ *	most
+ * @on_pace: on a device that does not seek, when the device was last seen to keep the reservation,
+ *	or the pool became busy, real ns
+ * @idle_since: when a request of the pool completed last, or the pool began, real ns
+ * @judged: when the pace was checked last for the limits, real ns
+ * @raised: how often the limits had been raised when a conforming request of the pool completed
+ *	last
+ * @expects: the flow of the pool of which conforming requests are expected, or NULL
+ * @backlog: the backlogged flows, in the order of their turns
+ * @members: all flows of the pool
  */
 struct htbs_pool {
 	struct htbs_pace pace;
@@ -77,10 +80,10 @@ struct htbs_pool {
 };
 
 /**
- * htbs_pool_busy() - whether flows of a pool have requests pending or in flight
+ * htbs_pool_busy() - whether a pool has requests pending or in flight
  * @pool: the pool
  *
- * Return: true if one has.
+ * Return: true if it has.
  */
 static inline bool htbs_pool_busy(const struct htbs_pool *pool)
 {
@@ -88,10 +91,11 @@ static inline bool htbs_pool_busy(const struct htbs_pool *pool)
 }
 
 /**
- * htbs_pool_impossible() - whether a reservation takes more than the device has for it
- * @pool: the flows that share it
+ * htbs_pool_impossible() - whether the reservation of a pool is impossible
+ * @pool: the pool
  *
- * Return: true if it does: its pace cannot be kept.
+ * Return: true if the reservation takes all of the device's time that it may have. Its pace cannot
+ *	be kept then.
  */
 static inline bool htbs_pool_impossible(const struct htbs_pool *pool)
 {

@@ -12,14 +12,14 @@
 /**
  * struct htbs_quota - limits the writes of surplus
  * @limit: bytes/s; a positioning counts as the bytes that could be transferred meanwhile
- * @tokens: bytes that may be dispatched now; below 0: that were too many
- * @rest: and the part of a byte, in units of 1/HTBS_SECOND
- * @filled: when @tokens was brought up to date, ns
- * @bytes: dispatched since @since, reserved or not
- * @since: begin of the interval, ns
- * @interval: how long it is at least, ns
- * @used: bytes/s of the interval before, or of one before a pause; 0: not known
- * @holds: a write was held back, and @tokens are below 0 since
+ * @tokens: bytes that may be dispatched now; if negative, bytes that were dispatched in excess
+ * @rest: the fraction of a byte that belongs to @tokens, in units of 1/HTBS_SECOND
+ * @filled: when @tokens was updated last, ns
+ * @bytes: bytes dispatched since @since, whether owed or surplus
+ * @since: beginning of the interval, ns
+ * @interval: minimum length of an interval, ns
+ * @used: bytes/s in the last interval, or in one before a pause; 0: not known
+ * @holds: a write was held back, and @tokens has been negative since
  */
 struct htbs_quota {
 	struct htbs_limit limit;
@@ -41,12 +41,12 @@ void htbs_quota_judge(struct htbs_quota *quota, u32 late, u64 now);
 u64 htbs_quota_wait(struct htbs_quota *quota, u64 now);
 
 /**
- * htbs_quota_holds() - whether the quota held back a write, and has no tokens since
+ * htbs_quota_holds() - whether the quota held back a write, and has had no tokens since
  * @quota: the quota
  *
- * While it does not apply nothing is held back, though all that is written is charged.
+ * While the quota does not apply, it holds nothing back, although surplus is still charged to it.
  *
- * Return: true if it does.
+ * Return: true if it did.
  */
 static inline bool htbs_quota_holds(const struct htbs_quota *quota)
 {

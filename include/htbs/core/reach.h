@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whether surplus is what a pool is behind its pace for.
+ * Whether surplus is the reason why a pool is behind its pace.
  */
 #ifndef HTBS_CORE_REACH_H
 #define HTBS_CORE_REACH_H
@@ -10,14 +10,16 @@
 #include <htbs/core/pace.h>
 #include <htbs/core/service.h>
 
-/* So many means tell what of a pool varies, half of them at least. */
+/*
+ * HTBS learns from this many means how much a pool varies; half of them are enough to begin with.
+ */
 #define HTBS_REACH_MEANS	(2 * HTBS_HABIT)
 
 /**
  * struct htbs_spread - how much a value varies
  * @mean: its mean
  * @deviation: its mean absolute deviation
- * @count: how many values were learned, HTBS_REACH_MEANS at most
+ * @count: how many values were learned, up to HTBS_REACH_MEANS
  */
 struct htbs_spread {
 	u64 mean;
@@ -26,18 +28,18 @@ struct htbs_spread {
 };
 
 /**
- * struct htbs_reach - whether surplus is what a pool is behind its pace for
+ * struct htbs_reach - whether surplus is the reason why a pool is behind its pace
  * @since: when a paced request completed last, real ns
  * @busy: how long the pool had paced requests in flight, ns
- * @took: the sum of the times of those that have completed, ns
+ * @took: the sum of the times of the requests that have completed meanwhile, ns
  * @had: these requests
- * @times: their shortest mean time
- * @gap: the time from one to the next, ns
- * @number: how many were in flight on average, in units of 1/1024
- * @least: in how many means the limits were at their least, and none was shorter than
- *	all before; HTBS_REACH_MEANS / 2 at most
- * @keeps_pace: the pool had its bandwidth of late
- * @unhindered: it had less, and surplus is not why
+ * @times: the shortest mean of these times
+ * @gap: the mean time from one completion to the next, ns
+ * @number: how many requests were in flight on average, in units of 1/1024
+ * @least: in how many means the limits were at their minimum, since a mean was shorter than all
+ *	before; up to HTBS_REACH_MEANS / 2
+ * @keeps_pace: the pool had its bandwidth recently
+ * @unhindered: the pool had less, but surplus is not the reason
  */
 struct htbs_reach {
 	u64 since;
@@ -56,10 +58,10 @@ bool htbs_reach_own_rate(const struct htbs_reach *reach);
 void htbs_reach_judge(struct htbs_reach *reach, const struct htbs_pace *pace, bool least);
 
 /**
- * htbs_reach_learn() - a request of a pool has completed that was charged to its pace
- * @reach: that of the pool
+ * htbs_reach_learn() - learn from a completed request that was charged to the pace of its pool
+ * @reach: the state of the pool
  * @now: real time, ns
- * @took: from the dispatch of the request on, ns
+ * @took: time since the request was dispatched, ns
  * @cost: what it was charged, bytes
  *
  * Return: true if htbs_reach_judge() must follow.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reservations that a device that does not seek does not keep: their flows are relaxed.
+ * Relaxed flows on a device that does not seek: those with reservations that the device does not
+ * keep.
  */
 #ifndef HTBS_CORE_RELAX_H
 #define HTBS_CORE_RELAX_H
