@@ -2,21 +2,23 @@
 /*
  * Runs of the active flow, and waits for its next request.
  *
- * While nothing that is owed needs the device, the active flow keeps it if that
- * saves positioning: it is sequential; or it is served by position, as it has
- * several requests pending; or it is behind its pace, and then catches up in one
- * batch. A flow that had less than its share keeps it, too, until it had as much as
- * others: else one with one request at a time has a request for each run of theirs.
- * If others were late before, a run of what a sequential flow is owed lasts at least
- * as long as the positioning for it. Surplus lasts for HTBS_RUN positionings at worst
- * if another flow had less; in an overload a run lasts until the pool is HTBS_LEAD
- * ahead of another.
+ * While no owed request needs the device, the active flow keeps a device that seeks if
+ *  - the flow is sequential,
+ *  - several of its requests are pending, so that it is served by position,
+ *  - it is behind its pace: then it catches up in one batch, or
+ *  - it had less of its share than others, until it had as much. Otherwise a flow with one request
+ *    at a time would get one request for each run of the others.
  *
- * A run by position is a sweep in one direction, then again from the first
- * sector on. The oldest request goes first, and then every HTBS_SWEEP requests,
- * so that it is not passed for ever. Synchronous requests go before others, but for
- * the oldest one that conformed. If none is pending, the next one by position goes before
- * an oldest one that did not conform, too.
+ * A run of surplus ends after HTBS_RUN of the longest positionings if another flow had less of its
+ * share. If others were late before a sequential flow began a run of owed requests, the run lasts
+ * for at least two mean positionings. In an overload a run lasts for HTBS_RUN of the longest
+ * positionings, but no longer than until the pool is HTBS_LEAD ahead of another.
+ *
+ * A run by position is a sweep in one direction, then again from the first sector on. It begins
+ * with the oldest request. After that one in HTBS_SWEEP requests is the oldest one, so that it is
+ * not passed forever. Synchronous requests go before others, except for an oldest request that
+ * conforms. If no synchronous request is pending, the next request by position still goes before an
+ * oldest one that does not conform.
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/expect.h>
@@ -26,12 +28,16 @@
 #include <htbs/core/run.h>
 
 /*
- * A flow is waited for if so many of its mean think times take less than one positioning, or than a
- * quarter of the longest wait. So long a wait lasts.
+ * The device is idled for a flow if this many of its mean think times take less than one
+ * positioning, or than a quarter of the longest wait. A wait lasts for this many think times, but
+ * at least HTBS_MOMENT.
  */
 #define HTBS_THINKS		4
 
-/* Whether the active flow is served by position. A device with requests in flight orders them. */
+/*
+ * Returns true if the active flow is served by position. While requests are in flight, the device
+ * orders them itself.
+ */
 static bool htbs_sweeps(const struct htbs_policy *policy)
 {
 	const struct htbs_flow *flow = policy->active;
@@ -41,9 +47,9 @@ static bool htbs_sweeps(const struct htbs_policy *policy)
 }
 
 /*
- * Whether the oldest request of a flow gives way to others of it. A task waits for a
- * synchronous request, seldom for one that is not. But what conformed is promised to be in
- * time.
+ * Returns true if the oldest request of a flow gives way to others of the flow. A task waits for a
+ * synchronous request, but seldom for an asynchronous one. A conforming request does not give way,
+ * because it has to be in time.
  */
 static bool htbs_oldest_yields(const struct htbs_policy *policy, const struct htbs_flow *flow)
 {
@@ -53,12 +59,12 @@ static bool htbs_oldest_yields(const struct htbs_policy *policy, const struct ht
 }
 
 /**
- * htbs_policy_pass_oldest() - pass the oldest request of a flow, if it is to be, and count that
+ * htbs_policy_pass_oldest() - decide whether the oldest request of a flow is passed, and count that
  * @policy: the policy
- * @flow: the flow that is chosen; it is active
- * @stays: it had the device before
+ * @flow: the chosen flow
+ * @stays: it was active before, and keeps the device
  *
- * Return: true if the next request by position goes before it.
+ * Return: true if the next request by position goes before the oldest one.
  */
 bool htbs_policy_pass_oldest(const struct htbs_policy *policy, struct htbs_flow *flow,
 			     bool stays)
@@ -75,7 +81,10 @@ static u64 htbs_longest_run(const struct htbs_policy *policy)
 	       HTBS_RUN * htbs_service_time_longest(&policy->service);
 }
 
-/* When the next request of the active flow is entitled, if it arrives now or is pending. */
+/*
+ * Returns when the next request of the active flow is entitled: its head, or a request that arrives
+ * now.
+ */
 static u64 htbs_next_start(const struct htbs_policy *policy, u64 now)
 {
 	const struct htbs_flow *flow = policy->active;
@@ -85,13 +94,17 @@ static u64 htbs_next_start(const struct htbs_policy *policy, u64 now)
 }
 
 /*
- * When the run of the active flow has to end for others. A flow at random gives up the device two
- * positionings earlier than at the last moment, there and back, so that the heads that are served
- * next, and its own, may go by position. That is not worth the time to a sequential flow, which
- * loses a positioning when it is switched from, wherever the next head is; nor to a device with
- * requests in flight, which orders them itself. A flow that is owed its next request is one of a
- * batch that began in time at worst: it goes on while the others are in time on average. A relaxed
- * flow is in no batch of what has deadlines, but may be in one of relaxed flows.
+ * Returns when the run of the active flow has to end for the sake of others.
+ *
+ * A random flow gives up the device two positionings before the last moment, one there and one
+ * back, so that the heads that are served next, and its own, can go by position. A sequential flow
+ * does not give up the device earlier, because a switch costs it a positioning wherever the next
+ * head is. Nor does any flow while requests are in flight, because the device orders them itself.
+ *
+ * If a flow is owed its next request, it is part of a batch that began in time in the worst case.
+ * So it goes on while the others are in time on average. A relaxed flow is not part of a batch of
+ * heads with deadlines, but may be part of a batch of relaxed flows: it goes on in the same way
+ * while no conforming request is expected.
  */
 static u64 htbs_latest_end(struct htbs_policy *policy, u64 now)
 {
@@ -109,9 +122,10 @@ static u64 htbs_latest_end(struct htbs_policy *policy, u64 now)
 }
 
 /*
- * A sequential flow that is owed, while others were late before its run began, keeps the device
- * for as long as it took to position for it: else flows with deadlines take turns request by
- * request, what is owed grows, and none is in time ever after.
+ * If others were late before the run of a sequential flow began, and the flow is owed its next
+ * request, the run lasts for at least two mean positionings: one for the positioning, and as long
+ * again. Otherwise flows with deadlines would take turns request by request, the owed requests
+ * would pile up, and none would ever be in time again.
  */
 static u64 htbs_batch_end(const struct htbs_policy *policy, u64 end, u64 now)
 {
@@ -123,16 +137,16 @@ static u64 htbs_batch_end(const struct htbs_policy *policy, u64 end, u64 now)
 	return htbs_later(end, policy->run_since + 2 * policy->service.position);
 }
 
-/* Until when the active flow may keep the device. */
+/* Returns until when the active flow may keep the device. */
 static u64 htbs_run_end(struct htbs_policy *policy, u64 now)
 {
 	return htbs_batch_end(policy, htbs_latest_end(policy, now), now);
 }
 
 /*
- * In an overload a pool has had HTBS_LEAD more of what it reserved than another has. So
- * none waits for much longer than that for its turn, however long the runs are that suit
- * the device.
+ * Returns true if, in an overload, a pool is more than HTBS_LEAD ahead of another one, in time of
+ * its reservation. So no pool waits for its turn for much longer than that, however long the runs
+ * are that suit the device.
  */
 static bool htbs_part_over(const struct htbs_policy *policy,
 			   const struct htbs_pool *pool)
@@ -143,9 +157,10 @@ static bool htbs_part_over(const struct htbs_policy *policy,
 }
 
 /*
- * Another flow had less of its share, and may go, and this one had a run. A run that began
- * with what the flow is owed ends earlier, once it has more than a run over its share;
- * unless it is behind its pace, and no other flow of its pool has requests pending.
+ * Returns true if another flow that may be dispatched had less of its share, and the active flow
+ * had a run. If the run began with an owed request, it already ends when the flow has more than a
+ * run over its share. A flow that is behind its pace goes on, unless another flow of its pool has
+ * requests pending.
  */
 static bool htbs_share_over(const struct htbs_policy *policy, u64 now)
 {
@@ -170,7 +185,10 @@ static u64 htbs_max_wait(const struct htbs_policy *policy,
 	return wait < policy->t_wait ? wait : policy->t_wait;
 }
 
-/* Otherwise positioning away and back is cheaper. In a frozen queue no request arrives. */
+/*
+ * Returns true if idling the device is cheaper than positioning away and back. No request arrives
+ * in a frozen queue.
+ */
 static bool htbs_worth_waiting(const struct htbs_policy *policy,
 			       const struct htbs_flow *flow)
 {
@@ -205,11 +223,11 @@ static bool htbs_begin_wait(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_policy_background_due() - whether a request of the background goes first
+ * htbs_policy_background_due() - whether a request of the background goes before others
  * @policy: the policy
  * @now: real time, ns
  *
- * A write that the quota holds back ends no run.
+ * A write that the quota holds back does not end a run.
  *
  * Return: true if it does.
  */
@@ -222,9 +240,9 @@ bool htbs_policy_background_due(const struct htbs_policy *policy, u64 now)
 }
 
 /*
- * Whether a flow had less of its share than any other that has requests pending; in an overload,
- * its pool of its reservation. A share is charged when a request completes, so of flows that had
- * as much some have less, by up to a positioning.
+ * Returns true if a flow had less of its share than any other flow that has requests pending; in an
+ * overload, if its pool had less of its reservation. Shares have to differ by more than a
+ * positioning, because they are charged only when a request completes.
  */
 static bool htbs_lacks_share(const struct htbs_policy *policy, const struct htbs_flow *flow)
 {
@@ -244,12 +262,15 @@ static bool htbs_lacks_share(const struct htbs_policy *policy, const struct htbs
 				    first->tag);
 }
 
-/* Whether a device that seeks saves positioning if it stays with a flow, or owes it its share. */
+/*
+ * Returns true if a device that seeks saves positioning by staying with a flow, or owes the flow a
+ * part of its share.
+ */
 static bool htbs_stays(const struct htbs_policy *policy, const struct htbs_flow *flow, u64 now)
 {
 	if (!policy->seeks)
 		return false;
-	/* What a pool lacks is had by any flow of it that has requests pending. */
+	/* If the flow has nothing pending, another flow of its pool can catch up instead. */
 	return htbs_flow_sequential(flow) ||
 	       (!policy->overload.now && htbs_flow_behind(flow, now) &&
 		(flow->pending || htbs_flow_alone(flow))) ||
@@ -257,13 +278,13 @@ static bool htbs_stays(const struct htbs_policy *policy, const struct htbs_flow 
 }
 
 /**
- * htbs_policy_keep_or_wait() - let the active flow keep the device, or begin to wait for it
+ * htbs_policy_keep_or_wait() - let the active flow keep the device, or idle the device for it
  * @policy: the policy
  * @now: real time, ns
  *
- * If it does and has nothing pending, the device is idled as policy->wait says.
+ * If the flow keeps the device and has nothing pending, the device is idled as policy->wait says.
  *
- * Return: true if a flow is active, and keeps the device.
+ * Return: true if a flow is active and keeps the device.
  */
 bool htbs_policy_keep_or_wait(struct htbs_policy *policy, u64 now)
 {
@@ -283,11 +304,11 @@ bool htbs_policy_keep_or_wait(struct htbs_policy *policy, u64 now)
 }
 
 /**
- * htbs_policy_shorten_wait() - end a wait before it makes other flows late
+ * htbs_policy_shorten_wait() - let a wait end before it makes other flows late
  * @policy: the policy
  * @now: real time, ns
  *
- * Return: true if the wait ends earlier now.
+ * Return: true if the wait ends earlier than before.
  */
 bool htbs_policy_shorten_wait(struct htbs_policy *policy, u64 now)
 {
@@ -297,7 +318,7 @@ bool htbs_policy_shorten_wait(struct htbs_policy *policy, u64 now)
 		return false;
 	end = htbs_policy_latest(policy, policy->active, &policy->load, now,
 				 true);
-	/* The requests in flight complete while the device waits for them. */
+	/* The device serves the requests in flight meanwhile. */
 	if (policy->wait == HTBS_WAIT_SERVICE)
 		end += policy->load.mean;
 	end = htbs_batch_end(policy, end, now);
@@ -308,7 +329,7 @@ bool htbs_policy_shorten_wait(struct htbs_policy *policy, u64 now)
 }
 
 /**
- * htbs_policy_wait_for_arrival() - idle the device for the next request
+ * htbs_policy_wait_for_arrival() - idle the device for the next request of the active flow
  * @policy: the policy
  * @now: real time, ns
  */

@@ -2,38 +2,37 @@
 /*
  * Service times.
  *
- * Deadlines need to know how long the device takes at worst for one request and
- * for many.  A maximum of what was seen is no answer for many: the maximum of one,
- * times n, is several times what n requests ever take.  So mean and deviation are
- * estimated, as TCP does for the round-trip time (RFC 6298), and the deviations of
- * n requests are taken for independent: the variance of a sum is the sum of the
- * variances.  That makes n requests take
+ * For deadlines it has to be known how long the device takes in the worst case, for one request and
+ * for many. The longest time that was seen does not tell for many: n times that is several times
+ * longer than n requests ever take. So HTBS estimates mean and deviation, as TCP does for the
+ * round-trip time (RFC 6298), and assumes that the deviations of n requests are independent: the
+ * variance of a sum is the sum of the variances. In the worst case n requests then take
  *
  *	n * mean + HTBS_MARGIN * sqrt(n) * deviation
  *
- * at worst.  HTBS_MARGIN mean deviations are four standard deviations of a normal
- * distribution (sqrt(pi / 2) * 4 = 5.01).  The positioning time of a drive that
- * seeks at random has no tail, so that is more than the longest ever seen.  What has
- * a tail, as a hypervisor, needs a larger margin (margin.c).
+ * HTBS_MARGIN mean deviations are four standard deviations of a normal distribution (sqrt(pi / 2) *
+ * 4 = 5.01). The positioning time of a drive that seeks at random has no tail, so that is longer
+ * than any time ever seen. A device with a tail, such as the disk of a virtual machine, needs a
+ * larger margin (margin.c).
  *
- * The caller tells positioning and transfer apart: a request that begins where the
- * last one ended takes no positioning.  A drive that orders by itself makes both
- * shorter, and the estimates follow.
+ * The caller tells positioning and transfer apart: a request that begins where the last one ended
+ * takes no positioning. A drive that orders requests by itself makes both shorter, and the
+ * estimates follow.
  */
 #include <linux/math.h>
 #include <linux/math64.h>
 
 #include <htbs/core/service.h>
 
-/* What a device that was never seen is believed to take for 1024 bytes, ns. */
+/* What an unknown device is believed to take for 1024 bytes, ns. */
 #define HTBS_STREAM_FIRST	10240
 /* Deviations are squared in units of 1024 ns. */
 #define HTBS_VARIANCE_SHIFT	10
 
 /**
- * htbs_service_time_init() - nothing is known of the device yet
- * @time: the estimate
- * @position: what it is believed to take to position at most, ns
+ * htbs_service_time_init() - initialise the estimates: nothing is known about the device
+ * @time: the estimates
+ * @position: the longest that the device is believed to take to position, ns
  */
 void htbs_service_time_init(struct htbs_service_time *time, u64 position)
 {
@@ -56,7 +55,7 @@ u64 htbs_service_time_longest(const struct htbs_service_time *time)
 
 /**
  * htbs_service_time_bytes() - what could be transferred while the device positions once
- * @time: the estimate; what is rounded keeps @time->stream above 0
+ * @time: the estimates; rounding keeps @time->stream above 0
  *
  * Return: bytes.
  */
@@ -66,11 +65,11 @@ u64 htbs_service_time_bytes(const struct htbs_service_time *time)
 }
 
 /**
- * htbs_service_time_believable() - how much of a time is the request's own
- * @time: the estimate
+ * htbs_service_time_believable() - how much of a time counts as the request's own
+ * @time: the estimates
  * @took: how long the device took to position for a request, ns
  *
- * One time, however long, says little: the drive may have had to spin up, or has stalled.
+ * A single time says little, however long it is: the drive may have spun up or stalled.
  *
  * Return: ns.
  */
@@ -84,10 +83,10 @@ u64 htbs_service_time_believable(const struct htbs_service_time *time, u64 took)
 }
 
 /**
- * htbs_service_time_learn() - a request has completed
- * @time: the estimate
+ * htbs_service_time_learn() - learn from a completed request
+ * @time: the estimates
  * @took: how long the device took for it, ns
- * @bytes: its data; not 0, but if @positioned, where @took may be without a transfer
+ * @bytes: its data; may be 0 only if @positioned, if @took contains no transfer
  * @positioned: the device had to position for it
  */
 void htbs_service_time_learn(struct htbs_service_time *time, u64 took, u32 bytes,
@@ -104,7 +103,7 @@ void htbs_service_time_learn(struct htbs_service_time *time, u64 took, u32 bytes
 	took = htbs_service_time_believable(time, took > transfer ? took - transfer : 0);
 	error = took > time->position ? took - time->position :
 					time->position - took;
-	/* The first times count as in a mean: what is believed before is a guess. */
+	/* The first samples count more, because the estimate begins with a guess. */
 	if (time->part < HTBS_FADE)
 		time->part++;
 	htbs_fade(&time->position, took, time->part);
@@ -112,10 +111,10 @@ void htbs_service_time_learn(struct htbs_service_time *time, u64 took, u32 bytes
 }
 
 /**
- * htbs_fastest_learn() - a request has completed
- * @fastest: that of its flow
+ * htbs_fastest_learn() - learn from a completed request
+ * @fastest: the shortest time of its flow
  * @now: real time, ns
- * @took: from its dispatch on, ns
+ * @took: time since the request was dispatched, ns
  */
 void htbs_fastest_learn(struct htbs_fastest *fastest, u64 now, u64 took)
 {
@@ -133,10 +132,10 @@ void htbs_fastest_learn(struct htbs_fastest *fastest, u64 now, u64 took)
 }
 
 /**
- * htbs_fastest_time() - what a request takes if nothing is in its way
- * @fastest: that of its flow
+ * htbs_fastest_time() - what a request takes if it is not delayed
+ * @fastest: the shortest time of its flow
  *
- * Return: the shortest time of the last one or two HTBS_MEMORY, ns; 0: none is known.
+ * Return: the shortest time within the last one or two HTBS_MEMORY, ns; 0: not known.
  */
 u64 htbs_fastest_time(const struct htbs_fastest *fastest)
 {
@@ -147,11 +146,11 @@ u64 htbs_fastest_time(const struct htbs_fastest *fastest)
 /**
  * htbs_load_add() - add requests to a load
  * @load: the load
- * @time: what the device takes for one
+ * @time: the estimates of the time that they take
  * @times: how often the device positions for them
  * @bytes: their data
  *
- * A sequential flow needs no positioning but for the first of many requests.
+ * A sequential flow needs a positioning only for the first of many requests.
  */
 void htbs_load_add(struct htbs_load *load, const struct htbs_service_time *time,
 		   u32 times, u64 bytes)
@@ -163,9 +162,9 @@ void htbs_load_add(struct htbs_load *load, const struct htbs_service_time *time,
 }
 
 /**
- * htbs_load_margin() - how much longer than the mean a load takes at worst
- * @variance: of the load, in (1024 ns)^2
- * @margin: mean deviations, in units of HTBS_MARGIN_ONE
+ * htbs_load_margin() - how much longer than the mean a load takes in the worst case
+ * @variance: the variance of the load, in (1024 ns)^2
+ * @margin: in mean deviations, in units of 1/HTBS_MARGIN_ONE
  *
  * Return: ns.
  */

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stalls: what a device takes now and then for a single request.
+ * Stalls: how long a device takes now and then for a single request.
  *
- * A drive with shingled tracks cleans, one with a volatile cache puts it on its medium, a
- * hypervisor runs another guest.  That takes many times as long as to position, once in so
- * many requests that mean and deviation tell nothing of it.  So the longest time is kept
- * that the device took for a single request, as BBR keeps the shortest round-trip time.  A
- * time that was seen once says little: the drive may have had to spin up.  What is late because of
- * it says nothing of how long the device takes else.
+ * A drive with shingled tracks cleans, a drive with a volatile cache writes it to the medium, or a
+ * hypervisor runs another guest. A request then takes many times as long as a positioning, but this
+ * is so rare that mean and deviation do not show it. So HTBS keeps the longest time that the device
+ * took for a single request, as BBR keeps the shortest round-trip time. A time that was seen only
+ * once says little, because the drive may have spun up. If a request is late because of a stall,
+ * that says nothing about how long the device takes otherwise.
  */
 #include <htbs/core/params.h>
 #include <htbs/core/service.h>
 #include <htbs/core/stall.h>
 
 /**
- * htbs_stall_learn() - a request has completed
- * @stall: that of the device
+ * htbs_stall_learn() - learn from a completed request
+ * @stall: the stalls of the device
  * @now: real time, ns
  * @took: how long the device took for it, ns
  */
@@ -40,9 +40,10 @@ void htbs_stall_learn(struct htbs_stall *stall, u64 now, u64 took)
 
 /**
  * htbs_stall_time() - how long a stall takes
- * @stall: that of the device
+ * @stall: the stalls of the device
  *
- * Return: what a request took twice within the last one or two HTBS_MEMORY, ns.
+ * Return: the longest time that requests took at least twice within the last one or two
+ *	HTBS_MEMORY, ns.
  */
 u64 htbs_stall_time(const struct htbs_stall *stall)
 {
@@ -50,13 +51,14 @@ u64 htbs_stall_time(const struct htbs_stall *stall)
 }
 
 /**
- * htbs_stall_note() - the device has stalled
- * @stall: that of the device, which has learned from the request
+ * htbs_stall_note() - note that the device has stalled
+ * @stall: the stalls of the device, which already include the request
  * @now: real time, ns
  * @took: how long the device took for a request, ns
  * @own: how much of that is believed to be the request's own, ns
  *
- * Until the requests that waited for a stall are served they seem to be stalls themselves.
+ * Until the requests that waited for a stall are served, they look like stalls themselves. They are
+ * ignored, unless they delay requests until later than the stall does.
  */
 void htbs_stall_note(struct htbs_stall *stall, u64 now, u64 took, u64 own)
 {
@@ -67,14 +69,14 @@ void htbs_stall_note(struct htbs_stall *stall, u64 now, u64 took, u64 own)
 }
 
 /**
- * htbs_stall_delays() - whether a request is late as the device has stalled
- * @stall: that of the device
+ * htbs_stall_delays() - whether a request may be late because the device has stalled
+ * @stall: the stalls of the device
  * @arrived: when the request arrived, ns
- * @latency: within which it is to be completed, ns
+ * @latency: within which it has to complete, ns
  *
- * Requests that arrive during a stall are served after it. With half of the device reserved that
- * takes as long as the stall. A margin could allow for a stall that is shorter than the latency, so
- * such a stall does not count.
+ * Requests that arrive during a stall are served after it. If half of the device is reserved, that
+ * takes as long as the stall. A stall that is shorter than the latency does not count, because a
+ * margin could allow for it.
  *
  * Return: true if it may.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waits, and requests held back: until when no choice is made.
+ * Waits and holds: until when no choice is made.
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/policy.h>
@@ -15,10 +15,10 @@ static void htbs_hold(struct htbs_policy *policy, bool full)
 }
 
 /**
- * htbs_policy_hold_for_tag() - no request is chosen, as the driver has no tag for it
+ * htbs_policy_hold_for_tag() - choose no request, because the driver has no tag for it
  * @policy: the policy
  *
- * Until a request completes.
+ * The hold ends when a request completes.
  */
 void htbs_policy_hold_for_tag(struct htbs_policy *policy)
 {
@@ -29,8 +29,8 @@ void htbs_policy_hold_for_tag(struct htbs_policy *policy)
  * htbs_policy_hold_most() - how long a choice may be put off
  * @policy: the policy
  *
- * Each choice looks for an expired head: the bound of expire.c counts on it. A device that
- * takes no time must not keep the timer firing.
+ * Each choice looks for an expired head, so the bound in expire.c depends on this time. It has a
+ * minimum, because otherwise the timer would keep firing on a device that takes next to no time.
  *
  * Return: ns.
  */
@@ -41,13 +41,13 @@ u64 htbs_policy_hold_most(const struct htbs_policy *policy)
 }
 
 /**
- * htbs_policy_hold() - the request chosen is held back
+ * htbs_policy_hold() - hold back the chosen request
  * @policy: the policy
  * @now: real time, ns
  *
- * The hold ends when a request completes, a flow that had none pending has one, or the quota has
- * filled. It lasts no longer than until the device has to begin with owed heads. A timer ends it
- * though nothing happens, as a head may expire meanwhile.
+ * The hold ends when a request completes, when a flow without pending requests gets one, or when
+ * the quota has filled, but no later than the device has to begin with owed heads. A timer ends it
+ * even if nothing happens, because a head may expire meanwhile.
  */
 void htbs_policy_hold(struct htbs_policy *policy, u64 now)
 {
@@ -68,7 +68,7 @@ void htbs_policy_hold(struct htbs_policy *policy, u64 now)
 /**
  * htbs_policy_timer() - when to choose again if nothing happens before
  * @policy: the policy
- * @at: real ns
+ * @at: set to that time, real ns
  *
  * Return: false if there is no such time.
  */
@@ -84,10 +84,8 @@ bool htbs_policy_timer(const struct htbs_policy *policy, u64 *at)
 }
 
 /**
- * htbs_policy_cancel_wait() - end a wait
+ * htbs_policy_cancel_wait() - end a wait or a hold
  * @policy: the policy
- *
- * A request that is held back may be chosen again.
  *
  * Return: true if the device was idled; no flow is active then.
  */
@@ -103,7 +101,7 @@ bool htbs_policy_cancel_wait(struct htbs_policy *policy)
 }
 
 /**
- * htbs_policy_timeout() - end a wait, or release what is held back, if it is time
+ * htbs_policy_timeout() - end a wait or a hold if it is time
  * @policy: the policy
  * @now: real time, ns
  *

@@ -7,7 +7,10 @@
 
 #include <linux/types.h>
 
-/* Positionings that a batch of owed heads has to spare, to go by position: to a head and back. */
+/*
+ * So many positionings a batch of owed heads has to spare if heads go by position: one to a head
+ * and one back.
+ */
 #define HTBS_THERE_AND_BACK	2
 
 struct htbs_flow;

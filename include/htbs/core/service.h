@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Service times: what the device is seen to take for a request, and what it will
- * take for several.
+ * Service times: what the device was seen to take for a request, and what it will take for several.
  */
 #ifndef HTBS_CORE_SERVICE_H
 #define HTBS_CORE_SERVICE_H
@@ -9,47 +8,53 @@
 #include <linux/types.h>
 
 /*
- * No choice looks further ahead, a wait for a completion counts on no longer latency, no
- * positioning is believed to take longer, and a flow that had a conforming request is expected to
- * have another one for so long at least.
+ * No choice looks further ahead than this, a wait for a completion allows for no longer latency,
+ * and no positioning is believed to take longer. After a conforming request of a flow another one
+ * is expected for at least this long.
  */
 #define HTBS_HORIZON		1000000000ULL	/* ns: 1 s */
 
 /*
- * The shortest time that matters: a hold may last so long on any device, a quota saves up tokens
- * for so long, and the estimates of a device that does not seek are updated once in so long.
+ * The shortest time that matters: a hold may last this long on any device, the quota saves up
+ * tokens for this long, and the estimates of a device that does not seek are updated once in this
+ * time.
  */
 #define HTBS_MOMENT		1000000ULL	/* ns: 1 ms */
 
-/* A run of surplus lasts for so many of the longest positionings, while others wait. */
+/* A run of surplus lasts for this many of the longest positionings while others wait. */
 #define HTBS_RUN		8
 
 /*
- * So many requests of a flow are dispatched by position before its oldest one. The nearest owed
- * head is looked for among so many.
+ * If a flow is dispatched by position, one in this many requests is its oldest one. The nearest
+ * owed head is looked for among this many.
  */
 #define HTBS_SWEEP		16
 
 /*
- * The inverse weight of a new sample in a mean: of what lasts, and of what a task does or is
- * believed before anything is known.
+ * The inverse weight of a new sample in a mean: HTBS_FADE if the mean is of something that lasts,
+ * HTBS_HABIT if it is of what a task does, or begins with a guess.
  */
 #define HTBS_FADE		64
 #define HTBS_HABIT		8
 
-/* What a flow was seen to do is forgotten after so long, as a mean forgets samples of a second. */
+/*
+ * What a flow was seen to do is forgotten after this time, as by a mean with one sample per second.
+ */
 #define HTBS_MEMORY		(HTBS_FADE * HTBS_HORIZON)
 
-/* How many mean deviations are the worst, if a device has no tail; the unit of a margin. */
+/*
+ * The worst case is this many mean deviations from the mean if a device has no tail. Margins are in
+ * units of 1/HTBS_MARGIN_ONE.
+ */
 #define HTBS_MARGIN		5
 #define HTBS_MARGIN_ONE		256
 
 /**
  * struct htbs_service_time - what the device takes for a request
- * @position: to position, if the request is not next to the one before; mean, ns
+ * @position: to position, if the request is not near to the one before; mean, ns
  * @deviation: mean absolute deviation of @position, ns
  * @stream: to transfer 1024 bytes; mean, ns
- * @part: the inverse weight of the last time in @position and @deviation
+ * @part: the inverse weight of the last sample in @position and @deviation
  */
 struct htbs_service_time {
 	u64 position;
@@ -59,10 +64,10 @@ struct htbs_service_time {
 };
 
 /**
- * htbs_service_time_known() - whether times were learned from as many requests as count
+ * htbs_service_time_known() - whether the estimates are based on enough requests
  * @time: the estimates
  *
- * Return: true if they were.
+ * Return: true if a new sample has its final weight, 1/HTBS_FADE.
  */
 static inline bool htbs_service_time_known(const struct htbs_service_time *time)
 {
@@ -70,10 +75,10 @@ static inline bool htbs_service_time_known(const struct htbs_service_time *time)
 }
 
 /**
- * struct htbs_fastest - the shortest time that a request of a flow took of late
+ * struct htbs_fastest - the shortest time that a request of a flow took recently
  * @latest: since @since, ns; 0: none was seen
  * @before: in the interval before, ns
- * @since: begin of the interval, ns
+ * @since: beginning of the interval, ns
  */
 struct htbs_fastest {
 	u64 latest;
@@ -95,7 +100,7 @@ struct htbs_load {
  * htbs_fade() - move an estimate towards a new value
  * @estimate: the estimate
  * @value: the value
- * @part: by one part in so many of the difference
+ * @part: inverse of the part of the difference by which the estimate moves
  */
 static inline void htbs_fade(u64 *estimate, u64 value, u32 part)
 {

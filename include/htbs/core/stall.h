@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Stalls: what a device takes now and then for a single request.
+ * Stalls: how long a device takes now and then for a single request.
  */
 #ifndef HTBS_CORE_STALL_H
 #define HTBS_CORE_STALL_H
@@ -8,13 +8,13 @@
 #include <linux/types.h>
 
 /**
- * struct htbs_stall - the longest times that a device took for a single request of late
- * @longest: the longest one since @since, or @second of the interval before, ns
- * @second: the next longest since @since, ns
- * @before: the next longest of the interval before, ns
- * @since: begin of the interval, ns
- * @over: what arrives before is delayed by the last one that was longer than those, ns
- * @lasted: how long that one took, ns
+ * struct htbs_stall - the longest times that a device took recently for a single request
+ * @longest: the longest time since @since, or @second of the interval before, ns
+ * @second: the second longest time since @since, ns
+ * @before: the second longest time of the interval before, ns
+ * @since: beginning of the interval, ns
+ * @over: requests that arrive before this were delayed by the last stall that was noted, ns
+ * @lasted: how long that stall lasted, ns
  */
 struct htbs_stall {
 	u64 longest;

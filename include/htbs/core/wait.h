@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Waits, and requests held back: until when no choice is made.
+ * Waits and holds: until when no choice is made.
  */
 #ifndef HTBS_CORE_WAIT_H
 #define HTBS_CORE_WAIT_H
