@@ -4,8 +4,8 @@
  * requests that are dispatched, not to those that arrive.
  *
  * A pool has one tag, no matter how many requests it has pending. A request that is entitled when
- * it is dispatched moves the tag on by its cost over the bandwidth. Surplus does not move the tag.
- * With a burst of sigma, a request of c bytes is entitled from
+ * it is dispatched moves the tag on by its cost over the bandwidth. Any other request does not move
+ * the tag. With a burst of sigma, a request of c bytes is entitled from
  *
  *	max(arrival, tag - (sigma - c) / bandwidth)
  *

@@ -2,11 +2,10 @@
 /*
  * The events that the policy is fed with.
  *
- * The caller keeps the requests of each flow in order of arrival, and tells the
- * policy of the oldest one. No request has a tag. A reservation has one, its pace
- * (pace.c): a dispatch that is owed moves it on, surplus does not. So nothing is
- * refunded, and a merge or another reservation changes what the head is owed and
- * no more.
+ * The caller keeps the requests of each flow in order of arrival, and tells the policy about the
+ * oldest one. Requests have no start tags. Only a reservation has one, its pace (pace.c): a request
+ * that is entitled when it is dispatched moves the pace on, any other does not. So nothing has to
+ * be refunded, and a merge or a changed reservation only changes what the head is owed.
  */
 #include <linux/string.h>
 
@@ -27,8 +26,8 @@
 #include <htbs/core/wait.h>
 
 /*
- * What a write counts in the quota, bytes: with what a disk could transfer while it positions
- * for the write.
+ * Returns what a write is charged to the quota, bytes. If a disk has to position for the write,
+ * that includes what the disk could transfer meanwhile.
  */
 static u64 htbs_quota_cost(const struct htbs_policy *policy, u32 cost, bool near)
 {
@@ -44,7 +43,7 @@ static void htbs_init_limits(struct htbs_policy *policy, u64 now)
 			policy->seeks ? HTBS_RUN * policy->service.position : 0, now);
 }
 
-/* Nothing is known of the device. */
+/* Initialise all that is learned about the device. */
 static void htbs_init_estimates(struct htbs_policy *policy, u64 now)
 {
 	htbs_service_time_init(&policy->service, policy->position);
@@ -56,8 +55,8 @@ static void htbs_init_estimates(struct htbs_policy *policy, u64 now)
 }
 
 /*
- * The device is another one than it was taken for: what was learned of it says nothing. Of flows
- * that have no requests pending it is forgotten as their next ones complete.
+ * The device turned out to seek, or not to, so all that was learned about it is void. Flows without
+ * pending requests are reset when their next requests complete.
  */
 static noinline void htbs_change_seeks(struct htbs_policy *policy, u64 now)
 {
@@ -77,12 +76,12 @@ static noinline void htbs_change_seeks(struct htbs_policy *policy, u64 now)
 }
 
 /**
- * htbs_policy_init() - start with no flow backlogged and none active
+ * htbs_policy_init() - initialise a policy: no flow is backlogged or active
  * @policy: the policy
- * @background: the flow of IOPRIO_CLASS_IDLE; the caller initialises it next,
- *	like any flow, and configures the pool
+ * @background: the flow of IOPRIO_CLASS_IDLE; the caller initialises it next, like any flow, and
+ *	configures the pool
  * @rotational: the device claims to seek
- * @position: what one positioning is believed to take at most, ns
+ * @position: the longest that a positioning is believed to take, ns
  * @t_wait: longest wait, ns; 0: never wait
  */
 void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
@@ -119,7 +118,7 @@ void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 {
 	memset(flow, 0, sizeof(*flow));
 	flow->background = flow == policy->background;
-	/* Others may stay near to where they are: that says nothing of this one. */
+	/* Existing flows may seek over short distances only, which says nothing about this flow. */
 	htbs_service_time_init(&flow->service, policy->position);
 	flow->idle_since = now;
 	INIT_LIST_HEAD(&flow->backlogged);
@@ -128,13 +127,13 @@ void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 	RB_CLEAR_NODE(&flow->cap.rb);
 	htbs_fair_node_init(&flow->share);
 	htbs_pool_init(&flow->own, HTBS_NEED_ONE, now);
-	/* Nothing is owed to the background: all that it has is surplus. */
+	/* Nothing is owed to the background: all of its requests are surplus. */
 	flow->own.relaxed = flow->background;
 	htbs_pool_join(params ? &flow->own : &policy->pool, flow);
 	htbs_policy_configure(policy, flow, params, now);
 }
 
-/* What the device takes for a request of the flow if it has no other. */
+/* Returns what the device takes for a request of the flow if the flow has no other. */
 static u64 htbs_own_service(const struct htbs_policy *policy,
 			    const struct htbs_flow *flow)
 {
@@ -142,7 +141,7 @@ static u64 htbs_own_service(const struct htbs_policy *policy,
 				    htbs_fastest_time(&flow->fastest);
 }
 
-/* A pool has a request of a flow, and had none. */
+/* Called when a pool gets a request, and had none pending or in flight. */
 static __always_inline void
 htbs_pool_becomes_busy(struct htbs_policy *policy, struct htbs_pool *pool,
 		       const struct htbs_flow *flow, u64 now)
@@ -152,7 +151,7 @@ htbs_pool_becomes_busy(struct htbs_policy *policy, struct htbs_pool *pool,
 		       htbs_own_service(policy, flow));
 }
 
-/* The requests of a flow are charged to another pool from now on. */
+/* Move a flow, with its requests, to another pool. */
 static void htbs_change_pool(struct htbs_policy *policy, struct htbs_flow *flow,
 			     struct htbs_pool *pool, u64 now)
 {
@@ -173,8 +172,8 @@ static void htbs_change_pool(struct htbs_policy *policy, struct htbs_flow *flow,
  * @params: the reservation; valid. NULL: the flow has none of its own any more
  * @now: real time, ns
  *
- * The flow has all of its burst, and begins anew with its share: what it had was
- * over another weight. If requests are pending, htbs_policy_head_changed() must follow.
+ * The flow has its whole burst afterwards. Its share begins anew, because its past share was over
+ * another weight. If requests are pending, htbs_policy_head_changed() must follow.
  */
 void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 			   const struct htbs_params *params, u64 now)
@@ -185,7 +184,7 @@ void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 	htbs_policy_advance_shares(policy);
 	if (params) {
 		htbs_pool_configure(pool, params, now);
-		/* What raised the limits before was not at its expense. */
+		/* Earlier raises of the limits were not at the expense of this pool. */
 		pool->raised = policy->limits.raised;
 	}
 	if (flow->pool != pool)
@@ -198,12 +197,12 @@ void htbs_policy_configure(struct htbs_policy *policy, struct htbs_flow *flow,
 /**
  * htbs_policy_configure_pool() - set what flows without a reservation share
  * @policy: the policy
- * @flow: the flow without one that has the cap: with a cap the caller charges all of
- *	their requests to it
+ * @flow: a flow without a reservation, which gets the cap: if there is a cap, the caller charges
+ *	the requests of all these flows to it
  * @params: the reservation; valid
  * @now: real time, ns
  *
- * As htbs_policy_configure(), for each of them.
+ * This does the same as htbs_policy_configure() for each of these flows.
  */
 void htbs_policy_configure_pool(struct htbs_policy *policy, struct htbs_flow *flow,
 				const struct htbs_params *params, u64 now)
@@ -239,17 +238,14 @@ bool htbs_policy_exit_flow(struct htbs_policy *policy, struct htbs_flow *flow)
 	if (policy->active != flow)
 		return false;
 
-	/*
-	 * A held request belongs to another flow: the next completion releases
-	 * it.
-	 */
+	/* A held request belongs to another flow. The next completion releases it. */
 	waited = policy->wait != HTBS_WAIT_NONE;
 	policy->wait = HTBS_WAIT_NONE;
 	htbs_policy_release(policy);
 	return waited;
 }
 
-/* A request arrives, and the flow had none. */
+/* Called when a request arrives, and the flow had none pending or in flight. */
 static __always_inline void
 htbs_become_busy(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
 {
@@ -260,7 +256,7 @@ htbs_become_busy(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
 		htbs_pool_becomes_busy(policy, flow->pool, flow, now);
 }
 
-/* What an arriving request tells of its flow. */
+/* Learn from an arriving request. */
 static __always_inline void
 htbs_note_arrival(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
 {
@@ -271,7 +267,7 @@ htbs_note_arrival(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
 		htbs_become_busy(policy, flow, now);
 }
 
-/* A request is pending that has arrived. */
+/* An arriving request becomes pending. */
 static __always_inline void
 htbs_become_pending(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
 {
@@ -290,7 +286,7 @@ htbs_become_pending(struct htbs_policy *policy, struct htbs_flow *flow, u64 now)
  * @policy: the policy
  * @flow: its flow; if it has no other request pending, flow->head is this one
  * @now: real time, ns
- * @arrival: what it changed
+ * @arrival: set to what the request changed
  *
  * The caller puts the request at the end of the flow's queue.
  */
@@ -326,9 +322,12 @@ htbs_policy_head_changed(struct htbs_policy *policy, struct htbs_flow *flow)
 }
 
 /*
- * A request that passes an older one of its flow is due no earlier than that: else a small one that
- * arrives after a large one would be due before what the flow is owed, by which the device is
- * granted. Returns until when the device has to complete it, if it seeks, ns.
+ * Fill in @sent for a request that is dispatched. Returns by when the device has to complete it, if
+ * it seeks, ns.
+ *
+ * A request that passes an older one of its flow is due no earlier than the older one. Otherwise a
+ * small request that arrived after a large one would be due before the head of the flow, although
+ * the device is granted by the deadline of the head.
  */
 static __always_inline u64
 htbs_describe(const struct htbs_policy *policy, const struct htbs_flow *flow, u64 arrived,
@@ -344,7 +343,10 @@ htbs_describe(const struct htbs_policy *policy, const struct htbs_flow *flow, u6
 		sent->due = arrived + HTBS_EXPIRE;
 		return sent->due;
 	}
-	/* In an overload what is not entitled counts, but for no longer than that afterwards. */
+	/*
+	 * In an overload a request is charged to the pace before it is entitled, by up to
+	 * HTBS_LEAD.
+	 */
 	if (!htbs_before(sent->at + (policy->overload.now ? HTBS_LEAD : 0), start))
 		sent->flags |= HTBS_SENT_PACED;
 	if (policy->order == HTBS_ORDER_NEAREST)
@@ -355,7 +357,10 @@ htbs_describe(const struct htbs_policy *policy, const struct htbs_flow *flow, u6
 	return policy->seeks ? htbs_flow_deadline_of(flow, arrived, start) : sent->due;
 }
 
-/* Charge what a pool is owed. In an overload all that it has counts as owed. */
+/*
+ * Charge a dispatched request to the pace of its pool, if it counts there, and in an overload to
+ * the proportion of the pool.
+ */
 static __always_inline void
 htbs_charge_dispatch(struct htbs_policy *policy, struct htbs_flow *flow, u64 arrived,
 		     const struct htbs_sent *sent, bool backlogged)
@@ -377,7 +382,10 @@ htbs_charge_dispatch(struct htbs_policy *policy, struct htbs_flow *flow, u64 arr
 			 htbs_pace_step(&pool->pace, sent->cost));
 }
 
-/* The device gets a request, which is backlogged or has just arrived. */
+/*
+ * Account a request that is dispatched, from the backlog or as it arrives. Returns true if an
+ * overload began.
+ */
 static __always_inline bool
 htbs_send(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 	  const struct htbs_extent *extent, struct htbs_sent *sent, bool backlogged)
@@ -391,8 +399,8 @@ htbs_send(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
 	deadline = htbs_describe(policy, flow, arrived, start, near, extent, sent);
 	htbs_policy_inflight_add(policy, flow, sent, deadline);
 	/*
-	 * A turn is late after the latency of its first request; at once, if the flow is a latency
-	 * behind its pace. One that is less behind catches up.
+	 * A turn is late after the latency of its first request, but at once if the flow is a
+	 * latency behind its pace. A flow that is less behind catches up.
 	 */
 	if (!policy->run && !flow->background)
 		began = htbs_policy_account_turn(policy, flow, htbs_before(arrived, deadline) ?
@@ -413,7 +421,7 @@ htbs_send(struct htbs_policy *policy, struct htbs_flow *flow, u64 now,
  * @flow: the flow, as chosen
  * @now: real time, ns
  * @extent: the request, as chosen
- * @sent: what to keep of it until it completes
+ * @sent: set to what the caller keeps of it until it completes
  *
  * If more requests are pending, htbs_policy_head_changed() must follow.
  *
@@ -436,16 +444,16 @@ htbs_policy_dispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 
 /**
  * htbs_policy_dispatch_arriving() - a request arrives, and is dispatched or held back
- * @policy: the policy; by htbs_policy_has_no_choice() there is no other to choose
+ * @policy: the policy; htbs_policy_has_no_choice() has returned true
  * @flow: its flow; flow->head is the request
  * @now: real time, ns
- * @sent: what to keep of it until it completes, if it is dispatched
+ * @sent: if it is dispatched, set to what the caller keeps of it until it completes
  *
- * This comes to the same as htbs_policy_arrive(), htbs_policy_choose() and
- * htbs_policy_dispatch(), but the flow is not backlogged in between. It is due after
- * now, so no overload begins.
+ * This has the same result as htbs_policy_arrive(), htbs_policy_choose() and
+ * htbs_policy_dispatch(), but the flow is not backlogged in between. No overload begins, because
+ * the request is due later than now.
  *
- * Return: true if it is dispatched; false if it is pending, and held back.
+ * Return: true if it is dispatched; false if it is pending and held back.
  */
 __always_inline bool
 htbs_policy_dispatch_arriving(struct htbs_policy *policy, struct htbs_flow *flow,
@@ -465,12 +473,12 @@ htbs_policy_dispatch_arriving(struct htbs_policy *policy, struct htbs_flow *flow
 }
 
 /**
- * htbs_policy_remove() - a request leaves the pending ones of its flow
+ * htbs_policy_remove() - a request of a flow is no longer pending
  * @policy: the policy
  * @flow: the flow
  *
- * The request was dispatched, was merged into another, or bypasses the policy from now on. If more
- * requests are pending, htbs_policy_head_changed() must follow.
+ * The request was dispatched, was merged into another one, or bypasses the policy from now on. If
+ * more requests are pending, htbs_policy_head_changed() must follow.
  */
 __always_inline void
 htbs_policy_remove(struct htbs_policy *policy, struct htbs_flow *flow)
@@ -519,13 +527,13 @@ htbs_policy_complete(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_policy_requeue() - the driver gave a dispatched request back
+ * htbs_policy_requeue() - the driver requeued a dispatched request
  * @policy: the policy
  * @flow: its flow
  * @sent: the request
  *
- * The request may come back or may bypass the scheduler, so no wait goes on for
- * it.
+ * The request may come back or may bypass the scheduler, so the device is not idled for it any
+ * longer.
  *
  * Return: true if a wait was cancelled.
  */
@@ -537,12 +545,12 @@ bool htbs_policy_requeue(struct htbs_policy *policy, struct htbs_flow *flow,
 }
 
 /**
- * htbs_policy_redispatch() - a request is dispatched that bypasses the policy
+ * htbs_policy_redispatch() - a request that bypasses the policy is dispatched
  * @policy: the policy
  * @flow: its flow
  * @sent: the request
  *
- * The request was requeued or inserted at the head, or is urgent or exempt from a cap.
+ * The request was requeued or inserted at the head, is urgent, or is exempt from a cap.
  */
 void htbs_policy_redispatch(struct htbs_policy *policy, struct htbs_flow *flow,
 			    const struct htbs_sent *sent)
@@ -561,13 +569,13 @@ void htbs_policy_redispatch(struct htbs_policy *policy, struct htbs_flow *flow,
  * @now: real time, ns
  * @cost: bytes charged
  *
- * If the flow would not be entitled to it, it is surplus, which is charged as
- * device time when it completes.
+ * If the flow is not entitled to the request, the request is surplus: it is charged as device time
+ * when it completes.
  */
 void htbs_policy_charge_bypass(struct htbs_policy *policy,
 			       struct htbs_flow *flow, u64 now, u32 cost)
 {
-	/* As before any request: the time before it was idle, and is not owed. */
+	/* As with any request: the pool was idle before, and is not owed that time. */
 	if (!htbs_pool_busy(flow->pool))
 		htbs_pool_becomes_busy(policy, flow->pool, flow, now);
 	if (!flow->background &&

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How much surplus a device may have in flight and in its buffer.
+ * How much surplus a device may have in flight and in its write buffer.
  *
- * The writes of surplus have a quota: what a drive has in its buffer it owes to the
- * medium, and estimates show little of that before a read waits for it. On a device that does not
- * seek the reads of surplus have a window. Reserved work is limited by neither, but for that of
- * relaxed flows: what no device could keep is surplus.
+ * Writes of surplus have a quota, because a drive still has to write its buffer to the medium, and
+ * estimates show little of that time before a read waits for it. Reads of surplus have a window on
+ * a device that does not seek. Neither limits owed requests. But they do limit the requests of a
+ * relaxed flow, which are surplus because the device cannot keep its reservation.
  */
 #include <htbs/core/expect.h>
 #include <htbs/core/flow.h>
@@ -16,7 +16,10 @@
 #include <htbs/core/surplus.h>
 #include <htbs/core/tree.h>
 
-/* The flow of another pool of which conforming requests are expected: most often there is none. */
+/*
+ * Returns the flow of another pool of which conforming requests are expected. Most often there is
+ * none.
+ */
 static struct htbs_flow *htbs_other_expected(struct htbs_policy *policy,
 					     const struct htbs_flow *flow, u64 now)
 {
@@ -24,7 +27,7 @@ static struct htbs_flow *htbs_other_expected(struct htbs_policy *policy,
 	       htbs_policy_expected(policy, flow, now);
 }
 
-/* How many reads may be in flight beside requests that conform. */
+/* Returns true if the window allows one more read in flight. */
 static bool htbs_window_open(struct htbs_policy *policy)
 {
 	u64 used = htbs_policy_in_flight(policy, false) * HTBS_LIMIT_ONE;
@@ -35,7 +38,7 @@ static bool htbs_window_open(struct htbs_policy *policy)
 	return false;
 }
 
-/* Whether a conforming request of another pool has arrived of late, or is in flight. */
+/* Returns true if another pool had a conforming request recently, or has one in flight. */
 static bool htbs_others_conform(const struct htbs_policy *policy, const struct htbs_flow *flow,
 				u64 now)
 {
@@ -53,10 +56,10 @@ static bool htbs_others_conform(const struct htbs_policy *policy, const struct h
 }
 
 /*
- * Groups that always ask for more than they reserved are expected while they have requests, but
- * have none that conforms: so none judges the limits, and each holds the others back. A limit that
- * holds surplus back for their sake alone is as little known as at first. It doubles with each
- * HTBS_LIMIT_INTERVAL in which it does.
+ * Groups that always ask for more than they reserved are expected to have conforming requests while
+ * they are busy, but they have none. So no request judges the limits, and each of these groups
+ * holds the others back. A limit that holds surplus back only for the sake of such groups is as
+ * little known as at first. So it doubles with each HTBS_LIMIT_INTERVAL in which it does that.
  */
 static void htbs_grow_unjudged(struct htbs_policy *policy, const struct htbs_flow *flow,
 			       u64 now)
@@ -74,13 +77,15 @@ static void htbs_grow_unjudged(struct htbs_policy *policy, const struct htbs_flo
 }
 
 /*
- * Whether the head of a flow may go as surplus. That is limited for others: what a flow
- * itself has reserved does not limit it.
+ * Returns true if the head of a flow may be dispatched as surplus. Surplus is limited for the sake
+ * of other pools: what a pool itself has reserved does not limit its flows.
  */
 static noinline bool htbs_within_limits(struct htbs_policy *policy, const struct htbs_flow *flow,
 					struct htbs_flow *other, u64 now)
 {
-	/* Reads of a device that seeks have no limit: they do not tell that one is not judged. */
+	/*
+	 * Reads have no limit on a device that seeks, so they tell nothing about an unjudged limit.
+	 */
 	if (policy->seeks && !flow->head.write)
 		return true;
 	htbs_grow_unjudged(policy, flow, now);
@@ -95,8 +100,8 @@ static noinline bool htbs_within_limits(struct htbs_policy *policy, const struct
  * @flow: the flow
  * @now: real time, ns
  *
- * Surplus is limited while conforming requests of other pools are expected, but not while the
- * queue has to be emptied. A device that does not seek may have whatever the limits allow.
+ * Surplus is limited while conforming requests of other pools are expected, unless the queue has to
+ * be emptied. A device that does not seek may have whatever the limits allow.
  *
  * Return: true if they do.
  */
@@ -111,13 +116,13 @@ htbs_policy_limits_allow(struct htbs_policy *policy, const struct htbs_flow *flo
 }
 
 /**
- * htbs_policy_can_dispatch() - whether the device may have the head of a flow
+ * htbs_policy_can_dispatch() - whether the head of a flow may be dispatched
  * @policy: the policy
  * @flow: the flow
  * @now: real time, ns
  *
- * While the queue has to be emptied it may have all: of a frozen queue no conforming request
- * arrives for which others could be held back.
+ * While the queue has to be emptied, any request may be dispatched: it need not be held back for
+ * conforming requests, because none arrives in a frozen queue.
  *
  * Return: true if it may.
  */

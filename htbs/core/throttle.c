@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Throttling and unthrottling flows. For the rule see cap.c.
+ * Throttling flows by their caps, and unthrottling them. For the rule see cap.c.
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/flow.h>
@@ -14,7 +14,7 @@ static struct htbs_flow *htbs_first_throttled(const struct htbs_policy *policy)
 			     struct htbs_flow, cap.rb);
 }
 
-/* From now on the requests pending count as arrived. */
+/* The pending requests of the flow count as if they arrived now. */
 static void htbs_flow_unthrottled(struct htbs_flow *flow, u64 now)
 {
 	flow->cap.throttled = false;
@@ -47,7 +47,7 @@ void htbs_policy_charge_cap(struct htbs_policy *policy, struct htbs_flow *flow,
 		htbs_policy_link(policy, flow);
 }
 
-/* A wait for another flow ends before it makes this flow late. */
+/* Unthrottle a flow. A wait for another flow ends before it makes this flow late. */
 static void htbs_unthrottle(struct htbs_policy *policy, struct htbs_flow *flow,
 			    u64 now)
 {
@@ -84,7 +84,7 @@ void htbs_policy_set_cap(struct htbs_policy *policy, struct htbs_flow *flow,
 /**
  * htbs_policy_next_unthrottle() - when the next flow may be unthrottled
  * @policy: the policy
- * @at: real ns
+ * @at: set to that time, real ns
  *
  * Return: true if a flow with requests pending is throttled.
  */
@@ -102,8 +102,8 @@ bool htbs_policy_next_unthrottle(const struct htbs_policy *policy, u64 *at)
  * @policy: the policy
  * @now: real time, ns
  *
- * To be called before a choice until it returns NULL. A wait may end earlier
- * afterwards, see policy->wait_until.
+ * Before a choice, call this until it returns NULL. Afterwards a wait may end earlier, see
+ * policy->wait_until.
  *
  * Return: the flow, or NULL if there is none.
  */
@@ -120,12 +120,13 @@ struct htbs_flow *htbs_policy_unthrottle(struct htbs_policy *policy, u64 now)
 /**
  * htbs_policy_drain() - set whether the queue has to be emptied
  * @policy: the policy
- * @drains: it has: caps throttle nothing, surplus has no limits, and no wait begins;
+ * @drains: it has to be emptied: caps throttle nothing, surplus has no limits, and no wait begins;
  *	htbs_policy_unthrottle() must follow
  *
- * What is held back may go, unless it is for the lack of a tag.
+ * If the queue has to be emptied, a request that is held back is released, unless the driver has no
+ * tag for it.
  *
- * Return: true if that has changed.
+ * Return: true if @drains has changed.
  */
 bool htbs_policy_drain(struct htbs_policy *policy, bool drains)
 {

@@ -2,19 +2,20 @@
 /*
  * Urgent requests: those that groups with a reservation may wait for.
  *
- * A write that is synced is done when the file system's journal is on the device, too.
- * The journal is written for all groups at once, and belongs to none. With a deadline of its own, a
- * journal write would delay groups that have all of their own requests in time.
+ * A synced write is complete only once the file system's journal is on the device, too. The journal
+ * is written for all groups at once, and belongs to none of them. If a journal write had the
+ * deadline of its own flow, it would delay groups that have all of their own requests in time.
  *
- * So such a request inherits the shortest latency of the reservations of which
- * conforming requests are expected, HTBS_HORIZON at most: by then it goes first. Before, it
- * goes as soon as what is owed leaves time for it, whichever flow has the device. It is charged
- * where it belongs. None is urgent while no conforming request is expected.
+ * So an urgent request inherits the shortest latency of the reservations of which conforming
+ * requests are expected, HTBS_HORIZON at most. When that time has passed, it goes first. Before
+ * that, it goes as soon as the owed heads leave time for it, whichever flow is active. On a device
+ * that does not seek, it goes at once. It is charged to the flow that it belongs to. No request is
+ * urgent while no conforming request is expected.
  *
- * That must not become a privilege, as any group can make metadata. So urgent requests
- * have an arrival curve together, of the time that the device takes for them: no more
- * than one in HTBS_SHARED_PART of it, beyond a burst of HTBS_RUN positionings.
- * All others are pending as any request of their flow.
+ * Urgent requests must not become a privilege, because any group can cause metadata to be written.
+ * So they have an arrival curve together, in device time: beyond a burst of HTBS_RUN positionings,
+ * they may take no more than 1/HTBS_SHARED_PART of the device's time. Requests beyond this curve
+ * are not urgent: they are pending like any other request of their flow.
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/expect.h>
@@ -22,7 +23,7 @@
 #include <htbs/core/policy.h>
 #include <htbs/core/urgent.h>
 
-/* What the device takes for a request, after what it has. */
+/* Returns a load with one more request. */
 static struct htbs_load htbs_urgent_load(const struct htbs_policy *policy,
 					 struct htbs_load load, u32 cost)
 {
@@ -35,9 +36,9 @@ static struct htbs_load htbs_urgent_load(const struct htbs_policy *policy,
  * @policy: the policy
  * @now: real time, ns
  * @cost: bytes charged
- * @due: until when it waits for what is owed, real ns
+ * @due: set to the time until which it waits for owed heads, real ns
  *
- * Return: true if it is; it has been charged to the curve of urgent requests.
+ * Return: true if it is urgent; it has been charged to the curve of urgent requests.
  */
 bool htbs_policy_admit_urgent(struct htbs_policy *policy, u64 now, u32 cost,
 			      u64 *due)
@@ -60,9 +61,9 @@ bool htbs_policy_admit_urgent(struct htbs_policy *policy, u64 now, u32 cost,
  * @policy: the policy
  * @now: real time, ns
  * @cost: bytes charged
- * @due: until when it waits for what is owed, real ns
+ * @due: until when it waits for owed heads, real ns
  *
- * Return: true if it is; else what is owed goes first.
+ * Return: true if it is; false if owed heads go first.
  */
 bool htbs_policy_urgent_goes(struct htbs_policy *policy, u64 now, u32 cost,
 			     u64 due)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The policy: which flow is dispatched next, and when the device is idled for a
- * flow. A state machine fed with time and events: it holds no requests, takes
- * no locks and reads no clock.
+ * The policy: which flow is dispatched next, and when the device is idled for a flow. It is a state
+ * machine that is fed with time and events: it holds no requests, takes no locks and reads no
+ * clock.
  */
 #ifndef HTBS_CORE_POLICY_H
 #define HTBS_CORE_POLICY_H
@@ -24,7 +24,7 @@
 #include <htbs/core/service.h>
 #include <htbs/core/stall.h>
 
-/* No device takes more requests. */
+/* The largest window: no device takes more requests. */
 #define HTBS_WINDOW_MOST	(1024 * HTBS_LIMIT_ONE)
 
 /**
@@ -44,8 +44,7 @@ enum htbs_wait {
  * enum htbs_outcome - how a wait ended
  * @HTBS_WAIT_HIT: the request arrived
  * @HTBS_WAIT_TIMEOUT: the request did not arrive in time
- * @HTBS_WAIT_CANCELLED: the flow or a tunable changed, or the driver gave a
- *	request back
+ * @HTBS_WAIT_CANCELLED: the flow or a tunable changed, or the driver requeued a request
  */
 enum htbs_outcome {
 	HTBS_WAIT_HIT,
@@ -57,7 +56,7 @@ enum htbs_outcome {
  * enum htbs_order - which request of a flow is dispatched
  * @HTBS_ORDER_NONE: a request that bypasses the policy
  * @HTBS_ORDER_OLDEST: the oldest request
- * @HTBS_ORDER_NEAREST: the next request by position: a synchronous one, if any is pending
+ * @HTBS_ORDER_NEAREST: the next request by position: a synchronous one if any is pending
  */
 enum htbs_order {
 	HTBS_ORDER_NONE,
@@ -66,11 +65,10 @@ enum htbs_order {
 };
 
 /**
- * struct htbs_overload - whether more is reserved than the device can do
- * @late: moving average of the part of the turns that began late, in units of
- *	1/HTBS_OVERLOAD_ONE
- * @now: it is
- * @lacked: when not all that was owed could be in time, last, real ns
+ * struct htbs_overload - whether the device cannot keep the reservations together
+ * @late: moving average of the part of the turns that began late, in units of 1/HTBS_OVERLOAD_ONE
+ * @now: there is an overload
+ * @lacked: when not all owed heads could be in time last, real ns
  */
 struct htbs_overload {
 	u32 late;
@@ -79,8 +77,8 @@ struct htbs_overload {
 };
 
 /**
- * struct htbs_slow - when a conforming request was slow last, or its pool behind
- * @pool: its pool, which may be gone
+ * struct htbs_slow - when a conforming request was slow last, or a pool was behind its pace
+ * @pool: the pool; it may be gone
  * @at: when, real ns
  * @before: the same of any other pool than @pool, real ns
  */
@@ -92,14 +90,13 @@ struct htbs_slow {
 
 /**
  * struct htbs_limits - how much surplus the device may have
- * @window: limits the reads in flight, if the device does not seek; in units of
- *	1/HTBS_LIMIT_ONE
+ * @window: limits the reads in flight if the device does not seek; in units of 1/HTBS_LIMIT_ONE
  * @window_doubled: when @window doubled last, real ns
  * @quota: limits the writes
  * @raised: how often a conforming request raised the limits
- * @slow: of which pools a request was slow last
- * @hasty: the only pool that lowered the limits, by its pace, before it was known what it asks
- *	for; or NULL. It may be gone
+ * @slow: which pools had a slow request last
+ * @hasty: the only pool that lowered the limits because of its pace before it was known how much it
+ *	asks for, or NULL. The pool may be gone
  */
 struct htbs_limits {
 	struct htbs_limit window;
@@ -113,58 +110,57 @@ struct htbs_limits {
 /**
  * struct htbs_policy - the policy's state for one device
  * @rotational: the device claims to seek (constant)
- * @seeks: it is taken for one that does, and reorders requests by position
+ * @seeks: the device is taken for one that seeks, and that reorders requests by position
  * @t_wait: longest wait, ns; 0: never wait
- * @late_one_in: one conforming request in so many may be late
+ * @late_one_in: one in this many conforming requests may be late
  * @late_one_in_writes: the same, beside writes on a device that does not seek
- * @backlogged: flows with requests pending that are not throttled
+ * @backlogged: the backlogged flows: those with requests pending that are not throttled
  * @background: the flow of IOPRIO_CLASS_IDLE, dispatched when @background_due has come, or after
  *	all others (constant)
  * @background_due: when its next request goes before others, real ns
  * @pool: the flows without a reservation of their own
  * @changed: the pool with a stale head in @owed, or NULL
- * @lone: the only backlogged flow, which is not in @shares yet, or NULL
+ * @lone: the only backlogged flow, while it is not in @shares yet, or NULL
  * @owed: heads of pools by deadline
  * @next_pos: sector after the end of the last request dispatched
  * @shares: backlogged flows by device time over weight
- * @proportions: pools with backlogged flows by device time over reservation, in an
- *	overload
+ * @proportions: pools with backlogged flows by device time over reservation, in an overload
  * @expected: flows of which conforming requests are expected, by latency
- * @urgent_tag: when the next urgent request would come if all came at their part of
- *	the device's time, real ns
+ * @urgent_tag: when the next urgent request would come if all came at the rate that their part of
+ *	the device's time allows, real ns
  * @active: the flow that the device is granted to, or NULL
- * @run: requests of @active dispatched since it became active
+ * @run: number of requests of @active dispatched since it became active
  * @run_since: when @active became active, real ns
- * @surplus: it became active without being owed anything, if @seeks
+ * @surplus: @active became active without being owed anything, if @seeks
  * @order: which request of its flow was chosen last
  * @wait: what the device is idled for
  * @wait_until: when the wait ends at the latest, real ns
- * @held: the chosen request was held back; no choice is made before something
- *	changes
- * @held_until: when to choose again in any case, real ns; 0: after an event
- * @full: it is held back as the driver has no tag
+ * @held: the chosen request is held back, and no choice is made before something changes
+ * @held_until: when to choose again at the latest, real ns; 0: only after an event
+ * @full: the request is held back because the driver has no tag
  * @pending: pending requests of all flows
  * @in_flight: requests of all flows that are dispatched and not completed
  * @writes: the writes among @in_flight
- * @busy: flows with requests pending or in flight
+ * @busy: number of flows with requests pending or in flight
  * @load: what the device takes for the requests in flight
- * @position: what one positioning is believed to take at most before any is known, ns
+ * @position: the longest that a positioning is believed to take before any is known, ns
  * @service: what the device takes for a request, of any flow
- * @depth: to position, by how many requests the device has
- * @stall: now and then, for a single request, if @seeks
- * @claim: what tells whether it seeks, if @rotational
- * @busy_since: when it completed a request last, or became busy, real ns
- * @reads: what it takes to position for a read, if @seeks
- * @unlearnt: what @service does not know yet, if not @seeks
- * @deadlines: those of requests in flight, if @rotational
- * @limits: how much surplus it may have
- * @trust: how far deviations tell the worst; @margin is HTBS_MARGIN divided by it
- * @margin: so many mean deviations are the worst, in units of 1/HTBS_MARGIN_ONE
- * @overload: whether more is reserved than the device can do
+ * @depth: what the device takes to position, by queue depth
+ * @stall: what the device takes now and then for a single request, if @seeks
+ * @claim: what tells whether the device seeks, if @rotational
+ * @busy_since: when the device completed a request last, or became busy, real ns
+ * @reads: what the device takes to position for a read, if @seeks
+ * @unlearnt: completed requests that @service has not learned from yet, if not @seeks
+ * @deadlines: deadlines of the requests in flight, if @rotational
+ * @limits: how much surplus the device may have
+ * @trust: how far the deviations are trusted to tell the worst case; @margin is HTBS_MARGIN divided
+ *	by it
+ * @margin: the worst case is this many mean deviations from the mean, in units of 1/HTBS_MARGIN_ONE
+ * @overload: whether the device cannot keep the reservations together
  * @expired_at: when an expired head was due to be chosen last, real ns
  * @throttled: flows with requests pending that are throttled by their caps
- * @capped: flows with a cap
- * @drains: the queue has to be emptied: caps throttle nothing, surplus has no limits, no wait
+ * @capped: number of flows with a cap
+ * @drains: the queue has to be emptied: caps throttle nothing, surplus has no limits, and no wait
  *	begins
  */
 struct htbs_policy {
@@ -232,13 +228,13 @@ struct htbs_arrival {
 /**
  * struct htbs_choice - what to dispatch
  * @flow: dispatch a request of this flow; NULL: dispatch nothing
- * @order: the oldest request, or the next by position: from flow->sweep on,
- *	then from the first sector on
+ * @order: the oldest request, or the next one by position: from flow->sweep on, then from the first
+ *	sector on
  * @switched: @flow has just become active
  * @wait_began: the device is idled from now on
  * @timed_out: a wait ended without a request
  * @overload_ended: an overload ended
- * @held: the request is held back, see policy->held_until
+ * @held: a request is held back, see policy->held_until
  */
 struct htbs_choice {
 	struct htbs_flow *flow;
@@ -253,8 +249,8 @@ struct htbs_choice {
 /**
  * struct htbs_sent - what the caller keeps of a dispatched request
  * @at: when it was dispatched, real ns; to within 1024 ns
- * @due: when it is due, real ns: the latency after it is entitled; of the background, when
- *	it expires
+ * @due: when it is due, real ns: its latency after it is entitled; for the background, when it
+ *	expires
  * @cost: bytes charged
  * @flags: HTBS_SENT_*
  */
@@ -273,7 +269,10 @@ struct htbs_sent {
 #define HTBS_SENT_FAR		0x04
 /* It was charged to the pace of its pool. */
 #define HTBS_SENT_PACED		0x08
-/* A read, not next to the last one, of a device that had three other reads, or nothing. */
+/*
+ * A read that is not near to the last one of its flow: the device has three other reads, or
+ * nothing.
+ */
 #define HTBS_SENT_BESIDE	0x10
 #define HTBS_SENT_ALONE		0x40
 
@@ -308,9 +307,9 @@ void htbs_policy_charge_bypass(struct htbs_policy *policy,
 			       struct htbs_flow *flow, u64 now, u32 cost);
 
 /**
- * htbs_policy_in_flight() - the number of requests of a kind in flight
+ * htbs_policy_in_flight() - number of writes, or of all other requests, in flight
  * @policy: the policy
- * @write: count writes, or all other requests
+ * @write: count writes
  *
  * Return: requests.
  */
@@ -321,7 +320,7 @@ static inline u32 htbs_policy_in_flight(const struct htbs_policy *policy,
 }
 
 /**
- * htbs_policy_window() - with how many reads in flight no read of surplus is added
+ * htbs_policy_window() - the number of reads in flight at which reads of surplus are held back
  * @policy: the policy
  *
  * Return: whole requests.
@@ -332,7 +331,7 @@ static inline u32 htbs_policy_window(const struct htbs_policy *policy)
 }
 
 /**
- * htbs_policy_waits() - whether no choice is made before something happens
+ * htbs_policy_waits() - whether no choice is made until something happens
  * @policy: the policy
  *
  * Return: true if a request is held back, or the device is idled.
@@ -346,8 +345,7 @@ static inline bool htbs_policy_waits(const struct htbs_policy *policy)
  * htbs_policy_has_work() - whether a choice would find a request to dispatch
  * @policy: the policy
  *
- * Return: true if a flow that is not throttled has requests pending, none is
- * held back and the device is not idled.
+ * Return: true if a flow is backlogged, no request is held back, and the device is not idled.
  */
 static inline bool htbs_policy_has_work(const struct htbs_policy *policy)
 {

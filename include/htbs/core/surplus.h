@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How much surplus a device may have in flight and in its buffer.
+ * How much surplus a device may have in flight and in its write buffer.
  */
 #ifndef HTBS_CORE_SURPLUS_H
 #define HTBS_CORE_SURPLUS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Flows that are throttled by their caps, and unthrottled.
+ * Throttling flows by their caps, and unthrottling them.
  */
 #ifndef HTBS_CORE_THROTTLE_H
 #define HTBS_CORE_THROTTLE_H
