@@ -19,12 +19,14 @@
 #include <htbs/core/overload.h>
 #include <htbs/core/policy.h>
 
-/* The unit of the part of turns that are late, and the part above which an overload begins. */
+/*
+ * The unit of the fraction of turns that are late, and the fraction above which an overload begins.
+ */
 #define HTBS_OVERLOAD_ONE	65536
 #define HTBS_OVERLOAD_ON	(HTBS_OVERLOAD_ONE / 4)
 
 /*
- * Begin or end an overload, in which pools are served by the part that they had of their
+ * Begin or end an overload. In an overload pools are served by how much they had of their
  * reservations.
  */
 static void htbs_set_overload(struct htbs_policy *policy, bool overload)
@@ -66,7 +68,7 @@ bool htbs_policy_end_overload(struct htbs_policy *policy, u64 now)
 	return true;
 }
 
-/* Account a turn. Returns true if too many of the recent turns, including this one, were late. */
+/* Account a turn. Returns true if too many turns were late recently, including this one. */
 static bool htbs_too_late(struct htbs_overload *overload, bool late)
 {
 	u32 sample = late ? HTBS_OVERLOAD_ONE : 0;

@@ -2,8 +2,8 @@
 /*
  * What is owed: the heads by deadline, and when the device has to begin to serve them.
  *
- * Let d_k be the deadlines of the backlogged heads, earliest first. Let M_k be the mean time that
- * the device takes for the load that it serves before, and for the first k heads. With a margin D
+ * Let d_k be the deadlines of the backlogged heads, earliest first. Let M_k be the mean service
+ * time of all that the device has to serve before them, and of the first k heads. With a margin D
  * for the deviations of all heads, each head is in time if the device begins no later than
  *
  *	latest = min over k of (d_k - M_k) - D

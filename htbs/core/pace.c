@@ -201,7 +201,7 @@ u64 htbs_pace_deadline(const struct htbs_pace *pace, u64 arrived, u64 start)
  * @pace: the pace
  * @now: real time, ns
  * @idle: how long the pool had none, ns
- * @service: what the device takes for a request of the flow, ns
+ * @service: service time of a request of the flow, ns
  */
 __always_inline void htbs_pace_busy(struct htbs_pace *pace, u64 now, u64 idle, u64 service)
 {

@@ -81,7 +81,7 @@ static noinline void htbs_change_seeks(struct htbs_policy *policy, u64 now)
  * @background: the flow of IOPRIO_CLASS_IDLE; the caller initialises it next, like any flow, and
  *	configures the pool
  * @rotational: the device claims to seek
- * @position: the longest that a positioning is believed to take, ns
+ * @position: the longest positioning to assume before any is known, ns
  * @t_wait: longest wait, ns; 0: never wait
  */
 void htbs_policy_init(struct htbs_policy *policy, struct htbs_flow *background,
@@ -133,7 +133,7 @@ void htbs_flow_init(struct htbs_flow *flow, struct htbs_policy *policy,
 	htbs_policy_configure(policy, flow, params, now);
 }
 
-/* Returns what the device takes for a request of the flow if the flow has no other. */
+/* Returns the service time of a request of the flow if the flow has no other. */
 static u64 htbs_own_service(const struct htbs_policy *policy,
 			    const struct htbs_flow *flow)
 {

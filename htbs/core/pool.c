@@ -7,8 +7,8 @@
  * flows of a pool have one pace: a pool of k flows is owed one reservation, not k of them.
  *
  * So only one head of a pool is owed at a time, that of the first backlogged flow. When a request
- * is charged to the pace, its flow moves to the end of the list. So the flows use the reservation
- * of the pool in turn. A request that is entitled when it is dispatched is charged to the pace,
+ * is charged to the pace, its flow moves to the end of the list, so that the flows use the
+ * reservation in turn. A request that is entitled when it is dispatched is charged to the pace,
  * whether or not it was the turn of its flow.
  */
 #include <htbs/core/flow.h>
@@ -17,7 +17,7 @@
 /**
  * htbs_pool_init() - initialise a pool without flows
  * @pool: the pool
- * @need_most: the part of the device's time from which on its reservation is impossible
+ * @need_most: the fraction of the device's time from which on its reservation is impossible
  * @now: real time, ns
  *
  * The pool has to be configured before it is used.
@@ -71,15 +71,15 @@ struct htbs_flow *htbs_pool_of_head(struct htbs_owed_head *head)
 }
 
 /**
- * htbs_pool_note_arrival() - learn from an arriving request how much a pool asks for
+ * htbs_pool_note_arrival() - learn the demand of a pool from an arriving request
  * @pool: the pool; it does not count the request yet
  * @flow: the flow that the request belongs to
  * @now: real time, ns
  *
- * A pool that has requests pending all the time need not ask for all of the device's time, because
- * the scheduler decides how long a request waits. So the pause is counted as if each request were
- * served at once: the pool would have been idle since one service time after the last arrival or,
- * if it sends one request at a time, since the last completion.
+ * A pool that has requests pending all the time does not necessarily demand all of the device's
+ * time, because the scheduler decides how long a request waits. So the pause is counted as if each
+ * request were served at once: the pool would have been idle since one service time after the last
+ * arrival or, if it sends one request at a time, since the last completion.
  */
 void htbs_pool_note_arrival(struct htbs_pool *pool, const struct htbs_flow *flow,
 			    u64 now)
@@ -103,14 +103,14 @@ void htbs_pool_note_arrival(struct htbs_pool *pool, const struct htbs_flow *flow
 }
 
 /**
- * htbs_pool_greedy() - whether a pool reserves and asks for more than the device has
+ * htbs_pool_greedy() - whether a pool reserves and demands more than the device has
  * @pool: the pool
  * @first: the first of its backlogged flows
  *
- * A pool asks for most of the device's time if its mean pause is shorter than its service time
- * would be, were each request served at once.
+ * A pool demands most of the device's time if its mean pause is shorter than its service time, with
+ * each request served at once.
  *
- * Return: true if it asks for most of the time, and its reservation is impossible.
+ * Return: true if it demands most of the time, and its reservation is impossible.
  */
 bool htbs_pool_greedy(const struct htbs_pool *pool, const struct htbs_flow *first)
 {

@@ -7,9 +7,9 @@
  * surplus is written is limited (limit.c).
  *
  * The quota counts bytes, not requests, because a drive's buffer takes small writes in no time
- * until it is full, and because erasing, which delays reads, is in proportion to bytes. On a device
- * that seeks, a write that is not near to the one before also counts as the bytes that could be
- * transferred while the device positions for it. For reads see surplus.c.
+ * until it is full, and because erasing, which is what delays reads on flash, is in proportion to
+ * bytes. On a device that seeks, a write that is not near to the one before also counts as the
+ * bytes that could be transferred while the device positions for it. For reads see surplus.c.
  */
 #include <linux/math64.h>
 
@@ -24,7 +24,7 @@
  * htbs_quota_init() - initialise the quota: nothing is known about the device
  * @quota: the quota
  * @least: minimum for surplus, bytes/s: one small request a second
- * @run: how long the device positions in a run of surplus, ns; 0 if it does not seek
+ * @run: positioning time of a run of surplus, ns; 0 if the device does not seek
  * @now: real time, ns
  */
 void htbs_quota_init(struct htbs_quota *quota, u64 least, u64 run, u64 now)
@@ -89,8 +89,8 @@ bool htbs_quota_allows(struct htbs_quota *quota, u64 now)
  * Measure the rate in use. If that is less than the quota, a late request lowers the quota from
  * there. The rate is measured over HTBS_LIMIT_INTERVAL and, on a device that seeks, the time of
  * HTBS_RUN positionings more. Until a request was slow, the quota doubles with each interval in
- * which half of it was used. So it takes a second or two to find out how fast a device is, and the
- * buffer of a drive gets no more in one interval than in all intervals before.
+ * which at least half of it was used. So it takes a second or two to find out how fast a device is,
+ * and the buffer of a drive gets no more in one interval than in all intervals before.
  */
 static void htbs_quota_measure(struct htbs_quota *quota, u64 now)
 {
@@ -109,7 +109,7 @@ static void htbs_quota_measure(struct htbs_quota *quota, u64 now)
 }
 
 /*
- * Limit the debt: what is written while no limit applies is paid for later by one interval at most.
+ * Limit the debt: what is written while no limit applies is paid for later by an interval at most.
  */
 static void htbs_quota_charge(struct htbs_quota *quota, u64 bytes, u64 now)
 {

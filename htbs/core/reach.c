@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whether surplus is the reason why a pool is behind its pace.
+ * Whether surplus keeps a pool behind its pace.
  *
  * A pool that always has requests in flight falls behind its pace for one of three reasons. Its
  * requests may take so long that too few of them complete in a second: then it helps to limit
- * surplus. Or the pool asks for less than it reserved, or for too few requests at a time: then it
+ * surplus. Or the pool submits less than it reserved, or has too few requests in flight: then it
  * would be behind on an idle device, too.
  *
  * By Little's law a pool with n requests in flight, each of which takes T, completes n / T in a
  * second. In an open loop, requests arrive at a rate of their own: n / T stays the same while T
  * changes, and n varies. In a closed loop, a request arrives when another one completes, as with a
- * reader that has a fixed number at a time: n stays the same, and the rate varies. So HTBS learns
- * the mean and the deviation of both over several periods. If the rate of a pool varies less than
- * its number in flight, the pool asks for what it gets. This does not apply right after the rate
- * has fallen, because a reader may have reached its maximum number of requests at a time.
+ * reader that has a fixed queue depth: n stays the same, and the rate varies. So HTBS learns the
+ * mean and the deviation of both over several periods. If the rate of a pool varies less than its
+ * number in flight, the pool gets all that it submits. This does not apply right after the rate has
+ * fallen, because a reader may have reached its maximum queue depth.
  *
  * A closed loop that has a part p of its bandwidth would have p * T / T_0 if each request took T_0,
- * the shortest mean. If that is less than its whole bandwidth, it asks for too few requests at a
- * time. T_0 is known once the mean does not get any shorter while the limits are at their minimum.
- * Before that, other pools may have loaded the device all the time.
+ * the shortest mean. If that is less than its whole bandwidth, it has too few requests in flight.
+ * T_0 is known once the mean does not get any shorter while the limits are at their minimum. Before
+ * that, other pools may have loaded the device all the time.
  */
 #include <linux/math64.h>
 
@@ -48,8 +48,7 @@ static u64 htbs_spread_part(const struct htbs_spread *spread)
  * @reach: the state of the pool
  *
  * Rate and number in flight vary alike if arrivals are random and the device is steady. So the
- * number counts as one that stays the same if it varies by no more than three quarters of what the
- * rate does.
+ * number counts as constant if it varies by no more than three quarters of what the rate does.
  *
  * Return: true if they do; false if they do not, or if that is not known yet.
  */
@@ -74,8 +73,8 @@ static void htbs_reach_learn_shortest(struct htbs_reach *reach, u64 mean, u64 be
 }
 
 /*
- * Returns true if a pool has too few requests at a time, if it had @part / 1024 of its bandwidth.
- * Let q be the part that it would have on an idle device. Then surplus may delay its requests by a
+ * Returns true if a pool that had @part / 1024 of its bandwidth has too few requests in flight. Let
+ * q be the part that it would have on an idle device. Then surplus may delay its requests by a
  * factor of up to 3/4 / q^4, so a pool that lacks little keeps most of its bandwidth. If q is less
  * than 3/4, the factor may be up to 1024.
  */
@@ -90,7 +89,7 @@ static bool htbs_reach_too_few(const struct htbs_reach *reach, u64 mean, u64 par
 }
 
 /**
- * htbs_reach_judge() - decide whether surplus was recently why a pool was behind its pace
+ * htbs_reach_judge() - decide whether surplus recently kept a pool behind its pace
  * @reach: the state of the pool, which had requests
  * @pace: its pace
  * @least: the limits of surplus are at their minimum

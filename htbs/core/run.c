@@ -2,14 +2,16 @@
 /*
  * Runs of the active flow, and waits for its next request.
  *
- * While no owed request needs the device, the active flow keeps a device that seeks if
+ * While no owed request of another flow needs the device, the active flow keeps a device that seeks
+ * if
  *  - the flow is sequential,
  *  - several of its requests are pending, so that it is served by position,
  *  - it is behind its pace: then it catches up in one batch, or
  *  - it had less of its share than others, until it had as much. Otherwise a flow with one request
  *    at a time would get one request for each run of the others.
  *
- * A run of surplus ends after HTBS_RUN of the longest positionings if another flow had less of its
+ * If another flow had less of its share, a run ends after HTBS_RUN of the longest positionings. If
+ * the run began with an owed request, it ends before that if the flow has more than a run over its
  * share. If others were late before a sequential flow began a run of owed requests, the run lasts
  * for at least two mean positionings. In an overload a run lasts for HTBS_RUN of the longest
  * positionings, but no longer than until the pool is HTBS_LEAD ahead of another.
@@ -157,10 +159,10 @@ static bool htbs_part_over(const struct htbs_policy *policy,
 }
 
 /*
- * Returns true if another flow that may be dispatched had less of its share, and the active flow
- * had a run. If the run began with an owed request, it already ends when the flow has more than a
- * run over its share. A flow that is behind its pace goes on, unless another flow of its pool has
- * requests pending.
+ * Returns true if another flow, which the quota does not hold back, had less of its share, and the
+ * active flow had a run. If the run began with an owed request, it ends before that if the flow has
+ * more than a run over its share. A flow that is behind its pace goes on, unless another flow of
+ * its pool has requests pending.
  */
 static bool htbs_share_over(const struct htbs_policy *policy, u64 now)
 {
@@ -186,8 +188,8 @@ static u64 htbs_max_wait(const struct htbs_policy *policy,
 }
 
 /*
- * Returns true if idling the device is cheaper than positioning away and back. No request arrives
- * in a frozen queue.
+ * Returns true if idling the device is cheaper than positioning away and back. In a queue that has
+ * to be emptied no request arrives.
  */
 static bool htbs_worth_waiting(const struct htbs_policy *policy,
 			       const struct htbs_flow *flow)
@@ -241,8 +243,8 @@ bool htbs_policy_background_due(const struct htbs_policy *policy, u64 now)
 
 /*
  * Returns true if a flow had less of its share than any other flow that has requests pending; in an
- * overload, if its pool had less of its reservation. Shares have to differ by more than a
- * positioning, because they are charged only when a request completes.
+ * overload, if its pool had less of its reservation. A difference of up to one positioning does not
+ * count, because a share is charged only when a request completes.
  */
 static bool htbs_lacks_share(const struct htbs_policy *policy, const struct htbs_flow *flow)
 {

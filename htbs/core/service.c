@@ -2,9 +2,9 @@
 /*
  * Service times.
  *
- * For deadlines it has to be known how long the device takes in the worst case, for one request and
- * for many. The longest time that was seen does not tell for many: n times that is several times
- * longer than n requests ever take. So HTBS estimates mean and deviation, as TCP does for the
+ * To keep deadlines, HTBS has to know how long the device takes in the worst case, for one request
+ * and for many. The longest time that was seen is no answer for many: n times that time is several
+ * times longer than n requests ever take. So HTBS estimates mean and deviation, as TCP does for the
  * round-trip time (RFC 6298), and assumes that the deviations of n requests are independent: the
  * variance of a sum is the sum of the variances. In the worst case n requests then take
  *
@@ -24,7 +24,7 @@
 
 #include <htbs/core/service.h>
 
-/* What an unknown device is believed to take for 1024 bytes, ns. */
+/* Transfer time of 1024 bytes to assume for an unknown device, ns. */
 #define HTBS_STREAM_FIRST	10240
 /* Deviations are squared in units of 1024 ns. */
 #define HTBS_VARIANCE_SHIFT	10
@@ -32,7 +32,7 @@
 /**
  * htbs_service_time_init() - initialise the estimates: nothing is known about the device
  * @time: the estimates
- * @position: the longest that the device is believed to take to position, ns
+ * @position: the longest positioning to assume, ns
  */
 void htbs_service_time_init(struct htbs_service_time *time, u64 position)
 {
@@ -44,7 +44,7 @@ void htbs_service_time_init(struct htbs_service_time *time, u64 position)
 
 /**
  * htbs_service_time_longest() - the longest that one positioning takes
- * @time: the estimate
+ * @time: the estimates
  *
  * Return: ns.
  */
@@ -65,7 +65,7 @@ u64 htbs_service_time_bytes(const struct htbs_service_time *time)
 }
 
 /**
- * htbs_service_time_believable() - how much of a time counts as the request's own
+ * htbs_service_time_believable() - how much of a time to believe
  * @time: the estimates
  * @took: how long the device took to position for a request, ns
  *
@@ -86,7 +86,7 @@ u64 htbs_service_time_believable(const struct htbs_service_time *time, u64 took)
  * htbs_service_time_learn() - learn from a completed request
  * @time: the estimates
  * @took: how long the device took for it, ns
- * @bytes: its data; may be 0 only if @positioned, if @took contains no transfer
+ * @bytes: its data; 0: no transfer is subtracted from @took; only if @positioned
  * @positioned: the device had to position for it
  */
 void htbs_service_time_learn(struct htbs_service_time *time, u64 took, u32 bytes,
@@ -146,7 +146,7 @@ u64 htbs_fastest_time(const struct htbs_fastest *fastest)
 /**
  * htbs_load_add() - add requests to a load
  * @load: the load
- * @time: the estimates of the time that they take
+ * @time: estimates of their service times
  * @times: how often the device positions for them
  * @bytes: their data
  *

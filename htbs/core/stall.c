@@ -55,7 +55,7 @@ u64 htbs_stall_time(const struct htbs_stall *stall)
  * @stall: the stalls of the device, which already include the request
  * @now: real time, ns
  * @took: how long the device took for a request, ns
- * @own: how much of that is believed to be the request's own, ns
+ * @own: how much of that is the request's own service time, as far as known, ns
  *
  * Until the requests that waited for a stall are served, they look like stalls themselves. They are
  * ignored, unless they delay requests until later than the stall does.

@@ -5,7 +5,7 @@
  * Writes of surplus have a quota, because a drive still has to write its buffer to the medium, and
  * estimates show little of that time before a read waits for it. Reads of surplus have a window on
  * a device that does not seek. Neither limits owed requests. But they do limit the requests of a
- * relaxed flow, which are surplus because the device cannot keep its reservation.
+ * relaxed flow, which are surplus because the device cannot keep the flow's reservation.
  */
 #include <htbs/core/expect.h>
 #include <htbs/core/flow.h>
@@ -56,7 +56,7 @@ static bool htbs_others_conform(const struct htbs_policy *policy, const struct h
 }
 
 /*
- * Groups that always ask for more than they reserved are expected to have conforming requests while
+ * Groups that always submit more than they reserved are expected to have conforming requests while
  * they are busy, but they have none. So no request judges the limits, and each of these groups
  * holds the others back. A limit that holds surplus back only for the sake of such groups is as
  * little known as at first. So it doubles with each HTBS_LIMIT_INTERVAL in which it does that.

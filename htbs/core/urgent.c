@@ -23,7 +23,7 @@
 #include <htbs/core/policy.h>
 #include <htbs/core/urgent.h>
 
-/* Returns a load with one more request. */
+/* Returns @load with one more request. */
 static struct htbs_load htbs_urgent_load(const struct htbs_policy *policy,
 					 struct htbs_load load, u32 cost)
 {

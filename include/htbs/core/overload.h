@@ -9,7 +9,9 @@
 
 #include <htbs/core/service.h>
 
-/* The lead: how far a pool gets ahead of another one in an overload, in time of its reservation. */
+/*
+ * The lead: how far a pool may get ahead of another one in an overload, in time of its reservation.
+ */
 #define HTBS_LEAD		(HTBS_HORIZON / 2)
 
 struct htbs_flow;

@@ -11,16 +11,16 @@
 #include <htbs/core/service.h>
 
 /*
- * No deadline is further away than this: 73 years, an eighth of the range of the clock. A head is
- * never entitled if its start is set to this long after its deadline.
+ * No deadline is further away than this: 73 years, an eighth of the range of the clock. A head with
+ * a start this long after its deadline is never entitled.
  */
 #define HTBS_FAR		0x2000000000000000ULL
 
 /**
  * struct htbs_owed_sum - the sum of some heads, in the order of their deadlines
- * @load: what the device takes for all of them
- * @slack_end: minimum over the heads of the deadline, less the mean load up to and including the
- *	head, ns
+ * @load: service time of all of them
+ * @slack_end: when the device has to begin with them on average: the minimum over the heads of the
+ *	deadline minus the mean service time up to and including the head, ns
  * @start: the earliest time at which one of them is entitled, ns
  */
 struct htbs_owed_sum {
@@ -32,11 +32,12 @@ struct htbs_owed_sum {
 /**
  * struct htbs_owed_head - the oldest request of a backlogged flow
  * @rb: its place by deadline
- * @deadline: by when it has to be served, ns
- * @start: when it becomes entitled, ns; HTBS_FAR after @deadline if it has to wait for its deadline
- * @pos: its first sector
- * @load: what the device takes for it
- * @sum: all heads of the subtree
+ * @deadline: by when the request has to be served, ns
+ * @start: when the request is entitled, ns; HTBS_FAR after @deadline if it has to wait for its
+ *	deadline
+ * @pos: first sector of the request
+ * @load: service time of the request
+ * @sum: sum of all heads in the subtree of this one
  */
 struct htbs_owed_head {
 	struct rb_node rb;

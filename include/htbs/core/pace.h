@@ -14,8 +14,8 @@
  * @rate: bytes/s; 0: the curve reserves nothing
  * @tag: when the next request would start if all came at @rate, ns
  * @rest: what @tag lacks of the exact time, in units of 1/@rate ns
- * @busy_tag: the earlier of @tag and the current time, as of when the pool became busy last, ns. If
- *	it is more than two latencies ago, the next arrival takes it anew
+ * @busy_tag: the earlier of @tag and the current time, recorded when the pool became busy last, ns;
+ *	recorded anew by an arrival if it is more than two latencies ago
  */
 struct htbs_pace_curve {
 	u64 rate;
@@ -46,7 +46,7 @@ struct htbs_paced {
 	u32 ops;
 };
 
-/* The cost of a request of a disk is a multiple of this. */
+/* The cost of a request to a disk is a multiple of this. */
 #define HTBS_PACED_UNIT		512	/* bytes */
 
 void htbs_pace_init(struct htbs_pace *pace, const struct htbs_params *params,

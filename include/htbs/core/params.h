@@ -32,7 +32,7 @@
  * @bw: bandwidth (rho), bytes/s; 0: only @iops are reserved
  * @burst: largest burst above the steady rate (sigma), bytes
  * @latency: bound from arrival to completion of a conforming request (delta), ns
- * @weight: share of surplus; 0: not given
+ * @weight: weight of a flow for surplus; 0: not given
  * @max: the cap, bytes/s; 0: none
  * @iops: operations per second; 0: only @bw is reserved
  */
@@ -81,7 +81,7 @@ static inline u32 htbs_cost(u32 bytes)
 }
 
 /**
- * htbs_params_rate() - the bandwidth that is promised at least
+ * htbs_params_rate() - the minimum bandwidth that is promised
  * @params: the reservation
  *
  * If only operations are reserved, each of them counts as a request of the minimum cost.

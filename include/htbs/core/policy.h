@@ -66,9 +66,9 @@ enum htbs_order {
 
 /**
  * struct htbs_overload - whether the device cannot keep the reservations together
- * @late: moving average of the part of the turns that began late, in units of 1/HTBS_OVERLOAD_ONE
+ * @late: moving average of the fraction of turns that are late, in units of 1/HTBS_OVERLOAD_ONE
  * @now: there is an overload
- * @lacked: when not all owed heads could be in time last, real ns
+ * @lacked: the last time when not all owed heads could be in time, real ns
  */
 struct htbs_overload {
 	u32 late;
@@ -77,10 +77,10 @@ struct htbs_overload {
 };
 
 /**
- * struct htbs_slow - when a conforming request was slow last, or a pool was behind its pace
- * @pool: the pool; it may be gone
+ * struct htbs_slow - when a pool had a slow conforming request, or was behind its pace, last
+ * @pool: the pool, which may be gone
  * @at: when, real ns
- * @before: the same of any other pool than @pool, real ns
+ * @before: when any other pool than @pool did, real ns
  */
 struct htbs_slow {
 	const struct htbs_pool *pool;
@@ -94,9 +94,9 @@ struct htbs_slow {
  * @window_doubled: when @window doubled last, real ns
  * @quota: limits the writes
  * @raised: how often a conforming request raised the limits
- * @slow: which pools had a slow request last
- * @hasty: the only pool that lowered the limits because of its pace before it was known how much it
- *	asks for, or NULL. The pool may be gone
+ * @slow: the pools that had a slow request last
+ * @hasty: the only pool that lowered the limits because of its pace before its demand was known, or
+ *	NULL. The pool may be gone
  */
 struct htbs_limits {
 	struct htbs_limit window;
@@ -110,7 +110,7 @@ struct htbs_limits {
 /**
  * struct htbs_policy - the policy's state for one device
  * @rotational: the device claims to seek (constant)
- * @seeks: the device is taken for one that seeks, and that reorders requests by position
+ * @seeks: the device is treated as one that seeks, and that reorders requests by position
  * @t_wait: longest wait, ns; 0: never wait
  * @late_one_in: one in this many conforming requests may be late
  * @late_one_in_writes: the same, beside writes on a device that does not seek
@@ -126,12 +126,11 @@ struct htbs_limits {
  * @shares: backlogged flows by device time over weight
  * @proportions: pools with backlogged flows by device time over reservation, in an overload
  * @expected: flows of which conforming requests are expected, by latency
- * @urgent_tag: when the next urgent request would come if all came at the rate that their part of
- *	the device's time allows, real ns
+ * @urgent_tag: virtual start of the next urgent request (urgent.c), real ns
  * @active: the flow that the device is granted to, or NULL
  * @run: number of requests of @active dispatched since it became active
  * @run_since: when @active became active, real ns
- * @surplus: @active became active without being owed anything, if @seeks
+ * @surplus: @active became active without being owed a request; only if @seeks
  * @order: which request of its flow was chosen last
  * @wait: what the device is idled for
  * @wait_until: when the wait ends at the latest, real ns
@@ -142,22 +141,22 @@ struct htbs_limits {
  * @in_flight: requests of all flows that are dispatched and not completed
  * @writes: the writes among @in_flight
  * @busy: number of flows with requests pending or in flight
- * @load: what the device takes for the requests in flight
- * @position: the longest that a positioning is believed to take before any is known, ns
- * @service: what the device takes for a request, of any flow
- * @depth: what the device takes to position, by queue depth
- * @stall: what the device takes now and then for a single request, if @seeks
+ * @load: service time of the requests in flight
+ * @position: the longest positioning to assume before any is known, ns
+ * @service: service times of the device, for requests of any flow
+ * @depth: positioning times by queue depth
+ * @stall: stalls of the device, if @seeks
  * @claim: what tells whether the device seeks, if @rotational
  * @busy_since: when the device completed a request last, or became busy, real ns
- * @reads: what the device takes to position for a read, if @seeks
- * @unlearnt: completed requests that @service has not learned from yet, if not @seeks
+ * @reads: positioning time of reads, if @seeks
+ * @unlearnt: completed requests that @service does not include yet, if not @seeks
  * @deadlines: deadlines of the requests in flight, if @rotational
  * @limits: how much surplus the device may have
- * @trust: how far the deviations are trusted to tell the worst case; @margin is HTBS_MARGIN divided
- *	by it
+ * @trust: how far the deviations are trusted to cover the worst case; @margin is HTBS_MARGIN
+ *	divided by it
  * @margin: the worst case is this many mean deviations from the mean, in units of 1/HTBS_MARGIN_ONE
  * @overload: whether the device cannot keep the reservations together
- * @expired_at: when an expired head was due to be chosen last, real ns
+ * @expired_at: when the last expired head was due to be chosen, real ns
  * @throttled: flows with requests pending that are throttled by their caps
  * @capped: number of flows with a cap
  * @drains: the queue has to be emptied: caps throttle nothing, surplus has no limits, and no wait
@@ -307,9 +306,9 @@ void htbs_policy_charge_bypass(struct htbs_policy *policy,
 			       struct htbs_flow *flow, u64 now, u32 cost);
 
 /**
- * htbs_policy_in_flight() - number of writes, or of all other requests, in flight
+ * htbs_policy_in_flight() - the number of requests of a kind in flight
  * @policy: the policy
- * @write: count writes
+ * @write: true: count writes; false: count all other requests
  *
  * Return: requests.
  */

@@ -16,38 +16,37 @@
 
 struct htbs_flow;
 
-/* The device's whole time, as a unit: so large that small parts of it are not lost in a mean. */
+/* The device's whole time. The unit is so small that small fractions are not lost in a mean. */
 #define HTBS_NEED_ONE		65536
 /*
- * 1/HTBS_SHARED_PART of the device's time is the most that may be taken by what belongs to no
- * single group: the default reservation, which groups without one of their own share, and urgent
- * requests.
+ * The default reservation, which groups without one of their own share, may take 1/HTBS_SHARED_PART
+ * of the device's time. So may urgent requests, which belong to no single group.
  */
 #define HTBS_SHARED_PART	4
 
 /**
  * struct htbs_pool - flows that share a reservation
  * @pace: the reservation, and how far the pool has come with it
- * @need: part of the device's time that the reservation takes, in units of 1/HTBS_NEED_ONE
- * @need_most: the reservation is impossible if @need is at least this
- * @pause: how long the pool would have no request before one arrives, if each request were served
- *	at once; mean, ns
- * @asked: when a request of the pool arrived last, or the pool began, real ns; it is not updated
+ * @need: fraction of the device's time that the reservation takes, in units of 1/HTBS_NEED_ONE
+ * @need_most: the reservation is impossible if @need is no less than this
+ * @pause: mean time that the pool would be idle before a request arrives if each request were
+ *	served at once, ns
+ * @asked: when a request of the pool arrived last, or the pool was set up, real ns; not updated
  *	while no service time is known, as on a device that does not seek
  * @served: when a request of the pool was dispatched last, real ns
  * @head: what the pool is owed next: the head of the first flow of @backlog
- * @proportion: device time that the pool had over its reservation, for an overload
+ * @proportion: device time that the pool had, over its reservation; for an overload
  * @pending: pending requests of the pool
  * @in_flight: requests of the pool that are dispatched and not completed
  * @paced: the requests in flight that were charged to @pace
- * @reach: whether surplus is why the pool is behind its pace
+ * @reach: whether surplus keeps the pool behind its pace
  * @busy: number of flows of the pool that have requests pending or in flight
- * @relaxed: the pool reserves and asks for more than the device has, or is that of the background.
+ * @relaxed: the pool reserves and demands more than the device has, or is that of the background.
  *	On a device that seeks, a relaxed pool has no pace, and is owed one request in a second at
  *	most
  * @on_pace: on a device that does not seek, when the device was last seen to keep the reservation,
  *	or the pool became busy, real ns
- * @idle_since: when a request of the pool completed last, or the pool began, real ns
+ * @idle_since: when a request of the pool completed last, or the pool was set up, real ns
  * @judged: when the pace was checked last for the limits, real ns
  * @raised: how often the limits had been raised when a conforming request of the pool completed
  *	last
@@ -94,8 +93,8 @@ static inline bool htbs_pool_busy(const struct htbs_pool *pool)
  * htbs_pool_impossible() - whether the reservation of a pool is impossible
  * @pool: the pool
  *
- * Return: true if the reservation takes all of the device's time that it may have. Its pace cannot
- *	be kept then.
+ * Return: true if the reservation takes all of the device's time that is there for it, or more: its
+ *	pace cannot be kept.
  */
 static inline bool htbs_pool_impossible(const struct htbs_pool *pool)
 {

@@ -41,12 +41,12 @@ void htbs_quota_judge(struct htbs_quota *quota, u32 late, u64 now);
 u64 htbs_quota_wait(struct htbs_quota *quota, u64 now);
 
 /**
- * htbs_quota_holds() - whether the quota held back a write, and has had no tokens since
+ * htbs_quota_holds() - whether the quota holds back writes
  * @quota: the quota
  *
  * While the quota does not apply, it holds nothing back, although surplus is still charged to it.
  *
- * Return: true if it did.
+ * Return: true if it has held back a write, and its tokens have been negative since.
  */
 static inline bool htbs_quota_holds(const struct htbs_quota *quota)
 {

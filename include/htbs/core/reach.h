@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whether surplus is the reason why a pool is behind its pace.
+ * Whether surplus keeps a pool behind its pace.
  */
 #ifndef HTBS_CORE_REACH_H
 #define HTBS_CORE_REACH_H
@@ -11,7 +11,7 @@
 #include <htbs/core/service.h>
 
 /*
- * HTBS learns from this many means how much a pool varies; half of them are enough to begin with.
+ * How many means the variation of a pool is learned from. Half of them are enough for a decision.
  */
 #define HTBS_REACH_MEANS	(2 * HTBS_HABIT)
 
@@ -28,18 +28,18 @@ struct htbs_spread {
 };
 
 /**
- * struct htbs_reach - whether surplus is the reason why a pool is behind its pace
+ * struct htbs_reach - whether surplus keeps a pool behind its pace
  * @since: when a paced request completed last, real ns
- * @busy: how long the pool had paced requests in flight, ns
- * @took: the sum of the times of the requests that have completed meanwhile, ns
- * @had: these requests
- * @times: the shortest mean of these times
- * @gap: the mean time from one completion to the next, ns
- * @number: how many requests were in flight on average, in units of 1/1024
- * @least: in how many means the limits were at their minimum, since a mean was shorter than all
- *	before; up to HTBS_REACH_MEANS / 2
+ * @busy: how long the pool had paced requests in flight in this period, ns
+ * @took: sum of the times from dispatch to completion of the paced requests of this period, ns
+ * @had: the paced requests that completed in this period
+ * @times: the shortest mean time of a period
+ * @gap: mean time from one completion to the next, by period, ns
+ * @number: mean number of paced requests in flight, by period, in units of 1/1024
+ * @least: number of periods in which the limits were at their minimum, since a mean was shorter
+ *	than all before; up to HTBS_REACH_MEANS / 2
  * @keeps_pace: the pool had its bandwidth recently
- * @unhindered: the pool had less, but surplus is not the reason
+ * @unhindered: the pool had less, but not because of surplus
  */
 struct htbs_reach {
 	u64 since;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Service times: what the device was seen to take for a request, and what it will take for several.
+ * Service times: how long the device took for single requests, and how long it will take for
+ * several.
  */
 #ifndef HTBS_CORE_SERVICE_H
 #define HTBS_CORE_SERVICE_H
@@ -9,7 +10,7 @@
 
 /*
  * No choice looks further ahead than this, a wait for a completion allows for no longer latency,
- * and no positioning is believed to take longer. After a conforming request of a flow another one
+ * and no positioning is assumed to take longer. After a conforming request of a flow another one
  * is expected for at least this long.
  */
 #define HTBS_HORIZON		1000000000ULL	/* ns: 1 s */
@@ -31,8 +32,8 @@
 #define HTBS_SWEEP		16
 
 /*
- * The inverse weight of a new sample in a mean: HTBS_FADE if the mean is of something that lasts,
- * HTBS_HABIT if it is of what a task does, or begins with a guess.
+ * Inverse weights of a new sample in a mean: HTBS_FADE for what does not change soon; HTBS_HABIT
+ * for what a task does, and for means that begin with a guess.
  */
 #define HTBS_FADE		64
 #define HTBS_HABIT		8
@@ -43,18 +44,18 @@
 #define HTBS_MEMORY		(HTBS_FADE * HTBS_HORIZON)
 
 /*
- * The worst case is this many mean deviations from the mean if a device has no tail. Margins are in
- * units of 1/HTBS_MARGIN_ONE.
+ * If a device has no tail, the worst case is this many mean deviations above the mean. Margins are
+ * in units of 1/HTBS_MARGIN_ONE.
  */
 #define HTBS_MARGIN		5
 #define HTBS_MARGIN_ONE		256
 
 /**
- * struct htbs_service_time - what the device takes for a request
- * @position: to position, if the request is not near to the one before; mean, ns
+ * struct htbs_service_time - estimates of service times
+ * @position: mean time to position, if a request is not near to the one before, ns
  * @deviation: mean absolute deviation of @position, ns
- * @stream: to transfer 1024 bytes; mean, ns
- * @part: the inverse weight of the last sample in @position and @deviation
+ * @stream: mean time to transfer 1024 bytes, ns
+ * @part: inverse weight of the last sample in @position and @deviation
  */
 struct htbs_service_time {
 	u64 position;
@@ -87,7 +88,7 @@ struct htbs_fastest {
 };
 
 /**
- * struct htbs_load - what the device takes for some requests
+ * struct htbs_load - service time of some requests
  * @mean: the sum of the means, ns
  * @variance: the sum of the squared deviations, in (1024 ns)^2
  */
