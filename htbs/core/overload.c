@@ -8,11 +8,12 @@
  * is not enough, because some flows may have no request pending then. The worst case is not used,
  * because flows that take most of the device are seldom in time in the worst case.
  *
- * A turn is late if it begins after the latency of its first request. On a device that seeks, a
- * turn is also late if its flow is a whole latency behind its pace, or if less than a mean
- * positioning of the flow is left of the latency and the latency is longer than two of them. So
- * there is an overload if flows with one request at a time cannot have their bandwidths, even
- * though each of their requests is in time. Turns of a relaxed pool do not count (pool.c).
+ * A turn is late if it begins after the latency of its first request. On a device that seeks, it is
+ * also late if its flow is a whole latency behind its pace, or if less than a mean positioning is
+ * left until the latency is over. (The latter applies only if the latency is longer than two mean
+ * positionings.) So there is an overload if flows with one request at a time cannot have their
+ * bandwidths, even though each of their requests is in time. Turns of a relaxed pool do not count
+ * (pool.c).
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/flow.h>
@@ -25,10 +26,7 @@
 #define HTBS_OVERLOAD_ONE	65536
 #define HTBS_OVERLOAD_ON	(HTBS_OVERLOAD_ONE / 4)
 
-/*
- * Begin or end an overload. In an overload pools are served by how much they had of their
- * reservations.
- */
+/* Begin or end an overload, in which the pool goes first that had the least of its reservation. */
 static void htbs_set_overload(struct htbs_policy *policy, bool overload)
 {
 	struct htbs_flow *flow;

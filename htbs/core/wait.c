@@ -46,8 +46,8 @@ u64 htbs_policy_hold_most(const struct htbs_policy *policy)
  * @now: real time, ns
  *
  * The hold ends when a request completes, when a flow without pending requests gets one, or when
- * the quota has filled, but no later than the device has to begin with owed heads. A timer ends it
- * even if nothing happens, because a head may expire meanwhile.
+ * the quota has filled. On an idle device that seeks, it also ends when the device has to begin
+ * with owed heads. A timer ends it even if nothing happens, because a head may expire meanwhile.
  */
 void htbs_policy_hold(struct htbs_policy *policy, u64 now)
 {
