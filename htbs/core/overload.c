@@ -9,11 +9,10 @@
  * because flows that take most of the device are seldom in time in the worst case.
  *
  * A turn is late if it begins after the latency of its first request. On a device that seeks, it is
- * also late if its flow is a whole latency behind its pace, or if less than a mean positioning is
- * left until the latency is over. (The latter applies only if the latency is longer than two mean
- * positionings.) So there is an overload if flows with one request at a time cannot have their
- * bandwidths, even though each of their requests is in time. Turns of a relaxed pool do not count
- * (pool.c).
+ * already late when less than one mean positioning of the flow is left, if the latency is longer
+ * than two of them. It is also late if its flow is a whole latency behind its pace. So there is an
+ * overload if flows with one request at a time cannot have their bandwidths, even though each of
+ * their requests is in time. Turns of a relaxed pool do not count (pool.c).
  */
 #include <htbs/core/backlog.h>
 #include <htbs/core/flow.h>
