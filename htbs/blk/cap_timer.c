@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unthrottling flows when it is time.
+ * Unthrottle flows when their caps allow it.
  *
- * The requests of a throttled flow are pending on a device that may be idle,
- * and then blk-mq does not ask for them. So a timer runs the queue when the
- * first cap allows it.
+ * The requests of a throttled flow are pending on a device that may be idle, and
+ * blk-mq does not ask an idle device's scheduler for them. So a timer runs the queue
+ * when the first cap allows it.
  *
- * Sometimes the queue has to be emptied, which at the rate of a cap might take
- * hours, and at that of a limit of surplus half a minute, while no request can arrive
- * for which it holds back others:
+ * Sometimes the queue has to be drained. At the rate of a cap this might take
+ * hours, and at the rate of a limit of surplus half a minute, although no request
+ * can arrive for which the limit holds others back:
  *
- *  - the queue is frozen, for a switch to another scheduler, say, or because
+ *  - the queue is frozen, for example for a switch to another scheduler, or because
  *    its disk is removed;
  *  - the last CPU of one of its hardware queues goes offline, which waits until
  *    nothing is pending there;
  *  - the machine is about to be suspended, which waits for the tasks that wait
  *    for I/O.
  *
- * blk-mq does not tell of the first two, so the timer looks for them while a
- * flow is throttled, and a choice does that holds back a request. Meanwhile caps throttle
- * nothing, and surplus has no limits.
+ * blk-mq does not notify the scheduler of the first two. The timer checks for them
+ * while a flow is throttled, and so does a choice that holds back a request. While
+ * the queue is drained, caps throttle nothing and surplus has no limits.
  *
- * A freed tag wakes one waiter. That may be a task of a throttled group, which
- * may not have the tag (tag_depth.c), while a task that may have it waits; and
- * if all pending requests are throttled, no other tag is freed for long. So the
- * timer wakes as many waiters as there are tags, too.
+ * A freed tag wakes one waiter. This may be a task of a throttled group, which may
+ * not have the tag (tag_depth.c), while a task that may have the tag keeps waiting.
+ * If all pending requests are throttled, no other tag is freed for a long time. So
+ * the timer also wakes as many waiters as there are tags.
  */
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
@@ -40,14 +40,14 @@
 #include <htbs/trace.h>
 
 /*
- * How often the timer looks whether the queue has to be emptied, and the longest time for which
- * one with throttled requests that has to be goes unnoticed; if a CPU went offline, twice that.
+ * How often the timer checks whether the queue has to be drained. If requests are throttled, the
+ * drain begins at most this much later, or twice this if a CPU went offline.
  */
 #define HTBS_CAP_TIMER_LOOK	(100 * NSEC_PER_MSEC)
 
 static bool htbs_suspending;
 
-/* Called before tasks are frozen, and after they are thawed. */
+/* Called before tasks are frozen and after they are thawed. */
 static int htbs_pm_notify(struct notifier_block *nb, unsigned long event,
 			  void *unused)
 {
@@ -86,8 +86,8 @@ void htbs_cap_timer_unregister(void)
 }
 
 /*
- * Whether a pending request belongs to a hardware queue without CPUs. No new
- * requests are inserted there, so it is soon empty.
+ * Return true if a pending request belongs to a hardware queue whose CPUs are all
+ * offline. No new requests are inserted there, so it is soon empty.
  */
 static bool htbs_inactive_has_pending(const struct htbs_device *dev)
 {
@@ -103,8 +103,8 @@ static bool htbs_inactive_has_pending(const struct htbs_device *dev)
 }
 
 /*
- * The same as of late: a device may have many hardware queues, some without CPUs for good,
- * and caps and holds end thousands of times a second.
+ * The cached result of htbs_inactive_has_pending(). A device may have many hardware queues, some
+ * of them without CPUs for good, and caps and holds end thousands of times a second.
  */
 static bool htbs_inactive_waits(struct htbs_device *dev, u64 now)
 {
@@ -123,7 +123,7 @@ static bool htbs_has_to_drain(struct htbs_device *dev, u64 now)
 	       htbs_inactive_waits(dev, now);
 }
 
-/* Look whether the queue has to be emptied. Returns whether that has changed. */
+/* Check whether the queue has to be drained. Returns true if that has changed. */
 static bool htbs_look_for_drain(struct htbs_device *dev, u64 now)
 {
 	lockdep_assert_held(&dev->lock);
@@ -134,7 +134,7 @@ static bool htbs_look_for_drain(struct htbs_device *dev, u64 now)
 	return true;
 }
 
-/* Whether it is time to wake the tasks that wait for tags. */
+/* Return true if it is time to wake the tasks that wait for tags. */
 static bool htbs_wakes_waiters(struct htbs_device *dev, u64 now)
 {
 	lockdep_assert_held(&dev->lock);
@@ -166,10 +166,10 @@ void __htbs_unthrottle_due(struct htbs_device *dev, u64 now)
 }
 
 /**
- * __htbs_cap_timer_arm() - set the timer to when it has something to do
+ * __htbs_cap_timer_arm() - set the timer to when it has something to do next
  * @dev: the device, locked
  *
- * That is when a flow may dispatch again, and every HTBS_CAP_TIMER_LOOK.
+ * The timer expires when a flow may dispatch again, and after HTBS_CAP_TIMER_LOOK at the latest.
  */
 void __htbs_cap_timer_arm(struct htbs_device *dev)
 {
@@ -206,13 +206,13 @@ static enum hrtimer_restart htbs_cap_timer_expired(struct hrtimer *timer)
 }
 
 /**
- * __htbs_drain_begins() - look whether the queue has to be emptied from now on
- * @dev: the device, locked; its queue had not to be emptied
+ * __htbs_drain_begins() - check whether the queue has to be drained from now on
+ * @dev: the device, locked; its queue did not have to be drained so far
  * @now: real time, ns
  *
- * The timer looks whether that is over.
+ * The timer checks when the drain is over.
  *
- * Return: true if it has to.
+ * Return: true if the queue has to be drained.
  */
 bool __htbs_drain_begins(struct htbs_device *dev, u64 now)
 {
@@ -229,7 +229,7 @@ bool __htbs_drain_begins(struct htbs_device *dev, u64 now)
  * htbs_cap_timer_now() - run the queue after a cap was removed
  * @dev: the device, locked
  *
- * As htbs_device_run_later().
+ * The timer runs the queue; see htbs_device_run_later().
  */
 void htbs_cap_timer_now(struct htbs_device *dev)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Completion, which may run in hard interrupt context, and requests that the driver
+ * Completions, which may run in hard interrupt context, and requests that the driver
  * gives back.
  */
 #include <linux/blk-mq.h>
@@ -33,7 +33,7 @@ static void htbs_judge(struct htbs_device *dev, struct htbs_reservation *res,
 	htbs_trace_late(dev, res, done->id, now, now - done->due);
 }
 
-/* The device no longer has a request. */
+/* A request is no longer in flight. */
 static __always_inline void
 htbs_leave_device(struct htbs_device *dev, struct htbs_reservation *res,
 		  const struct htbs_completion *done, u64 now)
@@ -66,7 +66,7 @@ static void htbs_account(struct htbs_device *dev, const struct htbs_completion *
 /**
  * htbs_device_account() - account for completions
  * @dev: the device, locked
- * @own: one to account for after all in the ring, or NULL
+ * @own: a completion to account for after all those in the ring, or NULL
  */
 void htbs_device_account(struct htbs_device *dev, const struct htbs_completion *own)
 {
@@ -84,12 +84,13 @@ void htbs_device_account(struct htbs_device *dev, const struct htbs_completion *
 }
 
 /**
- * htbs_device_set_prompt() - whether completions have to be accounted for at once
+ * htbs_device_set_prompt() - set whether completions have to be accounted for at once
  * @dev: the device, locked
- * @prompt: whether they have to
+ * @prompt: true if they have to be
  *
- * A completion may have been put into the ring before dev->prompt was set, and nothing
- * else would account for it. A CPU that puts one there looks at dev->prompt afterwards.
+ * A CPU looks at dev->prompt after it has put a completion into the ring. If it did so before
+ * dev->prompt was set, nothing else would account for its completion. So look at the ring once
+ * more.
  */
 noinline void htbs_device_set_prompt(struct htbs_device *dev, bool prompt)
 {
@@ -106,10 +107,10 @@ noinline void htbs_device_set_prompt(struct htbs_device *dev, bool prompt)
 }
 
 /*
- * In a task with a plug blk-mq's time is that at which the plug needed one first. If the task
- * has inserted the request itself, and the driver does not block, the request completes
- * within its submission, and took no time: it is accounted for as no earlier than the last
- * event, which was its dispatch.
+ * If the task has a plug, @now is the time that blk-mq read when the plug first needed one. If
+ * the task has inserted the request itself, and the driver does not block, the request
+ * completes within its submission and takes no time. No clock is read then, because a completion
+ * is accounted for no earlier than the last event, which was the dispatch of this request.
  */
 static u64 htbs_completion_time(const struct request *rq, u64 now)
 {
@@ -131,9 +132,9 @@ static void htbs_describe_completion(struct request *rq, u64 at,
 }
 
 /*
- * Account for all completions now, and for one more. What was held back may go then, by any
- * hardware queue: to run the one of this CPU is cheaper than to look for it. But one with requests
- * that found no tag does not ask for more.
+ * Account for all completions now, and then for @own, if any. This may release a request that was
+ * held back, which any hardware queue may dispatch. Running the one of this CPU is cheaper than
+ * looking for it. But a hardware queue with requests that found no tag does not ask for more.
  */
 static void htbs_account_now(struct htbs_device *dev, struct blk_mq_hw_ctx *hctx,
 			     const struct htbs_completion *own, u64 at)
@@ -144,7 +145,7 @@ static void htbs_account_now(struct htbs_device *dev, struct blk_mq_hw_ctx *hctx
 	if (own)
 		htbs_device_account(dev, own);
 	htbs_device_unlock(dev, flags);
-	/* blk-mq does not ask again. */
+	/* blk-mq does not ask again by itself. */
 	if (!READ_ONCE(dev->has_work))
 		return;
 	if (cpumask_test_cpu(raw_smp_processor_id(), hctx->cpumask) &&
@@ -166,7 +167,7 @@ static noinline void htbs_complete_now(struct htbs_device *dev, struct request *
 /**
  * htbs_completed_request() - a request has completed
  * @rq: the request
- * @now: blk-mq's time, real ns
+ * @now: the time that blk-mq has read, real ns
  */
 void htbs_completed_request(struct request *rq, u64 now)
 {
@@ -177,14 +178,14 @@ void htbs_completed_request(struct request *rq, u64 now)
 	u32 turn;
 	u64 at;
 
-	/* The data of a write between two flushes completes once more with them. */
+	/* The data of a write between two flushes completes a second time with them. */
 	if (!htbs_rq_prepared(rq) || !htbs_rq_flag(rq, HTBS_RQ_HOLDS))
 		return;
 
 	at = htbs_completion_time(rq, now);
 	/*
-	 * Completions that are put into the ring later wait until this one is there: neither
-	 * another task nor a softirq after an interrupt runs here meanwhile.
+	 * An entry that is claimed and not published yet holds up all later ones. So neither
+	 * another task nor a softirq after an interrupt may run here in between.
 	 */
 	local_irq_save(flags);
 	if (!READ_ONCE(dev->prompt))
@@ -203,8 +204,8 @@ void htbs_completed_request(struct request *rq, u64 now)
 }
 
 /*
- * The driver no longer has the request, which did not complete. It may come
- * back by insert_requests() or never: blk-mq may pass it to the driver itself.
+ * The driver no longer has the request, which did not complete. The request may
+ * come back by insert_requests(), or never: blk-mq may pass it to the driver itself.
  */
 static void htbs_give_back(struct htbs_device *dev, struct request *rq)
 {
@@ -226,7 +227,7 @@ static void htbs_give_back(struct htbs_device *dev, struct request *rq)
 	htbs_device_unlock(dev, flags);
 
 	/*
-	 * The request may be requeued much later; other requests need not wait.
+	 * The request may be requeued much later. Other requests need not wait for it.
 	 */
 	if (READ_ONCE(dev->has_work))
 		blk_mq_run_hw_queues(dev->queue, true);
@@ -242,7 +243,7 @@ void htbs_requeue_request(struct request *rq)
 		htbs_give_back(htbs_device_of(rq->q), rq);
 }
 
-/* A request is freed that has not completed: it was merged, or given back. */
+/* A request is freed that has not completed: it was merged or given back. */
 static noinline void htbs_withdraw(struct request *rq)
 {
 	struct htbs_device *dev = htbs_device_of(rq->q);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Dispatch: what the driver gets next.
+ * Dispatch: which request the driver gets next.
  *
- * Requests that were dispatched ahead (ahead.h) are passed on first, before any other is
- * chosen. Then those go that were requeued or inserted at the head, then those that are
- * exempt from a cap or urgent, as far as they may. For all others the policy chooses a
- * flow and which of its requests to dispatch, or has the device idled for a moment; then
- * a timer ends the wait if the expected request does not arrive.
+ * Requests that were dispatched ahead (ahead.h) are passed on first, before any other
+ * request is chosen. They are followed by requests that were requeued or inserted at the
+ * head, and then by those that are exempt from a cap or urgent, within limits. For all
+ * others the policy chooses a flow and which of its requests to dispatch. Or it idles the
+ * device for a moment, and then a timer ends the wait if the expected request does not
+ * arrive.
  */
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
@@ -23,14 +24,14 @@
 #include <htbs/tag_depth.h>
 #include <htbs/trace.h>
 
-/* So many requests are dispatched ahead while the lock is held. */
+/* At most this many requests are dispatched ahead while the lock is held. */
 #define HTBS_AHEAD_AT_ONCE	16U
 
 /**
  * htbs_start_request() - a request is dispatched
  * @dev: the device, locked
  * @res: its reservation
- * @rq: the request; it counts in the statistics when it is dispatched first
+ * @rq: the request; the statistics count it when it is dispatched for the first time
  */
 __always_inline void
 htbs_start_request(struct htbs_device *dev, struct htbs_reservation *res,
@@ -54,7 +55,7 @@ htbs_start_request(struct htbs_device *dev, struct htbs_reservation *res,
 	res->stats.bytes[op] += bytes;
 }
 
-/* The first urgent request, if what is owed leaves time for it. */
+/* Return the first urgent request if owed requests leave time for it, or NULL. */
 static struct request *htbs_urgent_request(struct htbs_device *dev, u64 now)
 {
 	struct request *rq = list_first_entry_or_null(&dev->urgent,
@@ -68,9 +69,9 @@ static struct request *htbs_urgent_request(struct htbs_device *dev, u64 now)
 }
 
 /*
- * The request to dispatch first, whatever the policy says. A request that is
- * exempt from its cap goes at most every other time, so that a flood of them
- * starves no other.
+ * Return the request to dispatch before the policy is asked, or NULL. Requests that
+ * are exempt from their caps are dispatched at most every other time, so that a
+ * flood of them does not starve others.
  */
 static struct request *htbs_first_request(struct htbs_device *dev, u64 now)
 {
@@ -86,7 +87,7 @@ static struct request *htbs_first_request(struct htbs_device *dev, u64 now)
 	return dev->exempt_turn ? rq : htbs_urgent_request(dev, now);
 }
 
-/* A request that was dispatched before is due when it was then. */
+/* If a request has been dispatched before, it stays due when it was due then. */
 static void htbs_redispatch(struct htbs_device *dev,
 			    struct htbs_reservation *res, struct request *rq,
 			    u64 now)
@@ -101,7 +102,7 @@ static void htbs_redispatch(struct htbs_device *dev,
 	sent.at = now;
 	sent.cost = htbs_rq_cost(rq);
 	sent.flags |= HTBS_SENT_FAR;
-	/* The device may have others by now. */
+	/* The device may have other requests in flight by now. */
 	sent.flags &= ~(HTBS_SENT_BESIDE | HTBS_SENT_ALONE);
 	htbs_rq_set_sent(rq, &sent);
 	htbs_policy_redispatch(&dev->policy, &res->flow, &sent);
@@ -160,7 +161,7 @@ static void htbs_account_dispatch(struct htbs_device *dev,
 	htbs_start_request(dev, res, rq);
 }
 
-/* Returns the flow that is chosen, or NULL. */
+/* Returns the flow that is chosen, or NULL. Sets @held if a request is held back. */
 static struct htbs_flow *htbs_choose_once(struct htbs_device *dev, u64 now, bool *held)
 {
 	struct htbs_flow *was_active = dev->policy.active;
@@ -178,7 +179,10 @@ static struct htbs_flow *htbs_choose_once(struct htbs_device *dev, u64 now, bool
 	return choice.flow;
 }
 
-/* A request is held back for others, which cannot arrive while the queue is frozen. */
+/*
+ * A request is held back in favour of others that may arrive. They cannot arrive if the queue
+ * has to be drained, so choose again then.
+ */
 static noinline struct htbs_flow *htbs_choose(struct htbs_device *dev, u64 now)
 {
 	struct htbs_flow *flow;
@@ -214,8 +218,8 @@ static struct request *htbs_dispatch_chosen(struct htbs_device *dev, u64 now)
 }
 
 /*
- * Whether the driver has a tag for a request. Polled requests have tags of their own, and keep
- * them for as long as their task does not poll.
+ * Return true if the driver has a tag for a request. Polled requests have tags of their own, and
+ * keep them until their task polls.
  */
 static bool htbs_has_tag(const struct htbs_device *dev, const struct blk_mq_hw_ctx *hctx)
 {
@@ -223,7 +227,7 @@ static bool htbs_has_tag(const struct htbs_device *dev, const struct blk_mq_hw_c
 	       htbs_tags_now(hctx, dev->hctx_tags) * dev->tag_sets;
 }
 
-/* Whether a hardware queue runs, and the driver has not refused requests of late. */
+/* Return true if a hardware queue runs and the driver has not refused requests recently. */
 static bool htbs_passes_on(struct blk_mq_hw_ctx *hctx)
 {
 	return list_empty(&hctx->dispatch) && !hctx->dispatch_busy &&
@@ -236,10 +240,11 @@ static bool htbs_passes_on(struct blk_mq_hw_ctx *hctx)
  * @dev: the device, locked
  * @hctx: the hardware queue that is run next
  *
- * Each hardware queue has driver tags of its own. What finds none holds up those behind it,
- * so no more are in flight in all than one of them has tags.
+ * Each hardware queue has driver tags of its own. A request that finds no tag holds up those
+ * behind it. So requests are dispatched ahead only while fewer are in flight on the device than
+ * one hardware queue has tags.
  *
- * Return: requests; 0 if the driver is not known to take any now.
+ * Return: number of requests; 0 if the driver is not known to take any now.
  */
 __always_inline u32 htbs_dispatch_room(const struct htbs_device *dev,
 				       struct blk_mq_hw_ctx *hctx)
@@ -255,9 +260,9 @@ __always_inline u32 htbs_dispatch_room(const struct htbs_device *dev,
 }
 
 /*
- * blk-mq asks for requests until it gets none, and runs the queue again a moment later if it
- * has asked in vain. So what it would get is dispatched at once, but not for so long that
- * others wait for the lock.
+ * blk-mq asks for requests until it gets none. If it gets none at first, it runs the queue again
+ * a moment later. So dispatch at once what blk-mq would get, but do not hold the lock for so long
+ * that other CPUs have to wait for it.
  */
 static void htbs_dispatch_ahead(struct htbs_device *dev, struct blk_mq_hw_ctx *hctx, u64 now)
 {
@@ -299,17 +304,18 @@ static noinline struct request *htbs_dispatch_locked(struct htbs_device *dev,
 }
 
 /**
- * htbs_dispatch_request() - the request that the driver gets next
+ * htbs_dispatch_request() - get the request that the driver gets next
  * @hctx: the hardware queue that blk-mq runs
  *
- * There is one order for the whole device, so the request may be one of another
- * hardware queue. blk-mq sorts it out.
+ * There is one order for the whole device, so the request may belong to another
+ * hardware queue. blk-mq passes it to the right one.
  *
- * blk-mq takes a request before it knows of a driver tag for it, and one without a tag
- * stays ahead of all that comes later.  So while the driver has no tag, no request is
- * chosen: the next completion runs the queue.  A driver with a budget is asked before.
- * It also stops asking then.  A polled request may find no tag of its own hardware queue, which
- * says nothing of another one: so the one that asked is run again.
+ * blk-mq takes a request before it has a driver tag for it, and a request that gets no tag
+ * stays ahead of all later ones. So while the driver has no tag, no request is chosen, and
+ * the next completion runs the queue. (A driver with a budget is asked for it first.) When a
+ * request finds no tag, blk-mq also stops asking for the hardware queue that it runs. A polled
+ * request may find no tag in its own hardware queue, which says nothing about another one. So
+ * the hardware queue that asked is run again.
  *
  * Return: the request, or NULL if none is to be dispatched now.
  */
