@@ -3,10 +3,10 @@
  * HTBS, the high-throughput token bucket scheduler, as a blk-mq elevator.
  *
  * insert.c, dispatch.c and complete.c turn blk-mq's operations into events of the
- * policy and keep the requests; the decisions are made in choose.c. Not everything is
- * scheduled: flushes never get here, and hardly any passthrough request does.
+ * policy, and queue the requests. choose.c makes the decisions. Not all requests are
+ * scheduled: flushes never get here, and passthrough requests hardly ever do.
  *
- * Here the elevator is attached to a queue and detached from it.
+ * This file attaches the elevator to a queue and detaches it.
  */
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
@@ -30,11 +30,11 @@
 #include <htbs/tag_depth.h>
 #include <htbs/trace.h>
 
-/* The default; for when to change it see the ABI page. */
+/* The defaults; the ABI page says when to change them. */
 #define HTBS_T_WAIT_ROTATIONAL	(10 * NSEC_PER_MSEC)
 #define HTBS_T_WAIT_FLASH	0
 
-/* What one positioning is believed to take at most before one was seen. */
+/* How long one positioning is assumed to take at most, until one was measured. */
 #define HTBS_POSITION_ROTATIONAL (20 * NSEC_PER_MSEC)
 #define HTBS_POSITION_FLASH	NSEC_PER_MSEC
 
@@ -59,7 +59,7 @@ HTBS_DEFINE_DEPTH_UPDATED(htbs_depth_updated, htbs_resize)
 
 static struct htbs_device *htbs_device_alloc(struct request_queue *q)
 {
-	/* The queue is frozen: reclaim must not write to it. */
+	/* The queue is frozen, so reclaim must not write to it. */
 	bool flash = !htbs_queue_rotational(q);
 	struct htbs_device *dev;
 
@@ -127,7 +127,7 @@ static int htbs_attach(struct request_queue *q, struct elevator_queue *eq)
 	htbs_announce_limit(q);
 	/* There is one order for all hardware queues. */
 	blk_queue_flag_set(QUEUE_FLAG_SQ_SCHED, q);
-	/* It would throttle writers before their requests are inserted. */
+	/* wbt would throttle writers before their requests are inserted. */
 	htbs_wbt_disable(eq, q);
 	return 0;
 
@@ -161,7 +161,7 @@ static void htbs_exit_sched(struct elevator_queue *eq)
 
 	htbs_wbt_enable(eq, dev->queue);
 	htbs_reservations_detach(dev);
-	/* There is no group that a reservation could be created for. */
+	/* No group is left that a reservation could be created for. */
 	htbs_reclaim_cancel(dev);
 	htbs_cap_timer_cancel(dev);
 	htbs_idle_timer_cancel(dev);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end of a wait, or of holding back a request: by the timer, or because a
- * tunable changed and the wait may no longer be worthwhile.
+ * Ends a wait or a hold when the timer expires, or when a tunable changes, because
+ * the wait may no longer be worthwhile then.
  */
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
@@ -33,7 +33,7 @@ static enum hrtimer_restart htbs_idle_timer_expired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* A tunable has changed: cancel a wait that may no longer be worthwhile. */
+/* A tunable has changed: cancel a wait, because it may no longer be worthwhile. */
 static void htbs_tunable_changed(struct htbs_device *dev)
 {
 	struct htbs_flow *active = dev->policy.active;
@@ -49,7 +49,7 @@ static void htbs_tunable_changed(struct htbs_device *dev)
 /**
  * htbs_device_set_t_wait() - set the longest wait
  * @dev: the device
- * @t_wait: ns; 0: never wait
+ * @t_wait: ns; 0: never idle the device
  */
 void htbs_device_set_t_wait(struct htbs_device *dev, u64 t_wait)
 {
@@ -65,8 +65,8 @@ void htbs_device_set_t_wait(struct htbs_device *dev, u64 t_wait)
 /**
  * htbs_device_set_late() - set how many conforming requests may be late
  * @dev: the device
- * @one_in: one in so many; 0: as before
- * @one_in_writes: the same, beside writes on a device that does not seek; 0: as before
+ * @one_in: one in this many may be late; 0: do not change it
+ * @one_in_writes: the same, beside writes on a device that does not seek; 0: do not change it
  */
 void htbs_device_set_late(struct htbs_device *dev, u32 one_in, u32 one_in_writes)
 {

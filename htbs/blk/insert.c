@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Insertion: what blk-mq has to be scheduled.
+ * Insertion: requests that blk-mq passes to the scheduler.
  *
- * A bio's cgroup tells which reservation a request is charged to. It is queued in the
- * reservation's FIFO, unless it is merged, urgent, exempt from its cap, or goes first
- * whatever its reservation: requests without data, at the head, and requeued ones. Or it
- * is dispatched as it arrives (ahead.h).
+ * The cgroup of its bio determines the reservation that a request is charged to. The
+ * request is queued in the FIFO of the reservation, unless it is merged, urgent, exempt
+ * from its cap, or goes first whatever its reservation is: requests without data, requests
+ * inserted at the head, and requeued requests go first. Or the request is dispatched as it
+ * arrives (ahead.h).
  */
 #include <linux/blk-mq.h>
 #include <linux/ioprio.h>
@@ -29,15 +30,16 @@
 
 /**
  * struct htbs_batch - requests that are inserted at once
- * @list: those of them that are not queued yet
- * @last: the last of those at the start of @list that are inserted, or NULL
- * @fifo: where these go
- * @blkg: the group of the one that was looked up last
- * @res: its reservation
- * @ioprio: its priority; -1: other groups may wait for it, or there is none yet
- * @room: so many more may be dispatched as they arrive
- * @at_head: they go first
- * @dispatched: those at the start of @list were dispatched as they arrived
+ * @list: the requests that are not queued yet
+ * @last: the last request at the start of @list that is inserted, or NULL
+ * @fifo: the FIFO to which the requests up to @last are moved
+ * @blkg: the group of the request that was looked up last
+ * @res: the reservation of that request
+ * @ioprio: the priority of that request; -1: other groups may wait for it, or no request was
+ *	looked up yet
+ * @room: how many more requests may be dispatched as they arrive
+ * @at_head: the requests go first
+ * @dispatched: the requests at the start of @list were dispatched as they arrived
  */
 struct htbs_batch {
 	struct list_head *list;
@@ -51,7 +53,7 @@ struct htbs_batch {
 	bool dispatched;
 };
 
-/* Queue a request that goes first, whatever its reservation. */
+/* Queue a request that goes first, whatever its reservation is. */
 static void htbs_insert_first(struct htbs_device *dev, struct request *rq,
 			      bool at_head)
 {
@@ -62,7 +64,7 @@ static void htbs_insert_first(struct htbs_device *dev, struct request *rq,
 	dev->first++;
 }
 
-/* Queue the requests at the start of the list that are inserted. */
+/* Move the requests at the start of the list that are inserted to their FIFO. */
 static void htbs_batch_queue(struct htbs_batch *batch)
 {
 	if (batch->last)
@@ -70,7 +72,7 @@ static void htbs_batch_queue(struct htbs_batch *batch)
 	batch->last = NULL;
 }
 
-/* The request at the start of what is left is queued with those before and after it. */
+/* Leave @rq on the list. It is moved to its FIFO together with its neighbours. */
 static void htbs_batch_add(struct htbs_device *dev, struct htbs_batch *batch,
 			   struct htbs_reservation *res, struct request *rq)
 {
@@ -81,7 +83,10 @@ static void htbs_batch_add(struct htbs_device *dev, struct htbs_batch *batch,
 	htbs_queue_count(dev, res, rq);
 }
 
-/* A request is not dispatched as it arrives: those before it that were are passed on. */
+/*
+ * @rq is not dispatched as it arrives. Pass on the requests before it that were dispatched. Later
+ * ones are not dispatched as they arrive, either.
+ */
 static void htbs_batch_cut(struct htbs_device *dev, struct htbs_batch *batch,
 			   struct request *rq)
 {
@@ -95,14 +100,14 @@ static void htbs_batch_cut(struct htbs_device *dev, struct htbs_batch *batch,
 	htbs_ahead_add_list(&dev->ahead, &ahead);
 }
 
-/* Take a request from the list that is queued by itself. */
+/* Take a request from the list, because it is queued alone. */
 static void htbs_batch_take(struct htbs_batch *batch, struct request *rq)
 {
 	htbs_batch_queue(batch);
 	list_del_init(&rq->queuelist);
 }
 
-/* A request arrives that is pending until the policy chooses it. */
+/* A request arrives, and is pending until the policy chooses it. */
 static __always_inline void
 htbs_arrive(struct htbs_device *dev, struct htbs_reservation *res,
 	    struct request *rq, u64 now)
@@ -129,8 +134,8 @@ static void htbs_insert_pending(struct htbs_device *dev,
 }
 
 /*
- * A request that other groups may wait for is exempt from the cap. It is
- * charged to the cap, so the flow's later requests wait for longer.
+ * A request that other groups may wait for is exempt from the cap. It is still
+ * charged to the cap, so later requests of the flow wait longer.
  */
 static void htbs_insert_exempt(struct htbs_device *dev,
 			       struct htbs_reservation *res,
@@ -142,7 +147,7 @@ static void htbs_insert_exempt(struct htbs_device *dev,
 	htbs_trace_pass(dev, res, rq, now);
 }
 
-/* Urgent requests go in the order in which they are due: most often the last one is due last. */
+/* Keep urgent requests in the order in which they are due. Mostly the last one is due last. */
 static void htbs_add_urgent(struct htbs_device *dev, struct request *rq, u64 due)
 {
 	struct request *other;
@@ -156,8 +161,8 @@ static void htbs_add_urgent(struct htbs_device *dev, struct request *rq, u64 due
 }
 
 /*
- * A request that other groups may wait for is urgent if one of them has a reservation.
- * It is charged to its own, and passes what is pending.
+ * A request that other groups may wait for is urgent if one of these groups has a reservation.
+ * It is charged to its own reservation, and passes pending requests.
  */
 static bool htbs_insert_urgent(struct htbs_device *dev,
 			       struct htbs_reservation *res,
@@ -175,10 +180,10 @@ static bool htbs_insert_urgent(struct htbs_device *dev,
 }
 
 /*
- * Whether a request may be merged into a pending one. A chain of discards would
- * be merged and freed without the scheduler's knowledge. A request that other
- * groups may wait for must not be throttled, or go behind in the background,
- * with the request it is merged into.
+ * Return true if a request may be merged into a pending one. A chain of discards
+ * would be merged and freed without the scheduler's knowledge. A request that other
+ * groups may wait for must not be merged into a request that is throttled or that
+ * waits in the background.
  */
 static bool htbs_may_merge(struct htbs_device *dev,
 			   struct htbs_reservation *res, struct request *rq)
@@ -192,8 +197,8 @@ static bool htbs_may_merge(struct htbs_device *dev,
 }
 
 /*
- * Requests that are inserted at once are most often of one group and class, and of one
- * reservation then. Those that other groups may wait for are looked up one by one.
+ * Requests that are inserted at once mostly have the same group and class, and so the same
+ * reservation. Requests that other groups may wait for are looked up one by one.
  */
 static struct htbs_reservation *htbs_lookup(struct htbs_device *dev,
 					    struct htbs_batch *batch,
@@ -211,14 +216,14 @@ static struct htbs_reservation *htbs_lookup(struct htbs_device *dev,
 	return batch->res;
 }
 
-/* A requeued request has been chosen before. */
+/* A requeued request has been chosen before, so it is not scheduled again. */
 static bool htbs_is_scheduled(struct request *rq)
 {
 	return htbs_rq_scheduled(rq) && !htbs_rq_reservation(rq) && rq->bio &&
 	       blk_rq_bytes(rq);
 }
 
-/* Whether no merge looks a request up that goes to the end of its reservation's FIFO. */
+/* Return true if a request goes to the end of its FIFO without being looked up for a merge. */
 static bool htbs_is_plain(const struct htbs_device *dev, const struct htbs_batch *batch,
 			  const struct htbs_reservation *res, struct request *rq)
 {
@@ -226,7 +231,7 @@ static bool htbs_is_plain(const struct htbs_device *dev, const struct htbs_batch
 	       !htbs_rq_issued_as_root(rq);
 }
 
-/* Insert a request that is taken from the list. */
+/* Insert a request that was taken from the list. */
 static void htbs_insert_one(struct htbs_device *dev, const struct htbs_batch *batch,
 			    struct htbs_reservation *res, struct request *rq)
 {
@@ -243,7 +248,7 @@ static void htbs_insert_one(struct htbs_device *dev, const struct htbs_batch *ba
 	}
 }
 
-/* A request is charged to a reservation from now on. */
+/* Charge a request to a reservation from now on. */
 static __always_inline void
 htbs_charge(struct htbs_device *dev, struct htbs_reservation *res, struct request *rq)
 {
@@ -254,7 +259,7 @@ htbs_charge(struct htbs_device *dev, struct htbs_reservation *res, struct reques
 	res->stats.inserted++;
 }
 
-/* Whether the request that was looked up last may be dispatched as it arrives. */
+/* Return true if the request that was looked up last may be dispatched as it arrives. */
 static bool htbs_may_go_ahead(const struct htbs_device *dev,
 			      const struct htbs_batch *batch,
 			      const struct htbs_reservation *res)
@@ -263,7 +268,7 @@ static bool htbs_may_go_ahead(const struct htbs_device *dev,
 	       htbs_policy_has_no_choice(&dev->policy, &res->flow);
 }
 
-/* An arriving request is held back: so blk-mq does not ask for one in vain. */
+/* Hold back an arriving request, so that blk-mq does not ask for it needlessly. */
 static noinline void htbs_insert_held(struct htbs_device *dev,
 				      struct htbs_reservation *res, struct request *rq)
 {
@@ -296,7 +301,7 @@ static void htbs_insert_arriving(struct htbs_device *dev, struct htbs_batch *bat
 	batch->room--;
 }
 
-/* Insert a request that a merge does not look up, at the end of its reservation's FIFO. */
+/* Insert a request that is not looked up for a merge, at the end of its FIFO. */
 static void htbs_insert_plain(struct htbs_device *dev, struct htbs_batch *batch,
 			      struct htbs_reservation *res, struct request *rq)
 {
@@ -305,7 +310,7 @@ static void htbs_insert_plain(struct htbs_device *dev, struct htbs_batch *batch,
 	htbs_arrive(dev, res, rq, dev->now);
 }
 
-/* Returns the reservation that the request is charged to; NULL: none, or it was merged. */
+/* Returns the reservation that the request is charged to, or NULL if none is or it was merged. */
 static struct htbs_reservation *htbs_insert(struct htbs_device *dev,
 					    struct htbs_batch *batch,
 					    struct request *rq, struct list_head *free)
@@ -341,7 +346,7 @@ static struct htbs_reservation *htbs_insert(struct htbs_device *dev,
 	return res;
 }
 
-/* @free gets those that were merged. */
+/* Requests that were merged are moved to @free. */
 static void htbs_insert_batch(struct htbs_device *dev, struct htbs_batch *batch,
 			      struct list_head *free)
 {
@@ -365,8 +370,8 @@ static void htbs_insert_batch(struct htbs_device *dev, struct htbs_batch *batch,
 }
 
 /*
- * Whether the queue is run by this task, right after the insertion: it is when a plug ends,
- * but not when a task is about to sleep. Else a worker runs it, later.
+ * Return true if this task runs the queue right after the insertion. It does so when a plug ends,
+ * unless the task is about to sleep. Otherwise a worker runs the queue later.
  */
 static bool htbs_runs_queue(void)
 {
@@ -387,7 +392,7 @@ static noinline void htbs_free_merged(struct list_head *free)
  * htbs_insert_requests() - queue requests that are to be scheduled
  * @hctx: the hardware queue that they were submitted to
  * @list: the requests; empty afterwards
- * @how: at the head, or where the scheduler has them
+ * @how: at the head, or where the scheduler puts them
  */
 void htbs_insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list,
 			  htbs_insert_t how)
