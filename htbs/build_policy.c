@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The files that each request passes, in one compilation unit, as of kernel/sched: the
- * compiler inlines across them. What each request passes just once is __always_inline:
- * the functions have external linkage, as each file compiles by itself, too, so that the
- * compiler would inline only the small ones, and keep the structs they pass in memory.
+ * Compile the files that each request passes through as one unit, as in kernel/sched, so that
+ * the compiler inlines across them. Functions that each request passes just once are
+ * __always_inline. They have external linkage, because each file also compiles by itself. So the
+ * compiler would otherwise inline only the small ones, and would keep the structs that are passed
+ * to the others in memory.
  */
 #include "core/service.c"
 #include "core/depth.c"

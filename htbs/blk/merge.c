@@ -3,8 +3,8 @@
  * Merges.
  *
  * A request that has grown by a merge is charged for all of its bytes when it is
- * dispatched, and keeps the earlier place of the two. Only requests of one
- * reservation merge.
+ * dispatched. When two requests are merged, the result takes the place of the earlier
+ * one. Only requests of the same reservation are merged.
  */
 #include <linux/blk-mq.h>
 
@@ -26,7 +26,7 @@
  * A bio that other groups may wait for is not merged into a request that a cap
  * may throttle.
  *
- * Return: true if both are charged to one reservation, and the bio is not
+ * Return: true if both are charged to the same reservation, and the bio is not
  * exempt from its cap.
  */
 bool htbs_allow_merge(struct request_queue *q, struct request *rq,
@@ -42,7 +42,7 @@ bool htbs_allow_merge(struct request_queue *q, struct request *rq,
 
 /**
  * htbs_request_merge() - find a request that begins where a bio ends
- * @q: the queue; dev->lock is held: blk_mq_sched_try_merge() calls back
+ * @q: the queue; dev->lock is held, because blk_mq_sched_try_merge() calls back
  * @rq: the request found
  * @bio: the bio
  *
@@ -95,7 +95,7 @@ bool htbs_bio_merge(struct request_queue *q, struct bio *bio,
 {
 	struct htbs_device *dev = htbs_device_of(q);
 
-	/* A request that is inserted meanwhile may be missed: no merge then. */
+	/* The check may miss a request that is inserted meanwhile. Then the bio is not merged. */
 	return htbs_peek(dev->policy.pending) && htbs_merge_bio(dev, bio, nr_segs);
 }
 
@@ -118,7 +118,7 @@ void htbs_request_merged(struct request_queue *q, struct request *rq,
 	htbs_trace_merge(htbs_device_of(q), res, rq, NULL);
 }
 
-/* Two pending requests of one reservation become one, in the earlier place. */
+/* Two pending requests of one reservation become one, which takes the earlier place. */
 static void htbs_merge_places(struct request *rq, struct request *next)
 {
 	if (!htbs_before(htbs_rq_arrived(next), htbs_rq_arrived(rq)))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The pending requests of a reservation: in order of arrival; by position, for
- * sweeps and merges at the front, on a device that claims to seek; and in the block layer's
- * hash, for merges at the back.
+ * The pending requests of a reservation. They are kept in order of arrival, in the block
+ * layer's hash for back merges, and, on a device that claims to seek, by position for
+ * sweeps and front merges.
  */
 #include <linux/blk-mq.h>
 #include <linux/ktime.h>
@@ -15,7 +15,10 @@
 #include <htbs/tag_depth.h>
 #include <htbs/trace.h>
 
-/* A reservation of which so many requests were not merged looks for merges that often. */
+/*
+ * A reservation with no merge among its last HTBS_MERGE_LOOKS requests looks for merges only
+ * with the first HTBS_MERGE_LOOKS of every HTBS_MERGE_PERIOD requests.
+ */
 #define HTBS_MERGE_LOOKS	64
 #define HTBS_MERGE_PERIOD	1024
 
@@ -24,9 +27,9 @@
  * @dev: the device, locked
  * @res: their reservation
  *
- * A device that does not seek gains little by a merge, and many flows have none. So
- * there a lookup that has found nothing for long is left out, but for some of the
- * requests in a row: enough for interleaved streams to be found.
+ * A device that does not seek gains little from a merge, and many flows have no merges. So
+ * if lookups have found nothing for a long time, most requests are not looked up there.
+ * Enough requests in a row still are to find interleaved streams.
  *
  * Return: true if they are.
  */
@@ -59,12 +62,12 @@ htbs_queue_add(struct htbs_device *dev, struct htbs_reservation *res,
 }
 
 /**
- * htbs_queue_take() - take a pending request from its queue
+ * htbs_queue_take() - remove a pending request from its queue
  * @dev: the device, locked
  * @res: its reservation
  * @rq: the request
  *
- * The caller has to tell the policy, and then to call htbs_queue_update_head().
+ * The caller has to tell the policy, and then call htbs_queue_update_head().
  */
 __always_inline void
 htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
@@ -85,8 +88,9 @@ htbs_queue_take(struct htbs_device *dev, struct htbs_reservation *res,
  * htbs_queue_nearest() - the next pending request by position
  * @res: the reservation; it has requests pending
  *
- * Return: the first request from where its sweep is, else the first of all; a synchronous
- * one, if any is pending.
+ * Synchronous requests go before others.
+ *
+ * Return: the first request at or after the position of the sweep, or else the first of all.
  */
 struct request *htbs_queue_nearest(struct htbs_reservation *res)
 {
@@ -110,7 +114,7 @@ struct request *htbs_queue_nearest(struct htbs_reservation *res)
 }
 
 /**
- * htbs_queue_update_head() - tell the policy of the oldest request
+ * htbs_queue_update_head() - tell the policy about the oldest request
  * @dev: the device, locked
  * @res: the reservation; its oldest request may have changed, or grown
  */
@@ -147,8 +151,8 @@ void htbs_queue_bypass(struct htbs_device *dev, struct htbs_reservation *res,
  * @res: the reservation, which gets a cap
  * @now: real time, ns
  *
- * Requests that other groups may wait for move to dev->exempt.
- * htbs_queue_update_head() has to be called next.
+ * Moves requests that other groups may wait for to dev->exempt. The caller has to
+ * call htbs_queue_update_head() next.
  */
 void htbs_queue_exempt_pending(struct htbs_device *dev,
 			       struct htbs_reservation *res, u64 now)
@@ -178,12 +182,12 @@ static void htbs_unhash_flow(struct htbs_device *dev, struct htbs_flow *flow)
 }
 
 /**
- * htbs_queue_unhash() - no request that is inserted later is merged into one that is pending now
+ * htbs_queue_unhash() - keep later requests from being merged into those that are pending now
  * @dev: the device, locked
  *
- * For when later requests of a cgroup may be charged to another reservation than those pending.
- * Where a request is merged as it is inserted, the block layer compares cgroups, and does not call
- * htbs_allow_merge().
+ * Called when later requests of a cgroup may be charged to another reservation than the pending
+ * ones. When a request is merged as it is inserted, the block layer compares only cgroups, and does
+ * not call htbs_allow_merge().
  */
 void htbs_queue_unhash(struct htbs_device *dev)
 {
@@ -206,12 +210,12 @@ void htbs_queue_unhash(struct htbs_device *dev)
  * @now: real time, ns
  * @late: raised to the most by which one of them is late, ns
  *
- * They are late now, and not only when they complete. A request conforms if it
- * would, were all before it dispatched as entitled, and none of another flow of the
- * pool. They are in the order in which they arrived, so the walk ends with the first that is
- * not late.
+ * These requests are late already, not only when they complete. A request counts as
+ * conforming if it would conform provided that all requests before it were dispatched as
+ * entitled, and no request of another flow of the pool was dispatched. Requests are in order
+ * of arrival, so the walk ends at the first one that is not late.
  *
- * Return: requests.
+ * Return: number of requests.
  */
 u32 htbs_queue_overdue(const struct htbs_reservation *res, u64 now, u64 *late)
 {

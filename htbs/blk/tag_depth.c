@@ -2,43 +2,44 @@
 /*
  * Scheduler tags: how many an allocation may choose from.
  *
- * A reservation is worth nothing to a request that finds no tag. A group may
- * have as many requests outstanding as its reservation needs (admission.c); if all
- * reservations need more than half of the tags, no more than that half divided by
- * the busy groups, so that none goes short of the few it needs because another
- * needs many. Up to that it finds any tag but the last eighth, which is for groups
- * that have next to none. Requests beyond that are surplus. So are asynchronous requests:
- * for these the task does not tell the group, as write-back is done by another
- * task.
+ * A reservation is worth nothing to a request that finds no tag. So a group may have
+ * as many requests outstanding as its reservation needs (admission.c). If all
+ * reservations together need more than half of the tags, a group may have no more than
+ * this half divided by the number of busy groups. Otherwise a group that needs many tags
+ * would leave none to a group that needs few. Up to this number of requests a group finds
+ * any tag except the last eighth, which is for groups that have next to none. Requests
+ * beyond this number are surplus. So are asynchronous requests: write-back is done by
+ * another task, so the task does not tell the group.
  *
- * Surplus leaves some tags to reservations: at least a quarter of all, at most
- * half, and in between as many as the busy groups need, though no more than
- * twice what they have when they have a new request. So no tags are kept for a
- * reservation that is not used, and one that is used grows to what it needs with
- * its new requests.
+ * Surplus leaves some tags to reservations: at least a quarter of all tags, at most
+ * half, and in between as many as the busy groups need, though no more than twice
+ * what these groups have when they have a new request. So no tags are kept for a
+ * reservation that is not used, and a reservation that is used gets the tags that it
+ * needs as its new requests come in.
  *
  * A group with surplus may have its share of half of the quarter that is always
- * left. Only half is divided, since the group that came first took the share of
- * a group that is alone. The shares of groups that begin one after the other can
- * still be more than that, so the last sixteenth is for first requests.
+ * left. Only half is divided, because the group that came first took the share of a
+ * group that is alone. If groups begin one after the other, their shares can still
+ * add up to more than this half, so the last sixteenth is for first requests.
  *
- * Throttled requests keep their tags for long, so a group with a cap sees only
- * a quarter: half of the least that surplus sees, which would else find all of
- * that taken. How many tags an allocation sees is told once, however long it
- * waits for one.
+ * Throttled requests keep their tags for a long time. So a group with a cap sees only
+ * a quarter of the tags, which is half of the least that surplus sees. Otherwise
+ * throttled requests could take all tags that surplus sees. An allocation is told
+ * only once how many tags it sees, however long it waits for one.
  *
  * Requests that other groups may wait for, metadata and swap, are not limited.
  *
- * The requests in a task's plug have tags as well, though they are not inserted
- * yet: a flood that begins would otherwise have all tags before its first
- * request is counted. So what is counted is the bitmap itself.
+ * The requests in a task's plug have tags, too, though they are not inserted yet. If
+ * they were not counted, a new flood would have all tags before its first request is
+ * counted. So the bitmap itself is counted.
  *
- * While fewer than half of the tags are held no allocation is limited, as blk-mq
- * allocates tags one by one under a limit. To count the bitmap takes longer than to
- * allocate a tag, and tells how many more may be allocated before half of them are held,
- * if none is freed. So it is counted again after as many allocations, or after a
- * sixteenth of all tags while allocations are limited. If a group on the device has a cap
- * all allocations are limited.
+ * While fewer than half of the tags are held, or three quarters if nothing is reserved,
+ * no allocation is limited, because blk-mq allocates tags one by one under a limit.
+ * Counting the bitmap takes longer than allocating a tag. But the count tells how many
+ * more tags may be allocated before the limit is reached, if none is freed. So the
+ * bitmap is counted again after this many allocations, or, while allocations are
+ * limited, after a sixteenth of all tags. If a group on the device has a cap, all
+ * allocations are limited.
  */
 #include <linux/atomic.h>
 #include <linux/blk-mq.h>
@@ -52,9 +53,9 @@
 bool htbs_shallow_of_map __ro_after_init;
 
 /**
- * struct htbs_tags - what is known of the tags of a hardware queue, or of all that share them
- * @left: so many may be allocated before the limit is reached; below 0: less those that were
- *	allocated since
+ * struct htbs_tags - the state of the tags of a hardware queue, or of all that share them
+ * @left: how many tags may be allocated before the limit is reached; falls below 0 as further
+ *	tags are allocated
  * @limited: allocations were limited after the last count
  */
 struct htbs_tags {
@@ -62,11 +63,11 @@ struct htbs_tags {
 	bool limited;
 } ____cacheline_aligned_in_smp;
 
-/* With fewer tags than these, surplus leaves a quarter, and no more. */
+/* With fewer tags than this, surplus leaves a quarter of them and no more. */
 #define HTBS_TAGS_SHORT	16U
 
 /**
- * htbs_tags_init() - nothing is known of the tags of a new device
+ * htbs_tags_init() - allocate the state of the tags of a new device
  * @dev: the device; its queue is frozen
  *
  * Return: 0 or -ENOMEM.
@@ -101,7 +102,7 @@ void htbs_tags_exit(struct htbs_device *dev)
 }
 
 /**
- * htbs_tags_recount() - the queue has other tags, or others are kept
+ * htbs_tags_recount() - the tags of the queue or those kept for reservations have changed
  * @dev: the device
  */
 void htbs_tags_recount(struct htbs_device *dev)
@@ -112,13 +113,13 @@ void htbs_tags_recount(struct htbs_device *dev)
 		atomic_set(&dev->tags[i].left, INT_MIN / 2);
 }
 
-/* The requests that are allocated at once besides the first. */
+/* The number of requests that are allocated at once, besides the first. */
 static u32 htbs_batch_more(const struct blk_mq_alloc_data *data)
 {
 	return data->nr_tags ? data->nr_tags - 1 : 0;
 }
 
-/* These and the requests in the task's plug, some of which may be for another device. */
+/* The same and the requests in the task's plug, some of which may be for another device. */
 static u32 htbs_task_plugged(const struct blk_mq_alloc_data *data)
 {
 	u32 more = htbs_batch_more(data);
@@ -146,8 +147,8 @@ static u32 htbs_reservation_requests(const struct htbs_device *dev,
 }
 
 /*
- * The tags of @all for a reservation that needs @requests: an equal part of half of
- * them at most, if that is less than what all reservations need.
+ * How many of @all tags a reservation gets that needs @requests. If all reservations need
+ * more than half of the tags, it gets no more than an equal part of this half.
  */
 static u32 htbs_needed_tags(const struct htbs_device *dev, u32 requests, u32 all)
 {
@@ -166,7 +167,7 @@ static void htbs_tags_keep(struct htbs_device *dev, u16 *kept, u32 tags)
 	*kept = tags;
 }
 
-/* As many as busy flows need, but no more than twice what they have. */
+/* As many tags as busy flows need, but no more than twice what they have. */
 static u32 htbs_tags_used(const struct htbs_device *dev, u32 requests,
 			  const struct htbs_pool *pool)
 {
@@ -180,8 +181,8 @@ static u16 *htbs_tags_kept(struct htbs_device *dev, struct htbs_reservation *res
 }
 
 /*
- * Whether so few requests are outstanding that twice what reservations have is no more than
- * the quarter of the tags that is left to them in any case.
+ * Return true if so few requests are outstanding that twice what reservations have is no
+ * more than the quarter of the tags that surplus leaves in any case.
  */
 static bool htbs_tags_few(const struct htbs_device *dev)
 {
@@ -195,7 +196,7 @@ static bool htbs_tags_few(const struct htbs_device *dev)
  * @dev: the device, locked
  * @res: their reservation
  *
- * Not called where one completes and others are left: new ones may arrive.
+ * Not called when one completes and others are left, because new ones may arrive.
  */
 void htbs_tags_account(struct htbs_device *dev, struct htbs_reservation *res)
 {
@@ -209,9 +210,9 @@ void htbs_tags_account(struct htbs_device *dev, struct htbs_reservation *res)
 }
 
 /**
- * htbs_tags_account_idle() - as htbs_tags_account(), where no request is left
+ * htbs_tags_account_idle() - no outstanding request is left
  * @dev: the device, locked
- * @res: their reservation
+ * @res: the reservation
  */
 void htbs_tags_account_idle(struct htbs_device *dev, struct htbs_reservation *res)
 {
@@ -239,8 +240,8 @@ void htbs_tags_account_move(struct htbs_device *dev, struct htbs_reservation *re
 }
 
 /*
- * How many more requests a group may have outstanding by its reservation, or by the one that it
- * shares, if there are @all tags. The background, NULL, has none.
+ * How many more of @all tags a group may have by its own reservation, or by the one that it
+ * shares. The background, for which @group is NULL, has no reservation.
  */
 static u32 htbs_group_lacks(const struct htbs_device *dev, const struct htbs_group *group,
 			    const struct htbs_reservation *res, u32 all)
@@ -263,15 +264,15 @@ static u32 htbs_group_lacks(const struct htbs_device *dev, const struct htbs_gro
 	return needed > held ? needed - held : 0;
 }
 
-/* The number of tags that a group with @held of its share sees. */
+/* The number of tags that a group sees that holds @held tags of its share. */
 static u32 htbs_share_visible(u32 all, u32 held)
 {
 	return held ? all - all / 16 : all;
 }
 
 /*
- * The number of tags that an allocation sees, if surplus sees @visible. There
- * is no bio yet that tells the group, so the task's group counts.
+ * The number of tags that an allocation sees, if surplus sees @visible. There is
+ * no bio yet that would tell the group, so the task's group counts.
  */
 static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 			     const struct blk_mq_alloc_data *data)
@@ -296,7 +297,7 @@ static u32 htbs_task_visible(struct htbs_device *dev, u32 all, u32 visible,
 	return visible;
 }
 
-/* The tags that are held: sbitmap_weight() in one pass. */
+/* The number of tags that are held: sbitmap_weight() in one pass. */
 static u32 htbs_tags_held(const struct sbitmap *sb)
 {
 	u32 held = 0, i;
@@ -308,10 +309,11 @@ static u32 htbs_tags_held(const struct sbitmap *sb)
 }
 
 /*
- * Whether an allocation is limited: half of the tags may be held, or, where nothing is
- * reserved, as many as surplus sees. What is allocated without a limit is anywhere in the
- * bitmap, also where surplus sees no tags later. What a task is about to allocate, and a
- * cap that is set, while another task counts is missed until the next count.
+ * Return true if an allocation is limited: half of the tags may be held, or, if nothing is
+ * reserved, as many as surplus sees. Tags that are allocated without a limit may be anywhere
+ * in the bitmap, including the part that surplus does not see later. While one task counts,
+ * the tags that another is about to allocate, and a cap that is set, are missed until the
+ * next count.
  */
 static bool htbs_tags_limited(struct htbs_device *dev, struct htbs_tags *tags, int left, u32 all,
 			      const struct blk_mq_alloc_data *data)
@@ -332,7 +334,7 @@ static bool htbs_tags_limited(struct htbs_device *dev, struct htbs_tags *tags, i
 	return !left;
 }
 
-/* The number of tags that an allocation sees, but for what the user has limited. */
+/* The number of tags that an allocation sees, apart from the limit set by the user. */
 static u32 htbs_visible_tags(struct htbs_device *dev, blk_opf_t opf, u32 all,
 			     const struct blk_mq_alloc_data *data)
 {
@@ -345,7 +347,7 @@ static u32 htbs_visible_tags(struct htbs_device *dev, blk_opf_t opf, u32 all,
 	return op_is_sync(opf) ? htbs_task_visible(dev, all, visible, data) : visible;
 }
 
-/* Whether the user may have limited the tags of an operation: all but synchronous reads. */
+/* The user may have limited the tags of all operations except synchronous reads. */
 static bool htbs_op_may_be_limited(blk_opf_t opf)
 {
 	return !op_is_sync(opf) || op_is_write(opf);
@@ -366,7 +368,7 @@ static noinline void htbs_limit_visible(int left, blk_opf_t opf,
 }
 
 /**
- * htbs_limit_tag_depth() - limit_depth: the number of tags an allocation sees
+ * htbs_limit_tag_depth() - limit_depth: limit the number of tags that an allocation sees
  * @opf: the operation of the request
  * @data: the allocation
  */
@@ -377,7 +379,7 @@ void htbs_limit_tag_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 
 	left = atomic_sub_return(data->nr_tags, &tags->left);
 	if (htbs_op_issued_as_root(opf)) {
-		/* These are not counted anew, and must not wrap it. */
+		/* These do not cause a new count, and must not make it wrap around. */
 		if (unlikely(left < INT_MIN / 2))
 			atomic_set(&tags->left, INT_MIN / 2);
 		return;

@@ -2,7 +2,7 @@
 /*
  * Tracepoints and blktrace messages.
  *
- * The messages carry no cgroup id, as blkparse does not print messages that do.
+ * The messages carry no cgroup id, because blkparse does not print messages that do.
  * They name the group by the same number as the tracepoints, the inode number
  * of its directory.
  */
@@ -46,7 +46,7 @@ void __htbs_trace_arrive(struct htbs_device *dev, struct htbs_reservation *res,
 	htbs_trace_arrived(dev, res, rq, now, res->flow.pending);
 }
 
-/* As if the request had been pending for a moment. */
+/* Trace the arrival and the dispatch, as if the request had been pending for a moment. */
 void __htbs_trace_arriving(struct htbs_device *dev, struct htbs_reservation *res,
 			   struct request *rq, u64 now,
 			   const struct htbs_flow *was_active)
@@ -78,7 +78,7 @@ void htbs_trace_merge(struct htbs_device *dev, struct htbs_reservation *res,
  * @dev: the device, locked
  * @res: the reservation
  * @now: real time, ns
- * @bytes: what it was charged
+ * @bytes: the bytes that it was charged
  */
 void htbs_trace_charge(struct htbs_device *dev, struct htbs_reservation *res,
 		       u64 now, u32 bytes)
@@ -226,7 +226,7 @@ void htbs_warn_overload(const struct htbs_device *dev)
 }
 
 /**
- * htbs_trace_pass() - a request passes what is pending: it is urgent, or exempt from its cap
+ * htbs_trace_pass() - a request passes pending ones: it is urgent, or exempt from its cap
  * @dev: the device, locked
  * @res: its reservation
  * @rq: the request; it has been charged, unless it was pending when the cap was set
@@ -270,7 +270,7 @@ void htbs_trace_go(struct htbs_device *dev, struct htbs_reservation *res,
 }
 
 /**
- * htbs_trace_drain() - the queue has to be emptied, or no longer
+ * htbs_trace_drain() - a drain of the queue began or ended
  * @dev: the device, locked
  * @now: real time, ns
  */
@@ -312,11 +312,11 @@ void htbs_trace_config(struct htbs_device *dev, struct htbs_reservation *res,
 }
 
 /**
- * htbs_trace_config_idle() - what is promised to a group without requests changed
+ * htbs_trace_config_idle() - the promise to a group without requests changed
  * @dev: the device, locked
  * @id: the group's cgroup id
  * @params: the reservation
- * @pooled: it is the one that all groups without one share
+ * @pooled: it is the reservation that all groups without one share
  * @now: real time, ns
  */
 void htbs_trace_config_idle(struct htbs_device *dev, u64 id, const struct htbs_params *params,
