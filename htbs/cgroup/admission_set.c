@@ -4,12 +4,12 @@
  *
  * The list has an entry for every cgroup that was given a reservation on the
  * device, and one for the root, which stands for the default reservation of all
- * other cgroups. A reservation is tested when it is written and never when I/O
- * is done, so the list is walked: admission.c takes it in order of latencies.
+ * other cgroups. A reservation is tested when it is written, and never when I/O is
+ * done, so the list can be walked. It is sorted by latency, because admission.c
+ * takes reservations in this order.
  *
- * Without a capacity every reservation is admitted. With one, a reservation
- * that could not be kept is refused, and those admitted before stay as they
- * were.
+ * Without a capacity every reservation is admitted. With a capacity, a reservation
+ * that could not be kept is refused, and those admitted before stay as they are.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -62,7 +62,7 @@ static void htbs_admission_set_count(struct htbs_admission_set *promises,
 	WRITE_ONCE(promise->requests, requests);
 }
 
-/* The number of requests that an entry has outstanding, of the set's size. */
+/* The number of requests that an entry has outstanding, if they have the set's size. */
 static u32 htbs_entry_requests(const struct htbs_admission_set *promises,
 			       const struct htbs_admission_entry *promise)
 {
@@ -114,8 +114,8 @@ static void htbs_admission_set_insert(struct htbs_admission_set *promises,
 				 htbs_entry_requests(promises, promise));
 	list_del_init(&promise->node);
 	/*
-	 * From the end: equal latencies, or rising ones as when a device comes
-	 * back, are O(1).
+	 * Search from the end: equal latencies, or rising ones as when a device
+	 * comes back, take O(1).
 	 */
 	list_for_each_entry_reverse(other, &promises->list, node)
 		if (other->params.latency <= params->latency)
@@ -129,7 +129,7 @@ static void htbs_admission_set_insert(struct htbs_admission_set *promises,
  * @promise: the entry, initialised
  * @params: what is promised
  *
- * For a reservation that comes back with its device.
+ * Called for a reservation that comes back with its device.
  */
 void htbs_admission_set_force(struct htbs_admission_set *promises,
 			      struct htbs_admission_entry *promise,
@@ -211,7 +211,7 @@ void htbs_admission_set_remove(struct htbs_admission_set *promises,
  * htbs_admission_set_capacity() - set what the device serves
  * @promises: the set
  * @capacity: bytes/s, at most HTBS_CAPACITY_MAX; 0: admit everything
- * @force: even if it is less than the admitted reservations need
+ * @force: set it even if it is less than the admitted reservations need
  * @shortfall: what is missing, if it is refused
  *
  * Return: 0 or -ENOSPC.
@@ -234,8 +234,8 @@ int htbs_admission_set_capacity(struct htbs_admission_set *promises,
 }
 
 /*
- * Requests have another size, so each entry has another number of them under
- * way.
+ * The size of requests has changed, and so has the number of requests that each
+ * entry has outstanding.
  */
 static void htbs_admission_set_size(struct htbs_admission_set *promises, u32 request)
 {
@@ -250,9 +250,9 @@ static void htbs_admission_set_size(struct htbs_admission_set *promises, u32 req
 }
 
 /**
- * htbs_admission_set_request() - set the size of the requests of the capacity
+ * htbs_admission_set_request() - set the request size for which the capacity holds
  * @promises: the set
- * @request: the largest, bytes
+ * @request: the largest request, bytes
  * @shortfall: what is missing, if it is refused
  *
  * Return: 0 or -ENOSPC.
@@ -278,7 +278,7 @@ int htbs_admission_set_request(struct htbs_admission_set *promises, u32 request,
  * @disk: the disk
  * @shortfall: what is missing
  *
- * -ENOSPC alone does not tell how much less would be admitted.
+ * -ENOSPC alone does not tell how much less would have been admitted.
  */
 void htbs_admission_set_refused(const struct gendisk *disk,
 				const struct htbs_shortfall *shortfall)
@@ -297,7 +297,9 @@ void htbs_admission_set_refused(const struct gendisk *disk,
  * htbs_admission_set_bw() - the bandwidth of all reservations
  * @promises: the set
  *
- * Return: bytes/s, at most HTBS_ADMISSION_SUM; for operations alone, of the largest request.
+ * If a reservation has only iops, each operation counts as one of the largest request.
+ *
+ * Return: bytes/s, at most HTBS_ADMISSION_SUM.
  */
 u64 htbs_admission_set_bw(struct htbs_admission_set *promises)
 {
@@ -317,9 +319,9 @@ u64 htbs_admission_set_bw(struct htbs_admission_set *promises)
  * htbs_admission_set_nr_requests() - the nr_requests that all reservations need
  * @promises: the set
  *
- * Half of the tags is left to surplus: tag_depth.c.
+ * Half of the tags are left to surplus; see tag_depth.c.
  *
- * Return: the least nr_requests with which each reservation finds its tags.
+ * Return: the smallest nr_requests with which each reservation finds its tags.
  */
 unsigned int
 htbs_admission_set_nr_requests(const struct htbs_admission_set *promises)
@@ -347,7 +349,7 @@ void htbs_admission_set_check_queue(const struct htbs_admission_set *promises,
 				      disk->disk_name, places, disk->disk_name);
 }
 
-/* A copy of all entries, in order; NULL: no memory. */
+/* Returns a copy of all entries, in order, or NULL if there is no memory. */
 static struct htbs_params *
 htbs_promises_copy(struct htbs_admission_set *promises, unsigned int *count)
 {
@@ -384,8 +386,8 @@ static void htbs_promises_line(struct seq_file *sf, u64 latency,
 /**
  * htbs_admission_set_show() - show what is promised, and what is left
  * @promises: the set
- * @sf: a line for each latency: number of reservations, their bw and burst; and
- *	the burst that a further one could have at this latency, by this line
+ * @sf: gets a line for each latency: the number of reservations, their bw and burst,
+ *	and the burst that a further one could have at this latency, by this line
  *	alone
  *
  * Return: 0 or -ENOMEM.

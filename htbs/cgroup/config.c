@@ -18,13 +18,13 @@
 #include <htbs/trace.h>
 
 /**
- * htbs_reservation_change() - change what a reservation promises
+ * htbs_reservation_change() - change the promise of a reservation
  * @res: the reservation
  * @dev: its device, locked
- * @params: what it promises from now on; valid. NULL: it shares the pool's
+ * @params: the new promise; valid. NULL: it shares the pool's reservation
  *
- * The root's is what the pool shares. Pending requests stay where they are: with
- * those of a flow that joins or leaves the pool they do, too.
+ * The pool shares the reservation of the root. Pending requests stay in their flow, even
+ * if the flow joins or leaves the pool.
  */
 void htbs_reservation_change(struct htbs_reservation *res,
 			     struct htbs_device *dev,
@@ -56,7 +56,7 @@ void htbs_reservation_change(struct htbs_reservation *res,
 
 /**
  * htbs_reservation_end() - remove the weight and the cap of a reservation
- * @res: the reservation, which ends
+ * @res: the reservation, whose group is removed
  * @dev: its device, locked
  */
 void htbs_reservation_end(struct htbs_reservation *res,
@@ -115,8 +115,8 @@ static void htbs_group_change(struct htbs_group *group, const struct htbs_params
 }
 
 /*
- * A group with a cap has a reservation before its first request, as all allocations are
- * limited while there is one.
+ * A group with a cap has a reservation before its first request, because all allocations
+ * are limited while a group has a cap.
  */
 static int htbs_group_prepare_cap(struct htbs_group *group)
 {
@@ -142,7 +142,7 @@ static bool htbs_params_equal(const struct htbs_params *a,
  * htbs_group_set() - set the reservation of a group
  * @group: the group; its queue_lock is held
  * @params: what is promised; valid
- * @saved: memory to store it, allocated by the caller; NULL if it was taken
+ * @saved: memory to store it, allocated by the caller; set to NULL if it is used
  *
  * Return: 0, -ENOSPC if it was refused, or -ENOMEM; then nothing has changed.
  */
@@ -155,7 +155,7 @@ int htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
 
 	lockdep_assert_held(&dev->queue->queue_lock);
 
-	/* The same reservation again does not start with a full burst. */
+	/* Writing the same reservation again does not grant a full burst. */
 	if (group->configured && htbs_params_equal(params, &group->admission.params))
 		return 0;
 
@@ -178,7 +178,7 @@ int htbs_group_set(struct htbs_group *group, const struct htbs_params *params,
  * @group: the group; its queue_lock is held
  *
  * New requests are charged to an ancestor with a reservation. If there is none, the
- * group shares the root's. Pending ones do so in any case.
+ * group shares the reservation of the root. Its pending requests do so in any case.
  *
  * Return: 0, or -ENOSPC if the group is the root and the default reservation
  * was refused; then nothing has changed.

@@ -2,9 +2,9 @@
 /*
  * Stored reservations, by cgroup and disk.
  *
- * The policy data of a group on a device ends when the device is switched to
- * another scheduler. The reservation remains stored with the cgroup, and is
- * found again after a switch back.
+ * The policy data of a group on a device is freed when the device is switched to
+ * another scheduler. The reservation stays stored with the cgroup, and is found
+ * again after a switch back.
  */
 #include <linux/blk-mq.h>
 #include <linux/slab.h>
@@ -13,9 +13,9 @@
 #include <htbs/lookup.h>
 
 /**
- * struct htbs_cgroup - a cgroup, on whatever devices
+ * struct htbs_cgroup - a cgroup, across all devices
  * @cpd: blk-cgroup's part; has to be the first member
- * @lock: guards @saved; taken below queue_lock, interrupts off
+ * @lock: guards @saved; nests inside queue_lock, taken with interrupts off
  * @saved: its stored reservations, a struct htbs_stored_config for each disk
  */
 struct htbs_cgroup {
@@ -46,7 +46,7 @@ htbs_config_store_find(struct htbs_cgroup *cgroup, u64 diskseq)
 }
 
 /**
- * htbs_config_store_get() - the stored reservation of a cgroup on a disk
+ * htbs_config_store_get() - get the stored reservation of a cgroup on a disk
  * @blkg: the cgroup on the disk's queue
  * @params: the reservation
  *
@@ -73,7 +73,7 @@ bool htbs_config_store_get(struct blkcg_gq *blkg, struct htbs_params *params)
  * htbs_config_store_set() - store the reservation of a cgroup on a disk
  * @blkg: the cgroup on the disk's queue
  * @params: the reservation
- * @fresh: memory; taken, and set to NULL, if there is nothing to overwrite
+ * @fresh: memory for it; used, and set to NULL, if there is none to overwrite
  */
 void htbs_config_store_set(struct blkcg_gq *blkg,
 			   const struct htbs_params *params,
@@ -119,7 +119,7 @@ void htbs_config_store_drop(struct blkcg_gq *blkg)
 
 /**
  * htbs_cpd_alloc() - allocate a cgroup's data
- * @gfp: how to allocate
+ * @gfp: allocation flags
  *
  * Return: blk-cgroup's part of it, or NULL.
  */

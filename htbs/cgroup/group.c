@@ -3,18 +3,18 @@
  * Groups: cgroups on devices.
  *
  * Every cgroup that does I/O on a device with this scheduler has an htbs_group
- * there. The requests of a group with a reservation, and of the groups below
- * without one, are charged to it. All others share one reservation, the root
- * group's, each with a flow of its own (core/pool.c): that is the device's default
- * reservation unless the root was given another. While the root has a cap they are
- * all charged to the root.
+ * there. The requests of a group with a reservation, and of the groups below it
+ * without one, are charged to it. All other groups share one reservation, that of the
+ * root group, each with a flow of its own (core/pool.c). It is the device's default
+ * reservation unless the root was given another one. While the root has a cap, all
+ * these groups are charged to the root.
  *
- * The requests of a removed cgroup hold a reference to the blkg they are charged to,
- * so its group lives until the last of them has completed. That may be after its
+ * The requests of a removed cgroup hold a reference to the blkg that they are charged
+ * to, so its group lives until the last of them has completed. This may be after its
  * device was switched to another scheduler, and on 6.1 even after the cgroup
- * policy was deactivated there. So each group holds a reference to the device,
- * the groups alive are counted, and the module waits for the last one before it
- * is unloaded: blk-cgroup would otherwise call freed text.
+ * policy was deactivated there. So each group holds a reference to the device, and
+ * the number of live groups is counted. The module waits for the last of them before
+ * it is unloaded, because blk-cgroup would otherwise call freed text.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -43,7 +43,7 @@
 static atomic_t htbs_groups_alive = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(htbs_groups_gone);
 
-/* How often an unload that waits for groups is logged. */
+/* How often an unload that waits for groups logs a notice. */
 #define HTBS_GONE_NOTICE	(10 * HZ)
 
 static void htbs_device_release(struct kref *ref)
@@ -69,7 +69,7 @@ static struct kmem_cache *htbs_group_cache;
 
 static struct blkg_policy_data *htbs_group_alloc(gfp_t gfp)
 {
-	/* The queue may be frozen: no I/O to get memory. */
+	/* The queue may be frozen, so reclaim must not do I/O. */
 	struct htbs_group *group = kmem_cache_zalloc(htbs_group_cache,
 						     gfp & ~(__GFP_IO | __GFP_FS));
 
@@ -81,7 +81,7 @@ static struct blkg_policy_data *htbs_group_alloc(gfp_t gfp)
 
 HTBS_DEFINE_PD_ALLOC(htbs_pd_alloc, htbs_group_alloc)
 
-/* The root's reservation is there before the first request. */
+/* The root has a reservation before the first request. */
 static void htbs_group_init_root(struct htbs_group *group, struct htbs_device *dev,
 				 const struct htbs_params *params)
 {
@@ -99,7 +99,7 @@ static void htbs_group_init_root(struct htbs_group *group, struct htbs_device *d
 	WRITE_ONCE(dev->root, group);
 }
 
-/* Under queue_lock, with the elevator in place. */
+/* Called under queue_lock, with the elevator in place. */
 static void htbs_pd_init(struct blkg_policy_data *pd)
 {
 	struct htbs_group *group = htbs_pd_group(pd);
@@ -123,11 +123,11 @@ static void htbs_pd_init(struct blkg_policy_data *pd)
 		htbs_reservation_create(dev, group);
 	htbs_tags_recount(dev);
 	htbs_device_unlock_run(dev, flags);
-	/* From 7.2 on, the files may be shown as soon as there is a device. */
+	/* From 7.2 on, the files may be shown as soon as group->dev is set. */
 	smp_store_release(&group->dev, dev);
 }
 
-/* Its requests, pending or to come, are all that the group is there for. */
+/* From now on the group only exists for its requests, pending or still to come. */
 static void htbs_group_remove(struct htbs_group *group)
 {
 	struct htbs_reservation *res = htbs_group_reservation(group);
@@ -142,8 +142,9 @@ static void htbs_group_remove(struct htbs_group *group)
 }
 
 /*
- * Under queue_lock. A stored reservation for a disk that is gone is useless. That of a disk which
- * was on another scheduler when it went stays as long as its cgroup: nothing tells of it here.
+ * Called under queue_lock. A stored reservation is useless once its disk is gone. But if the disk
+ * was on another scheduler when it went, the reservation stays stored until its cgroup is gone,
+ * because HTBS is not told then.
  */
 static void htbs_pd_offline(struct blkg_policy_data *pd)
 {
@@ -163,8 +164,8 @@ static void htbs_pd_offline(struct blkg_policy_data *pd)
 }
 
 /*
- * From 7.2 on the files of a cgroup are shown under RCU alone: a reader may have found
- * the group, and lock its device, while the policy is deactivated.
+ * From 7.2 on, the files of a cgroup are shown under RCU alone. A reader may have found
+ * the group, and may lock its device, while the policy is deactivated.
  */
 static void htbs_group_release(struct rcu_head *rcu)
 {
@@ -177,7 +178,7 @@ static void htbs_group_release(struct rcu_head *rcu)
 		wake_up(&htbs_groups_gone);
 }
 
-/* No request is charged to the group any more: each would hold its blkg. */
+/* No request is charged to the group any more, because it would hold a reference to the blkg. */
 static void htbs_pd_free(struct blkg_policy_data *pd)
 {
 	struct htbs_group *group = htbs_pd_group(pd);
@@ -202,7 +203,7 @@ static void htbs_pd_free(struct blkg_policy_data *pd)
  * htbs_reservations_register() - register the cgroup policy
  * @files: the files that each cgroup gets
  *
- * Return: 0, -ENOMEM, or -ENOSPC if this kernel has room for no more policies.
+ * Return: 0, -ENOMEM, or -ENOSPC if this kernel has no room for another policy.
  */
 int htbs_reservations_register(struct cftype *files)
 {
@@ -249,8 +250,8 @@ err_group_cache:
 /**
  * htbs_reservations_unregister() - unregister the cgroup policy
  *
- * Waits for removed cgroups with requests outstanding, as blk-cgroup will call
- * the module when the last of these is freed.
+ * Waits for removed cgroups with requests outstanding, because blk-cgroup calls the
+ * module when the last of these is freed.
  */
 void htbs_reservations_unregister(void)
 {
@@ -267,7 +268,7 @@ void htbs_reservations_unregister(void)
 
 /**
  * htbs_reservations_attach() - create the groups of a device
- * @dev: the device, already its queue's elevator
+ * @dev: the device, already set as its queue's elevator
  *
  * Return: 0 or -ENOMEM.
  */

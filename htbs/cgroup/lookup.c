@@ -11,7 +11,7 @@
 #include <htbs/request.h>
 #include <htbs/reservation.h>
 
-/* The operations are set by htbs_reservations_register(). */
+/* htbs_reservations_register() sets the operations. */
 struct blkcg_policy htbs_blkcg_policy;
 
 /**
@@ -26,9 +26,9 @@ struct htbs_group *htbs_group_of(struct blkcg_gq *blkg)
 }
 
 /*
- * Whether requests of the groups below are charged to a group: it was given a
- * reservation. The root's is shared by groups that are charged themselves; but not
- * its cap.
+ * Return true if requests of the groups below are charged to a group, because it was given a
+ * reservation. Groups that share the root's reservation are charged themselves, unless the
+ * root has a cap.
  */
 static bool htbs_group_charges(const struct htbs_device *dev, const struct htbs_group *group)
 {
@@ -38,9 +38,9 @@ static bool htbs_group_charges(const struct htbs_device *dev, const struct htbs_
 }
 
 /*
- * The group that a blkg is charged to: the nearest ancestor that was given a
- * reservation, or its own. A dying blkg may have lost its group, and on 6.1 may
- * have a group of the time before the device was switched away and back.
+ * The group that a blkg is charged to: the nearest one upwards, itself included, that
+ * was given a reservation, or else its own. A dying blkg may have lost its group. On 6.1
+ * its group may even be from before the device was switched away and back.
  */
 static __always_inline struct htbs_group *
 htbs_group_charged(struct htbs_device *dev, struct blkcg_gq *blkg)
@@ -87,8 +87,8 @@ htbs_reservation_or_background(struct htbs_device *dev, struct htbs_reservation 
  * @ioprio: their priority
  * @for_all: other groups may wait for them
  *
- * Requests of the idle class go to the background, except to get around a cap, and
- * except requests that other groups may wait for.
+ * Requests of the idle class are charged to the background, unless they have a cap, or
+ * other groups may wait for them.
  *
  * Return: the reservation.
  */
@@ -106,8 +106,8 @@ htbs_reservation_by_class(struct htbs_device *dev, struct blkcg_gq *blkg,
  * @dev: the device, locked
  * @bio: the bio
  *
- * By the bio's cgroup, never by the task that submits it: write-back, md and dm
- * submit on behalf of others.
+ * The bio's cgroup counts, never the task that submits the bio, because write-back, md
+ * and dm submit on behalf of others.
  *
  * Return: the reservation; NULL: its group has none, and so no request to merge the bio into.
  */
@@ -124,8 +124,8 @@ struct htbs_reservation *htbs_reservation_of(struct htbs_device *dev,
  * htbs_group_of_task() - guess which group a task's next request is charged to
  * @dev: the device
  *
- * For when there is no bio yet. Right for direct I/O, wrong for write-back. The
- * caller is in an RCU read-side critical section.
+ * Used when there is no bio yet. The guess is right for direct I/O, and wrong for
+ * write-back. The caller is in an RCU read-side critical section.
  *
  * Return: the group of the current task; NULL: the background.
  */
@@ -143,10 +143,10 @@ struct htbs_group *htbs_group_of_task(struct htbs_device *dev)
 }
 
 /**
- * htbs_group_params() - the reservation of a group
+ * htbs_group_params() - get the reservation of a group
  * @dev: its device, locked
  * @group: the group
- * @params: what is promised; the default if it was given none
+ * @params: what is promised; the default if the group was given no reservation
  */
 void htbs_group_params(struct htbs_device *dev, const struct htbs_group *group,
 		       struct htbs_params *params)
@@ -160,13 +160,13 @@ void htbs_group_params(struct htbs_device *dev, const struct htbs_group *group,
 }
 
 /**
- * htbs_group_source() - the group with the reservation that is in force
+ * htbs_group_source() - find the group with the reservation that is in force
  * @group: the group
  *
  * The caller is in an RCU read-side critical section.
  *
- * Return: the group itself, the nearest ancestor that was given one, or the
- * root.
+ * Return: the group itself or its nearest ancestor that was given a reservation, or
+ * the root.
  */
 const struct htbs_group *htbs_group_source(const struct htbs_group *group)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reservations come with the first request of their groups, and go when these are idle.
+ * Reservations are created with the first request of a group, and freed when the group is idle.
  *
- * What the policy knows of a flow is most of what a group needs of memory.  So a group has
- * a reservation from its first request on, until it was idle for so long that a new one
- * would be served alike.  What was promised and the statistics stay with the group.
+ * Most of the memory that a group needs is the policy's state of its flow. So a group has
+ * a reservation from its first request on, until it has been idle for so long that a new one
+ * would be served alike. The promise and the statistics stay with the group.
  *
- * A request cannot wait for memory.  If there is none, the request is charged to the root's
+ * A request cannot wait for memory. If there is none, the request is charged to the root's
  * reservation.
  */
 #include <linux/ktime.h>
@@ -20,15 +20,15 @@
 #include <htbs/tag_depth.h>
 #include <htbs/trace.h>
 
-/* For how long a group is idle before its reservation is freed, and how often that is asked. */
+/* How long a group is idle before its reservation is freed, and how often this is checked. */
 #define HTBS_RECLAIM_SECONDS	60
-/* So many are looked at while the device is locked. */
+/* At most this many reservations are checked while the device is locked. */
 #define HTBS_RECLAIM_AT_ONCE	64U
 
 static struct kmem_cache *htbs_reservation_cache;
 
 /**
- * htbs_reservation_cache_create() - when the module is loaded
+ * htbs_reservation_cache_create() - create the cache when the module is loaded
  *
  * Return: 0 or -ENOMEM.
  */
@@ -41,7 +41,7 @@ int htbs_reservation_cache_create(void)
 /**
  * htbs_reservation_cache_destroy() - undo htbs_reservation_cache_create()
  *
- * After rcu_barrier(), and all groups are gone.
+ * Called after rcu_barrier(), when all groups are gone.
  */
 void htbs_reservation_cache_destroy(void)
 {
@@ -50,7 +50,7 @@ void htbs_reservation_cache_destroy(void)
 
 /**
  * htbs_reservation_alloc() - allocate a reservation
- * @gfp: how to allocate
+ * @gfp: allocation flags
  *
  * Return: the reservation, zeroed, or NULL.
  */
@@ -73,7 +73,7 @@ void htbs_reservation_free(struct htbs_reservation *res)
  * htbs_reservation_init() - initialise a reservation without requests
  * @res: the reservation, zeroed
  * @dev: its device; locked, unless it is new
- * @params: what it promises; valid. NULL: it shares the pool's
+ * @params: what it promises; valid. NULL: it shares the pool's reservation
  */
 void htbs_reservation_init(struct htbs_reservation *res,
 			   struct htbs_device *dev,
@@ -135,7 +135,7 @@ static void htbs_reservation_free_rcu(struct rcu_head *rcu)
 }
 
 /**
- * htbs_reservation_destroy() - a group has no reservation any more
+ * htbs_reservation_destroy() - free the reservation of a group
  * @dev: the device, locked
  * @res: the group's reservation, without requests
  */
@@ -167,7 +167,7 @@ static bool htbs_reservation_is_idle(const struct htbs_device *dev,
 	       htbs_flow_as_new(&res->flow, dev->now);
 }
 
-/* Returns how many are left of @left to be looked at. */
+/* Returns how many of @left reservations are still to be checked. */
 static u32 htbs_reclaim_some(struct htbs_device *dev, u32 left)
 {
 	struct htbs_reservation *res, *next;
@@ -204,7 +204,7 @@ static void htbs_reclaim(struct work_struct *work)
 }
 
 /**
- * htbs_reclaim_init() - a new device has no reservations but its own
+ * htbs_reclaim_init() - initialise the reclaim of reservations of a new device
  * @dev: the device
  */
 void htbs_reclaim_init(struct htbs_device *dev)
@@ -214,8 +214,8 @@ void htbs_reclaim_init(struct htbs_device *dev)
 }
 
 /**
- * htbs_reclaim_cancel() - no reservation is reclaimed any more
- * @dev: the device; it has no groups any more, so none is created either
+ * htbs_reclaim_cancel() - stop reclaiming reservations
+ * @dev: the device; it has no groups any more, so no reservation is created, either
  */
 void htbs_reclaim_cancel(struct htbs_device *dev)
 {
