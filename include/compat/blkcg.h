@@ -61,7 +61,7 @@ static inline void htbs_deactivate_policy(struct request_queue *q, struct blkcg_
 }
 
 /**
- * struct htbs_conf_ctx - a write of "MAJ:MIN key=value ..." to a cgroup file
+ * struct htbs_conf_ctx - context of a write of "MAJ:MIN key=value ..." to a cgroup file
  * @blkg: the cgroup on the device
  * @body: the text after the device
  * @kernel: the block layer's own context
@@ -79,7 +79,7 @@ struct htbs_conf_ctx {
  * @input: text written, changed by parsing
  * @ctx: to be filled
  *
- * On success q->queue_lock is held, interrupts off, until htbs_conf_end(). That
+ * On success q->queue_lock is held with interrupts off until htbs_conf_end(), which
  * has to be called after a failure, too.
  *
  * Return: 0, -EINVAL (no MAJ:MIN and space), -ENODEV (no such disk),

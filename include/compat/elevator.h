@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The elevator's operations and its life.
+ * The elevator's operations, and attaching it.
  */
 #ifndef HTBS_COMPAT_ELEVATOR_H
 #define HTBS_COMPAT_ELEVATOR_H
@@ -21,7 +21,7 @@
  * htbs_insert_at_head() - whether insert_requests inserts at the head
  * @flags: third argument of the operation
  *
- * An unknown flag would mean that the flags' values have changed.
+ * Warns about an unknown flag, because the values of the flags may have changed then.
  *
  * Return: true if it does.
  */
@@ -36,7 +36,7 @@ static inline bool htbs_insert_at_head(htbs_insert_t flags)
  * @q: queue
  * @eq: elevator with its data set, or NULL
  *
- * The cgroup code looks at it under queue_lock.
+ * The cgroup code reads it under queue_lock.
  */
 static inline void htbs_set_elevator(struct request_queue *q, struct elevator_queue *eq)
 {
@@ -82,9 +82,10 @@ static int name(struct request_queue *q, struct elevator_queue *name##_eq) \
 #endif
 
 /*
- * Whether the elevator's fields of a request are to be cleared by prepare_request: the flush
- * code keeps its own data there, and finish_request is called for what was prepared.  Else
- * they are clear: new requests are zeroed, and finish_request clears those of others.
+ * Whether prepare_request has to clear the elevator's fields of a request. It has to if the flush
+ * code keeps its own data in these fields, and finish_request is called for prepared requests.
+ * Otherwise the fields are already clear: new requests are zeroed, and finish_request clears the
+ * fields of others.
  */
 #ifdef RQF_ELVPRIV
 #define HTBS_PREPARES_REQUESTS	true
@@ -124,15 +125,15 @@ static inline bool htbs_hctx_inactive(const struct blk_mq_hw_ctx *hctx)
 }
 
 /**
- * htbs_elevator_lock() - keep a queue's elevator while a file of debugfs shows it
+ * htbs_elevator_lock() - keep a queue's elevator in place while a debugfs file shows it
  * @q: queue
  * @type: the elevator that the file belongs to
  *
- * From 6.16 on, a switch removes the files only after exit_sched: the queue may have
- * no elevator by then, or another one. Earlier kernels remove them first.
+ * From 6.16 on, a switch removes the files only after exit_sched. The queue may have
+ * no elevator or another one by then. Earlier kernels remove the files first.
  *
- * Return: 0, then htbs_elevator_unlock() has to be called; -ENODEV if the queue has
- * another elevator, or -EINTR.
+ * Return: 0, and then htbs_elevator_unlock() has to be called; -ENODEV if the queue
+ * has no elevator or another one; or -EINTR.
  */
 static inline int htbs_elevator_lock(struct request_queue *q, const struct elevator_type *type)
 {

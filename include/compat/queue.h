@@ -28,8 +28,9 @@ static inline bool htbs_queue_rotational(const struct request_queue *q)
  * htbs_queue_freezes() - whether a freeze waits for a queue's requests
  * @q: queue
  *
- * An attempt to suspend the disk while it is not used, blk_pre_runtime_suspend(), freezes the
- * queue to find out whether it has requests, and fails if it has: it does not wait for them.
+ * An attempt to suspend an unused disk at runtime, blk_pre_runtime_suspend(), freezes the queue to
+ * find out whether it has requests, and fails if it has. It does not wait for them, so it does not
+ * count.
  *
  * Return: true if one does.
  */
@@ -47,7 +48,7 @@ static inline bool htbs_queue_freezes(const struct request_queue *q)
  * @eq: the queue's elevator
  * @q: queue
  *
- * It would throttle writers before their requests are inserted. For init_sched.
+ * It would throttle writers before their requests are inserted. Called by init_sched.
  */
 static inline void htbs_wbt_disable(struct elevator_queue *eq, struct request_queue *q)
 {
@@ -68,7 +69,7 @@ static inline void htbs_wbt_disable(struct elevator_queue *eq, struct request_qu
  * @eq: the queue's elevator
  * @q: queue
  *
- * For exit_sched.
+ * Called by exit_sched.
  */
 static inline void htbs_wbt_enable(struct elevator_queue *eq, struct request_queue *q)
 {

@@ -42,7 +42,7 @@ static inline bool htbs_discard_mergeable(struct request *rq)
 }
 
 /**
- * htbs_rq_scheduled() - whether the elevator decides when a request goes
+ * htbs_rq_scheduled() - whether the elevator decides when a request is dispatched
  * @rq: request that is inserted
  *
  * 6.1 does not prepare FUA writes, and inserts plugged passthrough requests.
@@ -62,8 +62,8 @@ static inline bool htbs_rq_scheduled(struct request *rq)
  * htbs_rq_prepared() - whether the elevator may use its fields of a request
  * @rq: request
  *
- * Not if it is not the elevator's; in 6.1 the flush code keeps its own data in the
- * same place.
+ * It may not if the request is not one of the elevator's. On 6.1 the flush code keeps its
+ * own data in the same place.
  *
  * Return: true if it may.
  */

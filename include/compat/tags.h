@@ -62,10 +62,10 @@ static inline unsigned int htbs_hctx_tags(const struct blk_mq_hw_ctx *hctx)
 /**
  * htbs_tags_now() - how many tags of the driver a hardware queue may use now
  * @hctx: the hardware queue
- * @tags: how many it has if it is not mapped to a CPU, and has none itself
+ * @tags: the number to return if no CPU is mapped to it, so that it has no tags itself
  *
- * Any queue with this set of tags may resize it, by its nr_requests. Queues that share the set have
- * equal parts of it, as in hctx_may_queue(), while they have requests.
+ * Any queue that uses this set of tags may resize it through its nr_requests. Queues that share
+ * the set have equal parts of it while they have requests, as in hctx_may_queue().
  *
  * Return: tags.
  */
@@ -84,12 +84,12 @@ static inline unsigned int htbs_tags_now(const struct blk_mq_hw_ctx *hctx, unsig
 }
 
 /*
- * Whether limit_depth counts tags within the whole bitmap, as later kernels do, or
- * within each word of it. Stable updates have changed it, so it is measured.
+ * True if limit_depth counts tags in the whole bitmap, as it does in later kernels, and false if
+ * it counts them in each word. Stable updates have changed this, so it is measured.
  */
 extern bool htbs_shallow_of_map;
 
-/* A number of tags as limit_depth counts them. */
+/* Convert a number of tags to what limit_depth expects. */
 static inline unsigned int htbs_shallow_depth(const struct sbitmap *sb, unsigned int visible)
 {
 	unsigned int depth = sb->depth;
@@ -100,8 +100,8 @@ static inline unsigned int htbs_shallow_depth(const struct sbitmap *sb, unsigned
 }
 
 /*
- * The bits of a bitmap of four words: a depth of 1 is one bit of each, or of
- * all.
+ * The bits of a bitmap with four words. A depth of 1 allows one bit of each word, or one
+ * bit of the whole bitmap.
  */
 #define HTBS_SHALLOW_BITS	32
 
@@ -131,8 +131,8 @@ static inline int htbs_measure_shallow_depth(void)
 }
 
 /*
- * sbitmap_queue_wake_all() wakes a single task of each of the wait queues, as they wait
- * exclusively.
+ * sbitmap_queue_wake_all() wakes only one task of each of the wait queues, because the tasks
+ * wait exclusively.
  */
 static inline void htbs_wake_waiters_of(struct sbitmap_queue *sbq)
 {
@@ -148,10 +148,11 @@ static inline void htbs_wake_waiters_of(struct sbitmap_queue *sbq)
  * htbs_wake_tag_waiters() - wake tasks that wait for a tag
  * @q: queue
  *
- * As many as there are tags, the first of each wait queue. One that may have no tag goes to the end
- * of the next wait queue. Interrupts are off, and tasks may wait by the thousand, so not all.
+ * Wakes as many tasks as there are tags, the first ones of each wait queue. A task that may not
+ * have a tag goes to the end of the next wait queue. Not all tasks are woken, because interrupts
+ * are off and thousands of tasks may be waiting.
  *
- * Not in a frozen queue, which may be about to get other tags.
+ * Does nothing if the queue is frozen, because it may be about to get other tags.
  */
 static inline void htbs_wake_tag_waiters(struct request_queue *q)
 {
@@ -172,7 +173,7 @@ static inline void htbs_wake_tag_waiters(struct request_queue *q)
  * htbs_async_depth_init() - let requests of all kinds have all tags
  * @q: queue; frozen
  *
- * What the queue had under its last elevator would stay in force.
+ * Otherwise the queue would keep the limit that it had under its last elevator.
  */
 static inline void htbs_async_depth_init(struct request_queue *q)
 {
@@ -185,7 +186,7 @@ static inline void htbs_async_depth_init(struct request_queue *q)
  * htbs_async_depth() - the number of tags that requests other than synchronous reads may have
  * @q: queue
  *
- * Kernels from 7.0 on let the user set it, in queue/async_depth.
+ * From 7.0 on, the user can set it in queue/async_depth.
  *
  * Return: tags of one hardware queue, or of all if they share one set.
  */
@@ -199,11 +200,11 @@ static inline unsigned int htbs_async_depth(const struct request_queue *q)
 }
 
 /**
- * htbs_announce_limit() - tell the least to which the depth may be limited
+ * htbs_announce_limit() - announce the lowest depth to which allocations may be limited
  * @q: queue; frozen
  *
- * A quarter, or less if the user has said so. Tasks that wait for tags are woken in
- * batches no larger than that allows.
+ * This is a quarter of the tags, or less if the user has set less. Tasks that wait for tags
+ * are woken in batches no larger than this depth allows.
  */
 static inline void htbs_announce_limit(struct request_queue *q)
 {
@@ -221,7 +222,7 @@ static inline void htbs_announce_limit(struct request_queue *q)
 /**
  * htbs_limit_depth() - limit an allocation to some of the scheduler's tags
  * @data: argument of the limit_depth operation
- * @visible: number of tags; no fewer than htbs_announce_limit() has told
+ * @visible: number of tags; no fewer than htbs_announce_limit() has announced
  */
 static inline void htbs_limit_depth(struct blk_mq_alloc_data *data, unsigned int visible)
 {
