@@ -15,9 +15,9 @@
  * struct htbs_admission_entry - a reservation in a device's admission set
  * @node: place in the device's list; empty: nothing is promised
  * @params: what is promised
- * @requests: how many requests it has outstanding; read without the lock. 0 for
+ * @requests: how many requests it may have outstanding; read without the lock. 0 for
  *	the root's default reservation, which has no tags of its own
- * @shared: this is the root's default reservation, of all groups without one
+ * @shared: this is the root's default reservation, which all groups without one share
  */
 struct htbs_admission_entry {
 	struct list_head node;
@@ -28,10 +28,10 @@ struct htbs_admission_entry {
 
 /**
  * struct htbs_admission_set - all reservations that a device has admitted
- * @lock: guards the set and its entries; a leaf, taken with interrupts off
+ * @lock: guards the set and its entries; a leaf lock, taken with interrupts off
  * @list: the entries, by rising latency
  * @capacity: what the device serves, bytes/s; 0: not known, admit everything
- * @request: the largest request that @capacity is true for, bytes
+ * @request: the largest request for which @capacity holds, bytes
  * @requests: sum of all entries' requests; read without the lock
  */
 struct htbs_admission_set {

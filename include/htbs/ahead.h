@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Requests that are dispatched ahead: before blk-mq asks for them.
+ * Requests that are dispatched ahead, that is, before blk-mq asks for them.
  *
  * If nothing is pending on a device that orders by itself, there is nothing to choose from
  * when a request arrives. If the driver has a tag for it, the request is dispatched at
- * once. And when blk-mq asks for a request, all that may go are dispatched. They are put
- * into a ring, from which blk-mq takes them without dev->lock.
+ * once. When blk-mq asks for a request, further ones that may be dispatched are dispatched
+ * as well. These requests are put into a ring, from which blk-mq takes them without dev->lock.
  *
  * A request must not be chosen before the driver can take it. So no request is dispatched
- * ahead for a driver with a budget, which may refuse what it has tags for, nor for one
- * that is stopped, or was busy of late.
+ * ahead for a driver with a budget, which may refuse requests although it has tags for them,
+ * nor for a driver that is stopped or was busy recently.
  *
- * One CPU at a time adds requests, under dev->lock. Any number of them may take requests.
+ * One CPU at a time adds requests, under dev->lock. Any number of CPUs may take requests.
  */
 #ifndef HTBS_AHEAD_H
 #define HTBS_AHEAD_H
@@ -20,14 +20,14 @@
 #include <linux/blk-mq.h>
 #include <linux/list.h>
 
-/* A power of two: what a plug inserts at once, twice. */
+/* A power of two: twice as many as a plug inserts at once. */
 #define HTBS_AHEAD_MAX		64U
 
 /**
  * struct htbs_ahead - dispatched requests that blk-mq has not taken yet
  * @added: how many were added, modulo 2^32; written under dev->lock
  * @taken: how many were taken, modulo 2^32
- * @requests: those in between, in the order in which they were dispatched
+ * @requests: the requests that were added and not taken, in the order of their dispatch
  */
 struct htbs_ahead {
 	u32 added;
@@ -60,7 +60,7 @@ static inline u32 htbs_ahead_room(const struct htbs_ahead *ahead)
 /**
  * htbs_ahead_add_list() - requests are dispatched
  * @ahead: the requests; their device is locked
- * @list: more of them, for which there is room; empty afterwards
+ * @list: the requests to add, for which there is room; empty afterwards
  */
 static inline void htbs_ahead_add_list(struct htbs_ahead *ahead, struct list_head *list)
 {
@@ -78,7 +78,7 @@ static inline void htbs_ahead_add_list(struct htbs_ahead *ahead, struct list_hea
 
 /**
  * htbs_ahead_add() - a request is dispatched
- * @ahead: the requests, with room for one; their device is locked
+ * @ahead: the requests, with room for one more; their device is locked
  * @rq: the request
  */
 static inline void htbs_ahead_add(struct htbs_ahead *ahead, struct request *rq)
@@ -94,8 +94,9 @@ static inline void htbs_ahead_add(struct htbs_ahead *ahead, struct request *rq)
  * htbs_ahead_take() - take the next request
  * @ahead: the requests
  *
- * A CPU may see @taken of a later moment than @added: then there may be none. If it sees
- * fewer than there are, whatever has added the others runs the queue.
+ * A CPU may see a value of @taken that is newer than its value of @added. Then it may find no
+ * request. If it sees fewer requests than there are, the CPU that has added the others runs the
+ * queue.
  *
  * Return: the request, or NULL if there is none.
  */
@@ -109,7 +110,7 @@ static inline struct request *htbs_ahead_take(struct htbs_ahead *ahead)
 		added = smp_load_acquire(&ahead->added);
 		if ((s32)(added - taken) <= 0)
 			return NULL;
-		/* If another CPU takes it, @taken has changed, and is read anew. */
+		/* If another CPU takes it, @taken changes, and is read again. */
 		rq = READ_ONCE(ahead->requests[taken % HTBS_AHEAD_MAX]);
 	} while (!try_cmpxchg(&ahead->taken, &taken, taken + 1));
 	return rq;

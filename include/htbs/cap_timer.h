@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Unthrottle flows when their caps allow it, or when the queue has to be
- * emptied.
+ * drained.
  */
 #ifndef HTBS_CAP_TIMER_H
 #define HTBS_CAP_TIMER_H
@@ -50,15 +50,15 @@ static inline void htbs_unthrottle_due(struct htbs_device *dev, u64 now)
 }
 
 /**
- * htbs_drain_begins() - a request is held back: whether it need not be, as the queue has to be
- *	emptied
+ * htbs_drain_begins() - check for a drain of the queue when a request is held back
  * @dev: the device, locked
  * @now: real time, ns
  *
- * What begins while a request is held back is seen when the next choice is made, no later than
- * htbs_policy_hold_most() after: twice the longest positioning of late and t_wait, at least 1 ms.
+ * A drain that begins while a request is held back is noticed by the next choice. This comes no
+ * later than after htbs_policy_hold_most(): the longest positioning twice, plus t_wait, and at
+ * least 1 ms.
  *
- * Return: true if it begins to be emptied: the next choice holds back nothing.
+ * Return: true if a drain begins, so that the next choice holds back nothing.
  */
 static inline bool htbs_drain_begins(struct htbs_device *dev, u64 now)
 {

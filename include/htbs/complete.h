@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Completion, and requests that the driver gives back.
+ * Completions, and requests that the driver gives back.
  */
 #ifndef HTBS_COMPLETE_H
 #define HTBS_COMPLETE_H

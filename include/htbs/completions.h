@@ -2,14 +2,14 @@
 /*
  * Completions on their way to the policy.
  *
- * A completion takes no lock: it is put into a ring, and the CPU that takes dev->lock
- * next accounts for all that are in it, before anything else. That is soon enough unless
- * something waits for a completion; see struct htbs_device, @prompt.
+ * A completion takes no lock. It is put into a ring, and the CPU that takes dev->lock
+ * next accounts for all completions in the ring before anything else. That is soon enough
+ * unless something waits for a completion; see @prompt of struct htbs_device.
  *
- * Many CPUs may put completions there at once, so an entry is claimed first, and published
- * when it is filled. An entry that is claimed and not published yet holds up
- * those after it, so the CPU must not be preempted in between. If the ring is full, the
- * completion takes the lock.
+ * Many CPUs may put completions there at once. So a CPU first claims an entry, fills it,
+ * and then publishes it. An entry that is claimed and not published yet holds up those
+ * after it, so the CPU must not be preempted in between. If the ring is full, the CPU
+ * takes the lock instead.
  */
 #ifndef HTBS_COMPLETIONS_H
 #define HTBS_COMPLETIONS_H
@@ -18,12 +18,12 @@
 #include <linux/cache.h>
 #include <linux/types.h>
 
-/* A power of two. With more the device would take a slab of twice the size. */
+/* A power of two. With more entries the device would take a slab of twice the size. */
 #define HTBS_COMPLETIONS	64U
 
 /**
  * struct htbs_completion - a completed request
- * @charged: its reservation, in which it counts until it is accounted for, and flags; see
+ * @charged: its reservation, which counts the request until it is accounted for, and flags; see
  *	htbs_rq_set_reservation()
  * @at: when it completed, real ns
  * @due: when it was due, real ns
@@ -44,7 +44,7 @@ struct htbs_completion {
  * struct htbs_completions - completed requests that are not accounted for
  * @taken: how many were taken, modulo 2^32; written under dev->lock
  * @claimed: how many were claimed, modulo 2^32
- * @entries: those in between
+ * @entries: the entries that are claimed and not taken
  */
 struct htbs_completions {
 	u32 taken;
@@ -55,9 +55,9 @@ struct htbs_completions {
 /**
  * htbs_completions_claim() - claim an entry
  * @ring: the completions
- * @turn: what to publish it with
+ * @turn: set to what htbs_completions_publish() needs
  *
- * Return: the entry, or NULL if there is none.
+ * Return: the entry, or NULL if none is free.
  */
 static inline struct htbs_completion *
 htbs_completions_claim(struct htbs_completions *ring, u32 *turn)
@@ -65,7 +65,7 @@ htbs_completions_claim(struct htbs_completions *ring, u32 *turn)
 	u32 claimed = READ_ONCE(ring->claimed);
 
 	do {
-		/* Taken before it is claimed again: the branch orders the two. */
+		/* An entry is taken before it is claimed again: the branch orders the two. */
 		if (claimed - READ_ONCE(ring->taken) >= HTBS_COMPLETIONS)
 			return NULL;
 	} while (!try_cmpxchg(&ring->claimed, &claimed, claimed + 1));
@@ -74,11 +74,11 @@ htbs_completions_claim(struct htbs_completions *ring, u32 *turn)
 }
 
 /**
- * htbs_completions_publish() - an entry is filled
+ * htbs_completions_publish() - publish an entry that is filled
  * @completion: the entry
  * @turn: from htbs_completions_claim()
  *
- * What the caller reads afterwards it reads after that: see htbs_device_set_prompt().
+ * Orders all later reads of the caller after the publication; see htbs_device_set_prompt().
  */
 static inline void htbs_completions_publish(struct htbs_completion *completion, u32 turn)
 {
@@ -100,10 +100,10 @@ static inline bool htbs_completions_pending(const struct htbs_completions *ring)
 }
 
 /**
- * htbs_completions_first() - the next completion to account for
+ * htbs_completions_first() - get the next completion to account for
  * @ring: the completions; their device is locked
  *
- * Return: the completion, or NULL if there is none, or it is not published yet.
+ * Return: the completion, or NULL if there is none or it is not published yet.
  */
 static inline const struct htbs_completion *
 htbs_completions_first(const struct htbs_completions *ring)

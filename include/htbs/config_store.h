@@ -13,8 +13,8 @@
 /**
  * struct htbs_stored_config - a reservation as it was written
  * @node: place in the cgroup's list
- * @diskseq: the disk's sequence number: a later disk may get the same device
- *	number
+ * @diskseq: the disk's sequence number, because a later disk may get the same
+ *	device number
  * @params: what is promised
  */
 struct htbs_stored_config {

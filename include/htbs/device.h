@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The scheduler's state: one htbs_device per request queue, one
+ * The scheduler's state: one htbs_device per request queue, and one
  * htbs_reservation per device and cgroup that uses it.
  *
  * Locks, outermost first:
@@ -9,13 +9,13 @@
  *	blkcg->lock	(blk-cgroup's) a group comes or goes
  *	cgroup->lock	(struct htbs_cgroup) stored reservations; never
  *			together with dev->lock
- *	dev->lock	all below that is not said to be constant; taken by
- *			htbs_device_lock(), with interrupts off, since requests
- *			complete there
+ *	dev->lock	everything below that is not marked constant; taken by
+ *			htbs_device_lock() with interrupts off, because requests
+ *			complete in interrupt context
  *	admitted->lock	(struct htbs_admission_set) admitted reservations
  *
  * dev->lock is never held across a call that runs the queue or frees a request,
- * as both call the scheduler back.
+ * because both call back into the scheduler.
  */
 #ifndef HTBS_DEVICE_H
 #define HTBS_DEVICE_H
@@ -36,7 +36,7 @@ struct htbs_group;
 struct htbs_tags;
 
 /**
- * enum htbs_op - the kinds of operation that statistics tell apart
+ * enum htbs_op - the kinds of operations that statistics distinguish
  * @HTBS_OP_READ: reads
  * @HTBS_OP_WRITE: writes
  * @HTBS_OP_DISCARD: operations that move no data
@@ -60,8 +60,8 @@ enum htbs_op {
  * @met: conforming requests that completed in time
  * @missed: conforming requests that completed late
  * @late_max: the most by which one of them was late, ns
- * @waits: times the device was idled for this reservation
- * @hits: waits that its next request ended
+ * @waits: how often the device was idled for this reservation
+ * @hits: how often its next request ended such a wait
  */
 struct htbs_stats {
 	u64 bytes[HTBS_OP_NR];
@@ -82,19 +82,19 @@ struct htbs_stats {
  * charged to it
  * @flow: the policy's view of it
  * @fifo: its pending requests in order of arrival
- * @by_pos: the same requests by position, for merges and sweeps, if the device claims to
- *	seek: those that are not synchronous, and those that are
+ * @by_pos: if the device claims to seek, the same requests by position, for merges and
+ *	sweeps: first the asynchronous ones, then the synchronous ones
  * @stats: its statistics
  * @unmerged: requests queued since one was merged, modulo 2^16
  * @reserved_tags: how many tags surplus leaves to it
- * @requests: requests that may still complete; once the group was removed they hold a
+ * @requests: requests that may still complete; once the group is removed they hold a
  *	reference to @blkg
  * @removed: the group's cgroup or its disk is going away
  * @group: the group it belongs to (constant); NULL for the background
  * @blkg: blk-cgroup's part of the group (constant)
  * @id: the group's cgroup id, for the traces (constant)
  * @node: place in the device's list; those of the device itself have none
- * @rcu: frees it when htbs_limit_tag_depth() cannot be looking any more
+ * @rcu: frees it when htbs_limit_tag_depth() can no longer be using it
  */
 struct htbs_reservation {
 	struct htbs_flow flow;
@@ -118,11 +118,11 @@ struct htbs_reservation {
  * @now: when the last event was, real ns
  * @policy: decides what to dispatch
  * @dispatch: requests to dispatch first: inserted at the head, or requeued
- * @exempt: requests that are exempt from their caps; charged on insertion, but for those that were
+ * @exempt: requests that are exempt from their caps; charged on insertion, except those that were
  *	pending when the cap was set
  * @urgent: requests that groups with a reservation may wait for (core/urgent.c), in
  *	the order in which they are due; charged on insertion
- * @first: the requests on these three lists
+ * @first: number of requests on these three lists
  * @exempt_turn: the last request dispatched was one of @exempt
  * @pool_tags: how many tags surplus leaves to the groups without a reservation
  * @reserved_tags: how many tags surplus leaves to reservations; read without
@@ -136,23 +136,24 @@ struct htbs_reservation {
  * @wait_timer: ends a wait or a hold
  * @cap_timer: unthrottles flows, and runs the queue
  * @waiters_woken: when tasks that wait for tags were last woken, ns
- * @inactive_looked: when it was last asked whether a hardware queue without CPUs has requests
+ * @inactive_looked: when it was last checked whether a hardware queue without CPUs has requests
  *	pending, ns
- * @inactive_waits: the answer
+ * @inactive_waits: the result of this check
  * @queue: the queue (constant)
- * @devt: its disk's number, for the traces (constant): a group may outlive the
- *	disk
- * @hctx_tags: the tags that the driver had for a hardware queue that is not polled (constant)
- * @tag_sets: how many times it has these (constant)
- * @tags: what is known of the tags of each hardware queue (tag_depth.c; constant)
+ * @devt: its disk's number, for the traces, because a group may outlive the disk
+ *	(constant)
+ * @hctx_tags: the number of driver tags of a hardware queue that is not polled, when the
+ *	scheduler was attached (constant)
+ * @tag_sets: how many such sets of tags there are (constant)
+ * @tags: the state of the tags of each hardware queue (tag_depth.c; constant)
  * @shared: the root's reservation, which groups without one share (constant)
  * @root: the group of the root cgroup; freed by RCU
  * @dispatches_ahead: requests may be dispatched before blk-mq asks for them (constant)
  * @has_work: a request can be chosen; read without the lock
- * @prompt: a completion has to be accounted for at once: a request is held back until
- *	one, the device is idled, or a removed group goes with its last request; read
+ * @prompt: completions have to be accounted for at once, because a request is held back
+ *	until one, the device is idled, or a removed group goes with its last request; read
  *	without the lock
- * @defaults: the default reservation, of all groups without one; written under
+ * @defaults: the default reservation of all groups without one; written under
  *	queue_lock as well
  * @admitted: the admitted reservations; has a lock of its own
  * @background: the reservation of IOPRIO_CLASS_IDLE
@@ -160,9 +161,8 @@ struct htbs_reservation {
  * @ref: held by the elevator and by every group
  * @hctx_pending: pending requests of reservations, by hardware queue
  *
- * The members from @queue to @prompt are read without the lock by each request. They have
- * a cache line of their own, so that the CPU that holds the lock does not take it from the
- * others.
+ * Each request reads the members from @queue to @prompt without the lock. They have a cache
+ * line of their own, so that the CPU that holds the lock does not take it from the others.
  */
 struct htbs_device {
 	spinlock_t lock; /* see above */
@@ -230,7 +230,7 @@ static inline struct htbs_reservation *htbs_flow_owner(struct htbs_flow *flow)
  * htbs_reservation_is_root() - whether a reservation is the root's
  * @res: the reservation
  *
- * Return: true if it is what all groups without one share.
+ * Return: true if it is the one that all groups without one share.
  */
 static inline bool htbs_reservation_is_root(const struct htbs_reservation *res)
 {
@@ -241,7 +241,7 @@ static inline bool htbs_reservation_is_root(const struct htbs_reservation *res)
  * htbs_reservation_weight() - the weight that was given to a reservation
  * @res: the reservation; its device is locked
  *
- * Return: the weight; 0: none. That of the pool is the root's.
+ * Return: the weight; 0: none. The weight of the pool belongs to the root's reservation.
  */
 static inline u32 htbs_reservation_weight(const struct htbs_reservation *res)
 {
@@ -252,9 +252,9 @@ static inline u32 htbs_reservation_weight(const struct htbs_reservation *res)
 
 /**
  * htbs_peek() - read a number without dev->lock
- * @number: a number that is written plainly under dev->lock
+ * @number: a number that is written without WRITE_ONCE() under dev->lock
  *
- * For hints only, for which a number of a moment ago is as good.
+ * For hints only, for which a slightly outdated number is good enough.
  */
 #define htbs_peek(number)	data_race(READ_ONCE(number))
 
@@ -265,7 +265,7 @@ void htbs_device_set_prompt(struct htbs_device *dev, bool prompt);
  * htbs_device_run_later() - have the queue run
  * @dev: the device, locked
  *
- * The timer does it, as the caller may hold queue_lock, under which no queue is run.
+ * The timer runs it, because the caller may hold queue_lock, under which no queue is run.
  */
 static inline void htbs_device_run_later(struct htbs_device *dev)
 {
@@ -280,13 +280,13 @@ static inline void htbs_device_run_later(struct htbs_device *dev)
  * @flags: saved for htbs_device_unlock()
  * @at: when the event was, real ns
  *
- * All completions before it are accounted for. That may release what was held back, so
- * the caller runs the queue afterwards, or releases the lock by htbs_device_unlock_run().
+ * All earlier completions are accounted for. This may release a request that was held back.
+ * So the caller runs the queue afterwards, or releases the lock by htbs_device_unlock_run().
  *
  * The clock is read before the lock is taken, so another event may have come first. The
  * policy's events are in the order of their times.
  *
- * Return: @at, or when the last event was if that is later; real ns.
+ * Return: @at or the time of the last event, whichever is later; real ns.
  */
 static __always_inline u64 htbs_device_lock(struct htbs_device *dev,
 					    unsigned long *flags, u64 at)
@@ -302,12 +302,12 @@ static __always_inline u64 htbs_device_lock(struct htbs_device *dev,
 	return dev->now;
 }
 
-/* What is read without the lock by completions and has_work(). */
+/* Update what completions and has_work() read without the lock. */
 static __always_inline void htbs_device_publish(struct htbs_device *dev)
 {
 	bool prompt = htbs_policy_waits(&dev->policy) || dev->ending, has_work;
 
-	/* Other CPUs read both all the time. */
+	/* Other CPUs read both all the time, so write them only if they change. */
 	if (dev->prompt != prompt)
 		htbs_device_set_prompt(dev, prompt);
 	has_work = dev->first || htbs_policy_has_work(&dev->policy);
@@ -319,8 +319,8 @@ static __always_inline void htbs_device_publish(struct htbs_device *dev)
  * htbs_device_has_work() - whether blk-mq has to ask for requests
  * @dev: the device, not locked
  *
- * A run of a hardware queue ends when a request finds no tag there. What is in the ring by then
- * is dispatched, so dev->has_work does not tell of it.
+ * The run of a hardware queue ends when a request finds no tag there. The requests that are in
+ * the ring by then count as dispatched, so dev->has_work does not cover them.
  *
  * Return: true if it has to.
  */
@@ -334,8 +334,8 @@ static inline bool htbs_device_has_work(const struct htbs_device *dev)
  * @dev: the device, locked
  * @flags: as saved by htbs_device_lock()
  *
- * The caller runs the queue afterwards. has_work() reads dev->has_work without the
- * lock: whatever inserts, completes or times out runs the queue, so no change is missed.
+ * The caller runs the queue afterwards. has_work() reads dev->has_work without the lock. No
+ * change is missed, because the queue is run after each insertion, completion and timeout.
  */
 static __always_inline void htbs_device_unlock(struct htbs_device *dev,
 					       unsigned long flags)
@@ -350,13 +350,13 @@ static __always_inline void htbs_device_unlock(struct htbs_device *dev,
  * @dev: the device, locked
  * @flags: as saved by htbs_device_lock()
  *
- * For callers that do not run the queue: they may hold queue_lock.
+ * For callers that do not run the queue, because they may hold queue_lock.
  */
 static inline void htbs_device_unlock_run(struct htbs_device *dev,
 					  unsigned long flags)
 	__releases(&dev->lock)
 {
-	/* While something waits, dev->has_work may be true for a request that must not go yet. */
+	/* With dev->prompt set, dev->has_work may be true for a request that must not go yet. */
 	bool had_work = dev->has_work && !dev->prompt;
 
 	htbs_device_publish(dev);
@@ -366,8 +366,7 @@ static inline void htbs_device_unlock_run(struct htbs_device *dev,
 }
 
 /**
- * htbs_device_account_pending() - account for completions before something is read without
- *	the lock
+ * htbs_device_account_pending() - account for completions before data is read without the lock
  * @dev: the device, not locked
  */
 static inline void htbs_device_account_pending(struct htbs_device *dev)

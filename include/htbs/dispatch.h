@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Dispatch: what the driver gets next.
+ * Dispatch: which request the driver gets next.
  */
 #ifndef HTBS_DISPATCH_H
 #define HTBS_DISPATCH_H

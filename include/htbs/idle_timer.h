@@ -19,7 +19,7 @@ void htbs_device_set_late(struct htbs_device *dev, u32 one_in, u32 one_in_writes
  * htbs_idle_timer_arm() - arm the timer for the end of a wait or of a hold
  * @dev: the device, locked
  *
- * The timer asks the policy when it goes off, so it need not be disarmed.
+ * The timer asks the policy when it expires, so it need not be disarmed.
  */
 static inline void htbs_idle_timer_arm(struct htbs_device *dev)
 {

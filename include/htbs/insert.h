@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Insertion: what blk-mq has to be scheduled.
+ * Insertion: requests that blk-mq passes to the scheduler.
  */
 #ifndef HTBS_INSERT_H
 #define HTBS_INSERT_H

@@ -14,14 +14,15 @@
 /**
  * struct htbs_group - a cgroup on a device
  * @pd: blk-cgroup's part; has to be the first member
- * @reservation: what its requests and those of the groups that inherit its reservation
- *	are charged to; NULL: it had none of late (reservation.c). Written under dev->lock
+ * @reservation: the reservation that its requests, and those of the groups that inherit it,
+ *	are charged to; NULL: it had no requests recently (reservation.c). Written under
+ *	dev->lock
  * @dev: the device; holds a reference. NULL until pd_init
  * @admission: the reservation's entry in the device's admission set; the root's
  *	is that of the default reservation, unless it is configured
  * @configured: the group has a reservation of its own
  * @removed: its cgroup or its disk is going away; written under dev->lock
- * @rcu: frees the group when htbs_group_of_task() cannot be looking any more
+ * @rcu: frees the group when htbs_group_of_task() can no longer be using it
  * @stats: the statistics while it has no @reservation
  */
 struct htbs_group {
@@ -38,8 +39,8 @@ struct htbs_group {
 extern struct blkcg_policy htbs_blkcg_policy;
 
 /**
- * htbs_pd_group() - the group of blk-cgroup's part of it
- * @pd: the part, or NULL
+ * htbs_pd_group() - the group that a blkg_policy_data is part of
+ * @pd: blk-cgroup's part, or NULL
  *
  * Return: the group, or NULL.
  */
@@ -52,7 +53,7 @@ static inline struct htbs_group *htbs_pd_group(struct blkg_policy_data *pd)
  * htbs_reservation_removed() - whether the group of a reservation was removed
  * @res: the reservation; its device is locked
  *
- * Return: true if it was; the background has none.
+ * Return: true if it was; the background has no group.
  */
 static inline bool htbs_reservation_removed(const struct htbs_reservation *res)
 {
@@ -60,7 +61,7 @@ static inline bool htbs_reservation_removed(const struct htbs_reservation *res)
 }
 
 /**
- * htbs_reservation_keep() - a removed group has requests, and has to stay until they complete
+ * htbs_reservation_keep() - keep a removed group until its requests complete
  * @dev: the device, locked
  * @res: its reservation
  */
@@ -77,8 +78,8 @@ static inline void htbs_reservation_keep(struct htbs_device *dev,
  * @rq: the request
  * @res: its reservation
  *
- * The group has to stay until the request has completed, which may be after its bios
- * have ended, and with them their references. Until it is removed it does anyway.
+ * The group has to stay until the request has completed. The bios of the request, and their
+ * references to the group, may end earlier. Until the group is removed it stays anyway.
  */
 static inline void htbs_rq_hold(struct htbs_device *dev, struct request *rq,
 				struct htbs_reservation *res)
@@ -106,7 +107,7 @@ static inline void htbs_reservation_release(struct htbs_device *dev,
  * htbs_group_reservation() - what requests of a group are charged to
  * @group: the group; its device is locked
  *
- * Return: the reservation; NULL: the group had no requests of late.
+ * Return: the reservation; NULL: the group had no requests recently.
  */
 static inline struct htbs_reservation *
 htbs_group_reservation(const struct htbs_group *group)
@@ -130,7 +131,7 @@ static inline u64 htbs_group_id(const struct htbs_group *group)
  * htbs_group_cap() - the cap that a group was given
  * @group: the group
  *
- * For hints, as htbs_peek().
+ * For hints only, like htbs_peek().
  *
  * Return: bytes/s; 0: none.
  */

@@ -21,9 +21,9 @@ static inline struct request *htbs_queue_oldest(struct htbs_reservation *res)
 }
 
 /**
- * htbs_queue_by_pos() - the tree of pending requests that one belongs to
+ * htbs_queue_by_pos() - the tree of pending requests that a request or bio belongs to
  * @res: the reservation
- * @opf: the operation and flags of that
+ * @opf: its operation and flags
  *
  * Return: the tree.
  */
@@ -34,7 +34,7 @@ static inline struct rb_root *htbs_queue_by_pos(struct htbs_reservation *res,
 }
 
 /**
- * htbs_queue_count() - a request is added to the pending ones of a reservation
+ * htbs_queue_count() - count a request that becomes pending
  * @dev: the device, locked
  * @res: the reservation
  * @rq: the request

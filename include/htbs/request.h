@@ -3,12 +3,12 @@
  * What the scheduler stores in a request, in the fields that struct request
  * leaves to the elevator:
  *
- *	elv.priv[0]	the reservation it is charged to, and flags
- *	elv.priv[1]	while it is pending: when it arrived, real ns;
- *			once dispatched: when it is due, real ns
- *	elv.icq		once dispatched: when it was, before or after it is due,
- *			what it was charged, and flags; see htbs_rq_set_sent(). Only
- *			bfq has it point to an io_cq
+ *	elv.priv[0]	the reservation that it is charged to, and flags
+ *	elv.priv[1]	while it is pending: when it arrived, real ns; urgent
+ *			requests, and once dispatched: when it is due, real ns
+ *	elv.icq		once dispatched: when it was dispatched, what it was
+ *			charged, and flags; see htbs_rq_set_sent(). Only bfq has
+ *			it point to an io_cq
  *	fifo_time	the task that inserted it; only ever compared
  *	queuelist	the reservation's FIFO, or a list of the device
  *	rb_node		the reservation's requests by position
@@ -34,14 +34,14 @@ struct htbs_reservation;
 
 /* Dispatched, and neither completed nor given back since. */
 #define HTBS_RQ_IN_FLIGHT	1UL
-/* Counted in the reservation's statistics; it may be dispatched again. */
+/* Counted in the reservation's statistics, so not again if it is dispatched again. */
 #define HTBS_RQ_COUNTED		2UL
-/* It may still complete, so it counts in the reservation's requests. */
+/* It may still complete, so it is counted in the reservation's @requests. */
 #define HTBS_RQ_HOLDS		4UL
 
 #define HTBS_RQ_FLAGS		7UL
 
-/* The reservation in what elv.priv[0] holds. */
+/* Extract the reservation from the value of elv.priv[0]. */
 static inline struct htbs_reservation *htbs_charged_reservation(unsigned long charged)
 {
 	return (void *)(charged & ~HTBS_RQ_FLAGS);
@@ -52,7 +52,7 @@ static inline struct htbs_reservation *htbs_rq_reservation(struct request *rq)
 	return htbs_charged_reservation((unsigned long)rq->elv.priv[0]);
 }
 
-/* The request has no reservation any more, or not yet. */
+/* The request has no reservation any more, or none yet. */
 static inline void htbs_rq_clear(struct request *rq)
 {
 	rq->elv.priv[0] = NULL;
@@ -86,7 +86,7 @@ static inline void htbs_rq_set_inserted_by(struct request *rq, const struct task
 	rq->fifo_time = (unsigned long)task;
 }
 
-/* The task that inserted a request; it may be gone. */
+/* The task that inserted a request; it may have exited. */
 static inline const struct task_struct *htbs_rq_inserted_by(const struct request *rq)
 {
 	return (const struct task_struct *)(unsigned long)rq->fifo_time;
@@ -110,9 +110,9 @@ static inline u64 htbs_rq_due(struct request *rq)
 }
 
 /*
- * The parts of elv.icq, from the lowest bit on: 24 bits for what it was charged, in
- * sectors; the flags of struct htbs_sent, and HTBS_RQ_POLLED; 32 bits of the time of its
- * dispatch, in units of 1024 ns: it completes within 73 minutes.
+ * The parts of elv.icq, from the lowest bit on: 24 bits for the bytes charged, in
+ * sectors; the flags of struct htbs_sent, and HTBS_RQ_POLLED; the lower 32 bits of the time
+ * of its dispatch in units of 1024 ns, which suffice if it completes within 73 minutes.
  */
 #define HTBS_RQ_COST_MAX	((1U << 24) - 1)
 #define HTBS_RQ_SENT_SHIFT	24
@@ -120,8 +120,8 @@ static inline u64 htbs_rq_due(struct request *rq)
 #define HTBS_RQ_AT_UNIT_SHIFT	10
 
 /*
- * A flag beside those of struct htbs_sent: the request is polled, and has a tag that serves no
- * other.
+ * A flag besides those of struct htbs_sent: the request is polled, and its tag cannot be used by
+ * other requests.
  */
 #define HTBS_RQ_POLLED		0x20
 
@@ -131,9 +131,9 @@ static inline u8 htbs_rq_polled(const struct request *rq)
 }
 
 /**
- * htbs_rq_set_sent() - keep what the policy will have to know at the completion
+ * htbs_rq_set_sent() - keep what the policy has to know when the request completes
  * @rq: the request, dispatched
- * @sent: the request
+ * @sent: what to keep
  */
 static inline void htbs_rq_set_sent(struct request *rq,
 				    const struct htbs_sent *sent)
@@ -147,7 +147,7 @@ static inline void htbs_rq_set_sent(struct request *rq,
 	rq->elv.icq = (void *)(unsigned long)packed;
 }
 
-/* What was kept by htbs_rq_set_sent(). */
+/* What htbs_rq_set_sent() has kept, packed. */
 static inline u64 htbs_rq_packed(struct request *rq)
 {
 	return (unsigned long)rq->elv.icq;
@@ -166,7 +166,7 @@ static inline bool htbs_packed_polled(u64 packed)
 }
 
 /**
- * htbs_unpack_sent() - what was kept by htbs_rq_set_sent()
+ * htbs_unpack_sent() - unpack what htbs_rq_set_sent() has kept
  * @packed: from htbs_rq_packed()
  * @due: when the request is due, real ns
  * @now: real time, ns
@@ -185,7 +185,7 @@ static inline void htbs_unpack_sent(u64 packed, u64 due, u64 now,
 	};
 }
 
-/* The same of a request. */
+/* Unpack what htbs_rq_set_sent() has kept in a request. */
 static inline void htbs_rq_sent(struct request *rq, u64 now, struct htbs_sent *sent)
 {
 	htbs_unpack_sent(htbs_rq_packed(rq), htbs_rq_due(rq), now, sent);
@@ -198,11 +198,11 @@ static inline bool htbs_rq_conforms(struct request *rq)
 }
 
 /**
- * htbs_data_bytes() - the data that an operation moves
+ * htbs_data_bytes() - the amount of data that an operation moves
  * @opf: the operation
  * @bytes: the size of its range
  *
- * A discard may name gigabytes and moves none of them.
+ * A discard may cover gigabytes, but moves no data.
  *
  * Return: bytes.
  */
@@ -225,9 +225,9 @@ static inline u32 htbs_data_bytes(blk_opf_t opf, u32 bytes)
  * htbs_op_issued_as_root() - whether other groups may wait for an operation
  * @opf: the operation
  *
- * Metadata is read under a file system's locks, and pages that are swapped
- * belong to others: the block layer issues both as the root cgroup. To throttle
- * them would be to throttle every task that needs the lock or the memory.
+ * Metadata is read under a file system's locks, and swapped pages belong to
+ * others. The block layer issues both as the root cgroup. Throttling them would
+ * throttle every task that needs the lock or the memory.
  *
  * Return: true if they may.
  */
@@ -237,8 +237,8 @@ static inline bool htbs_op_issued_as_root(blk_opf_t opf)
 }
 
 /*
- * Whether other groups may wait for a request. They also wait for the data of a
- * write between two flushes: all other flushes of the device do.
+ * Return true if other groups may wait for a request. They also wait for the data of a
+ * write between two flushes, because all other flushes of the device wait for it.
  */
 static inline bool htbs_rq_issued_as_root(struct request *rq)
 {
@@ -246,13 +246,13 @@ static inline bool htbs_rq_issued_as_root(struct request *rq)
 	       (__force u32)(rq->rq_flags & RQF_FLUSH_SEQ);
 }
 
-/* The bytes that a request is charged. */
+/* The number of bytes that a request is charged. */
 static inline u32 htbs_rq_cost(struct request *rq)
 {
 	return htbs_cost(htbs_data_bytes(rq->cmd_flags, blk_rq_bytes(rq)));
 }
 
-/* What the policy has to know of a request that has arrived. */
+/* Describe a request that has arrived to the policy. */
 static inline void htbs_rq_extent(struct request *rq, u64 arrived,
 				  struct htbs_extent *extent)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reservations come with the first request of their groups, and go when these are idle.
+ * Reservations are created with the first request of a group, and freed when the group is idle.
  */
 #ifndef HTBS_RESERVATION_H
 #define HTBS_RESERVATION_H

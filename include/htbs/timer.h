@@ -16,9 +16,9 @@
  * @at: ns, CLOCK_MONOTONIC
  *
  * A timer that is set for an earlier time is left as it is, and has to be set
- * again when it expires. That is seldom, while moving the timer with each
- * request would program the clock's hardware each time, which in a virtual
- * machine is an exit.
+ * again when it expires. This is rare. Moving the timer with each request would
+ * program the clock's hardware each time, which causes an exit in a virtual
+ * machine.
  */
 static inline void htbs_timer_by(struct hrtimer *timer, u64 at)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracing: each decision as a tracepoint (htbs:*) and, while blktrace runs, as
- * a message in its stream.
+ * Tracing: each decision is a tracepoint (htbs:*) and, while blktrace runs, also a
+ * message in its stream.
  */
 #ifndef HTBS_TRACE_H
 #define HTBS_TRACE_H
@@ -66,7 +66,7 @@ static inline bool htbs_blktraced(const struct htbs_device *dev)
 #endif
 }
 
-/* Each request passes these. They are a test while nothing is traced. */
+/* Each request passes these. While nothing is traced, they only cost a test. */
 
 void __htbs_trace_arrive(struct htbs_device *dev, struct htbs_reservation *res,
 			 struct request *rq, u64 now,
@@ -88,7 +88,7 @@ void __htbs_trace_complete(struct htbs_device *dev,
  * htbs_rq_id() - the number of a request in the traces
  * @rq: the request
  *
- * Return: its tag, and its hardware queue, which has tags of its own.
+ * Return: its tag combined with its hardware queue, which has tags of its own.
  */
 static inline int htbs_rq_id(const struct request *rq)
 {
@@ -96,7 +96,7 @@ static inline int htbs_rq_id(const struct request *rq)
 }
 
 /**
- * htbs_completions_traced() - whether completions are to be seen in a trace at once
+ * htbs_completions_traced() - whether completions have to be traced at once
  *
  * Return: true if they are.
  */
@@ -111,7 +111,7 @@ static inline bool htbs_completions_traced(void)
  * @res: its reservation
  * @rq: the request
  * @now: real time, ns
- * @arrival: what it changed
+ * @arrival: what its arrival changed
  */
 static inline void htbs_trace_arrive(struct htbs_device *dev,
 				     struct htbs_reservation *res,
