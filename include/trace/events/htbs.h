@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the scheduler decides. Times are in ns.
+ * The scheduler's decisions. Times are in ns.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM htbs
@@ -148,8 +148,8 @@ TRACE_EVENT(htbs_charge,
 );
 
 /*
- * A request is dispatched. It is due then, and conforms if it was entitled when
- * it arrived; scheduled is 0 if it bypassed the policy.
+ * A request is dispatched. due is when it has to complete; conforms is 1 if it was entitled
+ * when it arrived; scheduled is 0 if it bypassed the policy.
  */
 TRACE_EVENT(htbs_dispatch,
 	TP_PROTO(dev_t dev, u64 group, int request, u64 now, u64 due,
@@ -199,8 +199,8 @@ TRACE_EVENT(htbs_dispatch,
 );
 
 /*
- * A request completed or was given back. If the device is idled from now on,
- * until is when that ends at the latest; else it is 0.
+ * A request completed or was given back. If the device is idled from now on, until is
+ * when the wait ends at the latest; otherwise it is 0.
  */
 TRACE_EVENT(htbs_complete,
 	TP_PROTO(dev_t dev, u64 group, int request, u64 now, bool requeued,
@@ -289,13 +289,13 @@ DECLARE_EVENT_CLASS(htbs_until,
 		  __entry->now, __entry->until)
 );
 
-/* The device is idled for a group, until then at the latest. */
+/* The device is idled for a group, until the time given at the latest. */
 DEFINE_EVENT(htbs_until, htbs_wait_begin,
 	TP_PROTO(dev_t dev, u64 group, u64 now, u64 until),
 	TP_ARGS(dev, group, now, until)
 );
 
-/* A group with requests pending is throttled by its cap until then. */
+/* A group with requests pending is throttled by its cap until the time given. */
 DEFINE_EVENT(htbs_until, htbs_stop,
 	TP_PROTO(dev_t dev, u64 group, u64 now, u64 until),
 	TP_ARGS(dev, group, now, until)
@@ -359,8 +359,8 @@ TRACE_EVENT(htbs_late,
 );
 
 /*
- * The next request is held back: until a request completes, or until then if it
- * is not 0. read_window is in requests, write_quota in bytes/s.
+ * The next request is held back until a request completes, or, if until is not 0, until
+ * that time at the latest. read_window is in requests, write_quota in bytes/s.
  */
 TRACE_EVENT(htbs_hold,
 	TP_PROTO(dev_t dev, u64 now, u32 reads, u32 writes, u32 read_window,
@@ -414,13 +414,13 @@ DECLARE_EVENT_CLASS(htbs_phase,
 		  __entry->begins)
 );
 
-/* More is reserved than the device can do; or no longer. */
+/* An overload begins, because more is reserved than the device can do; or it ends. */
 DEFINE_EVENT(htbs_phase, htbs_overload,
 	TP_PROTO(dev_t dev, u64 now, bool begins),
 	TP_ARGS(dev, now, begins)
 );
 
-/* The queue has to be emptied, so that caps throttle nothing; or no longer. */
+/* A drain of the queue, during which caps throttle nothing, begins or ends. */
 DEFINE_EVENT(htbs_phase, htbs_drain,
 	TP_PROTO(dev_t dev, u64 now, bool begins),
 	TP_ARGS(dev, now, begins)
@@ -460,8 +460,8 @@ DECLARE_EVENT_CLASS(htbs_promise,
 );
 
 /*
- * A group has come to the device; this would be its reservation. pool: 0: of its own;
- * 1: shared by all groups without one; 2: the root's, which these share.
+ * A group has come to the device. The fields are the reservation that it would have. pool: 0: its
+ * own; 1: shared by all groups without one; 2: the root's, which these groups share.
  */
 DEFINE_EVENT(htbs_promise, htbs_join,
 	TP_PROTO(dev_t dev, u64 group, u64 now, u64 bw, u64 burst, u64 latency,
@@ -469,7 +469,7 @@ DEFINE_EVENT(htbs_promise, htbs_join,
 	TP_ARGS(dev, group, now, bw, burst, latency, iops, pool)
 );
 
-/* A reservation changed. pool: as above; the group may have had another. */
+/* A reservation changed. pool is as above; the group may have had another one before. */
 DEFINE_EVENT(htbs_promise, htbs_config,
 	TP_PROTO(dev_t dev, u64 group, u64 now, u64 bw, u64 burst, u64 latency,
 		 u32 iops, u32 pool),
@@ -544,8 +544,8 @@ TRACE_EVENT(htbs_leave,
 );
 
 /*
- * A tunable changed, or the device was attached; position is what one
- * positioning takes, on average.
+ * A tunable changed, or the device was attached. position is the mean time of one
+ * positioning.
  */
 TRACE_EVENT(htbs_tunables,
 	TP_PROTO(dev_t dev, bool attached, u64 t_wait, u64 position,
@@ -580,5 +580,5 @@ TRACE_EVENT(htbs_tunables,
 
 #endif /* _TRACE_HTBS_H */
 
-/* Kbuild's include path finds this file where the kernel's own would be. */
+/* Kbuild's include path finds this file where the kernel's own files would be. */
 #include <trace/define_trace.h>
