@@ -54,9 +54,9 @@ static const match_table_t htbs_keys = {
  * struct htbs_conf_line - a line written to io.htbs
  * @params: the reservation
  * @none: the reservation is to be removed
- * @named: a number was given
- * @bw_named: the bandwidth was given
- * @iops_named: the operations were given
+ * @named: at least one key with a value was given
+ * @bw_named: bw was given
+ * @iops_named: iops was given
  */
 struct htbs_conf_line {
 	struct htbs_params params;
@@ -67,7 +67,7 @@ struct htbs_conf_line {
 };
 
 /*
- * A decimal number, optionally with a suffix K, M, G or T for powers of 1024.
+ * Parse a decimal number, optionally with a suffix K, M, G or T for powers of 1024.
  */
 static int htbs_parse_size(const char *text, bool suffix, u64 *value)
 {
@@ -109,7 +109,7 @@ static int htbs_parse_weight(const char *text, u32 *weight)
 	return 0;
 }
 
-/* A rate of 0 would mean that none is reserved, which is written as "max". */
+/* A rate of 0 would mean that nothing is reserved, which is written as "max". */
 static int htbs_parse_rate(const char *text, u64 *rate)
 {
 	u64 value;
@@ -211,11 +211,11 @@ static int htbs_parse_line(char *body, struct htbs_conf_line *line)
 		if (err)
 			return err;
 	}
-	/* Either numbers or none; an empty line is an error. */
+	/* A line has either values or "none"; an empty line is an error. */
 	return line->none == line->named ? -EINVAL : 0;
 }
 
-/* Under queue_lock. */
+/* Called under queue_lock. */
 static int htbs_configure(struct htbs_group *group, char *body,
 			  struct htbs_stored_config **saved)
 {
@@ -233,7 +233,7 @@ static int htbs_configure(struct htbs_group *group, char *body,
 	if (line.none)
 		return group->configured ? htbs_group_reset(group) : 0;
 	/*
-	 * A new reservation has to name a rate. If that is only operations, the
+	 * A new reservation has to name a rate. If it names only operations, the
 	 * default's bandwidth does not count.
 	 */
 	if (!group->configured && !line.bw_named) {
@@ -257,7 +257,7 @@ static ssize_t htbs_cgroup_write(struct kernfs_open_file *of, char *buf,
 	/*
 	 * A reservation takes from all other groups, and nothing limits it to
 	 * the ancestor's yet. So the owner of a delegated cgroup may not write
-	 * it.
+	 * one.
 	 */
 	if (!file_ns_capable(of->file, &init_user_ns, CAP_SYS_ADMIN))
 		return -EPERM;
@@ -275,7 +275,7 @@ static ssize_t htbs_cgroup_write(struct kernfs_open_file *of, char *buf,
 	return err ?: nbytes;
 }
 
-/* Under RCU; kernels before 7.2 also hold queue_lock, interrupts off. */
+/* Called under RCU; kernels before 7.2 also hold queue_lock, with interrupts off. */
 static u64 htbs_show_params(struct seq_file *sf, struct blkg_policy_data *pd,
 			    int off)
 {
@@ -326,7 +326,7 @@ static int htbs_cgroup_show(struct seq_file *sf, void *v)
 	return 0;
 }
 
-/* Under RCU; kernels before 7.2 also hold queue_lock, interrupts off. */
+/* Called under RCU; kernels before 7.2 also hold queue_lock, with interrupts off. */
 static u64 htbs_show_stats(struct seq_file *sf, struct blkg_policy_data *pd,
 			   int off)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The live state of a device, in /sys/kernel/debug/block/DEV/sched/. For
- * people; the format is not stable.
+ * The live state of a device, in /sys/kernel/debug/block/DEV/sched/. It is meant for
+ * humans; the format is not stable.
  */
 #include <linux/ktime.h>
 #include <linux/sched/mm.h>
@@ -17,7 +17,7 @@
 #include <htbs/elevator.h>
 #include <htbs/sysfs.h>
 
-/* The number of backlogged flows that are listed. */
+/* At most this many backlogged flows are listed. */
 #define HTBS_LIST_MAX	64
 
 static const char *const htbs_wait_names[] = {
@@ -27,7 +27,7 @@ static const char *const htbs_wait_names[] = {
 };
 
 /*
- * Whether caps throttle what is pending. Parsed by the stall detector of
+ * Show whether caps throttle pending requests. Parsed by the stall detector of
  * tests/faults.
  */
 static void htbs_show_throttled(struct seq_file *sf, struct htbs_device *dev)
@@ -53,8 +53,8 @@ static void htbs_show_throttled(struct seq_file *sf, struct htbs_device *dev)
 }
 
 /*
- * How long the oldest request that is not throttled has been pending, and
- * whether that is longer than htbs/core/expire.c allows. Parsed by the stall
+ * Show how long the oldest request that is not throttled has been pending, and
+ * whether this is longer than htbs/core/expire.c allows. Parsed by the stall
  * detector of tests/faults.
  */
 static void htbs_show_oldest(struct seq_file *sf, struct htbs_device *dev)
@@ -73,7 +73,7 @@ static void htbs_show_oldest(struct seq_file *sf, struct htbs_device *dev)
 		   age > bound ? ": overdue" : "");
 }
 
-/* What the device takes, and what it may have. */
+/* Show how long the device takes, and how much it may have. */
 static void htbs_show_load(struct seq_file *sf, struct htbs_policy *policy)
 {
 	const struct htbs_service_time *service = &policy->service;
@@ -134,7 +134,7 @@ static void htbs_backlog_line(struct seq_file *sf, struct htbs_flow *flow,
 {
 	seq_printf(sf, "group %llu: %u pending, %u in flight, ",
 		   htbs_flow_owner(flow)->id, flow->pending, flow->in_flight);
-	/* Nothing is owed to it. */
+	/* The background is owed nothing. */
 	if (flow->background) {
 		seq_puts(sf, "the background\n");
 		return;
@@ -184,7 +184,7 @@ static int htbs_show_admission(struct seq_file *sf, struct htbs_device *dev)
 static int htbs_show_locked(struct request_queue *q, struct seq_file *sf,
 			    int (*show)(struct seq_file *sf, struct htbs_device *dev))
 {
-	/* A task that waits for the lock may have frozen the queue: no I/O to get memory. */
+	/* A task that waits for the lock may have frozen the queue, so reclaim must not do I/O. */
 	unsigned int flags = memalloc_noio_save();
 	int err = htbs_elevator_lock(q, &htbs_elevator);
 

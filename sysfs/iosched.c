@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The tunables in /sys/block/DEV/queue/iosched/, described in
- * sysfs/ABI/sysfs-block-queue-iosched-htbs. Plain decimal numbers, in the same
- * unit when read and written. A number out of range is refused with -EINVAL and
+ * sysfs/ABI/sysfs-block-queue-iosched-htbs. They are plain decimal numbers, in the
+ * same unit when read and written. A number out of range is refused with -EINVAL and
  * changes nothing.
  */
 #include <linux/ctype.h>
@@ -22,7 +22,7 @@
 
 static int htbs_parse(const char *page, u64 min, u64 max, u64 *value)
 {
-	/* A number that does not fit 64 bits is out of range like any other. */
+	/* A number that does not fit in 64 bits is out of range like any other. */
 	if (!isdigit(*page) || kstrtou64(page, 10, value) || *value < min || *value > max)
 		return -EINVAL;
 	return 0;
@@ -98,7 +98,7 @@ static ssize_t htbs_late_one_in_writes_store(struct elevator_queue *eq, const ch
 	return htbs_store_late(eq->elevator_data, true, page, count);
 }
 
-/* The default reservation: read it, change one number, write it. */
+/* Each store reads the default reservation, changes one number, and writes it back. */
 
 static void htbs_get_defaults(struct htbs_device *dev,
 			      struct htbs_params *params)
@@ -188,7 +188,7 @@ static ssize_t htbs_capacity_bw_show(struct elevator_queue *eq, char *page)
 	return sysfs_emit(page, "%llu\n", READ_ONCE(dev->admitted.capacity));
 }
 
-/* A number, or "NUMBER force". */
+/* Accepts a number, or "NUMBER force". */
 static ssize_t htbs_capacity_bw_store(struct elevator_queue *eq,
 				      const char *page, size_t count)
 {
@@ -262,7 +262,7 @@ static ssize_t htbs_seeks_show(struct elevator_queue *eq, char *page)
 	return sysfs_emit(page, "%d\n", READ_ONCE(dev->policy.seeks));
 }
 
-/* blk-mq serialises stores of one queue, so read and write back are safe. */
+/* blk-mq serialises the stores of one queue, so read and write back are safe. */
 #define HTBS_ATTR(name) \
 	__ATTR(name, 0644, htbs_##name##_show, htbs_##name##_store)
 
