@@ -359,8 +359,9 @@ TRACE_EVENT(htbs_late,
 );
 
 /*
- * The next request is held back until a request completes, or, if until is not 0, until
- * that time at the latest. read_window is in requests, write_quota in bytes/s.
+ * The next request is held back until a request completes or a group that had none pending has
+ * one, and, if until is not 0, until that time at the latest. read_window is in requests,
+ * write_quota in bytes/s.
  */
 TRACE_EVENT(htbs_hold,
 	TP_PROTO(dev_t dev, u64 now, u32 reads, u32 writes, u32 read_window,
