@@ -2,9 +2,8 @@
 /*
  * Unthrottle flows when their caps allow it.
  *
- * The requests of a throttled flow are pending on a device that may be idle, and
- * blk-mq does not ask an idle device's scheduler for them. So a timer runs the queue
- * when the first cap allows it.
+ * The requests of a throttled flow are pending on a device that may be idle. blk-mq
+ * does not ask for them then, so a timer runs the queue when the first cap allows it.
  *
  * Sometimes the queue has to be drained. At the rate of a cap this might take
  * hours, and at the rate of a limit of surplus half a minute, although no request
@@ -103,8 +102,9 @@ static bool htbs_inactive_has_pending(const struct htbs_device *dev)
 }
 
 /*
- * The cached result of htbs_inactive_has_pending(). A device may have many hardware queues, some
- * of them without CPUs for good, and caps and holds end thousands of times a second.
+ * Return the result of htbs_inactive_has_pending(), which is up to HTBS_CAP_TIMER_LOOK old. It is
+ * cached because a device may have many hardware queues, some of them without CPUs for good, and
+ * caps and holds end thousands of times a second.
  */
 static bool htbs_inactive_waits(struct htbs_device *dev, u64 now)
 {

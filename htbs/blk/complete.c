@@ -107,10 +107,11 @@ noinline void htbs_device_set_prompt(struct htbs_device *dev, bool prompt)
 }
 
 /*
- * If the task has a plug, @now is the time that blk-mq read when the plug first needed one. If
- * the task has inserted the request itself, and the driver does not block, the request
- * completes within its submission and takes no time. No clock is read then, because a completion
- * is accounted for no earlier than the last event, which was the dispatch of this request.
+ * Return when a request completed. If the task has a plug, @now is the time that blk-mq read when
+ * the plug first needed one, which may be long ago, so the clock is read. But if the task has
+ * inserted the request itself, and the driver does not block, the request completes within its
+ * submission and takes no time. @now will do then, because a completion is accounted for no earlier
+ * than the last event, which was the dispatch of this request.
  */
 static u64 htbs_completion_time(const struct request *rq, u64 now)
 {
@@ -133,8 +134,8 @@ static void htbs_describe_completion(struct request *rq, u64 at,
 
 /*
  * Account for all completions now, and then for @own, if any. This may release a request that was
- * held back, which any hardware queue may dispatch. Running the one of this CPU is cheaper than
- * looking for it. But a hardware queue with requests that found no tag does not ask for more.
+ * held back. Any hardware queue may dispatch it, so run that of this CPU, which is cheaper than
+ * looking for one. But a hardware queue with requests that found no tag does not ask for more.
  */
 static void htbs_account_now(struct htbs_device *dev, struct blk_mq_hw_ctx *hctx,
 			     const struct htbs_completion *own, u64 at)
@@ -145,7 +146,7 @@ static void htbs_account_now(struct htbs_device *dev, struct blk_mq_hw_ctx *hctx
 	if (own)
 		htbs_device_account(dev, own);
 	htbs_device_unlock(dev, flags);
-	/* blk-mq does not ask again by itself. */
+	/* If there is work, run the queue: blk-mq does not ask again by itself. */
 	if (!READ_ONCE(dev->has_work))
 		return;
 	if (cpumask_test_cpu(raw_smp_processor_id(), hctx->cpumask) &&

@@ -87,7 +87,7 @@ static struct request *htbs_first_request(struct htbs_device *dev, u64 now)
 	return dev->exempt_turn ? rq : htbs_urgent_request(dev, now);
 }
 
-/* If a request has been dispatched before, it stays due when it was due then. */
+/* A request that has been dispatched before stays due when it was due then. */
 static void htbs_redispatch(struct htbs_device *dev,
 			    struct htbs_reservation *res, struct request *rq,
 			    u64 now)

@@ -31,8 +31,8 @@
 /**
  * struct htbs_batch - requests that are inserted at once
  * @list: the requests that are not queued yet
- * @last: the last request at the start of @list that is inserted, or NULL
- * @fifo: the FIFO to which the requests up to @last are moved
+ * @last: the last of the requests at the start of @list that wait to be moved to @fifo, or NULL
+ * @fifo: the FIFO of these requests
  * @blkg: the group of the request that was looked up last
  * @res: the reservation of that request
  * @ioprio: the priority of that request; -1: other groups may wait for it, or no request was
@@ -64,7 +64,7 @@ static void htbs_insert_first(struct htbs_device *dev, struct request *rq,
 	dev->first++;
 }
 
-/* Move the requests at the start of the list that are inserted to their FIFO. */
+/* Move the requests at the start of the list, up to @last, to their FIFO. */
 static void htbs_batch_queue(struct htbs_batch *batch)
 {
 	if (batch->last)
@@ -72,7 +72,7 @@ static void htbs_batch_queue(struct htbs_batch *batch)
 	batch->last = NULL;
 }
 
-/* Leave @rq on the list. It is moved to its FIFO together with its neighbours. */
+/* Leave @rq on the list for now. It is moved to its FIFO together with its neighbours. */
 static void htbs_batch_add(struct htbs_device *dev, struct htbs_batch *batch,
 			   struct htbs_reservation *res, struct request *rq)
 {
@@ -100,7 +100,7 @@ static void htbs_batch_cut(struct htbs_device *dev, struct htbs_batch *batch,
 	htbs_ahead_add_list(&dev->ahead, &ahead);
 }
 
-/* Take a request from the list, because it is queued alone. */
+/* Take a request that is queued alone from the list, once those before it are queued. */
 static void htbs_batch_take(struct htbs_batch *batch, struct request *rq)
 {
 	htbs_batch_queue(batch);
@@ -161,8 +161,9 @@ static void htbs_add_urgent(struct htbs_device *dev, struct request *rq, u64 due
 }
 
 /*
- * A request that other groups may wait for is urgent if one of these groups has a reservation.
- * It is charged to its own reservation, and passes pending requests.
+ * A request that other groups may wait for is urgent if conforming requests of one of them are
+ * expected, and urgent requests have not had their part of the device's time. It is charged to its
+ * own reservation, and passes pending requests. Return true if it is urgent.
  */
 static bool htbs_insert_urgent(struct htbs_device *dev,
 			       struct htbs_reservation *res,
@@ -216,7 +217,7 @@ static struct htbs_reservation *htbs_lookup(struct htbs_device *dev,
 	return batch->res;
 }
 
-/* A requeued request has been chosen before, so it is not scheduled again. */
+/* Return true if a request is to be scheduled. A requeued one has been chosen before. */
 static bool htbs_is_scheduled(struct request *rq)
 {
 	return htbs_rq_scheduled(rq) && !htbs_rq_reservation(rq) && rq->bio &&
@@ -310,7 +311,7 @@ static void htbs_insert_plain(struct htbs_device *dev, struct htbs_batch *batch,
 	htbs_arrive(dev, res, rq, dev->now);
 }
 
-/* Returns the reservation that the request is charged to, or NULL if none is or it was merged. */
+/* Returns the reservation that the request is charged to, or NULL if it has none or was merged. */
 static struct htbs_reservation *htbs_insert(struct htbs_device *dev,
 					    struct htbs_batch *batch,
 					    struct request *rq, struct list_head *free)

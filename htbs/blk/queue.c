@@ -28,8 +28,8 @@
  * @res: their reservation
  *
  * A device that does not seek gains little from a merge, and many flows have no merges. So
- * if lookups have found nothing for a long time, most requests are not looked up there.
- * Enough requests in a row still are to find interleaved streams.
+ * if lookups have found nothing for a long time, most requests are not looked up there. But
+ * enough requests in a row still are looked up to find interleaved streams.
  *
  * Return: true if they are.
  */

@@ -119,7 +119,7 @@ static u32 htbs_batch_more(const struct blk_mq_alloc_data *data)
 	return data->nr_tags ? data->nr_tags - 1 : 0;
 }
 
-/* The same and the requests in the task's plug, some of which may be for another device. */
+/* The same, plus the requests in the task's plug, some of which may be for another device. */
 static u32 htbs_task_plugged(const struct blk_mq_alloc_data *data)
 {
 	u32 more = htbs_batch_more(data);
@@ -264,7 +264,7 @@ static u32 htbs_group_lacks(const struct htbs_device *dev, const struct htbs_gro
 	return needed > held ? needed - held : 0;
 }
 
-/* The number of tags that a group sees that holds @held tags of its share. */
+/* The number of tags that a group sees if it holds @held tags, fewer than its share. */
 static u32 htbs_share_visible(u32 all, u32 held)
 {
 	return held ? all - all / 16 : all;
@@ -379,7 +379,7 @@ void htbs_limit_tag_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 
 	left = atomic_sub_return(data->nr_tags, &tags->left);
 	if (htbs_op_issued_as_root(opf)) {
-		/* These do not cause a new count, and must not make it wrap around. */
+		/* These requests do not cause a new count, so keep @left from wrapping around. */
 		if (unlikely(left < INT_MIN / 2))
 			atomic_set(&tags->left, INT_MIN / 2);
 		return;

@@ -5,7 +5,7 @@
  * The list has an entry for every cgroup that was given a reservation on the
  * device, and one for the root, which stands for the default reservation of all
  * other cgroups. A reservation is tested when it is written, and never when I/O is
- * done, so the list can be walked. It is sorted by latency, because admission.c
+ * done, so it is fine to walk the list. It is sorted by latency, because admission.c
  * takes reservations in this order.
  *
  * Without a capacity every reservation is admitted. With a capacity, a reservation
@@ -62,7 +62,7 @@ static void htbs_admission_set_count(struct htbs_admission_set *promises,
 	WRITE_ONCE(promise->requests, requests);
 }
 
-/* The number of requests that an entry has outstanding, if they have the set's size. */
+/* The number of requests that an entry may have outstanding, given the set's request size. */
 static u32 htbs_entry_requests(const struct htbs_admission_set *promises,
 			       const struct htbs_admission_entry *promise)
 {
@@ -234,8 +234,8 @@ int htbs_admission_set_capacity(struct htbs_admission_set *promises,
 }
 
 /*
- * The size of requests has changed, and so has the number of requests that each
- * entry has outstanding.
+ * Set the size of requests, and with it the number of requests that each entry may
+ * have outstanding.
  */
 static void htbs_admission_set_size(struct htbs_admission_set *promises, u32 request)
 {

@@ -63,7 +63,7 @@ void htbs_device_put(struct htbs_device *dev)
 	kref_put(&dev->ref, htbs_device_release);
 }
 
-/* Groups: called by blk-cgroup when a cgroup meets a device. */
+/* Groups: called by blk-cgroup when a cgroup comes to a device or leaves it. */
 
 static struct kmem_cache *htbs_group_cache;
 

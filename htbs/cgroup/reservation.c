@@ -4,7 +4,7 @@
  *
  * Most of the memory that a group needs is the policy's state of its flow. So a group has
  * a reservation from its first request on, until it has been idle for so long that a new one
- * would be served alike. The promise and the statistics stay with the group.
+ * would be served in the same way. The promise and the statistics stay with the group.
  *
  * A request cannot wait for memory. If there is none, the request is charged to the root's
  * reservation.

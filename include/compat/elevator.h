@@ -82,10 +82,10 @@ static int name(struct request_queue *q, struct elevator_queue *name##_eq) \
 #endif
 
 /*
- * Whether prepare_request has to clear the elevator's fields of a request. It has to if the flush
- * code keeps its own data in these fields, and finish_request is called for prepared requests.
- * Otherwise the fields are already clear: new requests are zeroed, and finish_request clears the
- * fields of others.
+ * Whether prepare_request has to clear the elevator's fields of a request. It has to on kernels
+ * whose flush code keeps its own data in these fields, and which call finish_request for prepared
+ * requests. On others the fields are already clear: new requests are zeroed, and finish_request
+ * clears the fields of used ones.
  */
 #ifdef RQF_ELVPRIV
 #define HTBS_PREPARES_REQUESTS	true

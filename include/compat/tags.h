@@ -25,7 +25,7 @@ static inline unsigned int htbs_nr_sched_tags(struct blk_mq_alloc_data *data)
  * htbs_hctxs_share_tags() - whether a queue's hardware queues have one set of tags
  * @q: queue
  *
- * Return: true if they have; the scheduler's as well as the driver's.
+ * Return: true if they have. This holds for the scheduler's tags as well as for the driver's.
  */
 static inline bool htbs_hctxs_share_tags(const struct request_queue *q)
 {
@@ -36,8 +36,8 @@ static inline bool htbs_hctxs_share_tags(const struct request_queue *q)
  * htbs_hctx_serves() - whether a hardware queue has tags that requests wait for
  * @hctx: the hardware queue
  *
- * A hardware queue that no CPU is mapped to has no tags. The tags of one that is polled serve none
- * but polled requests.
+ * A hardware queue that no CPU is mapped to has no tags. The tags of a polled hardware queue serve
+ * only polled requests.
  *
  * Return: true if it has.
  */
@@ -50,7 +50,7 @@ static inline bool htbs_hctx_serves(const struct blk_mq_hw_ctx *hctx)
  * htbs_hctx_tags() - the number of tags that the driver has for a hardware queue's requests
  * @hctx: the hardware queue, which has tags
  *
- * Another queue may share them: htbs_tags_now().
+ * Another queue may share them; see htbs_tags_now().
  *
  * Return: tags.
  */
@@ -131,8 +131,8 @@ static inline int htbs_measure_shallow_depth(void)
 }
 
 /*
- * sbitmap_queue_wake_all() wakes only one task of each of the wait queues, because the tasks
- * wait exclusively.
+ * Wake as many tasks as there are tags. sbitmap_queue_wake_all() wakes only one task of each
+ * wait queue, because the tasks wait exclusively.
  */
 static inline void htbs_wake_waiters_of(struct sbitmap_queue *sbq)
 {

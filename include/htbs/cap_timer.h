@@ -54,9 +54,8 @@ static inline void htbs_unthrottle_due(struct htbs_device *dev, u64 now)
  * @dev: the device, locked
  * @now: real time, ns
  *
- * A drain that begins while a request is held back is noticed by the next choice. This comes no
- * later than after htbs_policy_hold_most(): the longest positioning twice, plus t_wait, and at
- * least 1 ms.
+ * The next choice notices a drain that begins while a request is held back. It comes after
+ * htbs_policy_hold_most() at the latest: twice the longest positioning plus t_wait, at least 1 ms.
  *
  * Return: true if a drain begins, so that the next choice holds back nothing.
  */

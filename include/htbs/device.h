@@ -93,7 +93,7 @@ struct htbs_stats {
  * @group: the group it belongs to (constant); NULL for the background
  * @blkg: blk-cgroup's part of the group (constant)
  * @id: the group's cgroup id, for the traces (constant)
- * @node: place in the device's list; those of the device itself have none
+ * @node: place in the device's list; the root's and the background are not in it
  * @rcu: frees it when htbs_limit_tag_depth() can no longer be using it
  */
 struct htbs_reservation {
@@ -128,8 +128,8 @@ struct htbs_reservation {
  * @reserved_tags: how many tags surplus leaves to reservations; read without
  *	the lock
  * @polled: requests in flight that are polled
- * @ending: reservations that have requests though their group was removed
- * @reservations: those of groups but the root, in no order
+ * @ending: number of reservations that have requests although their group was removed
+ * @reservations: those of all groups except the root, in no order
  * @reservation_count: their number
  * @ahead: requests that were dispatched before blk-mq asked for them
  * @completions: completed requests that are not accounted for
@@ -151,8 +151,8 @@ struct htbs_reservation {
  * @dispatches_ahead: requests may be dispatched before blk-mq asks for them (constant)
  * @has_work: a request can be chosen; read without the lock
  * @prompt: completions have to be accounted for at once, because a request is held back
- *	until one, the device is idled, or a removed group goes with its last request; read
- *	without the lock
+ *	until another completes, the device is idled, or a removed group goes with its last
+ *	request; read without the lock
  * @defaults: the default reservation of all groups without one; written under
  *	queue_lock as well
  * @admitted: the admitted reservations; has a lock of its own

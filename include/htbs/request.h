@@ -4,8 +4,8 @@
  * leaves to the elevator:
  *
  *	elv.priv[0]	the reservation that it is charged to, and flags
- *	elv.priv[1]	while it is pending: when it arrived, real ns; urgent
- *			requests, and once dispatched: when it is due, real ns
+ *	elv.priv[1]	while it is pending: when it arrived, real ns;
+ *			once it is urgent or dispatched: when it is due, real ns
  *	elv.icq		once dispatched: when it was dispatched, what it was
  *			charged, and flags; see htbs_rq_set_sent(). Only bfq has
  *			it point to an io_cq
@@ -252,7 +252,7 @@ static inline u32 htbs_rq_cost(struct request *rq)
 	return htbs_cost(htbs_data_bytes(rq->cmd_flags, blk_rq_bytes(rq)));
 }
 
-/* Describe a request that has arrived to the policy. */
+/* Fill in what the policy has to know about a request that has arrived. */
 static inline void htbs_rq_extent(struct request *rq, u64 arrived,
 				  struct htbs_extent *extent)
 {

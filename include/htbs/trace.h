@@ -98,7 +98,7 @@ static inline int htbs_rq_id(const struct request *rq)
 /**
  * htbs_completions_traced() - whether completions have to be traced at once
  *
- * Return: true if they are.
+ * Return: true if they have to be.
  */
 static inline bool htbs_completions_traced(void)
 {
