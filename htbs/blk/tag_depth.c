@@ -22,10 +22,11 @@
  * group that is alone. If groups begin one after the other, their shares can still
  * add up to more than this half, so the last sixteenth is for first requests.
  *
- * Throttled requests keep their tags for a long time. So a group with a cap sees only
- * a quarter of the tags, which is half of the least that surplus sees. Otherwise
- * throttled requests could take all tags that surplus sees. An allocation is told
- * only once how many tags it sees, however long it waits for one.
+ * Throttled requests keep their tags for a long time. So a group with a cap that has
+ * more than its first requests sees only a quarter of the tags, which is half of the
+ * least that surplus sees. Otherwise throttled requests could take all tags that
+ * surplus sees. An allocation is told only once how many tags it sees, however long it
+ * waits for one.
  *
  * Requests that other groups may wait for, metadata and swap, are not limited.
  *

@@ -42,8 +42,8 @@ struct htbs_flow;
  * @reach: whether surplus keeps the pool behind its pace
  * @busy: number of flows of the pool that have requests pending or in flight
  * @relaxed: the pool reserves and demands more than the device has, or is that of the background.
- *	On a device that seeks, a relaxed pool has no pace, and is owed one request in a second at
- *	most
+ *	None of its requests is owed. Its head has a deadline of HTBS_HORIZON, or of the latency if
+ *	that is longer, after its arrival or after the last dispatch of the pool
  * @on_pace: on a device that does not seek, when the device was last seen to keep the reservation,
  *	or the pool became busy, real ns
  * @idle_since: when a request of the pool completed last, or the pool was set up, real ns
