@@ -1,4 +1,4 @@
-"""The section of the results' page about the price of scheduling, from the summary alone."""
+"""Make the section about the price of scheduling from the summary alone."""
 
 from results.bench.cases import BASE, CGROUPS, CROWD, KEPT, SCHEDULERS, TITLES, Case, cases
 
@@ -8,10 +8,11 @@ _PEERS = [name for name in SCHEDULERS if name not in (BASE, _OURS)]
 _TEXT = """\
 ## The price of scheduling
 
-What does a scheduler cost the CPU? The disks are null_blk's, which move no data: what is left is
-the path of an I/O through fio, the kernel and the scheduler. An instruction takes a nanosecond of
-virtual time; the numbers are busy time per I/O. They count instructions, so they are the same on
-any machine, and show neither caches nor contention. Each scheduler is as it is loaded.
+How much CPU time does a scheduler cost? The disks are null_blk devices, which move no data, so only
+the path of an I/O through fio, the kernel and the scheduler is measured. The numbers are busy time
+per I/O in virtual time, where an instruction takes one nanosecond. They count instructions, so they
+are the same on any machine, and do not include the effects of caches and contention. Each scheduler
+has its default settings.
 
     make bench
 
@@ -19,30 +20,32 @@ any machine, and show neither caches nor contention. Each scheduler is as it is 
 
 {table}
 
-*None* is the whole cost of an I/O without a scheduler, ns; the others are what a scheduler adds.
-Blocks are of 4 KiB, and depth 32 means batches of up to 32: sequential ones merge before they reach
-a scheduler. *One reader* (io_uring) has a disk that completes at once: nothing waits but the rest
-of a batch. It has reserved less than it reads under HTBS, or, where *reserved*, more, so that each
-request conforms. *100 readers* (libaio), each with this depth, have one that takes 64 requests at a
-time for 0.2 ms: the rest waits, in the scheduler or for a tag. They are in one cgroup, or in a
-cgroup each. Of {most:,} cgroups all have done I/O on the disk, and have a reservation under HTBS,
-and {crowd} read: a request that waits needs one of the queue's 128 tags, so no more reservations
-than that can be backlogged, however many there are. The order in which tags become free makes a
-difference of some hundred ns at depth 32.
+All numbers are in ns per I/O. The column *none* is the whole cost of an I/O without a scheduler;
+the others are what a scheduler adds to it. Blocks are of 4 KiB. Depth 32 means batches of up to 32;
+sequential requests of a batch merge before they reach a scheduler.
+
+*1* reader uses io_uring on a disk that completes requests immediately, so only the rest of a batch
+waits. Under HTBS it has reserved less than it reads, or, if *reserved*, more, so that each request
+conforms. *100* readers use libaio, each with this depth, on a disk that takes 64 requests at a time
+for 0.2 ms each; the other requests wait in the scheduler or for a tag. The readers are in one
+cgroup or in a cgroup each. With {most:,} cgroups, all have done I/O on the disk and have a
+reservation under HTBS, but only {crowd} read. A waiting request needs one of the queue's 128 tags,
+so no more than 128 reservations can be backlogged, however many there are. At depth 32, the order
+in which tags become free makes a difference of a few hundred ns.
 
 {words}
 """
 
 
 def section(summary: dict) -> str:
-    """Markdown; the figure is where the page's directory has bench/."""
+    """Return the section in Markdown; the figure is in bench/ of the page's directory."""
     return _TEXT.format(
         table=table(summary), words=words(summary), most=CGROUPS[-1], crowd=CROWD.readers
     )
 
 
 def table(summary: dict) -> str:
-    """A row for each case, then one for two CPUs."""
+    """Return a table with a row for each case."""
     names = [*_PEERS, _OURS]
     rows = [
         ("readers", "pattern", "depth", "cgroups", BASE, *(TITLES[name] for name in names)),
@@ -63,7 +66,7 @@ def _added(summary: dict, scheduler: str, case: Case) -> str:
 
 
 def words(summary: dict) -> str:
-    """Where HTBS is cheaper than the others, and where it is not."""
+    """Say where HTBS is cheaper than the others, and where it is not."""
     lines = [_against(summary, peer) for peer in _PEERS]
     lines += [_idle(summary, name) for name in SCHEDULERS if summary["schedulers"][name]["idle"]]
     return "\n".join(
@@ -85,17 +88,17 @@ def _against(summary: dict, peer: str) -> str:
             " I/O."
         )
     return (
-        f"HTBS loses to {TITLES[peer]} in {len(dearer)} of {len(theirs)} cases, by {worst:,.0f} ns"
-        " per I/O at most, and is cheaper in the others."
+        f"HTBS loses to {TITLES[peer]} in {len(dearer)} of {len(theirs)} cases, by at most"
+        f" {worst:,.0f} ns per I/O, and is cheaper in the others."
     )
 
 
 def _idle(summary: dict, scheduler: str) -> str:
     shares = summary["schedulers"][scheduler]["idle"].values()
     return (
-        f"{TITLES[scheduler]} leaves the disk, which has requests waiting, idle in {len(shares)}"
-        f" cases, for {min(shares):.0%} to {max(shares):.0%} of the time: there few I/Os bear its"
-        " cost."
+        f"{TITLES[scheduler]} idles the disk in {len(shares)} cases although requests are waiting,"
+        f" for {min(shares):.0%} to {max(shares):.0%} of the time. So its cost is spread over fewer"
+        " I/Os there."
     )
 
 
@@ -111,11 +114,11 @@ def _cgroups(summary: dict) -> str:
         return max((more - less for more, less in pairs), key=abs)
 
     parts = [
-        f"from {few:,} to {many:,}, {growth(_OURS, few, many):+,.0f} ns per I/O"
-        f" (BFQ: {growth('bfq', few, many):+,.0f})"
+        f"{growth(_OURS, few, many):+,.0f} ns from {few:,} to {many:,} (BFQ:"
+        f" {growth('bfq', few, many):+,.0f})"
         for few, many in zip(CGROUPS, CGROUPS[1:], strict=False)
     ]
-    return f"With the number of cgroups the price changes, at most: {'; '.join(parts)}."
+    return f"With more cgroups, the cost of HTBS per I/O changes by at most {' and '.join(parts)}."
 
 
 def _cpus(summary: dict) -> str:
@@ -124,10 +127,10 @@ def _cpus(summary: dict) -> str:
         for name, each in summary["schedulers"].items()
     ]
     return (
-        "Two CPUs, each with a reader at depth 32, do so many times the IOPS of one (in brackets:"
-        f" as a part of what they do under none): {', '.join(parts)}. HTBS has one order, and so"
-        " one lock, for the whole disk. This is in real time, on two emulated CPUs: other runs"
-        " differ a little."
+        "Scaling: the IOPS of two CPUs, each with a reader at depth 32, relative to one CPU (in"
+        f" brackets, relative to two CPUs under none): {', '.join(parts)}. HTBS has one order of"
+        " requests for the whole disk, and therefore one lock. This is measured in real time on two"
+        " emulated CPUs, so other runs differ a little."
     )
 
 
@@ -139,7 +142,7 @@ def _memory(summary: dict) -> str:
         return ", ".join(f"{TITLES[name]} {each[when]:,}" for name, each in held.items())
 
     return (
-        f"A reservation takes {own['idle']:,} bytes of kernel memory for each disk while its group"
-        f" is idle ({others('idle')} for each cgroup), and {own['used']:,} from a request until a"
-        f" minute or two after its last ({others('used')} after an I/O)."
+        f"A reservation takes {own['idle']:,} bytes of kernel memory per disk while its group is"
+        f" idle ({others('idle')} per cgroup), and {own['used']:,} bytes from its first request"
+        f" until one or two minutes after its last one ({others('used')} after an I/O)."
     )

@@ -1,4 +1,4 @@
-"""The experiments: each file reads like the paragraph of the paper that it comes from."""
+"""The experiments, one file each, in the order of the page."""
 
 from results.experiments import (
     bandwidth,

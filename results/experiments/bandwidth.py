@@ -1,8 +1,8 @@
 """The paper's 5.1, comparison with pClock.
 
-Two applications, both synchronous, with requests of 4k: app1 reads at random and has reserved
-200 KB/s within 50 ms, app2 reads in sequence and has reserved 800 KB/s within 100 ms. Five minutes,
-B_max 20. What bandwidth does each get?
+Two synchronous applications read 4k blocks. app1 reads at random and has reserved 200 KB/s within
+50 ms, app2 reads sequentially and has reserved 800 KB/s within 100 ms. Which bandwidth does each
+get in five minutes, with a B_max of 20?
 """
 
 from results.experiments import drives, schedulers
@@ -11,8 +11,8 @@ from results.lab import figure, table, words
 from results.lab.experiment import GIB, KIB, Experiment, Job, Reservation
 from results.lab.study import Case, Claim, Runs, Study
 
-# The paper names no burst: two requests, the least with which a request conforms that follows
-# another at once.
+# The paper does not give a burst. Two requests are the least with which a request conforms if it
+# follows another one immediately.
 BURST = 8 * KIB
 
 APP1 = Job("app1", "randread", 0, 2 * GIB, Reservation(200 * KIB, BURST, 50_000))
@@ -20,7 +20,7 @@ APP2 = Job("app2", "read", 2 * GIB, 2 * GIB, Reservation(800 * KIB, BURST, 100_0
 
 
 def study(name: str, title: str, asked: str, setting: Setting) -> Study:
-    """Ask in a setting; its ways include pClock and the paper's rule."""
+    """Make the study for a setting; its schedulers include pClock and the paper's rule."""
 
     def experiment(seed: int) -> Experiment:
         return Experiment(
@@ -48,7 +48,7 @@ def study(name: str, title: str, asked: str, setting: Setting) -> Study:
 
 
 def claims(case: str, runs: Runs, setting: Setting) -> list[Claim]:
-    """The claims of the paper's figure 4."""
+    """Return the claims of the paper's figure 4."""
     pclock, rule = runs[case]["pclock"], runs[case]["htbs-paper"]
     app1, app2 = setting.jobs
     paper = setting.drive == drives.PAPER
@@ -66,7 +66,7 @@ def claims(case: str, runs: Runs, setting: Setting) -> list[Claim]:
     return [
         Claim(
             case,
-            "pClock misses the bandwidth of app2",
+            "pClock does not give app2 its bandwidth",
             not kept(pclock, app2),
             got(pclock),
             paper,
@@ -93,9 +93,10 @@ STUDY = study(
     "bandwidth",
     "5.1 Bandwidth of two applications",
     """
-The paper's experiment 5.1 and figure 4. app1 reads 4k blocks at random and has reserved 200 KB/s
-within 50 ms; app2 reads 4k blocks in sequence and has reserved 800 KB/s within 100 ms. Both have
-one request outstanding at a time. Five minutes.
+Does each of two applications get its bandwidth within its latency? This is the paper's experiment
+5.1 and figure 4. app1 reads 4k blocks at random and has reserved 200 KB/s within 50 ms. app2 reads
+4k blocks sequentially and has reserved 800 KB/s within 100 ms. Each has one request in flight.
+Duration: five minutes.
 """,
     Setting(drives.PAPER, (APP1, APP2), schedulers.ALL, 300),
 )

@@ -1,7 +1,7 @@
 """The paper's questions on a flash drive.
 
-It moves no heads, so a run of one reader gains nothing. There a writer makes readers late: reads
-wait for programs and erasures.
+A flash drive has no heads to move, so runs of one reader gain nothing. On flash a writer makes
+readers late, because reads wait for programs and erasures.
 """
 
 from dataclasses import replace
@@ -17,7 +17,7 @@ MIB = 1 << 20
 APP1 = Job("app1", "randread", 0, 2048 * MIB, Reservation(4 * MIB, 64 * KIB, 5_000))
 APP2 = Job("app2", "read", 2048 * MIB, 2048 * MIB, Reservation(8 * MIB, 64 * KIB, 10_000))
 
-# The paper's T_wait is for disks: on flash, HTBS does not wait by default.
+# The paper's T_wait is meant for disks. On flash, HTBS does not wait by default.
 WAITING = schedulers.paper("htbs-wait", 20, t_wait_us=10_000)
 WAYS = (
     schedulers.PCLOCK,
@@ -34,9 +34,9 @@ BANDWIDTH = bandwidth.study(
     "flash-bandwidth",
     "5.1 on a flash drive",
     """
-The applications of 5.1 on a TLC drive of a third of the size and speed of a real one. app1 has
-reserved 4 MB/s within 5 ms, app2 8 MB/s within 10 ms. On flash HTBS does not wait (`t_wait_us` is 0
-by default), unless `t_wait_us` is set. One second.
+The question of [5.1](#51-bandwidth-of-two-applications) on the flash drive. app1 has reserved 4
+MB/s within 5 ms and app2 8 MB/s within 10 ms. On flash, `t_wait_us` is 0 by default, so HTBS does
+not idle the device for the next request unless the title has `t_wait_us`. Duration: one second.
 """,
     Setting(drives.FLASH, (APP1, APP2), WAYS, 1, 0),
 )
@@ -44,13 +44,16 @@ by default), unless `t_wait_us` is set. One second.
 LATENCY = latency.study(
     "flash-latency",
     "5.2 on a flash drive",
-    "The same applications for a second, under the paper's rule with `b_max` 1 and 20.",
+    """
+The question of [5.2](#52-latency-and-b_max) with the applications of 5.1 on the flash drive.
+Duration: one second.
+""",
     Setting(drives.FLASH, (APP1, APP2), latency.WAYS, 1, 0),
 )
 
 
 def total_case(randoms: int) -> Case:
-    """Seven sequential readers and some random ones on flash."""
+    """Make a case of seven sequential readers and some random ones on flash."""
 
     def experiment(seed: int) -> Experiment:
         every = total.jobs(drives.FLASH, randoms, seed)
@@ -64,7 +67,7 @@ def total_case(randoms: int) -> Case:
 
 
 def total_claims(runs: Runs) -> list[Claim]:
-    """Is there anything to gain by waiting, and what does HTBS cost?"""
+    """Say if waiting gains anything, and what HTBS costs."""
     case = f"flash-total-{total.SEQUENTIAL}+0"
     found = {way.name: runs[case][way.name]["total_bw"] / KIB for way in WAYS}
 
@@ -75,14 +78,14 @@ def total_claims(runs: Runs) -> list[Claim]:
     return [
         Claim(
             case,
-            "waiting for sequential readers gains nothing on flash",
+            "waiting for sequential readers does not raise the throughput on flash",
             found["htbs-wait"] <= found["htbs-paper"],
             numbers("htbs-paper", "htbs-wait"),
             rule=True,
         ),
         Claim(
             case,
-            "HTBS moves 90 % or more of what the drive does without a scheduler",
+            "HTBS moves at least 90 % of what the drive moves without a scheduler",
             found["htbs"] >= 0.9 * found["none"],
             numbers("htbs", "none"),
         ),
@@ -93,9 +96,9 @@ TOTAL = Study(
     name="flash-total",
     title="5.3 on a flash drive",
     asked="""
-Seven sequential readers, alone and with four random ones, on the same drive. A second, one run.
-The emulated CPU, not the drive, bounds the throughput here, so the cost of the scheduler's own work
-shows as well.
+The question of [5.3](#53-bandwidth-of-all) on the flash drive: seven sequential readers, alone and
+with four random ones. Here the emulated CPU limits the throughput, not the drive, so the CPU cost
+of a scheduler shows as well. Duration: one second, one run.
 """,
     cases=(total_case(0), total_case(4)),
     claims=total_claims,
@@ -114,8 +117,10 @@ NEIGHBOUR = neighbour.study(
     "flash-neighbour",
     "A neighbour that floods a flash drive",
     """
-app1 and app2 ask for what they have reserved, in equal steps; the neighbour writes at random, 32
-outstanding at a time, on a full drive, so that every write makes it collect garbage. 3 seconds.
+The question of [the neighbour](#a-neighbour-that-floods-the-disk) on the flash drive. app1 and app2
+read at the bandwidth that they have reserved in 5.1 on flash. The neighbour writes at random with
+32 requests in flight. The drive is full, so each write makes it collect garbage. Duration: 3
+seconds.
 """,
     Setting(
         drives.FLASH,

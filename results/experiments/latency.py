@@ -1,7 +1,7 @@
 """The paper's 5.2, what B_max costs in latency.
 
-The applications of 5.1 for 10 seconds, under the paper's rule with b_max 1 and 20. How long do
-requests take?
+How long do requests of the applications of 5.1 take in 10 seconds, under the paper's rule with
+b_max 1 and 20?
 """
 
 from results.experiments import drives, schedulers
@@ -17,7 +17,7 @@ WAYS = tuple(schedulers.paper(f"htbs-{b_max}", b_max) for b_max in B_MAX)
 
 
 def study(name: str, title: str, asked: str, setting: Setting) -> Study:
-    """Ask in a setting; its ways are WAYS."""
+    """Make the study for a setting; its schedulers are WAYS."""
 
     def experiment(seed: int) -> Experiment:
         return Experiment(
@@ -44,30 +44,30 @@ def study(name: str, title: str, asked: str, setting: Setting) -> Study:
 
 
 def larger(one: float, other: float) -> bool:
-    """Is it larger by a hundredth at least? Less is chance."""
+    """Return true if one is larger by more than 1 %; a smaller difference is chance."""
     return one > 1.01 * other
 
 
 def why(case: str, runs: Runs) -> str:
-    """Why the two ways to give the jitter of app2 differ."""
+    """Say why the two measures of the jitter of app2 differ."""
     one, twenty = runs[case]["htbs-1"]["app2"], runs[case]["htbs-20"]["app2"]
     if not larger(one["p50_us"], twenty["p50_us"]):
         return (
-            "b_max makes no difference to speak of. Each application has one request outstanding,"
-            " the drive serves both side by side, and so no request waits for the other's run."
+            "b_max makes no difference here. Each application has one request in flight, and the"
+            " drive serves both in parallel, so no request waits for the other's run."
         )
     return (
-        f"Jitter is given in two ways because they differ for app2. With b_max=1 half of its"
-        f" requests take longer than {ms(one['p50_us'])}; with b_max=20 half take less than"
-        f" {ms(twenty['p50_us'])}: they are in a run, and only the first of a run waits for the"
-        f" others. The longest take {ms(one['max_us'])} and {ms(twenty['max_us'])}. So the"
-        " latencies lie further apart in proportion to their mean, as in the paper's figure, while"
-        " the few long ones weigh less in the deviation in milliseconds."
+        "The two measures of jitter differ for app2. Its median latency is"
+        f" {ms(one['p50_us'])} with b_max=1 and {ms(twenty['p50_us'])} with b_max=20, because only"
+        " the first request of a run waits for app1. Its largest latency is"
+        f" {ms(one['max_us'])} and {ms(twenty['max_us'])}. So the deviation is larger in proportion"
+        " to the mean, as in the paper's figure, but smaller in milliseconds, because few requests"
+        " are slow."
     )
 
 
 def claims(case: str, runs: Runs, paper: bool) -> list[Claim]:
-    """The claims of the paper's figure 5."""
+    """Return the claims of the paper's figure 5."""
     one, twenty = runs[case]["htbs-1"], runs[case]["htbs-20"]
     apps = ("app1", "app2")
 
@@ -84,8 +84,7 @@ def claims(case: str, runs: Runs, paper: bool) -> list[Claim]:
             "no request is late with b_max=20",
             not any(twenty[app]["late"] for app in apps),
             ", ".join(
-                f"{twenty[app]['late']} of {app} were late, the longest took"
-                f" {time(twenty[app]['max_us'])}"
+                f"{app}: {twenty[app]['late']} late, largest latency {time(twenty[app]['max_us'])}"
                 for app in apps
             ),
             paper,
@@ -95,7 +94,7 @@ def claims(case: str, runs: Runs, paper: bool) -> list[Claim]:
             case,
             "the jitter of app2 over its mean latency is larger with b_max=20 than with b_max=1",
             larger(variation(twenty, "app2"), variation(one, "app2")),
-            "standard deviation over mean with 1 and with 20: "
+            "standard deviation over mean with b_max 1 and 20: "
             + ", ".join(
                 f"{app} {variation(one, app):.2f} and {variation(twenty, app):.2f}" for app in apps
             ),
@@ -104,16 +103,16 @@ def claims(case: str, runs: Runs, paper: bool) -> list[Claim]:
         ),
         Claim(
             case,
-            "the jitter of app2 in milliseconds is larger, too",
+            "the jitter of app2 in milliseconds is larger with b_max=20 than with b_max=1",
             larger(twenty["app2"]["jitter_us"], one["app2"]["jitter_us"]),
-            f"standard deviation with 1 and with 20: {both('jitter_us')}",
+            f"standard deviation with b_max 1 and 20: {both('jitter_us')}",
             rule=True,
         ),
         Claim(
             case,
             "the mean latency of app1 is larger with b_max=20 than with b_max=1",
             larger(twenty["app1"]["mean_us"], one["app1"]["mean_us"]),
-            f"with 1 and with 20: {both('mean_us')}",
+            f"mean with b_max 1 and 20: {both('mean_us')}",
             rule=True,
         ),
     ]
@@ -123,9 +122,9 @@ STUDY = study(
     "latency",
     "5.2 Latency and B_max",
     """
-The paper's experiment 5.2 and figure 5: the applications of 5.1 for 10 seconds, under the paper's
-rule. `b_max`, the paper's B_max, bounds how many requests of one application are in a run. With 1
-there are no runs, as in pClock.
+What do runs cost in latency? This is the paper's experiment 5.2 and figure 5: the applications of
+5.1 under the paper's rule. `b_max` (the paper's B_max) limits the number of requests in a run of
+one application. With `b_max` 1 there are no runs, as in pClock. Duration: 10 seconds.
 """,
     Setting(drives.PAPER, (APP1, APP2), WAYS, 10),
 )

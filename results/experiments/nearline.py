@@ -1,7 +1,7 @@
 """The paper's questions on a current disk with command queueing.
 
-It takes up to 32 requests and serves first what it reaches first: the order is no longer the
-scheduler's.
+The disk takes up to 32 requests and serves the nearest first, so the scheduler no longer determines
+the order.
 """
 
 from results.experiments import bandwidth, drives, latency, neighbour, schedulers, total
@@ -13,8 +13,7 @@ BANDWIDTH = bandwidth.study(
     "nearline-bandwidth",
     "5.1 on a nearline disk",
     """
-The applications of 5.1 on a disk of 18 TB that takes 32 requests and serves first what it reaches
-first. 10 seconds.
+The question of [5.1](#51-bandwidth-of-two-applications) on the nearline disk. Duration: 10 seconds.
 """,
     Setting(drives.NEARLINE, (APP1, APP2), schedulers.ALL, 10),
 )
@@ -22,7 +21,7 @@ first. 10 seconds.
 LATENCY = latency.study(
     "nearline-latency",
     "5.2 on a nearline disk",
-    "The applications of 5.1 for 10 seconds on the nearline disk, with `b_max` 1 and 20.",
+    "The question of [5.2](#52-latency-and-b_max) on the nearline disk. Duration: 10 seconds.",
     Setting(drives.NEARLINE, (APP1, APP2), latency.WAYS, 10),
 )
 
@@ -30,13 +29,12 @@ TOTAL = total.study(
     "nearline-total",
     "5.3 on a nearline disk",
     """
-Seven sequential readers, alone, with two and with four random ones, on the nearline disk. 4
-seconds, one run.
+The question of [5.3](#53-bandwidth-of-all) on the nearline disk. Duration: 4 seconds, one run.
 
-A drive that has a request of each of the seven serves the nearest first, and lets others wait for a
-second: deadlines are lost as well as throughput. And seven of the longest seeks take longer than
-the 100 ms that each has reserved, so that no run can begin without a risk. HTBS begins runs all the
-same, as long as the turns that follow are in time.
+If the disk has a request of each sequential reader, it serves the nearest first and lets others
+wait for up to a second, which costs throughput as well as deadlines. Moreover, seven of the longest
+seeks take longer than the 100 ms that each reader has reserved, so no run can begin without risk.
+HTBS begins runs nevertheless, as long as the turns that follow are in time.
 """,
     total.cases("nearline-total", drives.NEARLINE, 4, lambda _: total.SEEDS[:1]),
 )
@@ -48,7 +46,8 @@ NEIGHBOUR = neighbour.study(
     "nearline-neighbour",
     "A neighbour that floods a nearline disk",
     """
-The same on the nearline disk, with 128 KB/s for all groups without a reservation. 30 seconds.
+The question of [the neighbour](#a-neighbour-that-floods-the-disk) on the nearline disk, with a
+default reservation of 128 KB/s. Duration: 30 seconds.
 """,
     Setting(
         drives.NEARLINE,

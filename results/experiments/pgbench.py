@@ -1,8 +1,8 @@
-"""A database beside neighbours: pgbench on PostgreSQL, whose data do not fit in its memory.
+"""A database beside neighbours: pgbench on PostgreSQL with more data than memory.
 
-A commit waits for the WAL to be on the disk, and a query for pages that are not in memory; the
-server writes back what it changed meanwhile, in checkpoints. So a database reads and writes at
-random and syncs, all in one cgroup. Beside it are the neighbours that an operator fears.
+A commit waits until the WAL is on the disk, and a query waits for pages that are not in memory.
+Meanwhile the server writes back dirty pages in checkpoints. So one cgroup reads and writes at
+random and syncs. The neighbours are those that operators fear.
 """
 
 from dataclasses import replace
@@ -26,21 +26,21 @@ from results.lab.words import ENOUGH, ms
 MIB = 1 << 20
 _SECONDS = 60
 
-# What is written is read again: the drive has to keep it.
+# The database reads again what it wrote, so the drive has to keep the data.
 DRIVE = replace(drives.PAPER, parameters={**drives.PAPER.parameters, "backing": 1})
 
-# Each on a file system of its own: the commit of a journal that others share waits for their data,
-# which no scheduler can help.
+# Each has its own file system: the commit of a shared journal waits for the data of the others, and
+# no scheduler can prevent that.
 VOLUMES = (Volume("database", MIB, 4 * GIB), Volume("writer", 30 * GIB, 4 * GIB))
 
-# 15 MB of tables and indexes for each unit of the scale: 120 MB. A checkpoint each 30 s, the least
-# that PostgreSQL takes, so that a run has some.
+# 120 MB: 15 MB of tables and indexes per unit of the scale. A checkpoint every 30 s, the shortest
+# interval that PostgreSQL accepts, so that a run has some.
 DATABASE = Database(
     "database",
     "pgbench",
     VOLUMES[0].offset,
     VOLUMES[0].size,
-    # Four clients, so four pages of 8 KiB at once; some 50 seeks a second, of the 80 that it does.
+    # Four clients read up to four pages of 8 KiB at once. 50 of the disk's 80 seeks per second.
     Reservation(400 * KIB, 32 * KIB, 100_000),
     8 * KIB,
     memory={"max": 64 * MIB},
@@ -56,7 +56,8 @@ DATABASE = Database(
         "jit": "off",
     },
 )
-# With memory.max alone all its memory comes to wait for the drive, and the kernel kills it.
+# With memory.max alone all of its memory waits for writeback in the end, and the OOM killer ends
+# it.
 WRITER = Job(
     "writer",
     "write",
@@ -81,12 +82,12 @@ NEIGHBOURS = (WRITER, BACKUP, RANDOM)
 
 
 def experiment(seed: int) -> Experiment:
-    """The database first, a neighbour more each second."""
+    """Return the database; a neighbour starts every second after it."""
     return _beside_jobs("pgbench", NEIGHBOURS, seed)
 
 
 def alone(seed: int) -> Experiment:
-    """The database without neighbours: what its syncs take by themselves."""
+    """Return the database without neighbours, which shows how long its syncs take alone."""
     return _beside_jobs("pgbench-alone", (), seed)
 
 
@@ -100,57 +101,57 @@ ALONE = Case(f"{drives.PAPER.title}, no neighbours", alone)
 
 
 def got(runs: Runs) -> Claim:
-    """The reservation's bandwidth, or all that the database asked for."""
+    """Claim that the database gets its reserved bandwidth."""
     found = runs[CASE.name][ways.HTBS.name][DATABASE.name]
     reserved = DATABASE.reservation.bw
     evidence = f"{found['bw'] / KIB:,.0f} of {reserved / KIB:,.0f} KB/s"
-    claim = f"{ways.HTBS.title}: the database gets what it reserved"
+    claim = f"{ways.HTBS.title} gives the database its bandwidth"
     return Claim(CASE.name, claim, found["bw"] >= ENOUGH * reserved, evidence)
 
 
 def no_longer(runs: Runs, kind: str, what: str) -> Claim:
-    """A tail of the database is no longer than with the best of the peers.
+    """Claim that a tail of the database is no longer than under the best of the peers.
 
-    The evidence has the number of each: one that stalls has few to be late with.
+    The evidence has the number of syncs or transactions, since a stalled database has few of them.
     """
     key = f"{kind}_p999_us"
     best = ways.best(CASE, runs, DATABASE, key)
-    claim = f"{ways.HTBS.title}: {what} is no longer than with the best of {ways.named()}"
-    numbers = _beside(runs, lambda job: f"{ms(job[key])} of {_many(job, kind):,.0f}")
+    claim = f"under {ways.HTBS.title} {what} is no longer than under the best of {ways.named()}"
+    numbers = _beside(runs, lambda job: f"{ms(job[key])} ({_many(job, kind):,.0f})")
     return Claim(
         CASE.name,
         claim,
         _own(runs, CASE, ways.HTBS)[key] <= _own(runs, CASE, best)[key],
-        f"the best of these is {best.title}; {numbers}",
+        f"the best is {best.title}; in brackets their number; {numbers}",
     )
 
 
 def _many(job: dict, kind: str) -> float:
-    """How many syncs or transactions a run had."""
+    """Return how many syncs or transactions a run had."""
     return job["wal_syncs"] if kind == "sync" else job["tps"] * _SECONDS
 
 
 def most_transactions(runs: Runs) -> Claim:
-    """As many transactions as with the best of the peers."""
+    """Claim that there are as many transactions as under the best of the peers."""
     found = {each.name: _own(runs, CASE, each)["tps"] for each in ways.ALL}
     best = max(ways.PEERS, key=lambda each: found[each.name])
     numbers = _beside(runs, lambda job: f"{job['tps']:.1f}/s")
     return Claim(
         CASE.name,
-        f"{ways.HTBS.title}: as many transactions as with the best of {ways.named()}, or more",
+        f"{ways.HTBS.title} does at least as many transactions as the best of {ways.named()}",
         found[ways.HTBS.name] >= found[best.name],
-        f"the best of these is {best.title}; {numbers}",
+        f"the best is {best.title}; {numbers}",
     )
 
 
 def _beside(runs: Runs, text) -> str:
-    """What text() says of the database under each scheduler."""
+    """Return text() of the database under each scheduler."""
     every = {each.title: text(runs[CASE.name][each.name][DATABASE.name]) for each in ways.ALL}
     return ways.beside(every)
 
 
 def left(runs: Runs, jobs: tuple[Job, ...], part: str) -> Claim:
-    """Neighbours get at least what BFQ leaves them."""
+    """Claim that neighbours get at least what they get under BFQ."""
     return ways.moves(CASE, runs, 1, _BFQ, jobs=jobs, part=part)
 
 
@@ -158,7 +159,7 @@ def left(runs: Runs, jobs: tuple[Job, ...], part: str) -> Claim:
 
 
 def claims(runs: Runs) -> list[Claim]:
-    """The reservation, the database's tail, what the neighbours get, and transactions."""
+    """Return the claims: the reservation, the tails, the neighbours, the transactions."""
     return [
         got(runs),
         ways.none_late(CASE, runs),
@@ -167,7 +168,7 @@ def claims(runs: Runs) -> list[Claim]:
         left(runs, NEIGHBOURS, "for the neighbours"),
         left(runs, (WRITER,), "for the writer"),
         left(runs, (BACKUP,), "for the backup"),
-        left(runs, (RANDOM,), "for random writes"),
+        left(runs, (RANDOM,), "for the random writes"),
         most_transactions(runs),
     ]
 
@@ -175,12 +176,12 @@ def claims(runs: Runs) -> list[Claim]:
 _HEAD = (
     *("scheduler", "tps", "transaction p50 ms", "p99", "p99.9", "max"),
     *("syncs", "sync mean ms", "p99", "p99.9", "max"),
-    *("reserved KB/s", "got KB/s", "longer than 100 ms", "conforming", "of these late"),
+    *("reserved KB/s", "got KB/s", "late (over 100 ms)", "conforming", "conforming, late"),
 )
 
 
 def shown(study: Study, runs: Runs) -> str:
-    """Markdown: a line for each scheduler, beside the neighbours and without them."""
+    """Return tables with a line for each scheduler, with and without the neighbours."""
     return f"{_table(runs, CASE, NEIGHBOURS)}\n\nWithout neighbours:\n\n{_table(runs, ALONE, ())}"
 
 
@@ -209,38 +210,40 @@ def _row(found: dict, way: Scheduler, neighbours: tuple[Job, ...]) -> tuple[str,
 
 
 def words_of(study: Study, runs: Runs) -> str:
-    """What the numbers do not say by themselves."""
+    """Explain the numbers."""
     found = {each.name: _own(runs, CASE, each) for each in ways.ALL}
     own = found[ways.HTBS.name]
     fewest = min(ways.ALL, key=lambda each: found[each.name]["wal_syncs"])
     best = ways.best(CASE, runs, DATABASE, "sync_p999_us")
+    shortest = min(_own(runs, ALONE, each)["sync_p999_us"] for each in ways.ALL)
     tails = {each.title: ms(_own(runs, ALONE, each)["sync_p999_us"]) for each in ways.ALL}
     return f"""\
-A conforming request is one that came when its group had asked for no more than it reserved. With
-HTBS {own["conforming"]:,} of the database's requests conformed: it asks for more than its
-{DATABASE.reservation.bw / KIB:,.0f} KB/s, gets {own["bw"] / KIB:,.0f}, and what is beyond the
-reservation is surplus, for which no latency is promised. Commits, queries and checkpoints are one
-cgroup, so they share one arrival curve: a sync that comes behind a checkpoint's pages is surplus,
-too. A client waits for its transaction, so a scheduler that stalls the database has few syncs to be
-late with: {fewest.title} has {found[fewest.name]["wal_syncs"]:,.0f}, HTBS
-{own["wal_syncs"]:,.0f}. Without neighbours the p99.9 of the syncs is by itself, behind the
-checkpoint's pages: {ways.beside(tails)}. So the shortest tail beside neighbours, that of
-{best.title}, is no longer than what the best has with the disk alone, since no checkpoint's pages
-are in its way: a transaction waits there for {found[best.name]["tx_max_us"] / 1e6:,.0f} s at most.
+Under HTBS only {own["conforming"]:,} of the database's requests conform, because the database
+submits more than its {DATABASE.reservation.bw / KIB:,.0f} KB/s. It gets {own["bw"] / KIB:,.0f}
+KB/s. What exceeds the reservation is surplus, without a guaranteed latency. Commits, queries and
+checkpoints share the arrival curve of their cgroup, so a sync behind the pages of a checkpoint is
+surplus, too.
 
-The neighbours have no reservation, so with HTBS they share the default one, each with a flow of
-its own, and what is left of the device's time, in which a write counts three times. So the
-buffered writer has {_part(runs, ways.HTBS, WRITER):.0%} of what the three get, and the backup most
-of it. With BFQ, which gives each a queue, the writer has {_part(runs, _BFQ, WRITER):.0%}."""
+A client waits for its transaction, so a stalled database has few syncs that could be slow:
+{found[fewest.name]["wal_syncs"]:,.0f} under {fewest.title}, {own["wal_syncs"]:,.0f} under HTBS.
+Without neighbours, the p99.9 of the syncs is due to the pages of the database's own checkpoints:
+{ways.beside(tails)}. The shortest p99.9 beside neighbours, that of {best.title}, is
+{ms(found[best.name]["sync_p999_us"])}; the shortest without neighbours is {ms(shortest)}. But the
+database is stalled there: a transaction takes up to {found[best.name]["tx_max_us"] / 1e6:,.0f} s.
+
+The neighbours share the default reservation and the rest of the device's time, in which a write
+counts three times. So under HTBS the buffered writer gets {_part(runs, ways.HTBS, WRITER):.0%} of
+what the three neighbours move, and the backup most of it. Under BFQ, which has a queue for each,
+the writer gets {_part(runs, _BFQ, WRITER):.0%}."""
 
 
 def _own(runs: Runs, case: Case, way: Scheduler) -> dict:
-    """What the database had."""
+    """Return the numbers of the database."""
     return runs[case.name][way.name][DATABASE.name]
 
 
 def _part(runs: Runs, way: Scheduler, job: Job) -> float:
-    """A neighbour's part of what all neighbours get."""
+    """Return a neighbour's part of what all neighbours get."""
     return ways.total(runs, CASE, way, (job,)) / ways.total(runs, CASE, way, NEIGHBOURS)
 
 
@@ -248,16 +251,17 @@ STUDY = Study(
     name="pgbench",
     title="A database beside neighbours",
     asked=f"""
-PostgreSQL with {DATABASE.clients} clients of pgbench (TPC-B, prepared, scale {DATABASE.scale}: 120
-MB) on ext4 on the paper's disk, in a cgroup with {DATABASE.memory["max"] // MIB} MB of memory; its
-cache is cold. It has reserved {DATABASE.reservation.bw // KIB} KB/s with bursts of
-{DATABASE.reservation.burst // KIB} KB, within {DATABASE.reservation.latency_us // 1000} ms. Three
-neighbours have a cgroup each and no reservation: a writer whose writes are buffered, to a file on
-another ext4; a backup that reads in sequence in blocks of 256 KB; and random writes of 4 KB, 8
-outstanding at a time. The drive's write cache is off, so a sync waits for the medium. *syncs* are
-those of the WAL: their number and mean are from pg_stat_wal, each one's time is from the kernel's
-tracing; *longer than* counts the database's requests, from submission to completion. {_SECONDS}
-seconds.
+How does a database do beside neighbours? PostgreSQL with {DATABASE.clients} clients of pgbench
+(TPC-B, prepared, scale {DATABASE.scale}: 120 MB) runs on ext4 on the paper's disk, in a cgroup with
+{DATABASE.memory["max"] // MIB} MB of memory and a cold cache. It has reserved
+{DATABASE.reservation.bw // KIB} KB/s with bursts of {DATABASE.reservation.burst // KIB} KB, within
+{DATABASE.reservation.latency_us // 1000} ms. Three neighbours without a reservation have a cgroup
+each: a buffered writer to a file on another ext4; a backup that reads sequentially in blocks of 256
+KB; and random writes of 4 KB with 8 in flight. Duration: {_SECONDS} seconds.
+
+The write cache of the drive is off, so a sync waits for the medium. *syncs* are those of the WAL:
+their number and mean are from pg_stat_wal, their percentiles from kernel tracing. *late* counts the
+requests of the database, from submission to completion.
 """,
     cases=(CASE, ALONE),
     claims=claims,

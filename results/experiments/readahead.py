@@ -1,8 +1,10 @@
-"""The paper's 5.3 again: what its 25 % have to do with the disk's buffer.
+"""The paper's 5.3 again, with different numbers of segments in the disk's buffer.
 
-A disk reads on behind each read, into a segment of its buffer. With more segments than sequential
-readers it serves them in turn from there and hardly moves its heads: to alternate between readers
-costs little. The data sheet of the paper's disk says 8 MB, not in how many segments.
+How much of the paper's gain of 25 % in 5.3 is due to the disk's buffer? A disk reads ahead after
+each read, into a segment of its buffer. If it has more segments than sequential readers, it can
+serve the readers in turn from the buffer and rarely seeks, so alternating between readers costs
+little. The data sheet of the paper's disk gives a buffer of 8 MB, but not the number of segments.
+Duration: 4 seconds.
 """
 
 from results.experiments import drives, schedulers
@@ -14,12 +16,12 @@ from results.lab.study import Case, Claim, Runs, Study
 SEGMENTS = (4, 8, 16, 32, 64)
 SECONDS = 4
 PAPERS_GAIN = 0.25
-# Of the gain: what is less may be chance, in runs of some seconds.
+# Of the gain; a smaller difference may be chance in runs of a few seconds.
 DIFFERENCE = 0.1
 
 
 def case(segments: int) -> Case:
-    """The seven sequential readers with so many segments."""
+    """Make a case of the seven sequential readers with this number of segments."""
     drive = drives.paper_with_segments(segments)
 
     def experiment(seed: int) -> Experiment:
@@ -36,7 +38,7 @@ def case(segments: int) -> Case:
 
 
 def gains(runs: Runs) -> dict[int, float]:
-    """What the paper's rule moves more than pClock, by number of segments."""
+    """Return the gain of the paper's rule over pClock by number of segments."""
     found = {segments: runs[f"readahead-{segments}"] for segments in SEGMENTS}
     return {
         segments: run["htbs-paper"]["total_bw"] / run["pclock"]["total_bw"] - 1
@@ -45,7 +47,7 @@ def gains(runs: Runs) -> dict[int, float]:
 
 
 def claims(runs: Runs) -> list[Claim]:
-    """How much the gain depends on the buffer, where it has room for all readers."""
+    """Say how much the gain depends on the buffer, if it has a segment for each reader."""
     found = {number: gain for number, gain in gains(runs).items() if number >= SEQUENTIAL}
     evidence = ", ".join(f"{gain:+.0%} with {number}" for number, gain in found.items())
     case, title = f"readahead-{SEGMENTS[-1]}", schedulers.HTBS_PAPER.title
@@ -53,16 +55,16 @@ def claims(runs: Runs) -> list[Claim]:
     return [
         Claim(
             case,
-            f"what {title} gains over pClock with {SEQUENTIAL} sequential readers differs by"
-            f" {100 * DIFFERENCE:.0f} points or more between numbers of segments that are enough"
-            " for all of them",
+            f"the gain of {title} over pClock with {SEQUENTIAL} sequential readers differs by at"
+            f" least {100 * DIFFERENCE:.0f} percentage points between numbers of segments that are"
+            " enough for all readers",
             most - least >= DIFFERENCE,
             evidence,
             rule=True,
         ),
         Claim(
             case,
-            f"with one of these numbers it is {PAPERS_GAIN:.0%} or more, as in the paper",
+            f"with one of these numbers the gain is at least {PAPERS_GAIN:.0%}, as in the paper",
             most >= PAPERS_GAIN,
             evidence,
             rule=True,
@@ -71,12 +73,13 @@ def claims(runs: Runs) -> list[Claim]:
 
 
 def why(_: Study, runs: Runs) -> str:
-    """What this says of the paper's 25 %."""
+    """Say what this means for the paper's 25 %."""
     found = gains(runs)
     near = min(found, key=lambda segments: abs(found[segments] - PAPERS_GAIN))
     return (
-        f"The paper's {PAPERS_GAIN:.0%} are a property of its disk's buffer as much as of the"
-        f" algorithm: of these numbers of segments, {near} comes nearest, with {found[near]:+.0%}."
+        f"The paper's gain of {PAPERS_GAIN:.0%} depends on the buffer of its disk as much as on the"
+        f" algorithm. Of these numbers of segments, {near} comes nearest to it, with"
+        f" {found[near]:+.0%}."
     )
 
 

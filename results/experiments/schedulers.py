@@ -1,8 +1,8 @@
-"""The schedulers that the experiments compare, as their authors mean them to be used.
+"""The schedulers that the experiments compare, configured as their authors recommend.
 
-One title, one meaning: HTBS is the module as it is loaded. Every other title of HTBS has all
-tunables that are written. The paper's rule is the same elevator with another choice of what is
-dispatched (tests/paper); pClock is that with `b_max=1 t_wait_us=0`.
+A title has one meaning. HTBS is the module with its default settings; every other title of HTBS
+lists all tunables that are set. The paper's rule is the same elevator with another dispatch rule
+(tests/paper). pClock is the paper's rule with `b_max=1 t_wait_us=0`.
 """
 
 from dataclasses import replace
@@ -11,7 +11,7 @@ from results.lab.experiment import KIB, Job, Scheduler
 
 
 def htbs(name: str, *besides: str, **tunables: int | str) -> Scheduler:
-    """HTBS with tunables; its title has them as they are set, and what else is set."""
+    """Return HTBS with tunables; its title lists them and whatever else is set."""
     title = " ".join(["HTBS", *(f"{key}={value}" for key, value in tunables.items())])
     if besides:
         title += f" ({', '.join(besides)})"
@@ -19,17 +19,17 @@ def htbs(name: str, *besides: str, **tunables: int | str) -> Scheduler:
 
 
 def paper(name: str, b_max: int, **tunables: int | str) -> Scheduler:
-    """The paper's rule: runs and waits last as long as b_max and t_wait_us say, whatever is due."""
+    """Return the paper's rule: b_max and t_wait_us limit runs and waits, whatever is due."""
     title = " ".join([f"paper b_max={b_max}", *(f"{key}={its}" for key, its in tunables.items())])
     return Scheduler(name, title, "htbs", tunables, "htbs-paper", {"b_max": b_max})
 
 
 HTBS = htbs("htbs")
 HTBS_PAPER = paper("htbs-paper", 20)
-# What the paper's rule is with these, and what the paper compares it with.
+# pClock is the paper's rule with these settings; the paper compares itself with pClock.
 PCLOCK = replace(paper("pclock", 1, t_wait_us=0), title="pClock")
 BFQ = Scheduler("bfq", "BFQ", "bfq")
-# The paper's B_max of 20 requests for BFQ as well: its budget, in sectors.
+# BFQ with the paper's B_max of 20 requests as its budget, in sectors.
 BFQ_20 = Scheduler(
     "bfq-20", "BFQ max_budget=160 low_latency=0", "bfq", {"max_budget": 160, "low_latency": 0}
 )
@@ -43,14 +43,14 @@ ALL = (PCLOCK, HTBS_PAPER, HTBS, BFQ, BFQ_20, MQ_DEADLINE, KYBER, NONE)
 
 
 def htbs_with_rest(scheduler: Scheduler, bw: int) -> Scheduler:
-    """HTBS, where groups without a reservation share one of so many bytes/s."""
+    """Return HTBS with a default reservation of bw bytes/s."""
     rest = {"default_bw": bw, "default_burst": 64 * KIB}
     title = " ".join([scheduler.title, *(f"{key}={value}" for key, value in rest.items())])
     return replace(scheduler, title=title, tunables={**scheduler.tunables, **rest})
 
 
 def bfq_weights(unit: int) -> Scheduler:
-    """BFQ with a weight of one for each unit of reserved bytes/s, and one for the others."""
+    """Return BFQ with a weight of 1 per unit of reserved bytes/s, and of 1 for the other jobs."""
     return Scheduler(
         "bfq-weight",
         "io.bfq.weight",
@@ -60,7 +60,7 @@ def bfq_weights(unit: int) -> Scheduler:
 
 
 def io_max(limit: str) -> Scheduler:
-    """A limit for the jobs without a reservation."""
+    """Return io.max with a limit for the jobs without a reservation."""
 
     def control(job: Job) -> dict[str, str]:
         return {} if job.reservation else {"io.max": f"$dev {limit}"}
@@ -69,7 +69,7 @@ def io_max(limit: str) -> Scheduler:
 
 
 def io_cost(model: str, latency_us: int, unit: int) -> Scheduler:
-    """io.cost with a model of the drive, which throttles until 95 % are within a latency.
+    """Return io.cost with a model of the drive; it throttles until 95 % are within the latency.
 
     The weights are those of bfq_weights().
     """

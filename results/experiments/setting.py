@@ -1,4 +1,4 @@
-"""Where a question is asked."""
+"""The drive, the jobs and the schedulers of a study."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,8 @@ from results.lab.experiment import Drive, Job, Scheduler
 class Setting:
     """A drive, two jobs with reservations on it, the schedulers, and seconds.
 
-    The jobs start apart where there is time for it: now and then BFQ merges the queues of jobs that
-    start within 600 ms, and is slow then.
+    The jobs start one after the other if there is time for it, because BFQ sometimes merges the
+    queues of jobs that start within 600 ms, and is slow then.
     """
 
     drive: Drive

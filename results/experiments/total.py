@@ -1,9 +1,9 @@
 """The paper's 5.3, aggregate bandwidth.
 
-Seven applications read in sequence in different places of the disk: alone, with two, and with four
-others that read at random, limited to 40 KB/s each by the benchmark. 30 seconds, the mean of three
+Seven applications read sequentially in different places of the disk: alone, with two, and with four
+others that read at random, which the benchmark limits to 40 KB/s each. 30 seconds, mean of three
 runs. Each has reserved unlimited bandwidth (the random ones their 40 KB/s) within 100 ms. B_max is
-20, of BFQ too. How much do they read in all?
+20, for BFQ as well. How much do they read in total?
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,17 +19,17 @@ RANDOM = (0, 2, 4)
 SEEDS = (1, 2, 3)
 PAPER = schedulers.HTBS_PAPER.title
 _SEGMENTS = (
-    f" with {drives.PAPER_SEGMENTS} segments in the disk's buffer, which its data sheet does not"
-    " give; [with others](#53-and-the-disks-buffer) the gain is another"
+    f" with {drives.PAPER_SEGMENTS} segments in the disk's buffer, an assumption; the gain"
+    " [depends on their number](#53-and-the-disks-buffer)"
 )
 
-# As good as unlimited, for this drive.
+# Unlimited for this drive.
 UNLIMITED = Reservation(GIB, GIB, 100_000)
 LIMITED = Reservation(40 * KIB, 8 * KIB, 100_000)
 
 
 def jobs(drive: Drive, randoms: int, seed: int) -> tuple[Job, ...]:
-    """The readers; the seed moves the sequential ones, each in its seventh of the disk."""
+    """Return the readers; the seed places each sequential one within its seventh of the disk."""
     part = drive.size // SEQUENTIAL // (4 * KIB) * (4 * KIB)
     places = Random(seed)
     sequential = [
@@ -52,12 +52,12 @@ def jobs(drive: Drive, randoms: int, seed: int) -> tuple[Job, ...]:
 
 
 def seeds(scheduler: Scheduler) -> tuple[int, ...]:
-    """Three for a scheduler that the paper compares."""
+    """Return three seeds for a scheduler that the paper compares, one for the others."""
     return SEEDS if scheduler in schedulers.PAPER else SEEDS[:1]
 
 
 def cases(name: str, drive: Drive, seconds: int, repeat=seeds) -> tuple[Case, ...]:
-    """Ask on a drive."""
+    """Make the cases for a drive."""
 
     def case(randoms: int) -> Case:
         def experiment(seed: int) -> Experiment:
@@ -76,7 +76,7 @@ def cases(name: str, drive: Drive, seconds: int, repeat=seeds) -> tuple[Case, ..
 
 
 def claims(name: str, runs: Runs, paper: bool) -> list[Claim]:
-    """The claims of the paper's figure 6, and others."""
+    """Return the claims of the paper's figure 6, and others."""
     alone, two, four = (f"{name}-{SEQUENTIAL}+{randoms}" for randoms in RANDOM)
 
     def total(case: str, scheduler: str) -> float:
@@ -96,13 +96,13 @@ def claims(name: str, runs: Runs, paper: bool) -> list[Claim]:
         ]
         mean = sum(shares) / len(shares)
         each = ", ".join(f"{share:.0%}" for share in shares)
-        found = f"{PAPER} moves {each} of what {other.title} moves, on average {mean:.0%}"
+        found = f"{PAPER} moves {each} as much as {other.title}, on average {mean:.0%}"
         return mean >= 0.8, found
 
     return [
         Claim(
             alone,
-            f"seven sequential readers get 25 % more from {PAPER} than from pClock, or better",
+            f"seven sequential readers get at least 25 % more under {PAPER} than under pClock",
             gain(alone) >= 0.25,
             f"{gain(alone):+.0%}{_SEGMENTS if paper else ''}: {all_of(alone)}",
             paper,
@@ -110,43 +110,52 @@ def claims(name: str, runs: Runs, paper: bool) -> list[Claim]:
         ),
         Claim(
             two,
-            f"{PAPER} and BFQ are ahead of pClock with two random readers besides",
+            f"with two random readers, {PAPER} and BFQ with the paper's budget beat pClock",
             min(total(two, "htbs-paper"), total(two, "bfq-20")) > total(two, "pclock"),
             all_of(two),
             rule=True,
         ),
         Claim(
             four,
-            f"with four random readers the gain of {PAPER} over pClock is smaller than with none",
+            f"with four random readers, the gain of {PAPER} over pClock is smaller than with none",
             gain(four) < gain(alone),
             f"{gain(four):+.0%}: {all_of(four)}",
             rule=True,
         ),
         Claim(
             four,
-            f"{PAPER} is close to BFQ with the paper's budget: 80 % of it or more, on average",
+            f"{PAPER} moves at least 80 % as much as BFQ with the paper's budget, on average",
             *near(schedulers.BFQ_20),
             paper,
             rule=True,
         ),
-        Claim(four, f"{PAPER} is close to BFQ as it is loaded", *near(schedulers.BFQ), rule=True),
         Claim(
             four,
-            f"{PAPER} keeps every random reader's latency",
+            f"{PAPER} moves at least 80 % as much as BFQ with its default settings, on average",
+            *near(schedulers.BFQ),
+            rule=True,
+        ),
+        Claim(
+            four,
+            f"{PAPER} completes no request of a random reader late",
             *in_time(runs, (two, four)),
             rule=True,
         ),
-        Claim(four, "HTBS keeps every random reader's latency", *longest(runs, (two, four))),
         Claim(
             four,
-            "with HTBS every random reader gets its part of what it reserved, or more",
+            "HTBS completes no request of a random reader late",
+            *longest(runs, (two, four)),
+        ),
+        Claim(
+            four,
+            "HTBS gives each random reader at least its share of what it has reserved",
             *least(runs, {two: 2, four: 4}),
         ),
     ]
 
 
 def _random(runs: Runs, names: Iterable[str], way: Scheduler) -> list[dict]:
-    """The numbers of the random readers."""
+    """Return the numbers of the random readers."""
     return [
         job
         for name in names
@@ -156,20 +165,20 @@ def _random(runs: Runs, names: Iterable[str], way: Scheduler) -> list[dict]:
 
 
 def in_time(runs: Runs, names: Iterable[str]) -> tuple[bool, str]:
-    """Was no request of a random reader late with the paper's rule? And with BFQ?"""
+    """Say if no request of a random reader was late under the paper's rule, and how many were."""
     ways = (schedulers.HTBS_PAPER, schedulers.BFQ_20, schedulers.BFQ)
     found = {each.title: _random(runs, names, each) for each in ways}
     evidence = ", ".join(f"{title}: {table.late_of(jobs)}" for title, jobs in found.items())
     holds = not any(job["late"] for job in found[PAPER])
-    return holds, f"requests of random readers that were late: {evidence}"
+    return holds, f"late requests of random readers: {evidence}"
 
 
 def longest(runs: Runs, names: Iterable[str]) -> tuple[bool, str]:
-    """Was no request of a random reader late with HTBS? And how long did the longest take?"""
+    """Say if no request of a random reader was late under HTBS, and give the largest latencies."""
     ways = (schedulers.HTBS, schedulers.HTBS_PAPER, schedulers.BFQ, schedulers.MQ_DEADLINE)
     found = {each.title: _random(runs, names, each) for each in ways}
     evidence = ", ".join(
-        f"{title}: {table.late_of(jobs)} late, the longest took"
+        f"{title}: {table.late_of(jobs)} late, largest latency"
         f" {max(job['max_us'] for job in jobs) / 1000:,.0f} ms"
         for title, jobs in found.items()
     )
@@ -179,7 +188,7 @@ def longest(runs: Runs, names: Iterable[str]) -> tuple[bool, str]:
 def study(
     name: str, title: str, asked: str, its_cases: tuple[Case, ...], paper: bool = False
 ) -> Study:
-    """Ask in these cases."""
+    """Make the study with these cases."""
     return Study(
         name=name,
         title=title,
@@ -193,7 +202,7 @@ def study(
 
 
 def least(runs: Runs, names: Mapping[str, int]) -> tuple[bool, str]:
-    """Did each random reader get what it reserved over the number of all readers, with HTBS?"""
+    """Say if each random reader got its reservation over the number of readers, under HTBS."""
     got = {
         name: min(
             job["bw"] / KIB
@@ -204,7 +213,7 @@ def least(runs: Runs, names: Mapping[str, int]) -> tuple[bool, str]:
     }
     part = {name: LIMITED.bw / KIB / (SEQUENTIAL + randoms) for name, randoms in names.items()}
     evidence = ", ".join(
-        f"{name}: {got[name]:.1f} KB/s at least, where its part is {part[name]:.1f}"
+        f"{name}: at least {got[name]:.1f} KB/s, where the share is {part[name]:.1f}"
         for name in names
     )
     return all(got[name] >= part[name] for name in names), evidence
@@ -214,18 +223,18 @@ STUDY = study(
     "total",
     "5.3 Bandwidth of all",
     """
-The paper's experiment 5.3 and figure 6: seven applications read in sequence in different places of
-the disk: alone, and with two and four others that read at random, limited to 40 KB/s by fio. Each
-has reserved as much bandwidth as there is (the random ones 40 KB/s), within 100 ms. 30 seconds; the
-mean of three runs in different places, one run for a scheduler that the paper does not compare.
+How much do many readers move in total? This is the paper's experiment 5.3 and figure 6. Seven
+applications read sequentially in different places of the disk: alone, with two, and with four
+others that read at random, which fio limits to 40 KB/s. Each has reserved unlimited bandwidth (the
+random ones 40 KB/s) within 100 ms. Duration: 30 seconds; mean of three runs in different places, or
+one run of a scheduler that the paper does not compare.
 
-No drive can keep these promises: that would take 7 GB/s, and a seek for each of eleven within
-100 ms. With four random readers the disk is overloaded, and HTBS gives each group its part of what
-all have reserved. There a reservation counts for no more than the whole drive, so that each of
-eleven groups gets an eleventh of the time, or at least of the 40 KB/s it reserved, beside 7 GB/s.
-But a reservation for more than the drive has takes bandwidth from the others. With `capacity_bw`
-set, HTBS refuses such a reservation
-([limits](../docs/operating.md#limits)).
+No drive can keep these reservations: it would have to move 7 GB/s, and to seek for each of eleven
+groups within 100 ms. With four random readers the disk is overloaded, and HTBS gives each group the
+same part of its reservation. A reservation counts for no more than the whole drive then, so each of
+the eleven groups gets an eleventh of the time, or at least an eleventh of the 40 KB/s that it has
+reserved. Still, a reservation for more than the drive has takes bandwidth from the others. If
+`capacity_bw` is set, HTBS refuses such a reservation ([limits](../docs/operating.md#limits)).
 """,
     cases("total", drives.PAPER, 30),
     paper=True,

@@ -1,4 +1,4 @@
-"""What groups get that have reserved nothing: HTBS as it is loaded, and nothing else set."""
+"""What groups without a reservation get, under HTBS with its default settings."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ ONE, BACKUP, WRITER = "one", "backup", "writer"
 
 
 def jobs(drive: Drive) -> tuple[Job, ...]:
-    """A reader with one request at a time, a backup, and a writer with many requests."""
+    """Return a reader with one request in flight, a backup, and a writer with many requests."""
     size = drive.size // (512 * KIB) * 512 * KIB
     one = {"ioengine": "psync", "norandommap": 1}
     deep = {"ioengine": "libaio", "iodepth": 32, "norandommap": 1}
@@ -27,7 +27,7 @@ def jobs(drive: Drive) -> tuple[Job, ...]:
 
 
 def study(name: str, title: str, asked: str, drive: Drive) -> Study:
-    """Ask on a drive."""
+    """Make the study for a drive."""
 
     def experiment(seed: int) -> Experiment:
         return Experiment(name, jobs(drive), WAYS, drive, 30, seed)
@@ -46,7 +46,7 @@ def study(name: str, title: str, asked: str, drive: Drive) -> Study:
 
 
 def claims(case: Case, runs: Runs) -> list[Claim]:
-    """Does each group get on, without a long wait, and is the drive's time used?"""
+    """Claim that no group starves or waits for long, and that throughput is high."""
     found = runs[case.name]
     one = {each.name: found[each.name][ONE]["bw"] / KIB for each in WAYS}
     total = {each.name: found[each.name]["total_bw"] / KIB for each in WAYS}
@@ -63,26 +63,26 @@ def claims(case: Case, runs: Runs) -> list[Claim]:
     return [
         Claim(
             case.name,
-            "with HTBS the reader with one request at a time has at least half of what it has with"
-            f" any of {ways.named(PEERS)}",
+            "HTBS gives the reader with one request in flight at least half of what it gets under"
+            f" the best of {ways.named(PEERS)}",
             one[own] >= max(one[each.name] for each in PEERS) / 2,
             beside(one, _kbps),
         ),
         Claim(
             case.name,
-            "with HTBS no request takes longer than with BFQ",
+            "under HTBS no request takes longer than the longest under BFQ",
             wait[own] <= wait[bfq],
-            f"{words.ms(wait[own])}, with BFQ {words.ms(wait[bfq])}",
+            f"HTBS: {words.ms(wait[own])}, BFQ: {words.ms(wait[bfq])}",
         ),
         Claim(
             case.name,
-            f"with HTBS no request takes longer than with the best of {ways.named(PEERS)}",
+            f"under HTBS no request takes longer than under the best of {ways.named(PEERS)}",
             wait[own] <= wait[shortest.name],
-            f"the best of these is {shortest.title}; {beside(wait, words.ms)}",
+            f"the best is {shortest.title}; {beside(wait, words.ms)}",
         ),
         Claim(
             case.name,
-            f"with HTBS more is moved than with any of {ways.named(PEERS)}",
+            f"HTBS moves more in total than any of {ways.named(PEERS)}",
             total[own] > max(total[each.name] for each in PEERS),
             beside(total, _kbps),
         ),
@@ -94,9 +94,10 @@ def _kbps(number: float) -> str:
 
 
 ASKED = """
-No group has a reservation, as in the first minute after `echo htbs`: one reads 4k blocks at random,
-one request at a time; a backup reads 128k in sequence; the third writes 4k blocks at random all
-over the disk, 32 at a time. Each is to have its part of the device's time. 30 seconds.
+What do groups get if none has a reservation, as right after `echo htbs`? The group *one* reads 4k
+blocks at random with one request in flight. The backup reads 128k blocks sequentially. The writer
+writes 4k blocks at random to the whole disk with 32 requests in flight. Each should get its share
+of the device's time. Duration: 30 seconds.
 """
 
 STUDIES = (
@@ -104,7 +105,7 @@ STUDIES = (
     study(
         "nearline-unreserved",
         "Nothing reserved, on a nearline disk",
-        "The same on the nearline disk, which takes 32 requests. 30 seconds.",
+        "The same question on the nearline disk. Duration: 30 seconds.",
         drives.NEARLINE,
     ),
 )

@@ -1,16 +1,17 @@
-"""Sentences about the numbers. A KB is 1024 bytes."""
+"""Put the numbers into sentences. A KB is 1024 bytes."""
 
 from results.lab.experiment import GIB, KIB, Experiment, Job, Scheduler
 from results.lab.study import Case, Runs, Study
 
-# Requests outstanding when a run ends are missing from its bandwidth.
+# Requests in flight when a run ends are missing from its bandwidth.
 ENOUGH = 0.98
 
 
 def asked(case: Case, runs: Runs, job: Job) -> float:
-    """What a job asked for, bytes/s; without a rate as much as it reserved.
+    """Return the offered load of a job in bytes/s, or what it has reserved if it has no rate.
 
-    One that asks at random times asked for no more than the best scheduler gave it.
+    The load of a Poisson process is random. It is at most what the job got under the best
+    scheduler.
     """
     if "rate_iops" in job.options:
         rate = job.options["rate_iops"] * job.block
@@ -22,7 +23,7 @@ def asked(case: Case, runs: Runs, job: Job) -> float:
 
 
 def fault(case: Case, runs: Runs, job: Job, scheduler: Scheduler) -> str:
-    """Which of a job's promises was broken; empty if none was."""
+    """Say how a job's reservation was broken; empty if it was kept."""
     got = runs[case.name][scheduler.name][job.name]
     every = (_slow(case, got, job, asked(case, runs, job)), _late(got, job, scheduler))
     faults = " and ".join(each for each in every if each)
@@ -30,9 +31,9 @@ def fault(case: Case, runs: Runs, job: Job, scheduler: Scheduler) -> str:
 
 
 def _slow(case: Case, got: dict, job: Job, wanted: float) -> str:
-    """Did it get less than it wanted, of what it reserved?
+    """Say if the job got less than its reservation and its offered load.
 
-    What it asked for within its last latency need not be done yet.
+    What it submitted within the last latency of the run need not have completed.
     """
     owed = min(wanted, job.reservation.bw)
     done = 1 - job.reservation.latency_us / 1e6 / case.first.seconds_of(job)
@@ -40,72 +41,83 @@ def _slow(case: Case, got: dict, job: Job, wanted: float) -> str:
         return ""
     found = f"got {got['bw'] / KIB:,.0f} of"
     if owed < job.reservation.bw:
-        return f"{found} the {owed / KIB:,.0f} KB/s that it asked for"
+        return f"{found} {owed / KIB:,.0f} KB/s offered"
     return f"{found} {owed / KIB:,.0f} KB/s"
 
 
 def _late(got: dict, job: Job, scheduler: Scheduler) -> str:
-    """Were requests late? A scheduler with reservations tells which ones conformed."""
+    """Say how many requests were late: conforming ones, if the scheduler has reservations."""
     late, of, longest = got["late"], got.get("requests"), got["max_us"]
     if scheduler.reserves:
         late, of = got["missed"], got["conforming"]
         longest = job.reservation.latency_us + got["late_max_us"]
     of_all = f" of {of:,}" if of else ""
     conforming = " conforming" if scheduler.reserves else ""
-    return f"had {late:,}{of_all}{conforming} late, up to {ms(longest)}" if late else ""
+    found = f"had {late:,}{of_all}{conforming} requests late, taking up to {ms(longest)}"
+    return found if late else ""
 
 
 def promised(experiment: Experiment) -> list[Job]:
-    """The jobs with a reservation that a drive could keep; unlimited bandwidth is none."""
+    """Return the jobs with a reservation, except those for unlimited bandwidth."""
     return [job for job in experiment.jobs if job.reservation and job.reservation.bw < GIB]
 
 
 def faults(case: Case, runs: Runs, scheduler: Scheduler) -> list[str]:
-    """The promises of a case that a scheduler broke."""
+    """Return the reservations of a case that a scheduler broke, with how it broke them."""
     every = (fault(case, runs, job, scheduler) for job in promised(case.first))
     return [each for each in every if each]
 
 
 def keepers(case: Case, runs: Runs) -> list[str]:
-    """The titles of the schedulers with which all promises were kept."""
+    """Return the titles of the schedulers that kept all reservations."""
     return [each.title for each in case.first.schedulers if not faults(case, runs, each)]
 
 
 def promises(study: Study, runs: Runs) -> str:
-    """Which schedulers kept the promises of the only case, which broke them, and the throughput."""
+    """Say which schedulers kept the reservations of the only case, and compare their throughput."""
     [case] = study.cases
-    lines = [f"- Every promise is kept with: {', '.join(keepers(case, runs)) or 'no scheduler'}."]
-    broken = [(each.title, faults(case, runs, each)) for each in case.first.schedulers]
-    lines += [f"- Not with {title}: {'; '.join(missed)}." for title, missed in broken if missed]
-    return "\n".join(
-        ["Promises kept and broken, and throughput:", "", *lines, ranking(case, runs)]
-    )
+    kept = ", ".join(keepers(case, runs))
+    lines = [f"- All reservations are kept under {kept or 'no scheduler'}."]
+    ways = case.first.schedulers
+    broken = _grouped({way.title: "; ".join(faults(case, runs, way)) for way in ways})
+    lines += [f"- Not under {titles}: {missed}." for titles, missed in broken if missed]
+    return "\n".join(["Reservations and total throughput:", "", *lines, ranking(case, runs)])
 
 
 def rankings(study: Study, runs: Runs) -> str:
-    """The throughput of the schedulers, in each case."""
+    """Compare the throughput of the schedulers, in each case."""
     lines = (ranking(case, runs) for case in study.cases)
-    return "\n".join(["Throughput:", "", *lines])
+    return "\n".join(["Total throughput:", "", *lines])
 
 
 def ranking(case: Case, runs: Runs) -> str:
-    """The schedulers of a case in the order of their throughput."""
+    """List the schedulers of a case in the order of their throughput."""
     (first, most), *rest = by_total(case, runs)
-    shares = ", ".join(f"{title}: {total / most:.0%}" for title, total in rest)
-    return f"- {case.title}: {first} moves most, {most / KIB:,.0f} KB/s. Of that, {shares}."
+    percents = _grouped({title: f"{total / most:.0%}" for title, total in rest})
+    shares = "; ".join(f"{titles}: {percent}" for titles, percent in percents)
+    highest = f"highest under {first}, {most / KIB:,.0f} KB/s"
+    return f"- {case.title}: {highest}. Relative to it, {shares}."
+
+
+def _grouped(texts: dict[str, str]) -> list[tuple[str, str]]:
+    """Join the titles that have the same text, in the order of the first of them."""
+    titles: dict[str, list[str]] = {}
+    for title, text in texts.items():
+        titles.setdefault(text, []).append(title)
+    return [(", ".join(names), text) for text, names in titles.items()]
 
 
 def by_total(case: Case, runs: Runs) -> list[tuple[str, float]]:
-    """The titles of the schedulers and their throughput, the largest first."""
+    """Return the titles of the schedulers with their throughput, the highest first."""
     totals = {each.title: runs[case.name][each.name]["total_bw"] for each in case.first.schedulers}
     return sorted(totals.items(), key=lambda item: -item[1])
 
 
 def ms(us: float) -> str:
-    """A latency in milliseconds; so that one just beyond a bound does not read as the bound."""
+    """Format a latency in ms, with enough digits to tell a late one from its bound."""
     return f"{us / 1000:,.{2 if us < 10_000 else 1}f} ms"
 
 
 def time(us: float) -> str:
-    """A time in milliseconds, or in microseconds if it is shorter than one."""
+    """Format a time in ms, or in us if it is below 1 ms."""
     return ms(us) if us >= 1000 else f"{us:.1f} us"

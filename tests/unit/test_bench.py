@@ -101,12 +101,11 @@ def test_summary() -> None:
 def test_idle_time_is_on_the_page() -> None:
     passed = snapshot.difference(taken(1, 0, 0, 0), taken(2, 0, 1_000, 250))
     assert snapshot.idle(passed) == 0.25
-    assert "idle in" not in page.words(summary())
+    assert "idles the disk" not in page.words(summary())
     numbers = summary()
     numbers["schedulers"]["bfq"]["idle"] = {"crowd-read-1-100": 0.25, "crowd-read-32-100": 0.9}
-    assert "BFQ leaves the disk, which has requests waiting, idle in 2 cases, for 25% to 90%" in (
-        page.words(numbers)
-    )
+    said = "BFQ idles the disk in 2 cases although requests are waiting, for 25% to 90%"
+    assert said in page.words(numbers)
 
 
 def test_page_says_where_htbs_loses_and_only_there() -> None:

@@ -40,7 +40,7 @@ def test_bandwidth_claims_are_decided_by_the_numbers(tmp_path: Path) -> None:
 
     found = fill([bandwidth.STUDY], tmp_path, some)
     assert holding(bandwidth.STUDY, found) == {
-        "pClock misses the bandwidth of app2": True,
+        "pClock does not give app2 its bandwidth": True,
         f"{PAPER} gives both applications their bandwidth": True,
         f"{PAPER} completes no request late": False,
     }
@@ -55,7 +55,7 @@ def test_latency_claims_are_decided_by_the_numbers(tmp_path: Path) -> None:
     assert holding(latency.STUDY, found) == {
         "no request is late with b_max=20": True,
         "the jitter of app2 over its mean latency is larger with b_max=20 than with b_max=1": True,
-        "the jitter of app2 in milliseconds is larger, too": False,
+        "the jitter of app2 in milliseconds is larger with b_max=20 than with b_max=1": False,
         "the mean latency of app1 is larger with b_max=20 than with b_max=1": False,
     }
 
@@ -84,7 +84,7 @@ def test_gain_over_pclock_is_decided_by_the_numbers(
         return result(int(1000 * KIB * (1 if each.scheduler.name == "pclock" else gain)))
 
     claims = holding(total.STUDY, fill([total.STUDY], tmp_path, some))
-    claim = f"seven sequential readers get 25 % more from {PAPER} than from pClock, or better"
+    claim = f"seven sequential readers get at least 25 % more under {PAPER} than under pClock"
     assert claims[claim] == holds
 
 
@@ -95,12 +95,12 @@ def test_with_reservations_only_conforming_requests_count_as_late(tmp_path: Path
     numbers = summary.numbers(bandwidth.STUDY, found)
     [case] = bandwidth.STUDY.cases
     assert words.fault(case, numbers, case.first.jobs[0], schedulers.HTBS) == (
-        "app1 had 1 of 9 conforming late, up to 51.5 ms"
+        "app1 had 1 of 9 conforming requests late, taking up to 51.5 ms"
     )
 
 
 @pytest.mark.parametrize(
-    ("kbps", "fault"), [(40, ""), (30, "store got 30 of the 40 KB/s that it asked for")]
+    ("kbps", "fault"), [(40, ""), (30, "store got 30 of 40 KB/s offered")]
 )
 def test_a_promise_is_no_more_than_the_load(tmp_path: Path, kbps: int, fault: str) -> None:
     found = fill([journal.STUDY], tmp_path, lambda each, job: result(kbps * KIB))
@@ -115,7 +115,7 @@ def test_a_random_load_is_what_the_best_scheduler_served(tmp_path: Path) -> None
     numbers = summary.numbers(ncq_disk.STUDY, fill([ncq_disk.STUDY], tmp_path, some))
     assert words.asked(ncq_disk.CASE, numbers, ncq_disk.READER) == 70 * KIB
     assert words.fault(ncq_disk.CASE, numbers, ncq_disk.READER, schedulers.HTBS) == ""
-    assert "60 of the 70 KB/s" in words.fault(
+    assert "60 of 70 KB/s offered" in words.fault(
         ncq_disk.CASE, numbers, ncq_disk.READER, schedulers.NONE
     )
 
@@ -173,7 +173,7 @@ def test_store_is_compared_with_the_best(tmp_path: Path, htbs: dict, holds: list
     found = fill([journal.STUDY], tmp_path, some)
     claims = journal.claims(summary.numbers(journal.STUDY, found))
     assert [claim.holds for claim in claims] == holds
-    assert "the best of these is BFQ;" in claims[0].evidence
+    assert "the best is BFQ;" in claims[0].evidence
 
 
 def test_words_name_kept_and_broken_promises(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_words_name_kept_and_broken_promises(tmp_path: Path) -> None:
     _, _, kept, broken, ranking = words.promises(bandwidth.STUDY, numbers).splitlines()
     assert "HTBS" in kept
     assert "BFQ," not in kept
-    fault = "app1 got 100 of 200 KB/s and had 7 of 100 late, up to 20.0 ms"
-    assert broken == f"- Not with BFQ: {fault}."
+    fault = "app1 got 100 of 200 KB/s and had 7 of 100 requests late, taking up to 20.0 ms"
+    assert broken == f"- Not under BFQ: {fault}."
     assert "2,000 KB/s" in ranking
     assert "BFQ: 55%" in ranking

@@ -1,4 +1,4 @@
-"""The guarantee: what HTBS promises on disks, on disks that queue and on flash, and its price."""
+"""What HTBS guarantees on disks, on disks that reorder and on flash, and what that costs."""
 
 from results.experiments.guarantee import (
     boundary,

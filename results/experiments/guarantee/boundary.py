@@ -1,10 +1,10 @@
-"""At the boundary of what admission lets pass: a hundred random sets of reservations.
+"""A hundred random sets of reservations that are just admitted.
 
-Each set is admitted for 90 % of what the disk serves at worst, a random read of 4k in 26 ms. Its
-groups ask for half of what they have reserved, each in a Poisson process, so that most of their
-requests conform; and one more group, without a reservation, reads in sequence as fast as it can; in
-larger blocks, as each request takes time to emulate. Ten sets in one guest, one after the other, a
-few seconds each.
+Each set is admitted for 90 % of what the disk does in the worst case, which is a random read of 4k
+in 26 ms. The groups submit half of what they have reserved, each as a Poisson process, so most
+requests conform. One more group without a reservation reads sequentially as fast as it can, in
+larger blocks, since emulating a request takes time. A guest runs ten sets one after the other, for
+a few seconds each.
 """
 
 from collections.abc import Iterable
@@ -38,9 +38,9 @@ def _admitted(promises: Iterable[Reservation]) -> bool:
 
 
 def _latencies(number: int) -> list[int]:
-    """Of the groups of a set, us: the same with each seed, so that they can be compared.
+    """Return the latencies of the groups of a set in us, the same for each seed.
 
-    They leave room for half of the capacity, with bursts of a block.
+    Half of the capacity, in equal parts and with bursts of one block, is admitted with them.
     """
     rng = Random(number)
     while True:
@@ -50,7 +50,7 @@ def _latencies(number: int) -> list[int]:
 
 
 def promises(number: int, seed: int) -> list[Reservation]:
-    """A random set that is admitted."""
+    """Return a random set that is admitted."""
     rng = Random(1000 * seed + number)
     latencies = _latencies(number)
     while True:
@@ -84,7 +84,7 @@ def _greedy(number: int) -> Job:
 
 
 def jobs(seed: int) -> tuple[Job, ...]:
-    """Ten sets, a stage each."""
+    """Return the jobs of ten sets, with a stage for each set."""
     every = []
     for number in range(1, SETS + 1):
         found = promises(number, seed)
@@ -95,41 +95,42 @@ def jobs(seed: int) -> tuple[Job, ...]:
 
 @cache
 def experiment(seed: int) -> Experiment:
-    """The sets of a seed."""
+    """Return the sets of a seed."""
     return Experiment("boundary", jobs(seed), ways.ALL, drives.PAPER, SETS * _SECONDS, seed)
 
 
 def _of_htbs(seed: int) -> Experiment:
-    """The sets of a seed, under HTBS alone, which the claim is about."""
+    """Return the sets of a seed under HTBS alone, which the claim is about."""
     return replace(experiment(seed), schedulers=(ways.HTBS,))
 
 
-# What all schedulers ran, so that they can be compared; and all sets.
+# Ten sets under all schedulers, to compare them, and all sets under HTBS.
 CASE = Case("ten sets", experiment)
 HUNDRED = Case("a hundred sets", _of_htbs, lambda _: SEEDS, called="boundary-hundred")
 
 
 def claims(runs: Runs) -> list[Claim]:
-    """Every reservation that is admitted is kept."""
+    """Claim that no conforming request is late."""
     return [ways.none_late(HUNDRED, runs)]
 
 
 def beyond(runs: Runs, way: Scheduler) -> float:
-    """The part of all requests of the reserved groups that took longer than their latency."""
+    """Return the part of all requests of groups with a reservation that were late."""
     found = [runs[CASE.name][way.name][job.name] for job in table.reserved(CASE)]
     return sum(job["late"] for job in found) / sum(job["requests"] for job in found)
 
 
 def price(_: Study, runs: Runs) -> str:
-    """What is beyond the latency, conforming or not, and what that is the price of."""
+    """Say how many requests were late, conforming or not, and why."""
     own, none = (beyond(runs, way) for way in (ways.HTBS, schedulers.NONE))
     totals = [ways.total(runs, CASE, way) / KIB for way in (ways.HTBS, schedulers.NONE)]
     return f"""\
-HTBS keeps what it promises, and no more: {own:.0%} of all requests of the reserved groups take
-longer than their latency, with none {none:.0%}. At random times requests come closer together now
-and then than was reserved. Those do not conform and are owed later, and HTBS lets the sequential
-reader go on meanwhile: all groups move {totals[0]:,.0f} KB/s, with none {totals[1]:,.0f}. A group
-that has to have each request in time needs a reservation that covers its bursts.
+HTBS guarantees the latency of conforming requests, and no more: {own:.0%} of all requests of the
+groups with a reservation are late under HTBS, {none:.0%} under none. In a Poisson process, some
+requests arrive closer together than their reservation allows. They do not conform and are owed
+later, and meanwhile HTBS continues the run of the sequential reader. All groups together move
+{totals[0]:,.0f} KB/s under HTBS and {totals[1]:,.0f} KB/s under none. If each request of a group
+has to be in time, its reservation has to cover its bursts.
 
 {words.ranking(CASE, runs)}"""
 
@@ -138,11 +139,11 @@ STUDY = Study(
     name="boundary",
     title="A hundred sets that are just admitted",
     asked="""
-A hundred random sets of two to six reservations, each of which is admitted with 90 % of what the
-paper's disk does at worst. In each set every group reads 4k blocks at random, at random times, half
-as much as it has reserved; and one more group without a reservation reads in sequence, in blocks of
-64k, as fast as it can. All hundred under HTBS, ten under the others; the figure has the ten that
-all have. 3 seconds each.
+Does HTBS keep each set of reservations that it admits? A hundred random sets of two to six
+reservations are admitted with 90 % of what the paper's disk does in the worst case. Each group of a
+set reads 4k blocks at random, as a Poisson process with half of its reserved bandwidth. One more
+group without a reservation reads 64k blocks sequentially as fast as it can. HTBS runs all hundred
+sets, the other schedulers run ten; the figure has these ten. Duration: 3 seconds per set.
 """,
     cases=(CASE, HUNDRED),
     claims=claims,

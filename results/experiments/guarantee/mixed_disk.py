@@ -1,8 +1,8 @@
 """The paper's 5.3 with reservations that the disk can keep.
 
-Seven applications read in sequence, each with 200 KB/s reserved within a second; four read at
-random, 40 KB/s each, within 200 ms. A random read takes up to 26 ms there, so four of them and
-seven turns of the others fit. 15 seconds.
+Seven applications read sequentially and have reserved 200 KB/s within a second each. Four read at
+random and have reserved 40 KB/s within 200 ms each. A random read takes up to 26 ms, so four of
+them and seven turns of the others fit. 15 seconds.
 """
 
 from dataclasses import replace
@@ -25,7 +25,7 @@ def _jobs(seed: int) -> tuple[Job, ...]:
 
 
 def experiment(seed: int) -> Experiment:
-    """All eleven at once."""
+    """Return all eleven readers at once."""
     return Experiment("mixed-disk", _jobs(seed), ways.ALL, drives.PAPER, 15, seed)
 
 
@@ -33,7 +33,7 @@ CASE = Case("7 sequential, 4 random", experiment)
 
 
 def claims(runs: Runs) -> list[Claim]:
-    """No conforming request is late, and throughput is above the paper's rule and BFQ."""
+    """Claim that no conforming request is late, and that the throughput is high."""
     return [
         ways.none_late(CASE, runs),
         ways.moves(CASE, runs, 1, ways.PAPER),
@@ -45,8 +45,9 @@ STUDY = Study(
     name="mixed-disk",
     title="Many readers with reservations that can be kept",
     asked="""
-Seven groups read 4k blocks in sequence and have reserved 200 KB/s within a second each; four read
-at random, 40 KB/s, and have reserved that within 200 ms. 15 seconds.
+The question of [5.3](#53-bandwidth-of-all) with reservations that the disk can keep: seven groups
+read 4k blocks sequentially and have reserved 200 KB/s within a second each. Four groups read at
+random, limited to 40 KB/s, and have reserved 40 KB/s within 200 ms each. Duration: 15 seconds.
 """,
     cases=(CASE,),
     claims=claims,

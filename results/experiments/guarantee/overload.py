@@ -1,7 +1,7 @@
-"""Twice as much is promised as the disk has, to ten groups that are always backlogged.
+"""Ten groups that are always backlogged have reserved twice what the disk can do.
 
-No promise can be kept. The questions: is throughput lost to seeks, does each group get a part in
-proportion to its reservation, and how long is a request pending?
+No reservation can be kept. Is throughput lost to seeks, does each group get a share in proportion
+to its reservation, and how long is a request pending?
 """
 
 from dataclasses import replace
@@ -33,19 +33,20 @@ def _sequential(number: int, bw: int, latency_ms: int) -> Job:
     return Job(f"seq{number}", "read", number * _PLACES, 2 * GIB, promise, 16 * KIB, _deep(32))
 
 
-# Random reads: the disk does some 300 KB/s of them, deep as they are, and 680 KB/s are promised.
+# Random reads: the disk does some 300 KB/s of them at this queue depth, and 680 KB/s are reserved.
 RANDOM = tuple(
     _random(number, 28_000 + 9_000 * number, 200 + 50 * (number % 4)) for number in range(_GROUPS)
 )
 
-# Half of them read on: 30 MB/s are promised to these alone, of the 60 that one of them could have.
+# Half of them are sequential and have reserved 30 MB/s of the 60 MB/s that one of them could get.
 MIXED = (
     *(_sequential(each, 4_500_000 + 750_000 * each, 300 + 50 * each) for each in range(5)),
     *(_random(5 + each, 60_000 + 22_500 * each, 200 + 50 * each) for each in range(5)),
 )
 
 
-# As many requests as all groups want to have outstanding: with fewer, the first groups take most.
+# As many requests as all groups have in flight: with fewer, the first groups would take most of
+# them.
 _DRIVE = replace(drives.PAPER, scheduled={"nr_requests": 256})
 
 
@@ -57,13 +58,13 @@ def _case(name: str, title: str, jobs: tuple[Job, ...]) -> Case:
 
 
 CASES = (
-    _case("overload", "ten read at random", RANDOM),
-    _case("overload-mixed", "five read at random, five in sequence", MIXED),
+    _case("overload", "ten random readers", RANDOM),
+    _case("overload-mixed", "five random and five sequential readers", MIXED),
 )
 
 
 def shares(case: Case, runs: Runs) -> list[float]:
-    """What each got of what it reserved, against what all got of what all reserved."""
+    """Return each group's part of its reservation over that of all groups together."""
     found = runs[case.name][ways.HTBS.name]
     jobs = case.first.jobs
     whole = found["total_bw"] / sum(job.reservation.bw for job in jobs)
@@ -71,27 +72,22 @@ def shares(case: Case, runs: Runs) -> list[float]:
 
 
 def longest(case: Case, runs: Runs, way: Scheduler) -> float:
-    """The longest that any request took, us."""
+    """Return the largest latency of all requests, us."""
     return max(runs[case.name][way.name][job.name]["max_us"] for job in case.first.jobs)
 
 
 def _waits(case: Case, runs: Runs) -> Claim:
-    """No request waits for longer than a bound.
-
-    What a group has outstanding takes its mean; a sweep that goes past all of it has twice as many
-    requests, and each run begins with the oldest, wherever it is: two and a half times the mean.
-    Half a second's lead over the others takes a second to make up, as twice as much is promised.
-    """
+    """Claim that no request takes longer than the bound that the text of the study explains."""
     found = runs[case.name][ways.HTBS.name]
     return Claim(
         case.name,
-        f"with {ways.HTBS.title} no request takes more than 2.5 times the mean of its group, "
-        "and a second",
+        f"under {ways.HTBS.title} no request takes longer than 2.5 times the mean of its group plus"
+        " one second",
         all(
             found[job.name]["max_us"] <= 2.5 * found[job.name]["mean_us"] + 1_000_000
             for job in case.first.jobs
         ),
-        "the longest request: "
+        "largest latency: "
         + ways.beside({way.title: ms(longest(case, runs, way)) for way in ways.ALL}),
     )
 
@@ -103,9 +99,9 @@ def _claims(case: Case, runs: Runs) -> list[Claim]:
         ways.moves(case, runs, 1, schedulers.BFQ),
         Claim(
             case.name,
-            f"{ways.HTBS.title} gives each group its part of what all reserved, within 10 %",
+            f"{ways.HTBS.title} gives all groups the same part of their reservations, within 10 %",
             all(0.9 <= share <= 1.1 for share in found),
-            f"{min(found):.2f} to {max(found):.2f} of that",
+            f"{min(found):.2f} to {max(found):.2f} times the part of all groups together",
         ),
         _waits(case, runs),
     ]
@@ -115,14 +111,15 @@ STUDY = Study(
     name="overload",
     title="More promised than the disk has",
     asked="""
-Ten groups have reserved twice what the disk can do, and are always backlogged: all read at random,
-or half of them in sequence. No promise can be kept then. What becomes of throughput, of the shares,
-and of the longest wait? 60 seconds, with room in the queue for all requests (`nr_requests` 256).
+What happens to throughput, shares and the longest wait if no reservation can be kept? Ten groups
+have reserved twice what the disk can do and are always backlogged. All read at random, or half of
+them sequentially. Duration: 60 seconds, with a queue for all requests (`nr_requests` 256).
 
-The bound on the longest wait: what a group has outstanding takes its mean; a sweep that goes past
-all of it has twice as many requests, and each run begins with the oldest, wherever it is, which
-makes two and a half times the mean. Besides, a group's run ends when it is half a second ahead of
-the others; as twice as much is promised as there is, they need a second to catch up.
+The bound on the longest wait is derived as follows. The requests that a group has in flight take
+its mean latency. A sweep that passes all of them serves twice as many requests, and each run begins
+with the oldest one, wherever it is. That makes two and a half times the mean. Moreover, a run ends
+when its group is half a second ahead of the others. They need a second to catch up, because twice
+as much is reserved as the disk can do.
 """,
     cases=CASES,
     claims=lambda runs: [claim for case in CASES for claim in _claims(case, runs)],
