@@ -1,1 +1,1 @@
-"""The census: what HTBS and others keep on drives drawn at random, in guests."""
+"""The census: which reservations HTBS and other schedulers keep on drives drawn at random."""

@@ -1,8 +1,8 @@
 """The census in guests: `make census GUEST=1 SEED=n DRIVES=n`.
 
-A guest is not run again while there are raw data of the same inputs, so an interrupted census goes
-on where it was, and more drives of the same seed need their own guests only. A guest that fails
-does not end the others; what it was to measure is missing, and the census says so.
+A guest does not run again if there are raw data of the same inputs. So an interrupted census
+continues where it stopped, and more drives of the same seed need only their own guests. If a guest
+fails, the others continue, and the census reports the missing one.
 """
 
 import argparse
@@ -27,13 +27,13 @@ SUMMARY = DIRECTORY / "summary.json"
 PAGE = DIRECTORY.parent / "census.md"
 RAW = kernels.BUILD / "results" / "census" / "raw"
 
-# What a boot weighs, in seconds of virtual time, and what a second on flash does; for the progress.
+# The weight of a boot in seconds of virtual time, and of a second on flash; for the progress.
 _BOOT = 20
 _FLASH = 20
 
 
 def main() -> int:
-    """Run what has no raw data, then write summary, figure and page."""
+    """Run the guests without raw data, then write summary, figure and page."""
     arguments = parsed()
     drives = workloads.draw_drives(arguments.seed, arguments.drives)
     if arguments.list:
@@ -74,7 +74,7 @@ def main() -> int:
 
 
 def parsed() -> argparse.Namespace:
-    """What is asked for on the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m results.census", description=__doc__)
     parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument("--drives", type=int, default=30, metavar="N")
@@ -85,7 +85,7 @@ def parsed() -> argparse.Namespace:
 
 
 def boots_of(place: int, drive: Disk | Flash, seed: int) -> list[Boot]:
-    """A guest for each scheduler."""
+    """Return a guest for each scheduler."""
     asked = workloads.experiments(drive, seed)
     return [
         Boot(f"{seed}-{place}-{way.name}", drive, way, asked) for way in workloads.WAYS if asked
@@ -93,7 +93,7 @@ def boots_of(place: int, drive: Disk | Flash, seed: int) -> list[Boot]:
 
 
 def work(boots: Iterable[Boot], machine: Machine) -> list[GuestError]:
-    """Run the guests that have no raw data of these inputs, and return the errors of those."""
+    """Run the guests that have no raw data of these inputs, and return their errors."""
     boots = list(boots)
     todo = {each.name: each for each in boots if raw.load(each, machine, RAW) is None}
     print(
@@ -132,7 +132,7 @@ def _task(
 def summarised(
     seed: int, drives: list[Disk | Flash], boots: Iterable[Boot], machine: Machine
 ) -> dict:
-    """All that the page shows, from raw data."""
+    """Return all that the page shows, from raw data."""
     data = {each.name: raw.load(each, machine, RAW) for each in boots}
     found: dict[str, dict] = {each.name: {} for each in workloads.WORKLOADS}
     promised: dict[str, dict] = {each.name: {} for each in workloads.WORKLOADS}
@@ -158,7 +158,7 @@ def summarised(
 
 
 def summarised_again(boots: Mapping[str, Boot], machine: Machine) -> dict:
-    """What the page shows of the longer runs, from raw data; boots: by the drive's place."""
+    """Return what the page shows of the longer runs, from raw data; boots: by drive."""
     found: dict[str, dict] = {}
     inputs = {}
     for place, each in boots.items():
@@ -170,12 +170,12 @@ def summarised_again(boots: Mapping[str, Boot], machine: Machine) -> dict:
 
 
 def reserved(its: Experiment) -> dict[str, str]:
-    """What was promised, by group."""
+    """Return the reservations by group."""
     return {job.name: str(job.reservation) for job in its.jobs if job.reservation}
 
 
 def write(found: dict) -> None:
-    """The figure and the page, which follow from the summary."""
+    """Write the figure and the page from the summary."""
     figure.census(found, DIRECTORY / "census.png")
     PAGE.write_text(page.text(found))
 

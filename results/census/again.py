@@ -1,12 +1,12 @@
-"""HTBS again, for longer: where more than 1 in 1000 were late, and some sets drawn at random.
+"""Longer runs of HTBS: the sets with more than 1 in 1000 late, and some sets drawn at random.
 
-The runs of the census are short: what a drive does once in some seconds, as cleaning, HTBS has
-just learned when they end. So its late requests are told apart once more, in a run that is LONGER
-times as long: those within the time of the first run, and those after it. What is seldom shows in
-a longer run only, so DRAWN of the other sets run for longer, too.
+The runs of the census are short. HTBS has just learned what a drive does only every few seconds,
+such as cleaning, when they end. So these sets run again, LONGER times as long, and the late
+requests within the time of the first run and those after it are counted separately. Rare events
+show in longer runs only, so DRAWN of the other sets run longer, too.
 
-On flash beside writes 1 in 100 is promised, unless `late_one_in_writes` says otherwise;
-there it says 1 in 1000.
+On flash beside writes, HTBS allows 1 in 100 to be late unless `late_one_in_writes` is set. Here it
+is set to 1000.
 """
 
 import random
@@ -26,14 +26,14 @@ FLASH = schedulers.htbs("htbs-writes", late_one_in_writes=1000)
 
 
 def way(drive: Disk | Flash) -> Scheduler:
-    """What runs again on a drive."""
+    """Return the scheduler of the longer run on a drive."""
     return FLASH if isinstance(drive, Flash) else schedulers.HTBS
 
 
 def boots(
     seed: int, drives: list[Disk | Flash], found: Mapping[str, Mapping[str, Mapping]]
 ) -> dict[str, Boot]:
-    """A guest for each drive, by its place, on which a set runs again.
+    """Return a guest for each drive on which a set runs again, by the number of the drive.
 
     found: the numbers of the first runs, by workload, drive and scheduler.
     """
@@ -51,7 +51,7 @@ def boots(
 
 
 def chosen(seed: int, found: Mapping[str, Mapping[str, Mapping]]) -> set[tuple[str, str]]:
-    """The sets that run again, by workload and drive."""
+    """Return the sets that run again, by workload and drive."""
     late = {each for each in _sets(found) if many_late(found[each[0]][each[1]])}
     others = [each for each in _sets(found) if each not in late]
     return late | set(random.Random(seed).sample(others, min(DRAWN, len(others))))
@@ -62,7 +62,7 @@ def _sets(found: Mapping[str, Mapping[str, Mapping]]) -> list[tuple[str, str]]:
 
 
 def many_late(ways: Mapping[str, Mapping]) -> bool:
-    """Was more than 1 in 1000 of a group late with HTBS?"""
+    """Return true if more than 1 in 1000 of a group was late under HTBS."""
     return not summary.in_time(ways[schedulers.HTBS.name], summary.FEW)
 
 
@@ -71,7 +71,7 @@ def _longer(its: Experiment) -> Experiment:
 
 
 def reduced(each: Boot, experiments: Mapping[str, Mapping[str, dict]]) -> dict[str, dict]:
-    """The numbers of a guest, by workload; experiments: its raw data, by workload and job."""
+    """Return the numbers of a guest by workload; experiments: raw data by workload and job."""
     return {
         name: {"title": each.way.title}
         | summary.reduced(its, {each.way.name: experiments[name]})[each.way.name]

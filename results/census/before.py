@@ -1,7 +1,7 @@
-"""The censuses that the history of this page has: `python -m results.census.before`.
+"""The censuses in the history of the page: `python -m results.census.before`.
 
-A seed is drawn once, before its runs, and its page is kept whatever it says. The scheduler and what
-counts as kept changed meanwhile: each row is what the page said then.
+A seed is drawn once, before its runs, and its page is kept whatever it says. The scheduler and the
+definition of *kept* changed meanwhile; each row is what the page said at that time.
 """
 
 import json
@@ -19,7 +19,7 @@ _KEPT = re.compile(r"Of (\d+) sets of reservations each scheduler keeps: HTBS (\
 
 
 def rows() -> Iterator[dict]:
-    """What each version of the page says, the oldest first, once for each seed and count."""
+    """Return the result in each version of the page, the oldest first, without repeats."""
     seen = set()
     log = _git("log", "--reverse", "--format=%h %cs", "--", str(PAGE))
     for line in log.splitlines():

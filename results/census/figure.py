@@ -1,4 +1,4 @@
-"""The census drawn: a dot for each drive; the same bytes for the same numbers."""
+"""Draw the census, with a dot for each drive; the same numbers give the same bytes."""
 
 import hashlib
 import json
@@ -16,20 +16,23 @@ from matplotlib.ticker import NullLocator, StrMethodFormatter
 from results.census.workloads import WAYS, WORKLOADS
 from results.lab.figure import save
 
-# They differ for readers who see few colours, and by lightness in black and white.
+# Distinct for colour-blind readers, and by lightness in black and white.
 _COLOURS = ("#0072b2", "#d55e00", "#e69f00", "#56b4e9", "#000000")
-_PANELS = (("kept", "bandwidth kept"), ("p99", "p99 over the latency"))
+_PANELS = (
+    ("kept", "bandwidth / reserved (at least 1 is good)"),
+    ("p99", "p99 / latency (at most 1 is good)"),
+)
 _LEAST = 0.01
 _GROUP = 0.8
 
 
 def source(found: Mapping) -> str:
-    """A hash of what the figure shows."""
+    """Return a hash of what the figure shows."""
     return hashlib.sha256(json.dumps(found["workloads"], sort_keys=True).encode()).hexdigest()
 
 
 def census(found: Mapping, path: Path) -> None:
-    """A panel for each number, a row of dots for each workload and scheduler."""
+    """Draw a panel for each number, with a row of dots for each workload and scheduler."""
     there = [each for each in WORKLOADS if found["workloads"].get(each.name)]
     figure, panels = pyplot.subplots(
         1, len(_PANELS), sharey=True, figsize=(11, 1.5 + 0.75 * len(there)), layout="constrained"
@@ -58,7 +61,7 @@ def _dots(panel: Axes, row: int, drives: Mapping[str, Mapping], key: str) -> Non
 
 def _axes(panel: Axes, title: str) -> None:
     panel.set_xscale("log")
-    panel.set_xlabel(f"{title} (dashed: as promised)")
+    panel.set_xlabel(title)
     panel.axvline(1, color="0.3", lw=0.9, ls="--")
     panel.xaxis.set_minor_locator(NullLocator())
     panel.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))

@@ -1,4 +1,4 @@
-"""A drive under one scheduler in one guest: all its workloads, one after the other."""
+"""Run all workloads of a drive under one scheduler in one guest, one after the other."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from tests.vm import Guest, GuestError, Result
 from tests.vm.guest import PROGRAMS
 from tests.vm.kernels import Kernel
 
-# Wall-clock seconds for the boot, and for a second of virtual time on a busy machine.
+# Timeouts in wall-clock seconds: of the boot, and of a second of virtual time on a busy machine.
 _BOOT_SECONDS = 300
 _SLOWEST = 60
 _BOOT_SHARE = 0.2
@@ -20,7 +20,7 @@ _BOOT_SHARE = 0.2
 
 @dataclass(frozen=True)
 class Boot:
-    """What a guest does: a drive's experiments under a way, in this order."""
+    """What a guest runs: the experiments of a drive under a scheduler, in this order."""
 
     name: str
     drive: Disk | Flash
@@ -29,23 +29,23 @@ class Boot:
 
     @property
     def seconds(self) -> float:
-        """Of virtual time."""
+        """Return the seconds of virtual time."""
         return sum(each.seconds for each in self.experiments.values())
 
     @property
     def script(self) -> str:
-        """Each experiment in a directory of its own, with its modules loaded anew."""
+        """Return the script: each experiment in its own directory, with its modules loaded anew."""
         parts = [_part(name, *self.pair(name)) for name in self.experiments]
         return "\n".join(parts)
 
     def pair(self, name: str) -> tuple[Experiment, Scheduler]:
-        """An experiment, and its scheduler with what it is told on this drive."""
+        """Return an experiment, and its scheduler with its settings for this drive."""
         its = self.experiments[name]
         return its, workloads.scheduler_for(self.way, its, self.drive)
 
 
 def _part(name: str, its: Experiment, scheduler: Scheduler) -> str:
-    """The lab's script for one experiment. The drive is as new for the next one."""
+    """Return the lab's script for one experiment; it leaves a new drive for the next one."""
     lines = [f"mkdir {name}", f"cd {name}", guest.script(its, scheduler).strip(), "cd .."]
     lines += ["rmmod simdisk"]
     lines += [f"rmmod {scheduler.module}"] if scheduler.module else []
@@ -55,7 +55,7 @@ def _part(name: str, its: Experiment, scheduler: Scheduler) -> str:
 def measure(
     each: Boot, kernel: Kernel, files: dict[str, bytes], advance: run.Advance
 ) -> dict[str, dict[str, JobResult]]:
-    """Run the guest; the results by experiment and job. Raises GuestError, which names it."""
+    """Run the guest and return the results by experiment and job. Raises GuestError."""
     machine = Guest(
         kernel,
         clock="virtual",
@@ -81,7 +81,7 @@ def _reduced(result: Result, each: Boot, name: str) -> dict[str, JobResult]:
 
 
 def _watch(each: Boot, advance: run.Advance) -> Callable[[str], None]:
-    """Tell the share that is done, by the ticks that each experiment writes."""
+    """Report the progress by the ticks that each experiment writes."""
     ticks = guest.TICKS * len(each.experiments)
     seen = 0
 

@@ -1,4 +1,4 @@
-"""The page results/census.md, from the summary alone."""
+"""Make the page results/census.md from the summary alone."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -19,6 +19,7 @@ from results.census.summary import (
     summed,
 )
 from results.census.workloads import EARLY, WAYS, WORKLOADS, Workload
+from results.lab.page import filled
 from results.lab.run import SPEED
 
 _HEAD = """\
@@ -26,54 +27,63 @@ _HEAD = """\
 
     make census GUEST=1 SEED={seed} DRIVES={drives}
 
-wrote this page. {drives} drives were drawn at random by the seed {seed} (`tests/sim/drives.py`):
-disks of 5400 to 15000 rpm with or without command queueing (depth 4 to 256), ageing, a volatile
-write cache, or shingled tracks, and each third a flash drive with 1 to 32 dies; one in four is
-behind virtio-blk, without a budget and with jitter. Each ran each of the workloads below in a
-guest with Debian's kernel {kernel}, in virtual time ({speed} instructions a nanosecond), for half a
-second to eight, on disks the first one for twenty: so short a run has the time in it in which HTBS
-learns what the drive is, and in which BFQ raises the weight of what has just begun. A set of
-reservations that a drive could not keep is not asked of it.
+generates this page. It runs eight workloads of [the laboratory](README.md) on {drives} drives that
+the seed {seed} draws at random (`tests/sim/drives.py`). Every third drive is a flash drive with 1
+to 32 dies. The others are disks of 5400 to 15000 rpm with or without command queueing (depth 4 to
+256). Some disks prefer commands that have waited for longer (*ageing*), have a volatile write cache,
+or are shingled. One drive in four is behind virtio-blk, without a budget and with jitter.
 
-**Feasible.** A set of reservations is feasible if it could be kept with one request at a time in
-the drive: on average it takes nine tenths of the drive's time, by its data sheet, and each latency
-is as long as what this group and those with a shorter one take for a request each at worst, behind
-the longest request of all others. Cleaning, erasures and a hypervisor's tail (five slices) count. A
-write cache does not: whoever holds the others to their part has each write on the medium in time.
-The reservations are those of the lab, scaled by the mean time of a random read, and further where
-that is not feasible (`results/census/promises.py`). HTBS is told of them, and the others are not,
-as they have no such setting. Groups without a reservation share a tenth of the drive: for that
-`default_bw` is set from its data sheet, where there are such groups. In 5.3 the reservations are
-those of *mixed-disk*
-([README.md](README.md#many-readers-with-reservations-that-can-be-kept)).
+Each scheduler runs each workload in a guest with Debian's kernel {kernel} in virtual time ({speed}
+instructions per nanosecond). A run takes between half a second and 8 seconds, or 20 seconds for 5.1
+on disks. Such a short run includes the time in which HTBS learns the drive, and in which BFQ raises
+the weight of processes that have just started. If a drive cannot keep the reservations of a
+workload, the workload does not run on it.
 
-- *Bandwidth kept* is the smallest part that a group got of its bandwidth, or of what it asked for
-  if that is less; what it asked for within its last latency need not be done yet.
-- *Late per conforming*: with HTBS and the paper's rule, conforming requests that were late; with
-  the others, which know of no reservation, requests that took longer than the latency; of the group
-  with the most.
-- *Total over the best that keeps*: what all groups moved, against the best other scheduler that
-  keeps what was promised: {kept:.0%} of each bandwidth, and of each group 1 in {late:.0f} late at
-  most, or one. Where no other does, the drive does not count; *keeps* says on how many drives a
-  scheduler does.
-- *p99 over the latency* is that of the group for which it is largest.
+**Feasible reservations.** A set of reservations is *feasible* on a drive if it could be kept with
+one request in flight. By the data sheet of the drive, the set takes at most nine tenths of the
+drive's time on average. The latency of each group covers the worst case: one request of this group
+and of each group with a shorter latency, behind the longest request of all other groups. Cleaning,
+erasures and the tail of a hypervisor (five time slices) count. A write cache does not count: if the
+other groups are limited to their part, each write is on the medium in time.
 
-Each cell has the median and the worst drive.
+The reservations are those of the laboratory, scaled by the mean time of a random read, and then
+scaled further until they are feasible (`results/census/promises.py`). The reservations of 5.3 are
+those of *mixed-disk* ([README.md](README.md#many-readers-with-reservations-that-can-be-kept)). HTBS
+and the paper's rule are given the reservations; the other schedulers have no such setting. Groups
+without a reservation share a tenth of the drive; `default_bw` is set to that from the data sheet.
 
-![Bandwidth kept and p99 on each drive](census/census.png)
+**Kept.** A scheduler *keeps* a set of reservations if each group gets at least {kept:.0%} of its
+bandwidth, and at most 1 in {late:.0f} of its requests is late, or a single one. Under HTBS and the
+paper's rule only conforming requests count, under the other schedulers all requests. A request is
+late if it takes longer than the reserved latency.
+
+The columns of the tables:
+
+- *kept on*: the number of drives on which the scheduler keeps the set.
+- *bandwidth / reserved*: the bandwidth of a group over its reserved one, or over its offered load
+  if that is less. What it submitted within the last latency of the run need not have completed.
+- *late*: the part of a group's conforming requests that was late.
+- *total / best other*: the throughput of all groups over that of the best other scheduler that
+  keeps the set. A drive does not count if no other scheduler does.
+- *p99 / latency*: the p99 of a group over its reserved latency.
+
+Each cell has the median and the worst of all drives. The number of a drive is that of its worst
+group.
+
+![Bandwidth and p99 against the reservation on each drive](census/census.png)
 """
 
 _BEFORE = """\
     python -m results.census.before
 
-lists what the history of this page has. The scheduler changed between them, and so did what counts
-as kept: until 2477 the late requests of all groups of a set counted together. A seed that is there
-more than once was run again with a later scheduler.
+lists the censuses in the history of this page. The scheduler changed between them, and so did the
+definition of *kept*: until seed 2477, the late requests of all groups of a set counted together. If
+a seed is listed more than once, it ran again with a later scheduler.
 """
 
 
 def text(found: Mapping) -> str:
-    """The page, in Markdown."""
+    """Return the page in Markdown."""
     head = _HEAD.format(
         seed=found["seed"],
         drives=len(found["drives"]),
@@ -82,25 +92,25 @@ def text(found: Mapping) -> str:
         kept=KEPT,
         late=1 / LATE,
     )
-    parts = [head, _all(found), late(found), *_workloads(found)]
-    parts += ["## Seeds drawn before", _BEFORE, _before(), "## The drives", _drives(found)]
+    parts = [filled(head), _all(found), late(found), *_workloads(found)]
+    parts += ["## Seeds drawn before", filled(_BEFORE), _before(), "## The drives", _drives(found)]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
 def _all(found: Mapping) -> str:
-    """How many sets of reservations each scheduler keeps, over all drives and workloads."""
+    """Say how many sets of reservations each scheduler keeps, of all drives and workloads."""
     every = [
         (name, ways) for name, drives in found["workloads"].items() for ways in drives.values()
     ]
     sets = [ways for _, ways in every]
     word = sum(keeps_its_word(ways[WAYS[0].name], name) for name, ways in every)
     return (
-        f"**In all.** Of {len(sets)} sets of reservations each scheduler keeps:"
-        f" {_by_way(sets, keeps)}.\n{WAYS[0].title} keeps its own promise in {word} of them: 1 in"
-        f" {1 / FEW:.0f} of each group late at most, or one; 1 in {1 / LATE:.0f} beside writes on"
-        " flash."
-        f"\n\n**All requests.** What a group asks for beyond its reservation does not conform, and"
-        " nothing is promised for it. If all of its requests counted, each scheduler would keep:"
+        f"**In total.** Of {len(sets)} sets of reservations each scheduler keeps:"
+        f" {_by_way(sets, keeps)}.\n{WAYS[0].title} keeps its own promise in {word} of them: at"
+        f" most 1 in {1 / FEW:.0f} of each group is late, or a single one, and 1 in"
+        f" {1 / LATE:.0f} beside the deep writer on flash."
+        "\n\n**All requests.** Requests beyond a reservation do not conform and have no guaranteed"
+        " latency.\nIf they counted as well, each scheduler would keep:"
         f" {_by_way(sets, keeps_all)}."
     )
 
@@ -110,7 +120,7 @@ def _by_way(sets: list[Mapping], kept: Callable[[Mapping], bool]) -> str:
 
 
 def late(found: Mapping) -> str:
-    """How many are late with HTBS, at first and afterwards, and where more are than one in 1000."""
+    """Say how many requests are late under HTBS, and where more than one in 1000 are."""
     sets = [
         (each, drive, ways)
         for each in WORKLOADS
@@ -120,16 +130,16 @@ def late(found: Mapping) -> str:
     after = [afterwards(numbers) for numbers in every]
     beyond = sum(not in_time(numbers, FEW) for numbers in after)
     text = (
-        f"**Late with {WAYS[0].title}.** {_together(every)} conforming requests. After the first"
-        f" {EARLY} seconds of all jobs, in which it learns what the drive is, {_together(after)};"
-        f" more than 1 in {1 / FEW:.0f} of a group, and more than one, are then late in {beyond} of"
-        f" {len(sets)} sets."
+        f"**Late under {WAYS[0].title}:** {_together(every)} conforming requests. After the first"
+        f" {EARLY} seconds of all jobs, in which HTBS learns the drive, {_together(after)} are"
+        f" late. More than 1 in {1 / FEW:.0f} of a group, and more than a single one, are late then"
+        f" in {beyond} of {len(sets)} sets."
     )
-    return "\n".join([text, *_again(sets, found["again"])])
+    return "\n".join([filled(text), *_again(sets, found["again"])])
 
 
 def _again(sets: list[tuple[Workload, str, Mapping]], again: Mapping) -> list[str]:
-    """What became in a longer run of sets with many late, and of some others."""
+    """Say what longer runs show of the sets with many late requests, and of some others."""
     runs = [
         (each, drive, ways, again[each.name][drive])
         for each, drive, ways in sets
@@ -138,33 +148,34 @@ def _again(sets: list[tuple[Workload, str, Mapping]], again: Mapping) -> list[st
     many = [its for _, _, ways, its in runs if many_late(ways)]
     drawn = [its for _, _, ways, its in runs if not many_late(ways)]
     text = (
-        f"Each set with more than 1 in {1 / FEW:.0f} late of a group ran again, {LONGER} times as"
-        f" long: what a drive does once in some seconds has been learned then. {_then(many)} So did"
-        f" {DRAWN} of the other sets, drawn at random. {_then(drawn)} On flash beside writes the"
-        f" default promises 1 in {1 / LATE:.0f}; there `late_one_in_writes` was set to"
-        f" {1 / FEW:.0f}."
+        f"Each set with more than 1 in {1 / FEW:.0f} requests of a group late ran again, {LONGER}"
+        " times as long, so that HTBS also learns what the drive does only every few seconds."
+        f" {_then(many)} {DRAWN} of the other sets, drawn at random, ran again as well."
+        f" {_then(drawn)} On flash beside writes, HTBS by default allows 1 in {1 / LATE:.0f} to be"
+        f" late; in these runs `late_one_in_writes` was {1 / FEW:.0f}."
     )
     heads = (
-        f"| set | drive | late in all | after {EARLY} s | again, with |"
-        " in the time of the first run | after it |"
+        f"| workload | drive | first run: late | after {EARLY} s | long run under |"
+        " late in the time of the first run | after that time |"
     )
-    return ["", text, "", heads, "| --- | ---: | ---: | ---: | --- | ---: | ---: |", *_rows(runs)]
+    rule = "| --- | ---: | ---: | ---: | --- | ---: | ---: |"
+    return ["", filled(text), "", heads, rule, *_rows(runs)]
 
 
 def _then(its: list[Mapping]) -> str:
-    """Late after the time of the first run."""
+    """Say how many are late after the time of the first run."""
     after = [afterwards(each) for each in its]
     beyond = sum(not in_time(each, FEW) for each in after)
     if not its:
-        return "There is none."
+        return "There is no such set."
     return (
-        f"After the time of the first run {_together(after)} are late, and in {beyond} of"
-        f" {len(its)} sets more than 1 in {1 / FEW:.0f} of a group, and more than one."
+        f"After the time of the first run, {_together(after)} are late, and in {beyond} of"
+        f" {len(its)} sets more than 1 in {1 / FEW:.0f} of a group, and more than a single one."
     )
 
 
 def _rows(runs: list[tuple[Workload, str, Mapping, Mapping]]) -> list[str]:
-    """First the sets of which many were late."""
+    """Return the rows, first those of sets with many late requests."""
     return [
         f"| {each.title} | {drive} | {_together([ways[WAYS[0].name]])} |"
         f" {_together([afterwards(ways[WAYS[0].name])])} | {its['title']} |"
@@ -174,13 +185,13 @@ def _rows(runs: list[tuple[Workload, str, Mapping, Mapping]]) -> list[str]:
 
 
 def _together(every: list[Mapping]) -> str:
-    """Late requests of all groups of some runs."""
+    """Count the late requests of all groups of some runs."""
     counts = [summed(each) for each in every]
     return _one_in(sum(late for late, _ in counts), sum(of for _, of in counts))
 
 
 def _one_in(late: int, of: int) -> str:
-    """Late requests of conforming ones."""
+    """Format late requests of conforming ones."""
     return f"{late:,} of {of:,}" if of else "-"
 
 
@@ -199,7 +210,7 @@ def _count(number: int) -> str:
 
 
 def _table(drives: Mapping[str, Mapping[str, Mapping]]) -> str:
-    heads = ["scheduler", "keeps", *(column.title for column in COLUMNS)]
+    heads = ["scheduler", "kept on", *(column.title for column in COLUMNS)]
     rows = [heads, ["---", *["---:"] * (len(heads) - 1)]]
     for way in WAYS:
         kept = sum(keeps(ways[way.name]) for ways in drives.values())
@@ -217,23 +228,23 @@ def _cells(drives: Mapping[str, Mapping[str, Mapping]], way: str) -> list[str]:
 
 
 def _worst(found: Mapping, drives: Mapping[str, Mapping[str, Mapping]]) -> str:
-    """On which drives HTBS does not keep what was promised."""
+    """List the drives on which HTBS does not keep the set."""
     lines = []
     for name, ways in drives.items():
         numbers = ways[WAYS[0].name]
         if not keeps(numbers):
             others = [way.title for way in WAYS[1:] if keeps(ways[way.name])]
-            late = "; ".join(
+            late = ", ".join(
                 f"{each['late']:,} of {each['of']:,} of {group}"
                 for group, each in numbers["groups"].items()
             )
             lines.append(
-                f"- drive {name}: {numbers['kept']:.2f} kept, late {late}; kept with"
-                f" {', '.join(others) or 'no other'}"
+                f"- drive {name}: bandwidth / reserved {numbers['kept']:.2f}; late {late}; kept"
+                f" under {', '.join(others) or 'no other'}"
             )
     if not lines:
-        return f"{WAYS[0].title} keeps what was promised on each drive."
-    return "\n".join([f"{WAYS[0].title} does not keep what was promised on", "", *lines])
+        return f"{WAYS[0].title} keeps the set on each drive."
+    return "\n".join([f"{WAYS[0].title} does not keep the set on", "", *lines])
 
 
 def _before() -> str:

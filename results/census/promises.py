@@ -1,21 +1,22 @@
-"""Reservations that a drive can keep, from what its data sheet says.
+"""Reservations that a drive can keep, according to its data sheet.
 
 A set of reservations is *feasible* on a drive if it could be kept with one request at a time in
 the drive:
 
-- Time. Requests at the reserved bandwidths take nine tenths of the drive's time at most, in the
-  mean. A sequential group takes a positioning for each of its latencies, and a transfer for each
-  request. Groups without a reservation take a tenth.
-- Latency. In the order of latencies, each is as long as what this group and those before it take
-  for a request each at worst, behind the longest request of all others, which the drive has begun.
+- Time. Requests at the reserved bandwidths take at most nine tenths of the drive's time on
+  average. A sequential group takes a positioning within each of its latencies, and a transfer for
+  each request. Groups without a reservation take a tenth.
+- Latency. In the order of latencies, each latency covers the worst case of one request of this
+  group and of each group before it, behind the longest request of the other groups, which the drive
+  has begun.
 
-A volatile write cache changes nothing in that: who holds the groups without a reservation to their
-tenth has each write on the medium before the next. Who does not fills the cache, and the next
-request waits for all that is in it.
+A volatile write cache does not change this. If the groups without a reservation are limited to
+their tenth, each write is on the medium before the next one. If they are not, they fill the cache,
+and the next request waits for everything in it.
 
-The reservations are those of the lab, scaled by the mean time of a random read: bandwidths are as
-much lower as it is longer, and latencies as much longer. Where that is not feasible, all latencies
-are longer until it is, and then all bandwidths lower.
+The reservations are those of the lab, scaled by the mean time of a random read: bandwidths are
+divided by the ratio, latencies are multiplied by it. If the result is not feasible, all latencies
+are raised until it is, and then all bandwidths are lowered.
 """
 
 from collections.abc import Iterable
@@ -28,11 +29,11 @@ from tests.sim.times import DiskTimes, FlashTimes, times
 
 _READ = 4096
 
-# Parts of the drive's time: for all, and for those without a reservation.
+# Parts of the drive's time: of all groups, and of those without a reservation.
 MOST = 0.9
 REST = 0.1
 
-# What the lab's reservations were made for, by their data sheets.
+# The drives that the reservations of the lab were made for, from their data sheets.
 LAB_DISK = Disk(
     rpm=7200, size=80_026_361_856, rate=62_600_000, heads=2, track_seek=800_000,
     mean_seek=8_900_000, command=120_000, cache=8 << 20, segments=16, depth=1, patience=0,
@@ -48,7 +49,7 @@ def _writes(job: Job) -> bool:
 
 
 def _share(jobs: Iterable[Job], its: DiskTimes | FlashTimes) -> tuple[float, float]:
-    """The parts of the time that reservations take: by bandwidth, and by latency."""
+    """Return the parts of the time that reservations take: by bandwidth, and by latency."""
     by_bw = by_latency = 0.0
     for job in jobs:
         sequential = job.rw == "read" and isinstance(its, DiskTimes)
@@ -60,7 +61,7 @@ def _share(jobs: Iterable[Job], its: DiskTimes | FlashTimes) -> tuple[float, flo
 
 
 def share(jobs: Iterable[Job], drive: Disk | Flash) -> float:
-    """The part of the time that all take on average."""
+    """Return the part of the time that all groups take on average."""
     rest = REST if any(not job.reservation for job in jobs) else 0
     return sum(_share(_promised(jobs), times(drive))) + rest
 
@@ -72,7 +73,7 @@ def _promised(jobs: Iterable[Job]) -> list[Job]:
 
 
 def tightness(jobs: Iterable[Job], drive: Disk | Flash) -> float:
-    """The largest part of its latency that a group needs at worst."""
+    """Return the largest part of its latency that a group needs in the worst case."""
     its = times(drive)
     longest = {job.name: its.longest(job.block, _writes(job)) for job in jobs}
     before, most = 0.0, 0.0
@@ -84,15 +85,15 @@ def tightness(jobs: Iterable[Job], drive: Disk | Flash) -> float:
 
 
 def feasible(jobs: Iterable[Job], drive: Disk | Flash) -> bool:
-    """Could one keep what is promised, sending the drive one request at a time?"""
+    """Return true if the set could be kept with one request in flight."""
     rounded = 1.001
     return share(jobs, drive) <= MOST * rounded and tightness(jobs, drive) <= rounded
 
 
 def scaled(jobs: tuple[Job, ...], drive: Disk | Flash) -> tuple[Job, ...]:
-    """The lab's jobs with reservations that are feasible on a drive.
+    """Return the lab's jobs with reservations that are feasible on a drive.
 
-    What a job asks for is scaled with its bandwidth.
+    The offered load of a job is scaled with its bandwidth.
     """
     its = times(drive)
     lab = times(LAB_DISK if isinstance(drive, Disk) else LAB_FLASH)
@@ -106,7 +107,7 @@ def scaled(jobs: tuple[Job, ...], drive: Disk | Flash) -> tuple[Job, ...]:
 
 
 def _with(job: Job, bw: float, latency: float) -> Job:
-    """A job with so many times the bandwidth and the latency; a limit of its own follows."""
+    """Return the job with bandwidth and latency multiplied; its offered load follows."""
     if not job.reservation:
         return job
     old = job.reservation
@@ -120,7 +121,7 @@ def _with(job: Job, bw: float, latency: float) -> Job:
 
 
 def rest_bw(jobs: Iterable[Job], drive: Disk | Flash) -> int:
-    """What groups without a reservation share, bytes/s: what takes a tenth of the time."""
+    """Return what groups without a reservation share: a tenth of the time, in bytes/s."""
     its = times(drive)
     dearest = min(
         job.block / its.mean(job.block, _writes(job)) for job in jobs if not job.reservation

@@ -1,4 +1,4 @@
-"""The raw data of a guest as JSON, and whether it is to be run again."""
+"""The raw data of a guest as JSON, and whether the guest has to run again."""
 
 import hashlib
 import json
@@ -10,7 +10,7 @@ from results.lab.run import ARGUMENTS, SPEED, JobResult, files_for
 
 
 def inputs(each: Boot, machine: Machine) -> str:
-    """A hash of all that the raw data depend on."""
+    """Return a hash of everything that the raw data depend on."""
     digest = hashlib.sha256(each.script.encode())
     rest = [
         machine.kernel.version,
@@ -24,14 +24,14 @@ def inputs(each: Boot, machine: Machine) -> str:
 
 
 def path(each: Boot, directory: Path) -> Path:
-    """The file of its raw data below a directory."""
+    """Return the path of its raw data below a directory."""
     return directory / f"{each.name}.json"
 
 
 def save(
     each: Boot, machine: Machine, directory: Path, found: dict[str, dict[str, JobResult]]
 ) -> None:
-    """Write the raw data: all, or nothing."""
+    """Write the raw data atomically."""
     whole = {
         "inputs": inputs(each, machine),
         "drive": str(each.drive),
@@ -48,7 +48,7 @@ def save(
 
 
 def load(each: Boot, machine: Machine, directory: Path) -> dict | None:
-    """What was saved by these very inputs, or None."""
+    """Return the raw data of the same inputs, or None."""
     try:
         found = json.loads(path(each, directory).read_text())
     except (OSError, ValueError):

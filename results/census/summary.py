@@ -1,4 +1,4 @@
-"""From raw data to what the page shows of a drive, a workload and a scheduler."""
+"""Reduce raw data to what the page shows of a drive, a workload and a scheduler."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ from results.lab import guest
 from results.lab.experiment import Experiment, Job
 from tests.vm.functional import htbs_stat
 
-# A scheduler keeps what is promised if it gives each group so much of its bandwidth, and of none
-# more than so many of the requests are late; one late request is no more than any group may have.
+# A scheduler keeps a set of reservations if each group gets this part of its bandwidth, and at most
+# this part of its requests is late. One late request is allowed to each group.
 KEPT = 0.95
 LATE = 0.01
 
-# What HTBS promises: no more are late of a group's conforming requests, but beside writes on flash,
-# where its default promises LATE.
+# HTBS promises that at most this part of a group's conforming requests is late, except beside
+# writes on flash, where its default is LATE.
 FEW = 0.001
 BESIDE_WRITES = ("flash-write",)
 
 
 def reduced(its: Experiment, found: Mapping[str, Mapping[str, dict]]) -> dict[str, dict]:
-    """The numbers of an experiment by scheduler; found: of raw data, by scheduler and job."""
+    """Return the numbers of an experiment by scheduler; found: raw data by scheduler and job."""
     return {way: _numbers(its, way, found) for way in found}
 
 
@@ -43,11 +43,11 @@ def _numbers(its: Experiment, way: str, found: Mapping[str, Mapping[str, dict]])
 
 
 def _group(job: dict) -> dict[str, int]:
-    """Requests of a group with a reservation.
+    """Count the requests of a group with a reservation.
 
-    late, of: conforming requests, all where the scheduler has no reservations; early_late,
-    early_of: the same early in the run, if that is known; beyond, requests: all requests, and those
-    that took longer than the latency.
+    late, of: the late ones and all of the conforming requests, or of all requests if the scheduler
+    has no reservations; early_late, early_of: the same early in the run, if that is known; beyond,
+    requests: the late ones and all of all requests.
     """
     numbers = job["numbers"]
     every = {"beyond": numbers["late"], "requests": numbers["requests"]}
@@ -67,10 +67,10 @@ def _counted(stat: str) -> dict[str, int]:
 def _kept(
     its: Experiment, job: Job, way: str, found: Mapping[str, Mapping[str, dict]]
 ) -> float:
-    """The part of its bandwidth, or of what it asked for, that a group got.
+    """Return the bandwidth of a group over its reserved one, or its offered load if that is less.
 
-    What it asked for within its last latency need not be done yet. A group that asks at random
-    times asked for as much as the best scheduler gave it.
+    What it submitted within the last latency of the run need not have completed. The load of a
+    Poisson process is at most what the group got under the best scheduler.
     """
     got = found[way][job.name]["numbers"]["bw"]
     asked = float(job.options.get("rate", job.reservation.bw))
@@ -82,13 +82,13 @@ def _kept(
 
 
 def summed(numbers: Mapping, late: str = "late", of: str = "of") -> tuple[int, int]:
-    """Late requests of all groups together, and of how many."""
+    """Return the late requests of all groups together, and of how many."""
     groups = numbers["groups"].values()
     return sum(each.get(late, 0) for each in groups), sum(each.get(of, 0) for each in groups)
 
 
 def afterwards(numbers: Mapping) -> dict:
-    """The same after the first seconds; no requests of a run that is no longer."""
+    """Return the numbers after the first seconds; zero requests if the run is no longer."""
     groups = {name: _after(each) for name, each in numbers["groups"].items()}
     return {**numbers, "groups": groups}
 
@@ -100,41 +100,41 @@ def _after(group: Mapping) -> dict[str, int]:
 
 
 def part_late(numbers: Mapping) -> float:
-    """Late requests per conforming one, of the group for which that is largest."""
+    """Return the part of late requests of the group for which it is largest."""
     groups = numbers["groups"].values()
     return max(each["late"] / each["of"] if each["of"] else 0 for each in groups)
 
 
 def in_time(numbers: Mapping, part: float, late: str = "late", of: str = "of") -> bool:
-    """Are no more than such a part of each group's requests late, or one?"""
+    """Return true if at most this part of each group's requests is late, or one request."""
     return all(each[late] <= max(1, part * each[of]) for each in numbers["groups"].values())
 
 
 def keeps(numbers: Mapping) -> bool:
-    """Does it keep what was promised?"""
+    """Return true if the scheduler keeps the set."""
     return numbers["kept"] >= KEPT and in_time(numbers, LATE)
 
 
 def keeps_all(numbers: Mapping) -> bool:
-    """Would it keep that of all requests, also of those beyond the reservation?"""
+    """Return true if it would keep the set even if all requests conformed."""
     return numbers["kept"] >= KEPT and in_time(numbers, LATE, "beyond", "requests")
 
 
 def keeps_its_word(numbers: Mapping, workload: str) -> bool:
-    """Does HTBS keep what it promises by default?"""
+    """Return true if HTBS keeps what it promises by default."""
     part = LATE if workload in BESIDE_WRITES else FEW
     return numbers["kept"] >= KEPT and in_time(numbers, part)
 
 
 def over_best(ways: Mapping[str, Mapping], way: str) -> float | None:
-    """A scheduler's total over that of the best other one that keeps what was promised."""
+    """Return a scheduler's total over that of the best other one that keeps the set."""
     rivals = [each["total"] for name, each in ways.items() if name != way and keeps(each)]
     return ways[way]["total"] / max(rivals) if rivals else None
 
 
 @dataclass(frozen=True)
 class Column:
-    """What a table shows: a number of a drive's run; `most`: the worst is the largest."""
+    """A column of the tables: a number of a drive's run; `most`: the worst is the largest."""
 
     title: str
     value: object
@@ -143,17 +143,17 @@ class Column:
 
 
 COLUMNS = (
-    Column("bandwidth kept", lambda ways, way: ways[way]["kept"], False, "{:.2f}"),
-    Column("late per conforming", lambda ways, way: part_late(ways[way]), True, "{:.2%}"),
-    Column("total over the best that keeps", over_best, False, "{:.2f}"),
-    Column("p99 over the latency", lambda ways, way: ways[way]["p99"], True, "{:.2f}"),
+    Column("bandwidth / reserved", lambda ways, way: ways[way]["kept"], False, "{:.2f}"),
+    Column("late", lambda ways, way: part_late(ways[way]), True, "{:.2%}"),
+    Column("total / best other", over_best, False, "{:.2f}"),
+    Column("p99 / latency", lambda ways, way: ways[way]["p99"], True, "{:.2f}"),
 )
 
 
 def middle_and_worst(
     drives: Mapping[str, Mapping[str, Mapping]], way: str, column: Column
 ) -> tuple[float, float, str] | None:
-    """The median over the drives, the worst of them and its name; None if there is no number."""
+    """Return the median, the worst and its drive; None if there is no number."""
     every = {name: column.value(ways, way) for name, ways in drives.items()}
     found = {name: value for name, value in every.items() if value is not None}
     if not found:

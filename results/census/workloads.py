@@ -1,4 +1,4 @@
-"""The eight workloads of the census, each a short run of an experiment of the lab."""
+"""The eight workloads of the census, each a short run of an experiment of the laboratory."""
 
 import random
 from collections.abc import Callable
@@ -20,25 +20,25 @@ WAYS = (
     schedulers.NONE,
 )
 
-# A reader of one block at a time can have that on the lab's drive beside others: a sixth of what it
-# reads alone (tests/sim/census.py).
+# A reader with one request in flight can have this on the lab's drive beside others: a sixth of
+# what it reads alone (tests/sim/census.py).
 _READER = Reservation(8 << 20, 4 * KIB, 1_000)
 
-# HTBS learns what a drive is in its first seconds. What is late after them is told apart.
+# HTBS learns the drive in the first seconds. Late requests after them are counted separately.
 EARLY = 2
 
-# In two seconds a writer fills little more than the buffer of many a drive: a scheduler that lets
-# it seems to move more than the drive can program.
+# In two seconds a writer fills little more than the buffer of some drives. A scheduler that lets it
+# do so seems to move more than the drive can program.
 _FILLS = 6
 
 
 @dataclass(frozen=True)
 class Workload:
-    """Jobs that depend on the drive, or None where there is nothing to ask; seconds by kind.
+    """The jobs as a function of the drive, None if it does not suit; the seconds by kind of drive.
 
-    apart: on disks, seconds from one job's start to the next. BFQ raises the weight of what has
-    just begun for some seconds, and may merge queues that begin together: a short run is none of
-    its usual ones.
+    apart: on disks, seconds from one job's start to the next. BFQ raises the weight of a process
+    that has just started for some seconds, and may merge the queues of processes that start
+    together, so a short run would not be typical of it.
     """
 
     name: str
@@ -50,12 +50,12 @@ class Workload:
 
 
 def _size(drive: Disk | Flash) -> int:
-    """What its module makes of it, bytes."""
+    """Return the size of the drive as its module rounds it, bytes."""
     return drive.size // 4096 * 4096
 
 
 def lab_drive(drive: Disk | Flash) -> experiment.Drive:
-    """The module's parameters: each number of the model's profile, and what is before it."""
+    """Return the lab's drive: the numbers of the model's profile, and what is in front of it."""
     profile, before = drive.profile(), host(drive)
     numbers = {name: getattr(profile, name) for name, *_ in profile._fields_}
     numbers["profile"] = "hd080hj" if isinstance(drive, Disk) else "tlc"
@@ -74,7 +74,7 @@ def _pair(drive: Disk | Flash, seed: int) -> tuple[Job, ...]:
 
 
 def _total(randoms: int) -> Callable[[Disk | Flash, int], tuple[Job, ...] | None]:
-    """The readers of 5.3, with the reservations that its disk can keep."""
+    """Return the readers of 5.3, with the reservations that its disk can keep."""
 
     def jobs(drive: Disk | Flash, seed: int) -> tuple[Job, ...] | None:
         if isinstance(drive, Flash):
@@ -92,7 +92,7 @@ def _mixed(job: Job) -> Job:
 
 
 def _ncq(drive: Disk | Flash, seed: int) -> tuple[Job, ...] | None:
-    """On a disk that reorders only."""
+    """Return the jobs of ncq-disk, for disks that reorder."""
     if isinstance(drive, Flash) or drive.depth == 1:
         return None
     return ncq_disk.READER, *ncq_disk.GREEDY
@@ -118,17 +118,17 @@ def _neighbour(drive: Disk | Flash, seed: int) -> tuple[Job, ...]:
 WORKLOADS = (
     Workload("5.1", "5.1: a random and a sequential reader", _pair, 20, 0.5, apart=1),
     Workload("5.3-0", "5.3: seven sequential readers", _total(0), 8),
-    Workload("5.3-2", "5.3: and two random readers", _total(2), 8),
-    Workload("5.3-4", "5.3: and four random readers", _total(4), 8),
-    Workload("ncq", "A reader beside a writer and a stream, disks that reorder", _ncq, 8),
-    Workload("flash-read", "A reader beside deep readers, flash", _flash_read, 0, 1),
-    Workload("flash-write", "A reader beside a deep writer, flash", _flash_write, 0, _FILLS),
+    Workload("5.3-2", "5.3: seven sequential and two random readers", _total(2), 8),
+    Workload("5.3-4", "5.3: seven sequential and four random readers", _total(4), 8),
+    Workload("ncq", "A reader beside a writer and a stream, on disks that reorder", _ncq, 8),
+    Workload("flash-read", "A reader beside deep readers, on flash", _flash_read, 0, 1),
+    Workload("flash-write", "A reader beside a deep writer, on flash", _flash_write, 0, _FILLS),
     Workload("neighbour", "5.1 beside a neighbour that floods the drive", _neighbour, 8, 4),
 )
 
 
 def draw_drives(seed: int, number: int) -> list[Disk | Flash]:
-    """The drives of a seed, of which each third is a flash drive; more drives begin with fewer."""
+    """Draw the drives of a seed, every third one flash; more drives begin with the fewer."""
 
     def one(place: int) -> Disk | Flash:
         rng = random.Random(f"census {seed} {place}")
@@ -138,7 +138,7 @@ def draw_drives(seed: int, number: int) -> list[Disk | Flash]:
 
 
 def experiments(drive: Disk | Flash, seed: int) -> dict[str, Experiment]:
-    """What is asked of a drive, by the workload's name."""
+    """Return the experiments that run on a drive, by the name of the workload."""
     found = {}
     for each in WORKLOADS:
         jobs = each.jobs(drive, seed)
@@ -149,7 +149,7 @@ def experiments(drive: Disk | Flash, seed: int) -> dict[str, Experiment]:
             continue
         seconds = each.disk_seconds if isinstance(drive, Disk) else each.flash_seconds
         apart = each.apart if isinstance(drive, Disk) else 0
-        # The last job, too, has EARLY seconds first.
+        # EARLY seconds of the job that starts last.
         early = EARLY + apart * (len(jobs) - 1)
         found[each.name] = Experiment(
             each.name,
@@ -165,7 +165,7 @@ def experiments(drive: Disk | Flash, seed: int) -> dict[str, Experiment]:
 
 
 def scheduler_for(way: Scheduler, its: Experiment, drive: Disk | Flash) -> Scheduler:
-    """The way with what its default reservation may be on this drive, where one is used."""
+    """Return the scheduler with its default reservation on this drive, if one is used."""
     if not way.reserves or all(job.reservation for job in its.jobs):
         return way
     return schedulers.htbs_with_rest(way, promises.rest_bw(its.jobs, drive))

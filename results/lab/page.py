@@ -83,7 +83,7 @@ def text(studies: Iterable[Study], found: Summary, bench: str) -> str:
         if summary.shows(found, study)
     }
     kernel = " and ".join(summary.kernels(studies, found))
-    parts = [_filled(_HEAD.format(kernel=kernel, speed=SPEED)), _states(studies, found)]
+    parts = [filled(_HEAD.format(kernel=kernel, speed=SPEED)), _states(studies, found)]
     paper = _decided(studies, numbers, lambda claim: claim.paper)
     bars = _decided(studies, numbers, lambda claim: not claim.rule, broken_only=True)
     parts += ["## The paper's claims\n\n" + paper, f"## What HTBS is held to\n\n{_BARS}\n{bars}"]
@@ -91,7 +91,7 @@ def text(studies: Iterable[Study], found: Summary, bench: str) -> str:
     for study in studies:
         parts += _study(study, numbers.get(study.name))
     if bench:
-        parts.append(_filled(bench))
+        parts.append(filled(bench))
     return "\n".join(part.strip("\n") + "\n" for part in parts)
 
 
@@ -104,7 +104,7 @@ def _states(studies: Iterable[Study], found: Summary) -> str:
                 states.setdefault(state, []).append(study.name)
     before = states.pop("", [])
     lines = [
-        _filled(f"Run with the scheduler and the drives of commit {state}: {', '.join(names)}.")
+        filled(f"Run with the scheduler and the drives of commit {state}: {', '.join(names)}.")
         for state, names in sorted(states.items())
     ]
     if before:
@@ -113,16 +113,16 @@ def _states(studies: Iterable[Study], found: Summary) -> str:
 
 
 def _study(study: Study, found: Runs | None) -> list[str]:
-    parts = [f"## {study.title}", _filled(study.asked), f"    make lab EXPERIMENT={study.name}"]
+    parts = [f"## {study.title}", filled(study.asked), f"    make lab EXPERIMENT={study.name}"]
     if found is None:
         return [*parts, "Not run yet."]
     parts += [_claims(study, study.claims(found))]
     parts += [f"![{study.title}](figures/{study.name}.png)", study.table(study, found)]
-    words_of = _filled(study.words(study, found))
+    words_of = filled(study.words(study, found))
     return [*parts, words_of] if words_of else parts
 
 
-def _filled(text: str) -> str:
+def filled(text: str) -> str:
     """Wrap the paragraphs anew; lists, tables, headings and code stay as they are."""
     blocks = (block.strip("\n") for block in text.split("\n\n"))
     return "\n\n".join(
