@@ -1,11 +1,11 @@
-"""The price of scheduling: what a scheduler costs the CPU, in time and in memory.
+"""The price of scheduling: the CPU time and the memory that a scheduler costs.
 
 cases        what is measured, under which schedulers
-guest        the cases of one scheduler as the script of a guest on the virtual clock
-snapshot     what the kernel had done and how long it was busy, before and after; their difference
-memory       bytes per cgroup, from the kernel's slab statistics
+guest        makes the script of a guest on the virtual clock from the cases of one scheduler
+snapshot     the I/Os of a disk and the busy time of the CPU, and the difference of two snapshots
+memory       bytes per cgroup, from the slab statistics of the kernel
 scaling      from one CPU to two, in real time
-summary      the numbers by name, from the raw results alone
-figure       the numbers drawn
-page         the section of the results' page
+summary      reduces the raw results to numbers by name
+figure       draws the numbers
+page         makes the section of the results' page
 """

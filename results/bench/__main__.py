@@ -1,6 +1,6 @@
-"""Measure the price of scheduling: `make bench`, or where it goes: `make bench PROFILE=CASE`.
+"""Measure the price of scheduling: `make bench`, or profile it: `make bench PROFILE=CASE`.
 
-The virtual part comes out the same on every machine, to the digit; the scaling is in real time.
+The results in virtual time are the same on every machine, to the digit. Scaling is in real time.
 """
 
 import argparse
@@ -27,7 +27,7 @@ RAW = kernels.BUILD / "results" / "bench" / "raw"
 
 
 def main() -> int:
-    """Run, reduce, draw, show."""
+    """Run the guests, then reduce, draw and print the results."""
     parser = argparse.ArgumentParser(prog="python -m results.bench", description=__doc__)
     parser.add_argument("--profile", metavar="CASE", choices=[*_ALL, "list"], help="or list")
     wanted = parser.parse_args().profile
@@ -65,7 +65,7 @@ def main() -> int:
 
 
 def inputs(kernel: Kernel, htbs: bytes) -> dict:
-    """What the numbers depend on: the kernel, the module, the programs."""
+    """Return what the numbers depend on: the kernel, the module, the programs."""
     return {
         "kernel": kernel.version,
         "versions": versions(),
@@ -74,12 +74,12 @@ def inputs(kernel: Kernel, htbs: bytes) -> dict:
 
 
 def measure(kernel: Kernel, htbs: bytes) -> tuple[dict[str, dict], list[dict]]:
-    """The raw data: of each scheduler in virtual time; of scaling, in a guest that runs alone."""
+    """Return the raw data: of each scheduler in virtual time, and of scaling in real time."""
 
     def task(scheduler: str) -> Callable[[Advance], dict]:
         return lambda advance: guest.run(scheduler, kernel, htbs, advance)
 
-    # The last schedulers have state for each cgroup: their guests take longest.
+    # The last schedulers have state for each cgroup, so their guests take longest.
     tasks = {scheduler: task(scheduler) for scheduler in reversed(SCHEDULERS)}
     raw = side_by_side(tasks, Progress(SCHEDULERS))
     last = {"scaling": lambda advance: scaling.run(kernel, htbs, advance)}
@@ -88,7 +88,7 @@ def measure(kernel: Kernel, htbs: bytes) -> tuple[dict[str, dict], list[dict]]:
 
 
 def profiled(case: Case, kernel: Kernel, htbs: bytes) -> str:
-    """Where the instructions of a case go, and what takes most of them with HTBS."""
+    """Return where the instructions of a case go, and which functions take most under HTBS."""
     profile.marks(kernel)
     profile.plugin()
 
@@ -105,7 +105,7 @@ def profiled(case: Case, kernel: Kernel, htbs: bytes) -> str:
 
 
 def write(path: Path, content: dict) -> None:
-    """As JSON."""
+    """Write the content as JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content, indent=2) + "\n")
 

@@ -1,4 +1,4 @@
-"""The added time of each scheduler in each case, drawn; the same bytes for the same numbers."""
+"""Draw what each scheduler adds to an I/O; the same numbers give the same bytes."""
 
 import hashlib
 import json
@@ -14,15 +14,15 @@ from matplotlib.axes import Axes
 from results.bench.cases import TITLES, Case, cases
 from results.lab.figure import save
 
-# They differ for readers who see few colours, and by lightness in black and white.
+# Distinct for colour-blind readers, and by lightness in black and white.
 _COLOURS = {"mq-deadline": "#56b4e9", "kyber": "#009e73", "bfq": "#e69f00", "htbs": "#0072b2"}
-_READERS = {"alone": "one reader", "kept": "one, reserved", "crowd": "100 readers"}
+_READERS = {"alone": "1 reader", "kept": "1, reserved", "crowd": "100 readers"}
 _GROUP = 0.8
 _HEADROOM = 1.2
 
 
 def cost(summary: dict, path: Path) -> None:
-    """A panel for the lone reader and one for the crowd, with a group of bars for each case."""
+    """Draw a panel for each load, with a group of bars for each case."""
     loads: dict[str, list[Case]] = {}
     for case in cases():
         loads.setdefault(case.load.name, []).append(case)
@@ -37,19 +37,19 @@ def cost(summary: dict, path: Path) -> None:
     for panel, (load, each) in zip(panels, loads.items(), strict=True):
         _panel(panel, each, summary)
         panel.set_title(_READERS[load], fontweight="bold")
-    panels[0].set_ylabel("added to none, ns per I/O")
+    panels[0].set_ylabel("CPU time added to none, ns per I/O")
     panels[0].set_ylim(top=_top(summary))
     panels[0].legend(frameon=False, ncols=2, loc="upper center")
     save(figure, path, source(summary))
 
 
 def source(summary: dict) -> str:
-    """A hash of the numbers that the figure shows."""
+    """Return a hash of the numbers that the figure shows."""
     return hashlib.sha256(json.dumps(summary, sort_keys=True).encode()).hexdigest()
 
 
 def _top(summary: dict) -> float:
-    """The end of the scale: above all bars but those of cases that left the disk idle."""
+    """Return the end of the scale: above all bars except those of cases with an idle disk."""
     return _HEADROOM * max(
         added
         for name in _COLOURS
@@ -59,7 +59,7 @@ def _top(summary: dict) -> float:
 
 
 def _panel(panel: Axes, wanted: list[Case], summary: dict) -> None:
-    """Draw the bars; one that is cut off says how high it is."""
+    """Draw the bars; a bar that is cut off is labelled with its value."""
     width = _GROUP / len(_COLOURS)
     top = _top(summary)
     for index, (scheduler, colour) in enumerate(_COLOURS.items()):

@@ -1,4 +1,4 @@
-"""The cases of one scheduler as the script of a guest on the virtual clock, and its files."""
+"""Make the script of a guest on the virtual clock from the cases of a scheduler."""
 
 from collections.abc import Callable, Iterable
 from itertools import pairwise
@@ -10,7 +10,7 @@ from tests.vm import Guest, Result
 from tests.vm.functional import LIBRARY
 from tests.vm.kernels import Kernel
 
-# A line of the guest's output that begins a case.
+# The beginning of a line of the guest's output that starts a case.
 CASE = "case "
 
 _FUNCTIONS = (LIBRARY, Path(__file__).with_name("guest.sh"))
@@ -18,14 +18,15 @@ _DISK_BYTES = 4 << 30
 TIMEOUT = 900
 PROGRAMS = ("fio", "chrt", "nice")
 
-# The modules that hold what a scheduler keeps of a cgroup.
+# The modules of schedulers that have state per cgroup.
 _MODULES = {"bfq": "bfq", "htbs": "htbs"}
 
 
 def run(scheduler: str, kernel: Kernel, htbs: bytes, advance: Callable[[float], None]) -> dict:
-    """Measure all of a scheduler in one guest; advance() is called with the share that is done.
+    """Measure all cases of a scheduler in one guest; advance() is called with the share done.
 
-    Returns the raw results: for each case the two snapshots, and the slabs' growth.
+    Returns the raw results: the difference of the snapshots of each case, and the growth of the
+    slabs.
     """
     wanted = cases()
     steps = len(wanted) + 1
@@ -68,15 +69,15 @@ def _raw(scheduler: str, result: Result) -> dict:
 
 
 def files(scheduler: str, wanted: Iterable[Case], htbs: bytes) -> dict[str, bytes]:
-    """What the script of these cases needs."""
+    """Return the files that the script of these cases needs."""
     found = {f"{case.name}.fio": job_file(case).encode() for case in wanted}
     return found | ({"htbs.ko": htbs} if scheduler == "htbs" else {})
 
 
 def script(scheduler: str, wanted: list[Case], more: str = "") -> str:
-    """Stages of rising numbers of cgroups; the script leaves CASE.before and CASE.after.
+    """Return a script with rising numbers of cgroups; it leaves CASE.before and CASE.after.
 
-    more: functions that take the place of those in guest.sh.
+    more: functions that replace those in guest.sh.
     """
     lines = [*(path.read_text() for path in _FUNCTIONS), more]
     lines += [f"begin {scheduler}"]
@@ -98,7 +99,7 @@ def _measure(case: Case) -> list[str]:
 
 
 def job_file(case: Case) -> str:
-    """fio's description of the case: each reader has a region of its own and reads without end."""
+    """Return the fio job file: each reader has its own region and reads without end."""
     load = case.load
     region = _DISK_BYTES // load.readers // BLOCK * BLOCK
     lines = [

@@ -1,7 +1,7 @@
-"""Which functions of the source a module's instructions belong to, those that are inlined, too.
+"""Attribute the instructions of a module to functions of its source, inlined ones included.
 
-Most of what a request passes is inlined, so a profile by symbol says little of it. The compiler's
-line table (DWARF) says which function each address was inlined from.
+Most functions on the path of a request are inlined, so a profile by symbol says little about them.
+The line table of the compiler (DWARF) says which function each address was inlined from.
 """
 
 import re
@@ -16,10 +16,10 @@ _SECTION = ".text"
 
 
 def by_function(counts: Mapping[int, float], symbols: Mapping[str, int], module: Path) -> Counter:
-    """Sum up counts by address.
+    """Sum up counts of addresses by function.
 
-    symbols: where the module's functions are in the kernel. module: with its line table; the same
-    code as what the kernel has loaded.
+    symbols: addresses of the module's functions in the kernel. module: the file with its line
+    table, of the same code that the kernel has loaded.
     """
     base = _base(symbols, module)
     size = int(_find(rf"^\{_SECTION}\s+(\d+)", _tool("size", "-A", module), module))
@@ -31,7 +31,7 @@ def by_function(counts: Mapping[int, float], symbols: Mapping[str, int], module:
 
 
 def _base(symbols: Mapping[str, int], module: Path) -> int:
-    """Where the kernel has put the module's section."""
+    """Return the address of the module's section in the kernel."""
     for line in _tool("nm", "--defined-only", "--format=sysv", module).splitlines():
         name, place, kind, *_, section = (word.strip() for word in (line + "|||").split("|")[:7])
         if section == _SECTION and kind == "T" and name in symbols:
@@ -40,7 +40,7 @@ def _base(symbols: Mapping[str, int], module: Path) -> int:
 
 
 def _functions(places: Mapping[int, float], module: Path) -> list[str]:
-    """The innermost function at each place of the section."""
+    """Return the innermost function at each place of the section."""
     asked = "\n".join(hex(place) for place in places)
     told = _tool("addr2line", "-f", "-j", _SECTION, "-e", module, text=asked).splitlines()
     if not any(re.search(r":\d", line) for line in told[1::2]):

@@ -1,8 +1,8 @@
-"""Bytes per cgroup and disk that a scheduler's module holds, from /proc/slabinfo.
+"""Bytes per cgroup and disk that a scheduler's module allocates, from /proc/slabinfo.
 
-The growth of each slab cache between a kernel without the module and one in which it has state for
-all cgroups, divided by their number: while all are idle, and after each has done an I/O. What a
-module allocates once, or a few times, rounds to none.
+This is the growth of each slab cache from a kernel without the module to one with state for all
+cgroups, divided by their number: while all are idle, and after each has done an I/O. Objects that a
+module allocates only a few times are rounded to zero.
 """
 
 WHEN = ("idle", "used")
@@ -13,7 +13,7 @@ _HEAD = 2
 
 
 def parse(text: str) -> dict[str, tuple[int, int]]:
-    """Objects in use and bytes of each, by cache."""
+    """Return objects in use and bytes of each, by cache."""
     caches = {}
     for line in text.splitlines()[_HEAD:]:
         words = line.split()
@@ -22,7 +22,7 @@ def parse(text: str) -> dict[str, tuple[int, int]]:
 
 
 def growth(before: str, after: str, cgroups: int) -> dict[str, dict[str, int]]:
-    """For each cache that grew with the cgroups: objects per cgroup and bytes of each."""
+    """Return objects per cgroup and bytes of each, for caches that grew with the cgroups."""
     there, grown = parse(before), parse(after)
     found = {}
     for name, (active, size) in grown.items():
@@ -33,5 +33,5 @@ def growth(before: str, after: str, cgroups: int) -> dict[str, dict[str, int]]:
 
 
 def per_cgroup(caches: dict[str, dict[str, int]]) -> int:
-    """Bytes in all."""
+    """Return the sum in bytes."""
     return sum(cache["objects"] * cache["bytes"] for cache in caches.values())

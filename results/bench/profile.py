@@ -1,7 +1,7 @@
-"""Where an I/O's instructions go: `make bench PROFILE=CASE`, by function and by part of the path.
+"""Profile the instructions of an I/O by function and part of the path: `make bench PROFILE=CASE`.
 
-QEMU counts each instruction of the kernel that a guest executes (plugin.c), exactly, between two
-marks of the script: two files of /proc that nothing else reads there.
+QEMU counts each instruction of the kernel that a guest executes (plugin.c) between two marks of the
+script. The marks are reads of two files of /proc that nothing else reads there.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from results.bench.cases import BASE, TITLES, Case
 from tests.vm import Guest, SetupError
 from tests.vm.kernels import BUILD, Kernel
 
-# The marks: what the kernel calls when these files of /proc are read.
+# The marks: the kernel's functions that read these files of /proc.
 _BEGIN, _END = "cmdline_proc_show", "version_proc_show"
 _MARKED = """
 snapshot()
@@ -31,11 +31,11 @@ snapshot()
 _SYMBOLS = "kallsyms"
 _SLOWER = 4
 
-# The scheduler's own code, by module; mq-deadline is built in.
+# The own code of a scheduler, by module; mq-deadline is built in.
 _OWN = {"htbs": "htbs", "bfq": "bfq", "kyber": "kyber_iosched"}
 _BUILT_IN = {"mq-deadline": "dd_|deadline_"}
 
-# The parts of the path, by the beginning of a function's name; the first that fits.
+# The parts of the path by the beginning of a function's name; the first match counts.
 _PARTS = {
     "merges, hash, rb-tree by position": r"elv_|elevator|blk_attempt_|attempt_|blk_rq_merge"
     r"|blk_try_|blk_mq_sched_(bio_|try_|attempt_)|bio_attempt|ll_|rb_|__rb_|rq_hash|blk_bio_list",
@@ -49,13 +49,13 @@ _PARTS = {
 }
 _REST = "other"
 
-# What takes a lock, and what is counted as one.
+# The functions that count as taking a lock.
 _LOCKS = re.compile(r"_raw_spin_(try)?lock(_irq|_irqsave|_bh)?$")
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Of one case under one scheduler, for each I/O.
+    """The profile of a case under a scheduler, per I/O.
 
     functions: instructions and calls by function; a module's are named module:function. user:
     instructions of the programs. places: instructions by address. symbols: addresses by name, as
@@ -68,7 +68,7 @@ class Profile:
     symbols: dict[str, int]
 
     def parts(self, scheduler: str) -> dict[str, float]:
-        """Instructions by part of the path."""
+        """Return instructions by part of the path."""
         found = dict.fromkeys(("scheduler's own code", *_PARTS, _REST), 0.0)
         for function, (instructions, _) in self.functions.items():
             found[_part(function, scheduler)] += instructions
@@ -76,7 +76,7 @@ class Profile:
 
     @property
     def locks(self) -> float:
-        """Spinlocks that were taken."""
+        """Return the number of spinlocks taken."""
         return sum(calls for name, (_, calls) in self.functions.items() if _LOCKS.match(name))
 
 
@@ -90,7 +90,7 @@ def _part(function: str, scheduler: str) -> str:
 
 
 def plugin() -> Path:
-    """QEMU's plugin, built once for its source."""
+    """Return QEMU's plugin, which is built once for each version of its source."""
     source = Path(__file__).with_name("plugin.c")
     name = hashlib.sha256(source.read_bytes()).hexdigest()[:12]
     built = BUILD / "results" / "bench" / f"plugin-{name}.so"
@@ -106,7 +106,7 @@ def plugin() -> Path:
 
 
 def marks(kernel: Kernel) -> dict[str, str]:
-    """The addresses of the marks; a guest without address randomisation tells them once."""
+    """Return the addresses of the marks; a guest without KASLR reports them once."""
     kept = BUILD / "results" / "bench" / f"marks-{kernel.version}"
     if not kept.exists():
         asks = Guest(kernel, clock="virtual", name=f"bench-marks-{kernel.version}")
@@ -148,12 +148,12 @@ def run(
 
 
 def script(scheduler: str, case: Case) -> str:
-    """The case alone, with the marks, and the symbols of that boot."""
+    """Return a script of the case alone, with the marks, that leaves the symbols of the boot."""
     return guest.script(scheduler, [case], _MARKED) + f"cat /proc/kallsyms >{_SYMBOLS}\n"
 
 
 def reduce(counts: str, symbols: str, ios: int) -> Profile:
-    """Sum up the counts of addresses by function, for each I/O."""
+    """Sum up the counts of addresses by function, per I/O."""
     header, *lines = counts.splitlines()
     table = sorted(_symbols(symbols))
     functions: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
@@ -176,7 +176,7 @@ def reduce(counts: str, symbols: str, ios: int) -> Profile:
 
 
 def _symbols(text: str) -> list[tuple[int, str]]:
-    """Of a kernel's functions: addresses and names; of equal addresses one is enough."""
+    """Return addresses and names of the kernel's functions, one name per address."""
     found = {}
     for line in text.splitlines():
         address, kind, name, *module = line.split()
@@ -187,7 +187,7 @@ def _symbols(text: str) -> list[tuple[int, str]]:
 
 
 def table(case: Case, found: dict[str, Profile]) -> str:
-    """Markdown: the parts of the path, above those without a scheduler."""
+    """Return a table of the parts of the path, minus those without a scheduler."""
     none = found[BASE].parts(BASE)
     peers = [each for each in found if each != BASE]
     rows = [("instructions per I/O above none", *(TITLES[each] for each in peers))]
@@ -203,14 +203,14 @@ def table(case: Case, found: dict[str, Profile]) -> str:
 
 
 def dearest(found: Profile, many: int) -> str:
-    """The functions that take most, a line for each: instructions and calls per I/O."""
+    """List the functions that take most instructions, with calls, per I/O."""
     order = sorted(found.functions.items(), key=lambda item: -item[1][0])[:many]
     lines = [f"{each[0]:9.1f} {each[1]:7.2f}  {name}" for name, each in order]
     return "\n".join([f"{'per I/O':>9} {'calls':>7}  function", *lines])
 
 
 def dearest_inlined(found: Profile, module: Path, many: int) -> str:
-    """The functions of a module's source that take most, inlined or not: instructions per I/O."""
+    """List the functions of a module's source that take most instructions, inlined or not."""
     owner = f"{module.stem}:"
     ran = {
         name.removeprefix(owner): address

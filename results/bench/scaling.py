@@ -1,7 +1,7 @@
-"""From one CPU to two, in real time: the IOPS of two readers, on a CPU each, by those of one.
+"""From one CPU to two, in real time: the IOPS of two readers, on a CPU each, over those of one.
 
-Real time is noisy, so every scheduler has a disk in the same guest, they take turns in short
-rounds beside none, and the median of the rounds' ratios counts.
+Real time is noisy. So every scheduler has a disk in the same guest, the schedulers and none take
+turns in short rounds, and the result is the median of the ratios of all rounds.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ _TIMEOUT = 400
 
 
 def run(kernel: Kernel, htbs: bytes, advance: Callable[[float], None]) -> list[dict]:
-    """Measure; the raw result is, by round and scheduler, the IOPS with each number of CPUs."""
+    """Measure and return the IOPS with each number of CPUs, by round and scheduler."""
     machine = Guest(
         kernel,
         clock="real",
@@ -38,7 +38,7 @@ def run(kernel: Kernel, htbs: bytes, advance: Callable[[float], None]) -> list[d
 
 
 def script() -> str:
-    """A null_blk disk for each scheduler, with a hardware queue for each CPU."""
+    """Return a script with a null_blk disk per scheduler and a hardware queue per CPU."""
     lines = [LIBRARY.read_text(), "load htbs"]
     for number, scheduler in enumerate(SCHEDULERS):
         disk = f"nullb{number}"
@@ -49,7 +49,7 @@ def script() -> str:
 
 
 def job_file() -> str:
-    """fio's description: one group of readers after another."""
+    """Return the fio job file: one group of readers after another."""
     lines = [
         "[global]",
         "rw=randread",
@@ -74,7 +74,7 @@ def job_file() -> str:
 
 
 def rounds(report: dict) -> list[dict]:
-    """The raw result from fio's report."""
+    """Return the raw result from fio's report."""
     found: list[dict] = [{name: {} for name in SCHEDULERS} for _ in range(ROUNDS)]
     for job in report["jobs"]:
         number, scheduler, cpus = job["jobname"].split()
@@ -83,10 +83,10 @@ def rounds(report: dict) -> list[dict]:
 
 
 def scaling(measured: list[dict], scheduler: str) -> float:
-    """IOPS with two CPUs by those with one."""
+    """Return the IOPS of two CPUs over those of one."""
     return median(each[scheduler]["2"] / each[scheduler]["1"] for each in measured)
 
 
 def of_none(measured: list[dict], scheduler: str) -> float:
-    """IOPS with two CPUs by none's with two."""
+    """Return the IOPS of two CPUs over those of two CPUs under none."""
     return median(each[scheduler]["2"] / each[BASE]["2"] for each in measured)

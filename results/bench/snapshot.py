@@ -1,8 +1,8 @@
-"""The I/Os of a disk, and how long the CPU was busy with them.
+"""The I/Os of a disk, and the CPU time that they took.
 
-A snapshot is the disk's stat file, followed by /proc/timer_list of the guest's only CPU: what time
-it is and how long it has been idle, to the nanosecond. On the virtual clock an instruction takes
-one, so busy time counts instructions: of fio, of the kernel's I/O path and of the scheduler.
+A snapshot is the disk's stat file, followed by /proc/timer_list of the guest's only CPU, which has
+the time and the idle time in nanoseconds. On the virtual clock an instruction takes one nanosecond,
+so busy time is the number of instructions of fio, of the kernel's I/O path and of the scheduler.
 """
 
 import re
@@ -18,11 +18,11 @@ _TIMES = {
 
 
 class SnapshotError(ValueError):
-    """The text is no snapshot, or there was no I/O between two."""
+    """The text is no snapshot, or there was no I/O between two snapshots."""
 
 
 def parse(text: str) -> dict[str, int]:
-    """The numbers of a snapshot: reads, merges, and now, idle and iowait in ns."""
+    """Return the numbers of a snapshot: reads, merges, and now, idle and iowait in ns."""
     stat = text.split("\n", 1)[0].split()
     if len(stat) <= _READ_MERGES:
         raise SnapshotError(f"no disk's stat: {text[:80]!r}")
@@ -36,18 +36,18 @@ def parse(text: str) -> dict[str, int]:
 
 
 def difference(before: str, after: str) -> dict[str, int]:
-    """The second snapshot less the first."""
+    """Return the second snapshot minus the first."""
     first, second = parse(before), parse(after)
     return {name: second[name] - first[name] for name in first}
 
 
 def idle(passed: dict[str, int]) -> float:
-    """The part of the time in which the CPU was idle."""
+    """Return the part of the time in which the CPU was idle."""
     return (passed["idle"] + passed["iowait"]) / passed["now"]
 
 
 def cost(passed: dict[str, int]) -> float:
-    """The CPU's time for one I/O of the readers, ns; merged ones were I/Os, too."""
+    """Return the CPU time per I/O of the readers in ns; merged I/Os count as well."""
     ios = passed["reads"] + passed["merges"]
     if not ios:
         raise SnapshotError("not a single I/O")

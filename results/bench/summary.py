@@ -1,4 +1,4 @@
-"""All numbers of the benchmark by name, from the raw data alone."""
+"""Reduce the raw data of the benchmark to numbers by name."""
 
 from results.bench import memory, scaling, snapshot
 from results.bench.cases import BASE, SCHEDULERS
@@ -7,11 +7,12 @@ from results.bench.cases import BASE, SCHEDULERS
 def summarise(raw: dict[str, dict], rounds: list[dict]) -> dict:
     """Reduce the raw data: of the virtual clock by scheduler, and of scaling by round.
 
-    none_ns: the CPU's time for one I/O without a scheduler, by case; added_ns: what a scheduler
-    adds to it; idle: the part of the time that it left CPU and disk idle, by case, where it did;
-    scaling_2cpu: IOPS of two CPUs by those of one; iops_2cpu_of_none: IOPS of two CPUs by none's;
-    memory_per_cgroup: bytes that a scheduler holds for each cgroup on a disk, by name: while it is
-    idle, and after an I/O. That of htbs has a reservation.
+    none_ns: the CPU time of an I/O without a scheduler, by case; added_ns: what a scheduler adds to
+    it; idle: the part of the time in which the scheduler left CPU and disk idle, by case, if it
+    did; scaling_2cpu: the IOPS of two CPUs over those of one; iops_2cpu_of_none: the IOPS of two
+    CPUs over those under none; memory_per_cgroup: bytes that a scheduler allocates per cgroup and
+    disk, by name, while the cgroup is idle and after an I/O. Under htbs the cgroup has a
+    reservation.
     """
     costs = {
         scheduler: {case: snapshot.cost(passed) for case, passed in each["cases"].items()}

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -23,6 +24,9 @@ _PANELS = (
     ("p99", "p99 / latency (at most 1 is good)"),
 )
 _LEAST = 0.01
+
+# Characters in a line of a title.
+_WIDTH = 24
 _GROUP = 0.8
 
 
@@ -41,10 +45,14 @@ def census(found: Mapping, path: Path) -> None:
         for row, each in enumerate(there):
             _dots(panel, row, found["workloads"][each.name], key)
         _axes(panel, title)
-    panels[0].set_yticks(range(len(there)), [each.name for each in there])
+    panels[0].set_yticks(range(len(there)), [_wrapped(each.title) for each in there])
     panels[0].invert_yaxis()
     panels[1].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
     save(figure, path, source(found))
+
+
+def _wrapped(title: str) -> str:
+    return "\n".join(textwrap.wrap(title, _WIDTH))
 
 
 def _dots(panel: Axes, row: int, drives: Mapping[str, Mapping], key: str) -> None:

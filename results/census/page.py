@@ -30,8 +30,8 @@ _HEAD = """\
 generates this page. It runs eight workloads of [the laboratory](README.md) on {drives} drives that
 the seed {seed} draws at random (`tests/sim/drives.py`). Every third drive is a flash drive with 1
 to 32 dies. The others are disks of 5400 to 15000 rpm with or without command queueing (depth 4 to
-256). Some disks prefer commands that have waited for longer (*ageing*), have a volatile write cache,
-or are shingled. One drive in four is behind virtio-blk, without a budget and with jitter.
+256). Some disks prefer commands that have waited for longer (*ageing*), have a volatile write
+cache, or are shingled. One drive in four is behind virtio-blk, without a budget and with jitter.
 
 Each scheduler runs each workload in a guest with Debian's kernel {kernel} in virtual time ({speed}
 instructions per nanosecond). A run takes between half a second and 8 seconds, or 20 seconds for 5.1

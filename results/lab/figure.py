@@ -1,4 +1,4 @@
-"""The numbers of an experiment drawn; the same bytes for the same numbers."""
+"""Draw the numbers of an experiment; the same numbers give the same bytes."""
 
 import hashlib
 import io
@@ -27,7 +27,7 @@ from results.lab.run import Outcome
 from results.lab.study import Case, Runs, Series, Study
 from results.lab.table import random_readers
 
-# They differ for readers who see few colours, and by lightness in black and white.
+# Distinct for colour-blind readers, and by lightness in black and white.
 _COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
 _STEPS = 60
 _DPI = 150
@@ -39,7 +39,7 @@ _WIDTH = 24
 
 @dataclass(frozen=True)
 class _Line:
-    """A job's bandwidth over time; everything in bytes/s."""
+    """The bandwidth of a job over time, in bytes/s."""
 
     name: str
     reserved: int
@@ -48,9 +48,10 @@ class _Line:
 
 
 def bandwidth(outcome: Outcome, schedulers: tuple[str, ...]) -> Figure:
-    """Bandwidth of each job over time, one panel for each of the schedulers, on one scale.
+    """Draw the bandwidth of each job over time, with a panel for each scheduler.
 
-    The scale is logarithmic: a sequential reader can be twenty times as fast as a random one.
+    All panels have one logarithmic scale, because a sequential reader can be twenty times as fast
+    as a random one.
     """
     experiment = outcome.experiment
     panels = {}
@@ -64,7 +65,7 @@ def bandwidth(outcome: Outcome, schedulers: tuple[str, ...]) -> Figure:
 
 
 def bandwidth_over_time(study: Study, runs: Runs, series: Series) -> Figure:
-    """Draw a study with one case like bandwidth(), for the schedulers that are to be drawn."""
+    """Draw a study with one case like bandwidth(), for the schedulers in drawn."""
     [case] = study.cases
     panels = {
         name: [
@@ -100,13 +101,13 @@ def _bandwidth(experiment: Experiment, lines: dict[str, list[_Line]]) -> Figure:
 
 
 def _decades(values: list[float]) -> tuple[float, float]:
-    """The powers of ten below and above all positive values."""
+    """Return the powers of ten below and above all positive values."""
     positive = [value for value in values if value > 0]
     return 10 ** floor(log10(min(positive))), 10 ** (floor(log10(max(positive))) + 1)
 
 
 def _bandwidth_panel(panel: Axes, seconds: int, lines: list[_Line]) -> list[float]:
-    """Draw wide lines below narrow ones, so that two that coincide are both seen.
+    """Draw wide lines below narrow ones, so that both are visible if they coincide.
 
     Returns all values drawn.
     """
@@ -115,11 +116,11 @@ def _bandwidth_panel(panel: Axes, seconds: int, lines: list[_Line]) -> list[floa
         colour = _COLOURS[index]
         width = 1.3 * (len(lines) - index)
         reserved = line.reserved / KIB
-        # It begins when its job does.
+        # The line begins when the job begins.
         points = list(dropwhile(lambda point: point[1] == 0, line.points))
         times = [time for time, _ in points]
         values = [bw / KIB for _, bw in points]
-        label = f"{line.name} got {line.bw / KIB:,.0f} KB/s of {reserved:,.0f}"
+        label = f"{line.name}: {line.bw / KIB:,.0f} KB/s"
         panel.plot(times, values, color=colour, lw=width, label=label)
         panel.axhline(reserved, color=colour, lw=0.9, ls="--")
         drawn += [*values, reserved]
@@ -131,7 +132,7 @@ def _bandwidth_panel(panel: Axes, seconds: int, lines: list[_Line]) -> list[floa
 
 
 def latency_over_time(study: Study, runs: Runs, series: Series) -> Figure:
-    """Latency of each job over time, a row for each job, a column for each scheduler."""
+    """Draw the latency of each job over time, with a row per job and a column per scheduler."""
     [case] = study.cases
     experiment = case.first
     figure, panels = pyplot.subplots(
@@ -152,7 +153,7 @@ def latency_over_time(study: Study, runs: Runs, series: Series) -> Figure:
             _latency_panel(panel, times, values, _COLOURS[row])
             bound = job.reservation.latency_us / 1000
             panel.axhline(bound, color="0.3", lw=0.9, ls="--", label="reserved")
-            # A row has one scale: what the panel on the left needed is the least.
+            # A row has one scale, so it is at least what the panel on the left needed.
             panel.set_ylim(0, max(1.1 * bound, 1.1 * max(values[-1]), panel.get_ylim()[1]))
             panel.set_xlim(0, experiment.seconds)
             panels[row][0].set_ylabel(f"latency of {job.name}, ms")
@@ -162,15 +163,15 @@ def latency_over_time(study: Study, runs: Runs, series: Series) -> Figure:
 
 def _latency_panel(panel: Axes, times: tuple, values: list[tuple], colour: str) -> None:
     least, middle, most = values
-    panel.fill_between(times, least, most, color=colour, alpha=0.3, lw=0, label="least to largest")
+    panel.fill_between(times, least, most, color=colour, alpha=0.3, lw=0, label="min to max")
     panel.plot(times, middle, color=colour, lw=0.9, label="median")
     _grid(panel, "both")
 
 
 def totals(study: Study, runs: Runs, series: Series) -> Figure:
-    """Bandwidth of all jobs together, bars by case and scheduler, with least and most.
+    """Draw the total bandwidth as bars by case and scheduler, with min and max of the runs.
 
-    Below it the largest latency of the random readers, where there are any.
+    Below it is the largest latency of the random readers, if there are any.
     """
     mixed = any(random_readers(case.first) for case in study.cases)
     figure, panels = pyplot.subplots(
@@ -182,14 +183,14 @@ def totals(study: Study, runs: Runs, series: Series) -> Figure:
     )
     upper, lower = panels[0][0], panels[-1][0]
     _bars(upper, study, lambda case, name: _total(runs[case.name].get(name)))
-    upper.set_ylabel("bandwidth of all jobs, KB/s")
+    upper.set_ylabel("total bandwidth, KB/s")
     upper.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     if mixed:
         _bars(lower, study, lambda case, name: _longest(case, runs[case.name].get(name)))
-        lower.set_ylabel("longest of the random readers, ms")
+        lower.set_ylabel("largest latency of\nrandom readers, ms")
         jobs = study.cases[-1].first.jobs
         bound = min(job.reservation.latency_us for job in jobs if job.reservation)
-        lower.axhline(bound / 1000, color="0.3", lw=0.9, ls="--", label="reserved")
+        lower.axhline(bound / 1000, color="0.3", lw=0.9, ls="--", label="reserved latency")
         lower.set_yscale("log")
         lower.set_ylim(*_decades([bound / 1000, *(bar.get_height() for bar in lower.patches)]))
         lower.yaxis.set_minor_locator(NullLocator())
@@ -202,7 +203,7 @@ def totals(study: Study, runs: Runs, series: Series) -> Figure:
 def _bars(
     panel: Axes, study: Study, value: Callable[[Case, str], tuple[float, float, float] | None]
 ) -> None:
-    """Bars by case and scheduler; value: middle, least and most, or None for no bar."""
+    """Draw bars by case and scheduler; value: middle, min and max, or None for no bar."""
     width = 0.86 / len(study.schedulers)
     for index, scheduler in enumerate(study.schedulers):
         values = [(group, value(case, scheduler.name)) for group, case in enumerate(study.cases)]
@@ -221,7 +222,7 @@ def _bars(
 
 
 def _total(result: dict | None) -> tuple[float, float, float] | None:
-    """In KB/s."""
+    """Return the total bandwidth in KB/s."""
     if not result:
         return None
     total = result["total_bw"]
@@ -230,7 +231,7 @@ def _total(result: dict | None) -> tuple[float, float, float] | None:
 
 
 def _longest(case: Case, result: dict | None) -> tuple[float, float, float] | None:
-    """In ms."""
+    """Return the largest latency of the random readers in ms."""
     names = random_readers(case.first)
     if not result or not names:
         return None
@@ -239,7 +240,7 @@ def _longest(case: Case, result: dict | None) -> tuple[float, float, float] | No
 
 
 def promises(study: Study, runs: Runs, series: Series) -> Figure:
-    """Bandwidth and largest latency of each job against what is reserved, bars by scheduler."""
+    """Draw bandwidth and largest latency of each job and its reservation, bars by scheduler."""
     [case] = study.cases
     experiment = case.first
     figure, (left, right) = pyplot.subplots(
@@ -264,7 +265,7 @@ def promises(study: Study, runs: Runs, series: Series) -> Figure:
             "|",
             color="0",
             ms=7,
-            label=None if index else "99 of 100 are below",
+            label=None if index else "p99",
         )
         if job.reservation:
             line = {"color": _COLOURS[index], "lw": 1.0, "ls": "--"}
@@ -287,14 +288,14 @@ def promises(study: Study, runs: Runs, series: Series) -> Figure:
     return figure
 
 
-# What a database's figure has of its latencies, and how each is marked.
+# The latencies in the figure of a database, and how each is marked.
 _MARKS = {"p50": "o", "p99": "s", "p999": "D", "max": "|"}
 
 
 def database(study: Study, runs: Runs, series: Series) -> Figure:
-    """Transactions, their latency and that of the syncs, and bandwidths, by scheduler.
+    """Draw transactions, the latencies of transactions and syncs, and bandwidths, by scheduler.
 
-    Of the first case: the others are in the table.
+    Only the first case is drawn; the others are in the table.
     """
     case = study.cases[0]
     ways, job = case.first.schedulers, case.first.database
@@ -312,10 +313,10 @@ def database(study: Study, runs: Runs, series: Series) -> Figure:
     panels[0].set_xlabel("transactions/s")
     _tails(panels[1], [each[job.name] for each in found])
     panels[1].axvline(job.reservation.latency_us / 1000, color="0.3", lw=0.9, ls="--")
-    panels[1].set_xlabel("latency, ms (dashed: reserved for a request)")
+    panels[1].set_xlabel("latency, ms (dashed: reserved per request)")
     _moved(panels[2], case, found)
     panels[2].set_xlim(*_decades([bar.get_width() for bar in panels[2].patches]))
-    panels[2].set_xlabel("moved, KB/s (dashed: reserved)")
+    panels[2].set_xlabel("bandwidth, KB/s (dashed: reserved)")
     panels[0].set_yticks(places, [_wrapped(each.title) for each in ways])
     panels[0].invert_yaxis()
     for panel in panels:
@@ -331,7 +332,7 @@ def database(study: Study, runs: Runs, series: Series) -> Figure:
 
 
 def _tails(panel: Axes, found: list[dict]) -> None:
-    """A line from the median to the longest of transactions and, below it, of syncs."""
+    """Draw a line from the median to the max of transactions and, below it, of syncs."""
     for index, (key, name) in enumerate((("tx", "transaction"), ("sync", "sync"))):
         places = [row + (index - 0.5) * 0.36 for row in range(len(found))]
         colour = _COLOURS[index]
@@ -344,7 +345,7 @@ def _tails(panel: Axes, found: list[dict]) -> None:
 
 
 def _moved(panel: Axes, case: Case, found: list[dict]) -> None:
-    """What the drive moved for each job, with what is reserved."""
+    """Draw what the drive moved for each job, with the reserved bandwidth."""
     jobs = case.first.jobs
     height = 0.86 / len(jobs)
     for index, job in enumerate(jobs):
@@ -356,9 +357,9 @@ def _moved(panel: Axes, case: Case, found: list[dict]) -> None:
 
 
 def margins(study: Study, runs: Runs, series: Series) -> Figure:
-    """The longest latency of each job of the first case against what it reserved, in rising order.
+    """Draw the largest over the reserved latency of each job of the first case, sorted.
 
-    A line for each scheduler.
+    There is a line for each scheduler.
     """
     case = study.cases[0]
     jobs = [job for job in case.first.jobs if job.reservation]
@@ -370,8 +371,8 @@ def margins(study: Study, runs: Runs, series: Series) -> Figure:
         panel.plot(range(1, len(jobs) + 1), shares, ".-", color=_COLOURS[index], label=label)
     panel.axhline(1, color="0.3", lw=0.9, ls="--", label="reserved")
     panel.set_yscale("log")
-    panel.set_xlabel("reservations, by how near they come to their latency")
-    panel.set_ylabel("longest, conforming or not, against latency")
+    panel.set_xlabel("reservations, sorted by this ratio for each scheduler")
+    panel.set_ylabel("largest latency of all requests / reserved")
     panel.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
     panel.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
     _grid(panel, "both")
@@ -388,7 +389,7 @@ def _grid(panel: Axes, axis: str) -> None:
 
 
 def source(study: Study, runs: Runs, series: Series) -> str:
-    """A hash of what a study's figure shows: names, reservations, numbers."""
+    """Return a hash of what a study's figure shows: names, reservations, numbers."""
     names = [
         (case.title, [(job.name, str(job.reservation)) for job in case.first.jobs])
         for case in study.cases
@@ -399,7 +400,7 @@ def source(study: Study, runs: Runs, series: Series) -> str:
 
 
 def save(figure: Figure, path: Path, shown: str = "") -> None:
-    """Write a PNG of a few colours, with source() as its comment, without a date or a version."""
+    """Write a PNG with few colours and source() as its comment, but no date and no version."""
     path.parent.mkdir(parents=True, exist_ok=True)
     drawn = io.BytesIO()
     figure.savefig(drawn, dpi=_DPI)
@@ -411,5 +412,5 @@ def save(figure: Figure, path: Path, shown: str = "") -> None:
 
 
 def shown_by(path: Path) -> str:
-    """The source() of a PNG that save() wrote."""
+    """Return the source() of a PNG that save() wrote."""
     return Image.open(path).text["Comment"]

@@ -1,4 +1,4 @@
-"""The numbers of experiments as tables. A KB is 1024 bytes."""
+"""Format the numbers of experiments as tables. A KB is 1024 bytes."""
 
 from collections.abc import Callable, Iterable
 
@@ -10,7 +10,7 @@ _LEFT_COLUMNS = 2
 
 
 def table(experiment: Experiment, summary: dict) -> str:
-    """Plain text, a line for each scheduler and job."""
+    """Return plain text with a line for each scheduler and job."""
     rows = _rows(experiment, summary["runs"])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [_line(row, widths) for row in rows]
@@ -18,7 +18,7 @@ def table(experiment: Experiment, summary: dict) -> str:
 
 
 def per_job(study: Study, runs: Runs) -> str:
-    """Markdown, a table for each case, with a line for each scheduler and job."""
+    """Return a table for each case in Markdown, with a line for each scheduler and job."""
     tables = []
     for case in study.cases:
         title = [f"{case.title}:"] if len(study.cases) > 1 else []
@@ -28,33 +28,40 @@ def per_job(study: Study, runs: Runs) -> str:
 
 
 def totals(study: Study, runs: Runs) -> str:
-    """Markdown: KB/s of all jobs together, and the longest requests of the random readers."""
-    tables = [_by_case(study, runs, "KB/s of all jobs (least to most)", study.cases, _total)]
+    """Return tables of the total bandwidth and of the largest latency of the random readers."""
+    head = "total KB/s (min to max of the runs)" if _repeated(study, runs) else "total KB/s"
+    tables = [_by_case(study, runs, head, study.cases, _total)]
     if mixed := [case for case in study.cases if random_readers(case.first)]:
-        head = "random readers: longest ms (late)"
+        head = "random readers: largest latency, ms (late)"
         tables.append(_by_case(study, runs, head, mixed, _random))
     return "\n\n".join(tables)
 
 
+def _repeated(study: Study, runs: Runs) -> bool:
+    """Return true if a scheduler ran several times."""
+    every = (found for case in study.cases for found in runs[case.name].values())
+    return any("total_bw_min" in found for found in every)
+
+
 def random_readers(experiment: Experiment) -> list[str]:
-    """The names of the random readers that have a reservation."""
+    """Return the names of the random readers that have a reservation."""
     return [job.name for job in experiment.jobs if job.rw == "randread" and job.reservation]
 
 
 def reserved(case: Case) -> list[Job]:
-    """The jobs with a reservation."""
+    """Return the jobs with a reservation."""
     return [job for job in case.first.jobs if job.reservation]
 
 
 def kept(study: Study, runs: Runs) -> str:
-    """Markdown: how many requests with a reservation were late, by case and scheduler.
+    """Return a table of the requests with a reservation that were late, by case and scheduler.
 
-    A request that took longer than the latency breaks a promise only if it conformed.
+    A late request breaks a reservation only if it conforms.
     """
     rows = [
         (
-            *("scheduler", "", "requests", "longer than the latency", "part of all"),
-            *("conforming", "of these late", "KB/s in all"),
+            *("scheduler", "sets", "requests", "late", "late, part of all"),
+            *("conforming", "conforming, late", "total KB/s"),
         )
     ]
     for case in study.cases:
@@ -78,7 +85,7 @@ def _by_case(
     cases: Iterable[Case],
     cell: Callable[[Experiment, dict], str],
 ) -> str:
-    """A line for each scheduler, a column for each case."""
+    """Return a table with a line for each scheduler and a column for each case."""
     rows = [(head, *(case.title for case in cases))]
     for scheduler in study.schedulers:
         found = [(case.first, runs[case.name].get(scheduler.name)) for case in cases]
@@ -105,7 +112,7 @@ def _cells(job: Job, got: dict) -> tuple[str, ...]:
 
 
 def late_of(jobs: list[dict]) -> str:
-    """How many requests of some jobs were late, and of how many, where that is known."""
+    """Say how many requests of some jobs were late, and of how many if that is known."""
     late = f"{sum(job['late'] for job in jobs):,}"
     if not all("requests" in job for job in jobs):
         return late
@@ -133,7 +140,7 @@ def _line(row: tuple[str, ...], widths: list[int]) -> str:
 
 
 def markdown(rows: list[tuple[str, ...]], left_columns: int) -> str:
-    """A table with its head; the cells of some columns begin on the left."""
+    """Return a Markdown table; the first row is its head, the first columns are left-aligned."""
     columns = len(rows[0])
     rule = ["---" if column < left_columns else "---:" for column in range(columns)]
     return "\n".join(f"| {' | '.join(row)} |" for row in (rows[0], rule, *rows[1:]))
