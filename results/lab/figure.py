@@ -33,8 +33,12 @@ _STEPS = 60
 _DPI = 150
 _FEW = 64
 
-# Characters in a line of a title.
+# Characters in a line of a title, and the number of cases whose titles fit in a line.
 _WIDTH = 24
+_FEW_CASES = 4
+
+# A scale is logarithmic if the largest bar is so many times as high as the smallest.
+_WIDE = 200
 
 
 @dataclass(frozen=True)
@@ -184,6 +188,10 @@ def totals(study: Study, runs: Runs, series: Series) -> Figure:
     upper, lower = panels[0][0], panels[-1][0]
     _bars(upper, study, lambda case, name: _total(runs[case.name].get(name)))
     upper.set_ylabel("total bandwidth, KB/s")
+    heights = [bar.get_height() for bar in upper.patches]
+    if max(heights) > _WIDE * min(heights):
+        upper.set_yscale("log")
+        upper.set_ylim(*_decades(heights))
     upper.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     if mixed:
         _bars(lower, study, lambda case, name: _longest(case, runs[case.name].get(name)))
@@ -195,8 +203,12 @@ def totals(study: Study, runs: Runs, series: Series) -> Figure:
         lower.set_ylim(*_decades([bound / 1000, *(bar.get_height() for bar in lower.patches)]))
         lower.yaxis.set_minor_locator(NullLocator())
         lower.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
-    lower.set_xticks(range(len(study.cases)), [case.title for case in study.cases])
-    lower.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), frameon=False, ncols=6)
+    titles = [case.title for case in study.cases]
+    if len(titles) > _FEW_CASES:
+        titles = [_wrapped(title, _WIDTH * _FEW_CASES // len(titles)) for title in titles]
+    lower.set_xticks(range(len(titles)), titles)
+    below = -0.04 - 0.06 * max(title.count("\n") + 1 for title in titles)
+    lower.legend(loc="upper center", bbox_to_anchor=(0.5, below), frameon=False, ncols=6)
     return figure
 
 
@@ -379,8 +391,8 @@ def margins(study: Study, runs: Runs, series: Series) -> Figure:
     return figure
 
 
-def _wrapped(title: str) -> str:
-    return "\n".join(textwrap.wrap(title, _WIDTH, break_on_hyphens=False))
+def _wrapped(title: str, width: int = _WIDTH) -> str:
+    return "\n".join(textwrap.wrap(title, width, break_on_hyphens=False))
 
 
 def _grid(panel: Axes, axis: str) -> None:
