@@ -1,11 +1,11 @@
 """The demonstration: the paper's experiment 5.1 (Rocha and Bona, figure 4), one minute of it.
 
-Two applications share a 7200 rpm disk. app1 reads 4k blocks at random and has a reservation of
-200 KB/s within 50 ms; app2 reads 4k blocks in sequence and has one of 800 KB/s within 100 ms. Both
-are synchronous: each has one request outstanding at a time. pClock serves them in turn, which costs
-a seek for every request. The paper's rule keeps the disk for a sequential reader for up to 20
-requests and waits up to 10 ms for each. HTBS, as it is loaded, keeps the disk for it as long as the
-other's deadline allows.
+Two applications share a 7200 rpm disk. app1 reads 4k blocks at random and has a reservation of 200
+KB/s within 50 ms; app2 reads 4k blocks sequentially and has a reservation of 800 KB/s within 100
+ms. Both are synchronous, with one request in flight. pClock serves them in turn, which costs a seek
+for every request. The paper's rule keeps the disk for a sequential reader for up to 20 requests and
+waits up to 10 ms for each. HTBS with its default settings keeps the disk for the sequential reader
+as long as the deadline of the other one allows.
 
 Run by `make demo`. DEMO_SECONDS is the virtual time of each run.
 """
@@ -31,7 +31,7 @@ SECONDS_MIN, SECONDS_MAX = 10, 3600
 
 
 def experiment(seconds: int) -> Experiment:
-    """The experiment of the paper."""
+    """Return the experiment of the paper."""
     return Experiment(
         name="demo",
         jobs=(APP1, APP2),
@@ -49,17 +49,17 @@ def experiment(seconds: int) -> Experiment:
 
 
 def late(run: dict) -> int:
-    """Late requests of a run."""
+    """Return the number of late requests of a run."""
     return sum(job["late"] for job in run.values())
 
 
 def moved(run: dict) -> float:
-    """Bytes/s of a run."""
+    """Return the total bandwidth of a run, bytes/s."""
     return sum(job["bw"] for job in run.values())
 
 
 def broken_claims(summary: dict) -> list[str]:
-    """The claims of the demonstration that do not hold."""
+    """Return the claims of the demonstration that do not hold."""
     reserved = {app: promised["bw"] for app, promised in summary["reserved"].items()}
     pclock, paper, htbs = (summary["runs"][name] for name in ("pclock", "htbs-paper", "htbs"))
     claims = {
@@ -77,7 +77,7 @@ def broken_claims(summary: dict) -> list[str]:
 
 
 def seconds_wanted(text: str) -> int:
-    """DEMO_SECONDS as a number."""
+    """Return DEMO_SECONDS as a number."""
     if text.isascii() and text.isdigit() and SECONDS_MIN <= int(text) <= SECONDS_MAX:
         return int(text)
     raise SystemExit(
@@ -86,7 +86,7 @@ def seconds_wanted(text: str) -> int:
 
 
 def main() -> int:
-    """Run, show, save; 0 if the claims hold."""
+    """Run the demonstration, print and save the results; return 0 if the claims hold."""
     begin = time.monotonic()
     wanted = experiment(seconds_wanted(os.environ.get("DEMO_SECONDS") or str(SECONDS)))
     try:

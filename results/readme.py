@@ -1,4 +1,4 @@
-"""What README.md quotes of the results: `python -m results.readme` prints it.
+"""Print what README.md quotes of the results: `python -m results.readme`.
 
 README.md is written by hand around these parts; a test compares them.
 """
@@ -24,7 +24,7 @@ _DATABASE_HEAD = (
 
 
 def parts() -> Iterator[str]:
-    """Each part of README.md that follows from the summaries."""
+    """Yield the parts of README.md that are made from the summaries."""
     lab = json.loads((DIRECTORY / "summary.json").read_text())
     bench = json.loads((DIRECTORY / "bench" / "summary.json").read_text())
     yield database(lab)
@@ -34,13 +34,13 @@ def parts() -> Iterator[str]:
 
 
 def _job(lab: Mapping, experiment: str, way: str, job: str) -> dict:
-    """Numbers of a job by their names."""
+    """Return the numbers of a job by name."""
     found = lab["experiments"][experiment][way]["jobs"][job]
     return dict(zip(lab["columns"], found, strict=True))
 
 
 def database(lab: Mapping) -> str:
-    """The table of pgbench."""
+    """Return the table of pgbench."""
     rows = []
     for name, title in _TITLES.items():
         job = _job(lab, "pgbench", name, "database")
@@ -60,7 +60,7 @@ def database(lab: Mapping) -> str:
 
 
 def neighbours(lab: Mapping) -> Iterator[str]:
-    """What the database and its neighbours get."""
+    """Yield what the database and its neighbours get."""
     got, moved = {}, {}
     for way in ("htbs", "htbs-paper"):
         got[way] = f"{_job(lab, 'pgbench', way, 'database')['bw'] / 1024:,.0f}"
@@ -72,7 +72,7 @@ def neighbours(lab: Mapping) -> Iterator[str]:
 
 
 def unreserved(lab: Mapping) -> Iterator[str]:
-    """What groups without a reservation get."""
+    """Yield what groups without a reservation get."""
 
     def kib(way: str, job: str) -> str:
         return f"{_job(lab, 'unreserved', way, job)['bw'] / 1024:,.0f}"
@@ -97,7 +97,7 @@ def unreserved(lab: Mapping) -> Iterator[str]:
 
 
 def prices(bench: Mapping) -> Iterator[str]:
-    """What the scheduler adds to an I/O, and on two CPUs."""
+    """Yield what the scheduler adds to an I/O, and the IOPS of two CPUs."""
     names = ("htbs", "mq-deadline", "kyber", "bfq")
 
     def added(case: str) -> list[str]:

@@ -1,14 +1,14 @@
-"""The laboratory: an experiment's description in, its numbers, figure and page out.
+"""The laboratory: makes numbers, figures and a page from descriptions of experiments.
 
-experiment   what is run: jobs, their reservations, the schedulers, the drive, for how long
-study        a question: the experiments that answer it, its figure, its table, its claims
-guest        an experiment as a script for a guest on the virtual clock
-run          one guest per scheduler, as many at a time as there are CPUs
-reduce       fio's report and log of every request, as numbers
-raw          the raw data of one run as a file, and whether the run is to be repeated
-summary      what the pages show of all runs, and what the runs were measured with
-sources      the commit of the modules
+experiment   what runs: jobs, their reservations, the schedulers, the drive, the time
+study        a question with the experiments that answer it, its figure, its table, its claims
+guest        makes the script of a guest on the virtual clock from an experiment
+run          runs one guest per scheduler, as many at a time as there are CPUs
+reduce       makes numbers from fio's report and its log of every request
+raw          keeps the raw data of a run in a file, and says whether the run has to be repeated
+summary      keeps what the pages show of all runs, and what the runs were measured with
+sources      finds the commit of the modules
 figure, table, words, page
-             the summary drawn and in words
-progress     how far the runs are, on a terminal or in a log
+             draw the summary and put it into words
+progress     shows the progress of the runs, on a terminal or in a log
 """

@@ -1,9 +1,9 @@
 """Run the laboratory: `make lab`, or `make lab EXPERIMENT=name`.
 
-A run is not repeated while raw data of the same inputs are there, so an interrupted `make lab` goes
-on where it was. LAB_SECONDS bounds the virtual time of each run, for a short trial; all of its
-results go to build/lab. With --list nothing runs: it says which raw data are there. With --page
-nothing runs either: page and figures are made from the summary.
+A run is not repeated if there are raw data of the same inputs, so an interrupted `make lab`
+continues where it stopped. LAB_SECONDS limits the virtual time of each run, for a short trial; its
+results go to build/lab. With --list nothing runs, and the raw data are listed. With --page nothing
+runs, and page and figures are made from the summary.
 """
 
 import argparse
@@ -30,12 +30,12 @@ RESULTS = Path(__file__).parents[1]
 RAW = kernels.BUILD / "results" / "raw"
 TRIAL = kernels.BUILD / "lab"
 
-# What a boot weighs, in seconds of virtual time, for the progress only.
+# The weight of a boot in seconds of virtual time, for the progress only.
 _BOOT = 20
 
 
 def main() -> int:
-    """Run what has no raw data, then write summary, figures and page."""
+    """Run the experiments without raw data, then write summary, figures and page."""
     arguments = parsed()
     seconds = seconds_wanted(os.environ.get("LAB_SECONDS", ""))
     names = chosen(os.environ.get("EXPERIMENT", ""))
@@ -49,7 +49,7 @@ def main() -> int:
         found = summary.read(directory / "summary.json")
         if not arguments.page:
             work(wanted, raws)
-            # What work() leaves is of these modules: all else was run again.
+            # After work() all runs are of these modules, because the others ran again.
             made_of = sources.commit()
             for study in wanted:
                 found |= summary.reduced(study, raws, made_of)
@@ -70,7 +70,7 @@ def main() -> int:
 
 
 def parsed() -> argparse.Namespace:
-    """What is asked for on the command line; EXPERIMENT and LAB_SECONDS are in the environment."""
+    """Parse the command line; EXPERIMENT and LAB_SECONDS are in the environment."""
     parser = argparse.ArgumentParser(prog="python -m results.lab", description=__doc__)
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--list", action="store_true", help="say which raw data are there")
@@ -79,12 +79,12 @@ def parsed() -> argparse.Namespace:
 
 
 def place(raws: Path) -> str:
-    """The directory of the raw data, as it is named to the user."""
+    """Return the directory of the raw data as it is shown to the user."""
     return str(raws.relative_to(kernels.REPO)) if raws.is_relative_to(kernels.REPO) else str(raws)
 
 
 def listed(studies: Iterable[Study], raws: Path) -> list[str]:
-    """How many runs of each study have raw data, and the command that makes those of the rest."""
+    """Say how many runs of each study have raw data, and how to make the rest."""
     lines = [f"lab: raw data are in {place(raws)}, which git does not track"]
     for study in studies:
         every = {each.name for each in raw.runs(study)}
@@ -95,7 +95,7 @@ def listed(studies: Iterable[Study], raws: Path) -> list[str]:
 
 
 def chosen(name: str) -> list[str]:
-    """The names of the studies to run: the one that EXPERIMENT names, or all without it."""
+    """Return the names of the studies to run: that of EXPERIMENT, or all without it."""
     names = [study.name for study in STUDIES]
     if not name:
         return names
@@ -105,14 +105,14 @@ def chosen(name: str) -> list[str]:
 
 
 def seconds_wanted(text: str) -> int:
-    """LAB_SECONDS as a number, 0 without it."""
+    """Return LAB_SECONDS as a number, 0 without it."""
     if not text or (text.isascii() and text.isdigit() and int(text)):
         return int(text or 0)
     raise SystemExit(f"lab: LAB_SECONDS is a whole number from 1, not {text!r}")
 
 
 def shortened(study: Study, seconds: int) -> Study:
-    """The study with no run longer than that."""
+    """Return the study with no run longer than that."""
 
     def short(case: Case) -> Case:
         def experiment(seed: int):
@@ -126,7 +126,7 @@ def shortened(study: Study, seconds: int) -> Study:
 
 @dataclass(frozen=True)
 class Spent:
-    """A guest's time: virtual seconds of its jobs, real seconds of all of it and of its jobs."""
+    """The time of a guest: virtual seconds of its jobs, real seconds in total and of its jobs."""
 
     drive: str
     virtual: float
@@ -135,7 +135,7 @@ class Spent:
 
 
 def speeds(spent: Iterable[Spent], at_once: int) -> list[str]:
-    """How fast it went on each drive."""
+    """Say how fast the runs were on each drive."""
     virtual, real, jobs = Counter(), Counter(), Counter()
     for each in spent:
         virtual[each.drive] += each.virtual
@@ -149,7 +149,7 @@ def speeds(spent: Iterable[Spent], at_once: int) -> list[str]:
 
 
 def work(studies: list[Study], directory: Path) -> None:
-    """Run what has no raw data of these inputs, and say how fast."""
+    """Run what has no raw data of these inputs, and say how fast the runs were."""
     kernel = kernels.newest(KERNEL)
     machine = Machine(kernel, run.stripped_modules(kernel), run.versions())
     every = {each.name: each for study in studies for each in raw.runs(study)}
@@ -160,7 +160,7 @@ def work(studies: list[Study], directory: Path) -> None:
         flush=True,
     )
     begin, spent = time.monotonic(), []
-    # The longest first, so that the last ones end together.
+    # The longest first, so that the last ones end at about the same time.
     weights = {name: each.experiment.seconds + _BOOT for name, each in todo.items()}
     order = sorted(todo, key=lambda name: -weights[name])
     tasks = {name: task(todo[name], machine, directory, spent) for name in order}
@@ -172,14 +172,14 @@ def work(studies: list[Study], directory: Path) -> None:
 
 
 def missing(every: Mapping[str, Run], directory: Path, machine: Machine) -> dict[str, Run]:
-    """The runs that have no raw data, or raw data of other inputs."""
+    """Return the runs that have no raw data, or raw data of other inputs."""
     return {name: each for name, each in every.items() if not each.done(directory, machine)}
 
 
 def task(
     each: Run, machine: Machine, directory: Path, spent: list[Spent]
 ) -> Callable[[run.Advance], None]:
-    """Run one guest and save its raw data."""
+    """Return a task that runs one guest and saves its raw data."""
 
     def do(advance: run.Advance) -> None:
         begin, calls = time.monotonic(), []
@@ -198,7 +198,7 @@ def task(
 
 
 def write(every: list[Study], found: Summary, directory: Path) -> None:
-    """Write the figures and the page, which follow from the summary."""
+    """Write the figures and the page from the summary."""
     for study in every:
         if summary.shows(found, study):
             numbers, series = summary.numbers(study, found), summary.series(study, found)
@@ -209,7 +209,7 @@ def write(every: list[Study], found: Summary, directory: Path) -> None:
 
 
 def claims(study: Study, found: Summary) -> list[str]:
-    """What became of a study's claims, a line for each."""
+    """Return a line for each claim of a study."""
     return [
         f"{claim.case}: {'holds' if claim.holds else 'DOES NOT HOLD'}: {claim.claim}"
         f" ({claim.evidence})"
@@ -220,7 +220,7 @@ def claims(study: Study, found: Summary) -> list[str]:
 
 
 def bench() -> str:
-    """The section of the page that `make bench` measured; empty if it never ran."""
+    """Return the section about the benchmark; empty if `make bench` never ran."""
     path = RESULTS / "bench" / "summary.json"
     return bench_page.section(json.loads(path.read_text())) if path.exists() else ""
 

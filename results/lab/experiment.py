@@ -1,4 +1,4 @@
-"""What an experiment is made of; reads like the paragraph of the paper it comes from."""
+"""The parts of an experiment."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ class Reservation:
     latency_us: int
 
     def __str__(self) -> str:
-        """As io.htbs takes it, behind the device's number."""
+        """Return the reservation as io.htbs takes it, behind the device's number."""
         return f"bw={self.bw} burst={self.burst} latency={self.latency_us}"
 
 
@@ -25,11 +25,11 @@ class Job:
     """A fio job in a cgroup of its own.
 
     rw: fio's pattern; offset, size: its region of the drive, bytes; reservation: None for a job
-    without one; block: of one request, bytes; options: more of fio's, by name; stage: jobs of a
-    stage run at once, one stage after the other; ahead: it has the guest's only CPU before the
-    others, so that its latency is the drive's time without the wait for the CPU; memory: what its
-    cgroup may have, bytes, by the name of the limit ("max" is memory.max); all_it_can: it reserved
-    more than it can ask for, so that each request conforms: the latency alone is a promise.
+    without one; block: size of a request, bytes; options: more options of fio, by name; stage: the
+    jobs of a stage run at once, one stage after the other; ahead: the job has the guest's only CPU
+    before the others, so its latency does not include the wait for the CPU; memory: limits of its
+    cgroup in bytes, by name ("max" is memory.max); all_it_can: the job has reserved more than it
+    can submit, so each request conforms, and only the latency is a guarantee.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Job:
 
     @property
     def buffered(self) -> bool:
-        """Does the drive get its I/O from the page cache, so that fio can't tell how much?"""
+        """Return true if its I/O passes the page cache, so fio does not know what the drive did."""
         return not self.options.get("direct", 1)
 
 
@@ -54,7 +54,7 @@ class Job:
 class Database(Job):
     """PostgreSQL in the job's cgroup, used by pgbench; its region is a file system of its own.
 
-    scale: of pgbench's tables; clients: that pgbench is; settings: of the server, by name.
+    scale: of pgbench's tables; clients: of pgbench; settings: of the server, by name.
     """
 
     scale: int = 1
@@ -63,13 +63,13 @@ class Database(Job):
 
     @property
     def buffered(self) -> bool:
-        """It is."""
+        """Return true: PostgreSQL uses the page cache."""
         return True
 
 
 @dataclass(frozen=True)
 class Volume:
-    """A part of the drive with ext4 on it, which the guest has on /volumes/NAME; in bytes."""
+    """A part of the drive with ext4, mounted on /volumes/NAME; offset and size in bytes."""
 
     name: str
     offset: int
@@ -77,7 +77,7 @@ class Volume:
 
 
 def io_htbs(job: Job) -> dict[str, str]:
-    """A job's reservation, in io.htbs."""
+    """Return what io.htbs of a job's cgroup is set to."""
     return {"io.htbs": f"$dev {job.reservation}"} if job.reservation else {}
 
 
@@ -85,10 +85,10 @@ def io_htbs(job: Job) -> dict[str, str]:
 class Scheduler:
     """One way to run the experiment.
 
-    name: in the summary; title: on the page; elevator: what queue/scheduler is set to; module: that
-    is loaded for it, with parameters; tunables: in queue/iosched; root: files of the root cgroup
-    with what is written to them; control: the same of a job's cgroup (without it, io.htbs if the
-    elevator is htbs). $dev stands for the drive's number.
+    name: in the summary; title: on the page; elevator: the value of queue/scheduler; module: loaded
+    for it, with parameters; tunables: in queue/iosched; root: files of the root cgroup with their
+    values; control: files of a job's cgroup with their values (by default io.htbs if the elevator
+    is htbs). $dev stands for the drive's number.
     """
 
     name: str
@@ -102,11 +102,11 @@ class Scheduler:
 
     @property
     def reserves(self) -> bool:
-        """Does it have reservations?"""
+        """Return true if it has reservations."""
         return self.elevator == "htbs"
 
     def files(self, job: Job) -> dict[str, str]:
-        """What is written to the files of a job's cgroup."""
+        """Return the files of a job's cgroup with their values."""
         if self.control:
             return self.control(job)
         return io_htbs(job) if self.reserves else {}
@@ -116,9 +116,9 @@ class Scheduler:
 class Drive:
     """A simulated drive.
 
-    parameters: that its module is loaded with; none: its default. title: on the page; size: bytes;
-    queue: files of its queue with what is written to them when the scheduler is set; scheduled:
-    the same for all schedulers but none, which has the drive's own tags only.
+    parameters: of its module; without any, the defaults. title: on the page; size: bytes; queue:
+    files of its queue with their values, written when the scheduler is set; scheduled: the same for
+    all schedulers except none, which has only the drive's own tags.
     """
 
     parameters: Mapping[str, int | str] = field(default_factory=dict)
@@ -133,11 +133,10 @@ class Experiment:
     """All jobs at once, under each scheduler in turn, for some seconds of virtual time.
 
     series: what is kept over time besides the numbers: "bandwidth", "latency" or nothing; drawn:
-    the names of the schedulers for which the figure shows it. tail: the latency that one request
-    of a thousand exceeds is kept, too. apart: seconds from one job's start to the next; they end
-    together. runs_of: the name of another experiment, if the runs are that one's. volumes: the
-    first one is the database's, if there is a database. early: seconds after which io.htbs.stat is
-    kept, besides at the end; 0: at the end only.
+    the names of the schedulers for which the figure shows it. tail: the p99.9 is kept, too. apart:
+    seconds from one job's start to the next; the jobs end together. runs_of: the name of another
+    experiment, if its runs are used. volumes: the first one is the database's, if there is a
+    database. early: seconds after which io.htbs.stat is kept as well; 0: only at the end.
     """
 
     name: str
@@ -156,14 +155,14 @@ class Experiment:
 
     @property
     def database(self) -> Database | None:
-        """The job that is no fio, if there is one."""
+        """Return the database among the jobs, if there is one."""
         return next((job for job in self.jobs if isinstance(job, Database)), None)
 
     def seconds_of(self, job: Job) -> float:
-        """How long a job runs, as fio is told; not of those that start apart."""
+        """Return how long a job runs; not valid for jobs that start apart."""
         return job.options.get("runtime", self.seconds)
 
     @property
     def run_as(self) -> str:
-        """The name that its runs go by."""
+        """Return the name of its runs."""
         return self.runs_of or self.name

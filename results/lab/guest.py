@@ -1,4 +1,4 @@
-"""An experiment under one scheduler, as the script of a guest."""
+"""Make the script of a guest from an experiment and a scheduler."""
 
 from collections.abc import Mapping
 
@@ -10,23 +10,23 @@ QUEUE = f"/sys/block/{DISK}/queue"
 CGROUPS = "/sys/fs/cgroup"
 STATE = f"/sys/kernel/debug/block/{DISK}/sched/state"
 
-# The guest writes its progress so many times, in lines that begin like this.
+# How often the guest reports its progress, and how these lines begin.
 TICKS = 30
 TICK = "elapsed "
 
 _NOT_OVERDUE = '[ ! -e overdue ] || fail "a request starves: $(cat overdue)"'
 
-# Seconds after which the last job of a stage surely runs; a third of that is enough.
+# Seconds after which the last job of a stage runs for sure; a third of that would be enough.
 _BEGIN = 1
 
 
 def script(experiment: Experiment, scheduler: Scheduler) -> str:
-    """The script: it leaves fio's reports() and per job JOB.log, a line for every request.
+    """Return the script. It leaves fio's reports() and a JOB.log with a line for every request.
 
-    With htbs it also leaves the job's io.htbs.stat as JOB.stat, and what it was early in the run as
-    JOB.early, if the experiment asks for that; of buffered jobs io.stat before and after as
-    JOB.begin and JOB.end; of a database what postgres.end() says. It fails if a request was pending
-    for longer than its bound.
+    Under htbs it also leaves io.htbs.stat of each job as JOB.stat, and as JOB.early early in the
+    run if the experiment asks for that. For buffered jobs it leaves io.stat before and after the
+    run as JOB.begin and JOB.end, for a database what postgres.end() describes. It fails if a
+    request was pending for longer than its bound.
     """
     database = experiment.database
     lines = [_load("simdisk", experiment.drive.parameters)]
@@ -50,7 +50,7 @@ def script(experiment: Experiment, scheduler: Scheduler) -> str:
 
 
 def _scheduler(experiment: Experiment, scheduler: Scheduler) -> list[str]:
-    """Set the scheduler and what goes with it for the whole drive."""
+    """Set the scheduler, its tunables, and the settings of the queue and the root cgroup."""
     lines = [_load(scheduler.module, scheduler.parameters)] if scheduler.module else []
     lines += [f"scheduler {DISK} {scheduler.elevator}", f"dev=$(cat /sys/block/{DISK}/dev)"]
     queue = dict(experiment.drive.queue)
@@ -64,7 +64,7 @@ def _scheduler(experiment: Experiment, scheduler: Scheduler) -> list[str]:
 
 
 def _cgroup(job: Job, scheduler: Scheduler) -> list[str]:
-    """Make a job's cgroup, with what is written to its files."""
+    """Make a job's cgroup and write its files."""
     files = dict(scheduler.files(job))
     files |= {f"memory.{name}": value for name, value in job.memory.items()}
     puts = (_put(value, f"{CGROUPS}/{job.name}/{name}") for name, value in files.items())
@@ -74,7 +74,7 @@ def _cgroup(job: Job, scheduler: Scheduler) -> list[str]:
 def _stage(
     experiment: Experiment, scheduler: Scheduler, number: int, stage: list[Job]
 ) -> list[str]:
-    """Start the jobs of a stage and wait for those of fio; the first also starts the ticker."""
+    """Start the jobs of a stage and wait for fio; the first stage also starts the ticker."""
     lines = ["jobs="]
     for name, jobs in _processes(number, stage).items():
         first = "chrt --fifo 1 " if jobs[0].ahead else ""
@@ -89,7 +89,7 @@ def _stage(
 
 
 def _early(experiment: Experiment) -> list[str]:
-    """Keep io.htbs.stat of each job early in the run."""
+    """Save io.htbs.stat of each job early in the run."""
     if not experiment.early:
         return []
     keep = [f"cat {CGROUPS}/{job.name}/io.htbs.stat >{job.name}.early" for job in experiment.jobs]
@@ -97,13 +97,13 @@ def _early(experiment: Experiment) -> list[str]:
 
 
 def late(experiment: Experiment, job: Job) -> float:
-    """How much later than the first of its stage a job starts, seconds."""
+    """Return how much later than the first job of its stage a job starts, seconds."""
     stage = [each.name for each in experiment.jobs if each.stage == job.stage]
     return experiment.apart * stage.index(job.name)
 
 
 def reports(experiment: Experiment) -> list[str]:
-    """The files of fio's reports."""
+    """Return the names of fio's reports."""
     stages = enumerate(_stages(experiment))
     return [f"{name}.json" for number, stage in stages for name in _processes(number, stage)]
 
@@ -114,10 +114,10 @@ def _stages(experiment: Experiment) -> list[list[Job]]:
 
 
 def _processes(number: int, stage: list[Job]) -> dict[str, list[Job]]:
-    """The jobs of a stage by the fio that starts them, each as a process in a cgroup of its own.
+    """Return the jobs of a stage by the fio that starts them as processes in cgroups of their own.
 
-    One fio for all, as each first measures the CPU's clock, for half a second of the host's time;
-    another for the jobs that are ahead.
+    One fio starts all jobs, because each fio first measures the CPU's clock, which takes half a
+    second of real time. A second fio starts the jobs that are ahead.
     """
     names = {False: f"stage{number}", True: f"ahead{number}"}
     fios = [job for job in stage if not isinstance(job, Database)]
@@ -126,7 +126,7 @@ def _processes(number: int, stage: list[Job]) -> dict[str, list[Job]]:
 
 
 def _io_stat(experiment: Experiment, suffix: str) -> list[str]:
-    """Keep io.stat of the jobs of which fio does not know what the drive did."""
+    """Save io.stat of the buffered jobs, since fio does not know what the drive did for them."""
     names = [job.name for job in experiment.jobs if job.buffered]
     return [f"cat {CGROUPS}/{name}/io.stat >{name}.{suffix}" for name in names]
 
@@ -140,26 +140,26 @@ def _put(value: int | str, file: str) -> str:
     return f"expect_put OK {word} {file}"
 
 
-# The most that fio accepts: a log that has to grow when its job ends loses entries.
+# The most that fio accepts. A log that has to grow when its job ends loses entries.
 _LOG_ENTRIES = 1 << 20
 
 _OPTIONS = "--eta=never --output-format=json"
 
-# The others' I/O priority. The kernel gives a task with a real-time priority of the CPU a real-time
-# I/O class, too, beside which mq-deadline and BFQ dispatch none of the others' requests.
+# The default I/O priority. A task with a real-time CPU priority would get the real-time I/O class
+# from the kernel, beside which mq-deadline and BFQ dispatch no requests of other tasks.
 _PRIORITY = {"prioclass": 2, "prio": 4}
 
 
 def _job_file(experiment: Experiment, jobs: list[Job]) -> list[str]:
-    """The lines of fio's job file; all jobs end together."""
-    # fio would take the file of all jobs beside that of a job.
+    """Return the lines of fio's job file; all jobs end together."""
+    # fio would use a file of all jobs in addition to that of a job.
     disk = {"filename": f"/dev/{DISK}"}
     alike = not any("filename" in job.options for job in jobs)
     common = (disk if alike else {}) | {
         "ioengine": "psync",
         "direct": 1,
         "time_based": 1,
-        "randrepeat": 0,  # else the seed moves no block
+        "randrepeat": 0,  # otherwise the seed has no effect
         "randseed": experiment.seed,
         "clocksource": "clock_gettime",
         "log_entries": _LOG_ENTRIES,
@@ -187,9 +187,9 @@ def _section(name: str, options: Mapping[str, object]) -> list[str]:
 
 
 def _ticker(seconds: float, scheduler: Scheduler) -> str:
-    """Write the progress, and look for a request that is pending for longer than its bound.
+    """Report the progress, and look for a request that is pending for longer than its bound.
 
-    It takes little time, and none of the jobs' cgroups.
+    The ticker takes little time, and is in none of the jobs' cgroups.
     """
     tick = f"echo {TICK}$i; i=$((i + 1))"
     if scheduler.reserves:
@@ -198,11 +198,11 @@ def _ticker(seconds: float, scheduler: Scheduler) -> str:
 
 
 def _rest(experiment: Experiment, stage: list[Job]) -> list[str]:
-    """Stop fio while its jobs run, which are processes of their own.
+    """Stop the main process of fio while its jobs run, which are processes of their own.
 
-    It would poll a hundred times a second whether they are done, which takes longer to emulate than
-    a disk's I/O. It starts the jobs, so it is stopped when the last one runs, and continued before
-    they end. If fio has failed, kill fails, and so does the script.
+    fio would poll a hundred times per second whether the jobs are done, which takes longer to
+    emulate than the I/O of a disk. It starts the jobs, so it is stopped when the last one runs, and
+    continued before they end. If fio has failed, kill fails, and so does the script.
     """
     begun = max(late(experiment, job) for job in stage) + _BEGIN
     rest = min(job.options.get("runtime", experiment.seconds) for job in stage) - begun

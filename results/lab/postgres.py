@@ -1,4 +1,4 @@
-"""PostgreSQL with pgbench as a job of an experiment: what a guest needs for it and its script."""
+"""PostgreSQL with pgbench as a job of an experiment: its files in the guest, and its script."""
 
 from pathlib import Path
 
@@ -8,11 +8,11 @@ VERSION = "15"
 _BIN = Path("/usr/lib/postgresql") / VERSION / "bin"
 _LIB = _BIN.parent / "lib"
 
-# What volumes need, without a database too.
+# What volumes need, with or without a database.
 MODULES = ("ext4", "crc32c_generic")
 VOLUME_PROGRAMS = ("addpart", "mkfs.ext4")
 PROGRAMS = tuple(str(_BIN / name) for name in ("initdb", "pgbench", "postgres", "psql"))
-# The database, its page cache, and a copy of what is written to the simulated drive.
+# For the database, its page cache, and a copy of what is written to the simulated drive.
 MEMORY = "2G"
 
 CGROUPS = "/sys/fs/cgroup"
@@ -21,19 +21,19 @@ _FUNCTIONS = Path(__file__).with_suffix(".sh")
 
 
 def shared() -> tuple[Path, ...]:
-    """The files beside the programs: what initdb makes a cluster of, and libraries it loads."""
+    """Return the files besides the programs: those of initdb, and libraries that it loads."""
     libraries = ("dict_snowball.so", "plpgsql.so", "*_and_*.so")
     found = (path for name in libraries for path in sorted(_LIB.glob(name)))
     return (Path("/usr/share/postgresql") / VERSION, *found)
 
 
 def server() -> Path:
-    """The server, for its version."""
+    """Return the server program, for its version."""
     return _BIN / "postgres"
 
 
 def prepare(experiment: Experiment) -> list[str]:
-    """Lines that make volumes and database; nothing schedules the drive meanwhile."""
+    """Return lines that make volumes and database, under the scheduler none."""
     if not experiment.volumes:
         return []
     lines = [f"PG_BIN={_BIN}", _FUNCTIONS.read_text().rstrip(), "scheduler sim0 none"]
@@ -45,7 +45,7 @@ def prepare(experiment: Experiment) -> list[str]:
 
 
 def start(job: Database) -> list[str]:
-    """Lines that start the server in its cgroup."""
+    """Return lines that start the server in its cgroup."""
     procs = "cgroup.procs"
     return [
         f"echo $$ >{CGROUPS}/{job.name}/{procs}",
@@ -56,7 +56,7 @@ def start(job: Database) -> list[str]:
 
 
 def run(job: Database, experiment: Experiment) -> list[str]:
-    """Lines that start pgbench; it is the client of a server, and in no cgroup of a job."""
+    """Return lines that start pgbench, which is in no cgroup of a job."""
     volume = experiment.volumes[0]
     options = f"-n -M prepared -c {job.clients} -j 1 -T {experiment.seconds}"
     options += f" -l --log-prefix=transactions --random-seed={experiment.seed}"
@@ -67,7 +67,7 @@ def run(job: Database, experiment: Experiment) -> list[str]:
 
 
 def end(job: Database) -> list[str]:
-    """Lines that wait for pgbench and leave what reduced() reads."""
+    """Return lines that wait for pgbench and leave what reduced() reads."""
     columns = "wal_sync, wal_sync_time, wal_bytes, wal_fpi"
     return [
         f'wait $pgbench || fail "pgbench: $(cat {job.name}.txt)"',

@@ -1,4 +1,4 @@
-"""The progress of parallel runs: one line that is updated on a terminal, a few lines in a log."""
+"""Show the progress of parallel runs: a line that is updated on a terminal, or lines in a log."""
 
 import sys
 import threading
@@ -6,18 +6,18 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TextIO
 
-# How far apart lines in a log are.
+# Time between lines in a log.
 _LOG_SECONDS = 10.0
 
-# No estimate is made before this share is done.
+# There is no estimate before this share is done.
 _ESTIMATE_FROM = 0.1
 
-# With more parts than this only the running ones are named.
+# With more parts than this, only the running ones are listed.
 _NAMED = 4
 
 
 class Progress:
-    """The shares that are done of several parts, which threads report.
+    """The shares done of several parts, which threads report.
 
     names: of the parts, or their weights by name; advance() takes each from 0 to 1.
     """
@@ -31,7 +31,7 @@ class Progress:
         self._lock = threading.Lock()
 
     def advance(self, name: str, share: float) -> None:
-        """A part is done to this share."""
+        """Set the share of a part that is done."""
         with self._lock:
             self._done[name] = max(self._done[name], min(share, 1.0))
             now = time.monotonic()
@@ -45,7 +45,7 @@ class Progress:
                 self._next = now + _LOG_SECONDS
 
     def close(self) -> None:
-        """End the line; later output begins on a line of its own."""
+        """End the line, so that later output begins on its own line."""
         with self._lock:
             if self._out.isatty():
                 self._out.write("\r\x1b[K")
@@ -55,7 +55,7 @@ class Progress:
 def describe(
     done: Mapping[str, float], elapsed: float, weights: Mapping[str, float] | None = None
 ) -> str:
-    """One line: each part's share, and an estimate of the time that is left."""
+    """Return a line with the share of each part and an estimate of the time left."""
     weights = weights or dict.fromkeys(done, 1.0)
     parts = "  ".join(f"{name} {share:4.0%}" for name, share in _shown(done).items())
     if len(done) > _NAMED:
@@ -74,6 +74,6 @@ def _shown(done: Mapping[str, float]) -> Mapping[str, float]:
 
 
 def clock(seconds: float) -> str:
-    """Minutes and seconds."""
+    """Format minutes and seconds."""
     whole = round(seconds)
     return f"{whole // 60}:{whole % 60:02}"

@@ -1,4 +1,4 @@
-"""The raw data of one run as JSON, and whether the run is to be repeated."""
+"""The raw data of one run as JSON, and whether the run has to be repeated."""
 
 import hashlib
 import json
@@ -30,7 +30,7 @@ class Machine:
 
     @cached_property
     def hashes(self) -> dict[str, str]:
-        """Of the files."""
+        """Return the hashes of the files."""
         return {name: hashlib.sha256(file).hexdigest() for name, file in self.files.items()}
 
 
@@ -43,11 +43,11 @@ class Run:
 
     @property
     def name(self) -> str:
-        """As the progress shows it."""
+        """Return the name that the progress shows."""
         return f"{self.experiment.run_as} {self.scheduler.name} {self.experiment.seed}"
 
     def path(self, directory: Path) -> Path:
-        """The file of its raw data below a directory."""
+        """Return the path of its raw data below a directory."""
         return (
             directory
             / self.experiment.run_as
@@ -55,7 +55,7 @@ class Run:
         )
 
     def inputs(self, machine: Machine) -> str:
-        """A hash of all that the raw data depend on."""
+        """Return a hash of everything that the raw data depend on."""
         digest = hashlib.sha256(guest.script(self.experiment, self.scheduler).encode())
         rest = [
             machine.kernel.version,
@@ -71,12 +71,12 @@ class Run:
         return digest.hexdigest()
 
     def done(self, directory: Path, machine: Machine) -> bool:
-        """Have these very inputs been run before?"""
+        """Return true if there are raw data of the same inputs."""
         saved = self.load(directory)
         return saved is not None and saved["inputs"] == self.inputs(machine)
 
     def save(self, directory: Path, machine: Machine, jobs: dict[str, JobResult]) -> None:
-        """Write the raw data: all, or nothing."""
+        """Write the raw data atomically."""
         experiment, scheduler = self.experiment, self.scheduler
         head = {
             "experiment": experiment.run_as,
@@ -100,7 +100,7 @@ class Run:
         whole.replace(path)
 
     def load(self, directory: Path) -> dict | None:
-        """All that was saved, or None if nothing was."""
+        """Return what was saved, or None."""
         path = self.path(directory)
         try:
             return json.loads(path.read_text()) if path.exists() else None
@@ -132,7 +132,7 @@ class Run:
 
 
 def runs(study: Study) -> Iterator[Run]:
-    """All runs of a study, each once."""
+    """Yield all runs of a study, each once."""
     every = (
         Run(case.experiment(seed), scheduler)
         for case in study.cases
@@ -143,7 +143,7 @@ def runs(study: Study) -> Iterator[Run]:
 
 
 def _lines(head: dict, jobs: list[dict]) -> str:
-    """JSON with a line for each member and each job, for diff."""
+    """Return JSON with a line for each member and each job, for diff."""
     members = [f" {json.dumps(name)}: {json.dumps(value)}" for name, value in head.items()]
     lines = ",\n".join(f"  {json.dumps(job, separators=(',', ':'))}" for job in jobs)
     return "{\n" + ",\n".join([*members, f' "jobs": [\n{lines}\n ]']) + "\n}\n"

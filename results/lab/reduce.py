@@ -1,4 +1,4 @@
-"""From fio's report and its log of every request to the numbers of an experiment."""
+"""Reduce fio's report and its log of every request to the numbers of an experiment."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -10,12 +10,12 @@ NSEC_PER_MSEC = 1000000
 
 
 class ReduceError(ValueError):
-    """fio's log or report is not that of a whole run."""
+    """The log or the report of fio is not that of a complete run."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """One completed request: when, ms after the first job's start; latency in ns; size in bytes."""
+    """A completed request: ms since the first job's start; latency in ns; size in bytes."""
 
     at_ms: int
     latency_ns: int
@@ -24,7 +24,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Numbers:
-    """The numbers of a job: bw in bytes/s; late: completions after the reserved latency."""
+    """The numbers of a job; bw in bytes/s; late: requests that took longer than reserved."""
 
     bw: int
     iops: float
@@ -34,14 +34,14 @@ class Numbers:
     late: int
 
     def as_dict(self) -> dict[str, int | float]:
-        """For a summary."""
+        """Return the numbers for a summary."""
         return asdict(self)
 
 
 def parse_log(lines: Iterable[str], late: float = 0) -> list[Request]:
-    """The requests in a latency log of fio (ms, ns, direction, bytes, …), as they completed.
+    """Return the requests in a latency log of fio (ms, ns, direction, bytes, …) in order.
 
-    late: how much later than the first job its job started, seconds.
+    late: seconds by which the job started later than the first one.
     """
     begin_ms = round(1000 * late)
     requests = []
@@ -55,19 +55,19 @@ def parse_log(lines: Iterable[str], late: float = 0) -> list[Request]:
 
 
 def read_log(path: Path, late: float = 0) -> list[Request]:
-    """parse_log() of a file."""
+    """Return parse_log() of a file."""
     with path.open() as file:
         return parse_log(file, late)
 
 
 def percentile(ordered: list[int], percent: float) -> int:
-    """The smallest value that at least this share of the values does not exceed (nearest rank)."""
+    """Return the percentile of sorted values by nearest rank."""
     rank = -(-len(ordered) * percent // 100)
     return ordered[max(int(rank), 1) - 1]
 
 
 def numbers(requests: list[Request], seconds: float, latency_us: float) -> Numbers:
-    """Reduce the requests of one job that ran for some seconds, with a reserved latency."""
+    """Reduce the requests of a job that ran for this time, with a reserved latency."""
     if not requests:
         raise ReduceError("not a single request completed")
     ordered = sorted(request.latency_ns for request in requests)
@@ -82,32 +82,32 @@ def numbers(requests: list[Request], seconds: float, latency_us: float) -> Numbe
 
 
 def p999_us(requests: list[Request]) -> float:
-    """The latency that one request of a thousand exceeds, us."""
+    """Return the p99.9 of the latency, us."""
     return _us(percentile(sorted(request.latency_ns for request in requests), 99.9))
 
 
 def lat_ns(requests: list[Request]) -> dict[str, int]:
-    """The latencies in the form of a fio report."""
+    """Return the latencies in the form of a fio report."""
     every = [request.latency_ns for request in requests]
     found = {"min": min(every), "max": max(every), "mean": fmean(every), "stddev": pstdev(every)}
     return {key: round(value) for key, value in found.items()}
 
 
 def check_whole(requests: list[Request], fio: dict) -> None:
-    """Raise ReduceError unless the log has what the report, from fio_job(), says was done."""
+    """Raise ReduceError unless the log has all requests of the report from fio_job()."""
     if abs(len(requests) - fio["total_ios"]) * 100 > fio["total_ios"]:
         raise ReduceError(f"the log has {len(requests)} of {fio['total_ios']} requests")
 
 
 def fio_job(job: dict) -> dict:
-    """The part of a fio report that is kept of a job."""
+    """Return the part of a job's fio report that is kept."""
     if job["error"]:
         raise ReduceError(f"fio's job {job['jobname']} failed with error {job['error']}")
     processes = int(job["job options"].get("numjobs", 1))
     side = max((job[each] for each in ("read", "write")), key=lambda each: each["total_ios"])
     return {
         **{key: side[key] for key in ("io_bytes", "total_ios")},
-        # fio adds up the times of its processes, which run side by side.
+        # fio adds up the times of its processes, which run in parallel.
         "runtime_ms": job["job_runtime"] // processes,
         "lat_ns": {key: round(value) for key, value in side["lat_ns"].items() if key != "N"},
         **{key: round(job[key], 2) for key in ("usr_cpu", "sys_cpu")},
@@ -115,7 +115,7 @@ def fio_job(job: dict) -> dict:
 
 
 def bandwidth(requests: list[Request], seconds: int, steps: int) -> list[tuple[float, float]]:
-    """Bandwidth over time: the middle of each step, s, and the bytes/s completed in it."""
+    """Return the bandwidth over time: the middle of each step, s, and the bytes/s in it."""
     totals = [0] * steps
     for request in requests:
         index = _step(request, seconds, steps)
@@ -128,9 +128,9 @@ def bandwidth(requests: list[Request], seconds: int, steps: int) -> list[tuple[f
 def latency(
     requests: list[Request], seconds: int, steps: int
 ) -> list[tuple[float, float, float, float]]:
-    """Latency over time: the middle of each step, s, and least, middle and largest in it, ms.
+    """Return the latency over time: the middle of each step, s, and its min, median and max, ms.
 
-    A step in which nothing completed is left out.
+    Steps without a completion are left out.
     """
     parts: list[list[int]] = [[] for _ in range(steps)]
     for request in requests:
@@ -148,7 +148,7 @@ def latency(
 
 
 def _step(request: Request, seconds: int, steps: int) -> int:
-    """The step in which the request completed; past the last one if it completed after the end."""
+    """Return the step in which a request completed; it may be past the last one."""
     return request.at_ms * steps // (seconds * 1000)
 
 

@@ -21,30 +21,30 @@ from tests.vm import Guest, GuestError, Result, modules
 from tests.vm.guest import PROGRAMS, STOCK_MODULES
 from tests.vm.kernels import REPO, Kernel
 
-# Wall-clock seconds that a guest may take: to boot, and for a second of its own time. The slowest
-# needs less than a tenth of that on a core of its own.
+# Timeouts in wall-clock seconds: of a boot, and of a second of virtual time. On a core of its own
+# the slowest guest needs less than a tenth of that.
 _BOOT_SECONDS = 200
 _SLOWEST = 30
 
-# Not needed, and a third of a boot: the check of every page table, and zeroed memory.
+# These two are not needed and would take a third of a boot: checks of page tables, zeroed memory.
 ARGUMENTS = "rodata=off init_on_alloc=0"
 
-# Instructions a nanosecond: a server's core at 3 GHz and a little more than one a cycle.
+# Instructions per nanosecond: a server core at 3 GHz with a little more than one per cycle.
 SPEED = 4
 
 # A guest on the virtual clock keeps one CPU busy.
 AT_ONCE = len(os.sched_getaffinity(0))
 
-# The share of a run that is boot and set-up, for the progress only.
+# The share of a run that boot and set-up take, for the progress only.
 _BOOT_SHARE = 0.1
 
-# Sections that depend on where a module was built, and its types, which pahole orders by chance.
+# Sections that depend on the place of the build, and types, which pahole puts in random order.
 _STRIP = ("--strip-debug", "--remove-section=.note.gnu.build-id", "--remove-section=.BTF")
-# A hash of the sources with their comments.
+# A hash of the sources, which includes comments.
 _SRCVERSION = re.compile(rb"(?<=\0srcversion=)[0-9A-F]+(?=\0)")
 
-# A scheduler that promises nothing may have a task wait for a file system for longer than the
-# kernel's hung task check allows, as `none` does: that is a result, and no fault of the guest.
+# Under a scheduler without reservations, such as `none`, a task may wait for a file system for
+# longer than the kernel's hung task check allows. That is a result, not a failure of the guest.
 _HUNG = (r"INFO: task \S+ blocked for more than \d+ seconds", r"Call Trace:")
 
 Advance = Callable[[float], None]
@@ -59,8 +59,8 @@ class Interrupted(RuntimeError):
 class JobResult:
     """The results of one job.
 
-    fio: its report of the job; stat: io.htbs.stat, with htbs; early: the same early in the run, if
-    the experiment asks for that; more: numbers of a database.
+    fio: its report of the job; stat: io.htbs.stat, under htbs; early: the same early in the run, if
+    the experiment asks for it; more: numbers of a database.
     """
 
     numbers: Numbers
@@ -80,7 +80,7 @@ class Outcome:
     runs: dict[str, dict[str, JobResult]]
 
     def summary(self) -> dict:
-        """The experiment's numbers, as in summary.json."""
+        """Return the experiment's numbers as in summary.json."""
         return {
             "kernel": self.kernel.version,
             "virtual_seconds": self.experiment.seconds,
@@ -96,16 +96,16 @@ class Outcome:
 
 
 def run(experiment: Experiment, kernel: Kernel) -> Outcome:
-    """Run all of it, as many guests at a time as there are CPUs, and show progress.
+    """Run an experiment with as many guests at a time as there are CPUs, and show the progress.
 
-    Raises GuestError with the name of the log if a guest fails; the others are ended then.
+    Raises GuestError with the name of the log if a guest fails, and ends the others.
     """
     files = stripped_modules(kernel)
 
     def task(scheduler: Scheduler) -> Callable[[Advance], dict[str, JobResult]]:
         return lambda advance: run_one(experiment, scheduler, kernel, files, advance)
 
-    # The last first: schedulers are listed from slow to fast, and more I/O takes longer to emulate.
+    # The last scheduler first: the fast ones are at the end, and more I/O takes longer to emulate.
     tasks = {each.name: task(each) for each in reversed(experiment.schedulers)}
     runs = side_by_side(tasks, Progress([each.name for each in experiment.schedulers]))
     return Outcome(
@@ -114,7 +114,7 @@ def run(experiment: Experiment, kernel: Kernel) -> Outcome:
 
 
 def side_by_side(tasks: Mapping[str, Callable[[Advance], T]], progress: Progress) -> dict[str, T]:
-    """Do tasks, as many at a time as there are CPUs; the first error ends the others."""
+    """Run tasks, as many at a time as there are CPUs; the first error ends the others."""
     stop = threading.Event()
 
     def one(name: str) -> T:
@@ -130,7 +130,7 @@ def side_by_side(tasks: Mapping[str, Callable[[Advance], T]], progress: Progress
         processors.put({processor})
 
     def stay() -> None:
-        # QEMU's two threads take turns, which is a fifth faster on one CPU.
+        # The two threads of QEMU take turns, which is 20 % faster on one CPU.
         os.sched_setaffinity(0, processors.get())
 
     with ThreadPoolExecutor(max_workers=AT_ONCE, initializer=stay) as pool:
@@ -146,7 +146,7 @@ def side_by_side(tasks: Mapping[str, Callable[[Advance], T]], progress: Progress
 
 
 def stripped_modules(kernel: Kernel) -> dict[str, bytes]:
-    """The modules without the parts that differ between builds, so that runs repeat exactly."""
+    """Return the modules without the parts that differ between builds, so runs repeat exactly."""
     stripped = {}
     built = modules.build(kernel) | {"htbs-paper.ko": modules.build_paper(kernel)}
     for name, path in built.items():
@@ -158,7 +158,7 @@ def stripped_modules(kernel: Kernel) -> dict[str, bytes]:
 
 
 def versions() -> dict[str, str]:
-    """The versions of programs on which the numbers may depend."""
+    """Return the versions of programs on which the numbers may depend."""
     commands = {
         "fio": ["fio", "--version"],
         "qemu": ["qemu-system-x86_64", "--version"],
@@ -174,26 +174,26 @@ def versions() -> dict[str, str]:
 
 
 def run_name(experiment: Experiment, scheduler: Scheduler) -> str:
-    """The name of a run, with its seed if that is not the first."""
+    """Return the name of a run, with its seed if that is not the first one."""
     name = f"{experiment.run_as}-{scheduler.name}"
     return name if experiment.seed == 1 else f"{name}-{experiment.seed}"
 
 
 def files_for(scheduler: Scheduler, files: Mapping[str, T]) -> dict[str, T]:
-    """The modules of a run: the drive's, and the scheduler's if that is one."""
+    """Return the modules of a run: that of the drive, and that of the scheduler if there is one."""
     needed = {"simdisk.ko", f"{scheduler.module}.ko"}
     return {name: file for name, file in files.items() if name in needed}
 
 
 def versions_for(experiment: Experiment, every: Mapping[str, str]) -> dict[str, str]:
-    """The versions on which a run depends."""
+    """Return the versions on which a run depends."""
     return {name: each for name, each in every.items() if name != "postgres" or experiment.database}
 
 
 def jobs_took(calls: Iterable[tuple[float, float]]) -> float:
-    """Real seconds that a guest's jobs took; calls: time and share of each call of advance().
+    """Return the real seconds that a guest's jobs took; calls: time and share of each advance().
 
-    Extrapolated from the first and the last of their calls; 0 with fewer than two.
+    The time is extrapolated from the first and the last call; it is 0 with fewer than two.
     """
     signs = [(at, share) for at, share in calls if _BOOT_SHARE < share < 1]
     if len(signs) < 2:
@@ -209,7 +209,7 @@ def run_one(
     files: dict[str, bytes],
     advance: Advance,
 ) -> dict[str, JobResult]:
-    """Run one guest; advance() is called with the share that is done. The results are by job.
+    """Run one guest and return the results by job; advance() is called with the share done.
 
     Raises GuestError, which names the run.
     """
@@ -225,7 +225,7 @@ def run_one(
 def machine_for(
     experiment: Experiment, scheduler: Scheduler, kernel: Kernel, files: dict[str, bytes]
 ) -> Guest:
-    """The guest that an experiment runs in."""
+    """Return the guest that an experiment runs in."""
     database = experiment.database
     return Guest(
         kernel,
@@ -248,7 +248,7 @@ def machine_for(
 
 
 def boot(machine: Guest, script: str, advance: Advance) -> Result:
-    """Run the script of an experiment; advance() is called with the share that is done."""
+    """Run the script of an experiment; advance() is called with the share done."""
 
     def on_line(line: str) -> None:
         if line.startswith(guest.TICK):
@@ -262,7 +262,7 @@ def boot(machine: Guest, script: str, advance: Advance) -> Result:
 
 
 def reduced(result: Result, experiment: Experiment, scheduler: Scheduler) -> dict[str, JobResult]:
-    """The results that a guest left, by job. Raises ReduceError if something is missing."""
+    """Return the results of a guest by job. Raises ReduceError if something is missing."""
     reports = [result.json(name) for name in guest.reports(experiment)]
     fios = {job["jobname"]: job for report in reports for job in report["jobs"]}
     jobs = {}
@@ -279,14 +279,14 @@ def reduced(result: Result, experiment: Experiment, scheduler: Scheduler) -> dic
         if scheduler.reserves and experiment.early:
             found = replace(found, early=result.text(f"{job.name}.early").strip())
         jobs[job.name] = found
-    for log in ("log", "trace"):  # A line a request: a gigabyte in all experiments.
+    for log in ("log", "trace"):  # One line per request: a gigabyte in total.
         for name in jobs:
             (result.out / f"{name}.{log}").unlink(missing_ok=True)
     return jobs
 
 
 def _fio_job(result: Result, experiment: Experiment, job: Job, report: dict) -> JobResult:
-    """What fio says of one of its jobs."""
+    """Return the result of a job of fio."""
     requests = reduce.read_log(result.out / f"{job.name}.log", guest.late(experiment, job))
     fio = reduce.fio_job(report)
     reduce.check_whole(requests, fio)
@@ -295,7 +295,7 @@ def _fio_job(result: Result, experiment: Experiment, job: Job, report: dict) -> 
 
 
 def _database(result: Result, experiment: Experiment, job: Database) -> JobResult:
-    """What pgbench, PostgreSQL and the kernel's tracing say; requests are those of the server."""
+    """Return the result of a database: from pgbench, PostgreSQL and kernel tracing."""
     with (result.out / f"{job.name}.log").open() as log:
         took_us = transactions.parse_transactions(log)
     if len(took_us) != transactions.processed(result.text(f"{job.name}.txt")):
@@ -316,7 +316,7 @@ def _database(result: Result, experiment: Experiment, job: Database) -> JobResul
 
 
 def _drive_bw(result: Result, experiment: Experiment, job: Job) -> int:
-    """What the drive did for a job's cgroup, bytes/s."""
+    """Return what the drive did for a job's cgroup, bytes/s."""
     before, after = (result.text(f"{job.name}.{each}") for each in ("begin", "end"))
     moved = transactions.io_stat(after) - transactions.io_stat(before)
     return round(moved / experiment.seconds)

@@ -1,4 +1,4 @@
-"""Of which state of the sources the modules of a run are made."""
+"""Find the commit that the modules of a run are made of."""
 
 import subprocess
 
@@ -11,7 +11,7 @@ _PARTS = (
 
 
 def commit() -> str:
-    """The last commit that changed them, with "+" if files differ from it; empty without git."""
+    """Return the last commit of the sources, with "+" if files differ; empty without git."""
     try:
         last = _git("log", "-1", "--format=%h", "--abbrev=12")
         changed = _git("status", "--porcelain")
@@ -21,7 +21,7 @@ def commit() -> str:
 
 
 def _git(*arguments: str) -> str:
-    """What git says of the sources."""
+    """Return what git says about the sources."""
     command = ["git", *arguments, "--", *_PARTS]
     done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=True)
     return done.stdout.strip()

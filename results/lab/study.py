@@ -1,4 +1,4 @@
-"""A study: a question, the experiments that are to answer it, and what they decide."""
+"""A study: a question, the experiments that answer it, and the claims that they decide."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from matplotlib.figure import Figure
 
 from results.lab.experiment import Experiment, Scheduler
 
-# The numbers of a study: by case, scheduler and job; with a "total_bw" beside the jobs.
+# The numbers of a study by case, scheduler and job, with a "total_bw" beside the jobs.
 Runs = Mapping[str, Mapping[str, Mapping[str, dict]]]
 
-# What a study draws over time: by case, scheduler and job, of the first seed.
+# What a study draws over time, by case, scheduler and job, of the first seed.
 Series = Mapping[str, Mapping[str, Mapping[str, list]]]
 
 
@@ -18,8 +18,8 @@ Series = Mapping[str, Mapping[str, Mapping[str, list]]]
 class Case:
     """One experiment of a study, repeated with different seeds.
 
-    title: on the page; experiment: by seed; seeds: of a scheduler, by default the first only;
-    called: its name, if another case has the experiment with other seeds.
+    title: on the page; experiment: by seed; seeds: of a scheduler, by default only the first;
+    called: its name, if another case has the same experiment with other seeds.
     """
 
     title: str
@@ -29,17 +29,17 @@ class Case:
 
     @property
     def first(self) -> Experiment:
-        """With the first seed."""
+        """Return the experiment with the first seed."""
         return self.experiment(1)
 
     @property
     def name(self) -> str:
-        """Of the case in a study, by default the experiment's."""
+        """Return the name of the case in a study, by default that of the experiment."""
         return self.called or self.first.name
 
     @property
     def kept_as(self) -> str:
-        """The name of its numbers in the summary."""
+        """Return the name of its numbers in the summary."""
         return self.called or self.first.run_as
 
 
@@ -47,8 +47,8 @@ class Case:
 class Claim:
     """A statement, whether it holds, and the numbers that decide it.
 
-    case: the experiment that it is about; evidence: the numbers; paper: it is one of those that
-    the paper is known for; rule: it is about the paper's rule, not about HTBS.
+    case: the experiment that it is about; evidence: the numbers; paper: it is one of the main
+    claims of the paper; rule: it is about the paper's rule, not about HTBS.
     """
 
     case: str
@@ -61,10 +61,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class Study:
-    """What is asked, the experiments that answer it, and how the answer is shown.
+    """A question, the experiments that answer it, and how the answer is shown.
 
-    asked: Markdown, the paragraph on the page; claims: decided by the numbers; figure: draws them;
-    table: Markdown; words: Markdown, behind the claims: what HTBS wins, what it loses, and why.
+    asked: the question in Markdown; claims: decided by the numbers; figure: draws the numbers;
+    table: Markdown; words: Markdown behind the table, which explains the numbers.
     """
 
     name: str
@@ -78,6 +78,6 @@ class Study:
 
     @property
     def schedulers(self) -> tuple[Scheduler, ...]:
-        """All schedulers of all cases."""
+        """Return all schedulers of all cases."""
         every = [each for case in self.cases for each in case.first.schedulers]
         return tuple({each.name: each for each in every}.values())

@@ -1,7 +1,7 @@
-"""summary.json: what the pages and figures show of each run, and what the run was measured with.
+"""summary.json: the numbers of each run, and what the run was measured with.
 
-Tables, claims and figures follow from the summary and from the experiments alone. The summary
-follows from raw data, which `make lab` makes and which are not in the tree.
+Tables, claims and figures are made from the summary and the experiments alone. The summary is made
+from raw data, which `make lab` produces and which are not in the tree.
 """
 
 import json
@@ -14,9 +14,9 @@ from results.lab.raw import Run, runs
 from results.lab.study import Case, Runs, Series, Study
 from tests.vm.functional import htbs_stat
 
-# The numbers of a job: bandwidth in bytes/s, latencies in us; how many of its requests took longer
-# than it reserved, of how many, over all seeds; of io.htbs.stat how many conformed, how many of
-# these were late, and by how much at most. What a run does not have is left out.
+# The numbers of a job: bandwidth in bytes/s; latencies in us; how many of its requests were late
+# and how many there were, over all seeds; from io.htbs.stat, how many conformed, how many of these
+# were late, and by how much at most. Numbers that a run does not have are left out.
 COLUMNS = (
     "bw",
     "p50_us",
@@ -32,21 +32,21 @@ COLUMNS = (
     "late_max_us",
 )
 
-# Runs by experiment and scheduler, as _runs() makes them.
+# Runs by experiment and scheduler, as made by _runs().
 Summary = dict[str, dict[str, dict]]
 
 
 class SummaryError(ValueError):
-    """The file holds no summary of this form."""
+    """The file has no summary of this form."""
 
 
 def missing(study: Study, directory: Path) -> list[str]:
-    """The names of the study's runs that have no raw data."""
+    """Return the names of the study's runs that have no raw data."""
     return [run.name for run in runs(study) if run.load(directory) is None]
 
 
 def reduced(study: Study, directory: Path, made_of: str = "") -> Summary:
-    """The study's runs, from raw data; made_of: what the modules are, as sources.commit() says."""
+    """Return the study's runs from raw data; made_of: the modules' commit from sources.commit()."""
     found = {
         case.kept_as: {
             scheduler.name: _runs(case, scheduler, directory)
@@ -61,7 +61,7 @@ def reduced(study: Study, directory: Path, made_of: str = "") -> Summary:
 
 
 def shows(summary: Summary, study: Study) -> bool:
-    """Has the summary all jobs of all runs of a study?"""
+    """Return true if the summary has all jobs of all runs of a study."""
     return all(
         job.name in summary.get(case.kept_as, {}).get(scheduler.name, {"jobs": {}})["jobs"]
         for case in study.cases
@@ -71,7 +71,7 @@ def shows(summary: Summary, study: Study) -> bool:
 
 
 def numbers(study: Study, summary: Summary) -> Runs:
-    """The study's numbers by case, scheduler and job."""
+    """Return the study's numbers by case, scheduler and job."""
     return {
         case.name: {
             scheduler.name: _numbers(summary[case.kept_as][scheduler.name])
@@ -82,7 +82,7 @@ def numbers(study: Study, summary: Summary) -> Runs:
 
 
 def series(study: Study, summary: Summary) -> Series:
-    """What the study draws over time, by case, scheduler and job; of the first seed."""
+    """Return what the study draws over time, by case, scheduler and job, of the first seed."""
     return {
         case.name: {
             name: summary[case.kept_as][name]["series"]
@@ -93,7 +93,7 @@ def series(study: Study, summary: Summary) -> Series:
 
 
 def kernels(studies: Iterable[Study], summary: Summary) -> list[str]:
-    """The kernels of the runs: one, unless an experiment was run again with another."""
+    """Return the kernels of the runs: one, unless an experiment ran again with another one."""
     found = (
         each["measured_with"]["kernel"]
         for study in studies
@@ -104,7 +104,7 @@ def kernels(studies: Iterable[Study], summary: Summary) -> list[str]:
 
 
 def sources(study: Study, summary: Summary) -> list[str]:
-    """The states of the sources that the study's runs were made with; empty: not kept."""
+    """Return the commits that the study ran with; an empty one was not recorded."""
     found = (
         each["measured_with"].get("sources", "")
         for case in study.cases
@@ -129,7 +129,7 @@ def read(path: Path) -> Summary:
 
 
 def write(studies: Iterable[Study], summary: Summary, path: Path) -> None:
-    """Write the runs of these studies, a line for each job, and no others."""
+    """Write the runs of these studies and no others, with a line for each job."""
     names = dict.fromkeys(case.kept_as for study in studies for case in study.cases)
     experiments = {
         name: _braces(
@@ -143,7 +143,7 @@ def write(studies: Iterable[Study], summary: Summary, path: Path) -> None:
 
 
 def _lines(each: dict) -> str:
-    """A run as JSON, with a line for each job and each series."""
+    """Return a run as JSON, with a line for each job and each series."""
     parts = {name: json.dumps(value) for name, value in each.items()}
     rows = {name: [job.get(key) for key in COLUMNS] for name, job in each["jobs"].items()}
     parts["jobs"] = _braces({name: _line(row) for name, row in rows.items()}, depth=4)
@@ -158,14 +158,14 @@ def _line(values: list) -> str:
 
 
 def _braces(members: dict[str, str], depth: int) -> str:
-    """An object of JSON, with a line for each member; the members are JSON already."""
+    """Return a JSON object with a line for each member; the members are JSON already."""
     indent = "\n" + " " * depth
     lines = ",".join(f"{indent} {json.dumps(name)}: {text}" for name, text in members.items())
     return f"{{{lines}{indent}}}"
 
 
 def _runs(case: Case, scheduler: Scheduler, directory: Path) -> dict:
-    """What all seeds of a scheduler came to, and what they were measured with."""
+    """Return the numbers of all seeds of a scheduler, and what they were measured with."""
     repeats = {
         seed: Run(case.experiment(seed), scheduler).load(directory)
         for seed in case.seeds(scheduler)
@@ -191,7 +191,7 @@ def _runs(case: Case, scheduler: Scheduler, directory: Path) -> dict:
 
 
 def _total(experiment: Experiment, jobs: dict[str, dict]) -> int:
-    """The bandwidth of all jobs over the whole time, bytes/s; stages run one after the other."""
+    """Return the total bandwidth over the whole time, bytes/s; stages run one after the other."""
     moved, stages = 0, {}
     for job in experiment.jobs:
         stages[job.stage] = max(stages.get(job.stage, 0), experiment.seconds_of(job))
@@ -200,7 +200,7 @@ def _total(experiment: Experiment, jobs: dict[str, dict]) -> int:
 
 
 def _numbers(each: dict) -> dict:
-    """The jobs of a run, a database with its own numbers, and beside them the bandwidth in all."""
+    """Return the jobs of a run, a database with its own numbers, and the total bandwidth."""
     totals = {key: value for key, value in each.items() if key.startswith("total_bw")}
     more = each.get("more", {})
     jobs = {name: {**job, **more.get(name, {})} for name, job in each["jobs"].items()}
@@ -208,13 +208,13 @@ def _numbers(each: dict) -> dict:
 
 
 def _more(repeats: list[dict]) -> dict[str, float]:
-    """Means over the seeds of a database's numbers."""
+    """Return the means of a database's numbers over the seeds."""
     every = [job["more"] for job in repeats]
     return {key: round(fmean(each[key] for each in every), 3) for key in every[0]}
 
 
 def _job(repeats: list[dict]) -> dict[str, float]:
-    """Means over the seeds; of the largest latency the largest, of numbers of requests the sum."""
+    """Return means over the seeds, the max of the largest latency, and sums of request counts."""
     every = [job["numbers"] for job in repeats]
     lat = [job["fio"]["lat_ns"] for job in repeats]
     return {
@@ -231,19 +231,19 @@ def _job(repeats: list[dict]) -> dict[str, float]:
 
 
 def _requests(repeats: list[dict]) -> dict[str, int]:
-    """How many requests completed, where it was kept."""
+    """Return how many requests completed, if it was kept."""
     every = [job["fio"].get("total_ios") for job in repeats]
     return {} if None in every else {"requests": sum(every)}
 
 
 def _tail(every: list[dict]) -> dict[str, float]:
-    """The latency that one request of a thousand exceeds, the largest, where it was kept."""
+    """Return the largest p99.9 of the seeds, if it was kept."""
     tails = [each["p999_us"] for each in every if "p999_us" in each]
     return {"p999_us": max(tails)} if tails else {}
 
 
 def _promised(repeats: list[dict]) -> dict[str, int]:
-    """From io.htbs.stat, with htbs."""
+    """Return the numbers of io.htbs.stat, under htbs."""
     stats = [htbs_stat(job["stat"]) for job in repeats if job.get("stat")]
     if not stats:
         return {}

@@ -1,8 +1,7 @@
-"""From what pgbench, PostgreSQL and the kernel's tracing left to the numbers of a database.
+"""Reduce what pgbench, PostgreSQL and kernel tracing left to the numbers of a database.
 
-The kernel is asked for two things that PostgreSQL can't tell: how long each of its requests took
-from the moment that it was submitted, whatever the scheduler did to it, and how long each fdatasync
-of the WAL took.
+Kernel tracing provides two numbers that PostgreSQL does not have: the time of each request from its
+submission, whatever the scheduler did to it, and the time of each fdatasync of the WAL.
 """
 
 import re
@@ -21,13 +20,13 @@ _QUEUED = re.compile(r"block_bio_queue: \S+ (?P<op>\S+) (?P<sector>\d+) \+ (?P<n
 _COMPLETED = re.compile(r"block_rq_complete: \S+ \S+ \(.*?\) (?P<sector>\d+) \+ (?P<nr>\d+) ")
 _SYNC = re.compile(r"sys_fdatasync(?: -> 0x(?P<code>[0-9a-f]+)|\()")
 
-# The journal's thread works for all of a file system, so its I/O is the root cgroup's.
+# The thread of the journal works for the whole file system, so its I/O is the root cgroup's.
 _JOURNAL = "jbd2/"
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What a database asked of its file system.
+    """The I/O of a database.
 
     requests: of its cgroup, as they completed; syncs_us: how long each fdatasync took.
     """
@@ -38,7 +37,7 @@ class Trace:
 
 @dataclass
 class _Pending:
-    """A bio that has been submitted: since when, whose, and how many sectors are to complete."""
+    """A bio that has been submitted: when, by which task, and how many sectors are left."""
 
     at_us: int
     task: str
@@ -48,7 +47,7 @@ class _Pending:
 
 
 def parse_transactions(lines: Iterable[str]) -> list[int]:
-    """The latency of each transaction in pgbench's log (client, number, us, …), us."""
+    """Return the latency of each transaction in pgbench's log (client, number, us, …), us."""
     found = []
     for number, line in enumerate(lines, start=1):
         try:
@@ -61,7 +60,7 @@ def parse_transactions(lines: Iterable[str]) -> list[int]:
 
 
 def processed(report: str) -> int:
-    """How many transactions pgbench says that it did; none may have failed."""
+    """Return how many transactions pgbench did; raise ReduceError if any failed."""
     done = re.search(r"^number of transactions actually processed: (\d+)", report, re.MULTILINE)
     failed = re.search(r"^number of failed transactions: (\d+) ", report, re.MULTILINE)
     if not done or not failed or int(failed[1]):
@@ -70,7 +69,7 @@ def processed(report: str) -> int:
 
 
 def parse_wal(text: str) -> tuple[int, float]:
-    """How often the WAL was synced, and for how many ms in all, from pg_stat_wal."""
+    """Return the number of WAL syncs and their total time in ms, from pg_stat_wal."""
     try:
         syncs, took_ms, *_ = text.strip().split("|")
         return int(syncs), float(took_ms)
@@ -79,7 +78,7 @@ def parse_wal(text: str) -> tuple[int, float]:
 
 
 def parse_trace(lines: Iterable[str]) -> Trace:
-    """The database's requests and syncs; those that are outstanding at the end are left out."""
+    """Return the database's requests and syncs, except those in flight at the end."""
     pending: list[_Pending] = []
     requests, syncs, begun = [], [], {}
     first_us = None
@@ -105,14 +104,14 @@ def parse_trace(lines: Iterable[str]) -> Trace:
 
 
 def io_stat(text: str) -> int:
-    """The bytes of an io.stat of a guest with one drive; none before the first I/O."""
+    """Return the bytes of an io.stat of a guest with one drive; zero before the first I/O."""
     return sum(int(each) for each in re.findall(r"\b[rw]bytes=(\d+)", text))
 
 
 def numbers(
     transactions_us: list[int], seconds: float, wal: tuple[int, float], trace: Trace
 ) -> dict[str, float]:
-    """What the summary keeps of a database beside the numbers of a job; latencies in us."""
+    """Return what the summary has of a database besides the numbers of a job; latencies in us."""
     syncs, took_ms = wal
     if not transactions_us or not syncs or not trace.syncs_us:
         raise ReduceError("the database did nothing")
@@ -126,16 +125,16 @@ def numbers(
 
 
 def _latencies(name: str, every_us: list[int]) -> dict[str, int]:
-    """Percentiles by name."""
+    """Return percentiles by name."""
     ordered = sorted(every_us)
     shares = {"p50": 50, "p99": 99, "p999": 99.9, "max": 100}
     return {f"{name}_{key}_us": percentile(ordered, share) for key, share in shares.items()}
 
 
 def _complete(pending: list[_Pending], sector: int, nr: int) -> list[_Pending]:
-    """Take the bios out of which the last sector has completed.
+    """Remove and return the bios whose last sector has completed.
 
-    A request has several bios if they were merged, a bio several requests if it was split.
+    A request has several bios if they were merged; a bio has several requests if it was split.
     """
     done = []
     for each in pending:
