@@ -1,1 +1,1 @@
-"""The experiments: what was asked, what came out, and the figures that show it."""
+"""The experiments, the census and the benchmark, with their results."""

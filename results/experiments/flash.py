@@ -96,9 +96,9 @@ TOTAL = Study(
     name="flash-total",
     title="5.3 on a flash drive",
     asked="""
-The question of [5.3](#53-bandwidth-of-all) on the flash drive: seven sequential readers, alone and
-with four random ones. Here the emulated CPU limits the throughput, not the drive, so the CPU cost
-of a scheduler shows as well. Duration: one second, one run.
+The question of [5.3](#53-total-bandwidth-of-many-readers) on the flash drive: seven sequential
+readers, alone and with four random ones. Here the emulated CPU limits the throughput, not the
+drive, so the CPU cost of a scheduler shows as well. Duration: one second, one run.
 """,
     cases=(total_case(0), total_case(4)),
     claims=total_claims,

@@ -29,7 +29,8 @@ TOTAL = total.study(
     "nearline-total",
     "5.3 on a nearline disk",
     """
-The question of [5.3](#53-bandwidth-of-all) on the nearline disk. Duration: 4 seconds, one run.
+The question of [5.3](#53-total-bandwidth-of-many-readers) on the nearline disk. Duration: 4
+seconds, one run.
 
 If the disk has a request of each sequential reader, it serves the nearest first and lets others
 wait for up to a second, which costs throughput as well as deadlines. Moreover, seven of the longest

@@ -221,7 +221,7 @@ def least(runs: Runs, names: Mapping[str, int]) -> tuple[bool, str]:
 
 STUDY = study(
     "total",
-    "5.3 Bandwidth of all",
+    "5.3 Total bandwidth of many readers",
     """
 How much do many readers move in total? This is the paper's experiment 5.3 and figure 6. Seven
 applications read sequentially in different places of the disk: alone, with two, and with four

@@ -16,7 +16,7 @@ _WIDTH = 120
 _NO_PARAGRAPH = ("|", "- ", "#", " ", "!")
 
 _HEAD = """\
-# What HTBS is worth
+# Results of the laboratory
 
 `make lab` generates this page. It runs each experiment below in a virtual machine with Debian's
 kernel {kernel}, a [simulated drive](../tests/simdisk) and virtual time: the only CPU executes
@@ -161,7 +161,8 @@ def _decided(
 def _glance(studies: Iterable[Study], numbers: dict[str, Runs], bench: str) -> str:
     """Return a table with a line and a link for each experiment."""
     lines = ["## The experiments", ""]
-    lines += ["| experiment | all reservations kept under | highest throughput | HTBS |"]
+    heads = ("experiment", "all reservations kept under", "highest throughput", "HTBS relative to it")
+    lines += [f"| {' | '.join(heads)} |"]
     lines += ["|---|---|---|---|"]
     for study in studies:
         link = f"[{study.title}](#{anchor(study.title)})"
@@ -189,7 +190,7 @@ def _case(case: Case, runs: Runs) -> str:
         kept = ", ".join(words.keepers(case, runs)) or "no scheduler"
     first, most = words.by_total(case, runs)[0]
     [htbs] = (each for each in case.first.schedulers if each.name == HTBS)
-    share = f"{runs[case.name][HTBS]['total_bw'] / most:.0%} of it"
+    share = f"{runs[case.name][HTBS]['total_bw'] / most:.0%}"
     besides = htbs.title.removeprefix("HTBS").strip()
     return f"{kept} | {first}, {most / KIB:,.0f} KB/s | {share}{besides and f' ({besides})'}"
 

@@ -45,9 +45,10 @@ STUDY = Study(
     name="mixed-disk",
     title="Many readers with reservations that can be kept",
     asked="""
-The question of [5.3](#53-bandwidth-of-all) with reservations that the disk can keep: seven groups
-read 4k blocks sequentially and have reserved 200 KB/s within a second each. Four groups read at
-random, limited to 40 KB/s, and have reserved 40 KB/s within 200 ms each. Duration: 15 seconds.
+The question of [5.3](#53-total-bandwidth-of-many-readers) with reservations that the disk can keep:
+seven groups read 4k blocks sequentially and have reserved 200 KB/s within a second each. Four
+groups read at random, limited to 40 KB/s, and have reserved 40 KB/s within 200 ms each. Duration:
+15 seconds.
 """,
     cases=(CASE,),
     claims=claims,

@@ -109,7 +109,7 @@ def _claims(case: Case, runs: Runs) -> list[Claim]:
 
 STUDY = Study(
     name="overload",
-    title="More promised than the disk has",
+    title="More reserved than the disk can do",
     asked="""
 What happens to throughput, shares and the longest wait if no reservation can be kept? Ten groups
 have reserved twice what the disk can do and are always backlogged. All read at random, or half of
