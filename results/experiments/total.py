@@ -19,8 +19,8 @@ RANDOM = (0, 2, 4)
 SEEDS = (1, 2, 3)
 PAPER = schedulers.HTBS_PAPER.title
 _SEGMENTS = (
-    f" with {drives.PAPER_SEGMENTS} segments in the disk's buffer, an assumption; the gain"
-    " [depends on their number](#53-and-the-disks-buffer)"
+    f", assuming {drives.PAPER_SEGMENTS} segments in the disk's buffer, on which"
+    " [the gain depends](#53-and-the-disks-buffer)"
 )
 
 # Unlimited for this drive.

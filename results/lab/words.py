@@ -81,22 +81,25 @@ def promises(study: Study, runs: Runs) -> str:
     ways = case.first.schedulers
     broken = _grouped({way.title: "; ".join(faults(case, runs, way)) for way in ways})
     lines += [f"- Not under {titles}: {missed}." for titles, missed in broken if missed]
-    return "\n".join(["Reservations and total throughput:", "", *lines, ranking(case, runs)])
+    total = ranking(case, runs, "Total throughput")
+    return "\n".join(["Reservations and throughput:", "", *lines, total])
 
 
 def rankings(study: Study, runs: Runs) -> str:
     """Compare the throughput of the schedulers, in each case."""
+    if len(study.cases) == 1:
+        return ranking(study.cases[0], runs, "Total throughput")
     lines = (ranking(case, runs) for case in study.cases)
     return "\n".join(["Total throughput:", "", *lines])
 
 
-def ranking(case: Case, runs: Runs) -> str:
+def ranking(case: Case, runs: Runs, title: str = "") -> str:
     """List the schedulers of a case in the order of their throughput."""
     (first, most), *rest = by_total(case, runs)
     percents = _grouped({title: f"{total / most:.0%}" for title, total in rest})
     shares = "; ".join(f"{titles}: {percent}" for titles, percent in percents)
     highest = f"highest under {first}, {most / KIB:,.0f} KB/s"
-    return f"- {case.title}: {highest}. Relative to it, {shares}."
+    return f"- {title or case.title}: {highest}. Relative to it, {shares}."
 
 
 def _grouped(texts: dict[str, str]) -> list[tuple[str, str]]:
