@@ -82,6 +82,22 @@ a seed is listed more than once, it ran again with a later scheduler.
 """
 
 
+_DRIVES = """\
+A disk has its speed, size, transfer rate of the outer tracks, seek times (track to track and mean),
+buffer with the number of its segments, and queue depth. *Ageing* is the positioning time in seconds
+that a command gains per second of waiting. A *write cache for* N ms writes back after the disk has
+been idle for that long; without a time it writes back immediately and in order. A shingled disk
+*cleans* for the given time after that many scattered writes.
+
+A flash drive has its dies and pages, the times of a read, a program and an erasure, the rate of its
+link, its write buffer, and its spare area. N *reads in a row* are served by a die before a waiting
+program. A drive that *suspends* stops an erasure for a read within the given time.
+
+*Behind virtio-blk*, a command takes up to the first time longer. One command in the given number
+also has a tail of one or more time slices of the second time, two on average.
+"""
+
+
 def text(found: Mapping) -> str:
     """Return the page in Markdown."""
     head = _HEAD.format(
@@ -93,7 +109,8 @@ def text(found: Mapping) -> str:
         late=1 / LATE,
     )
     parts = [filled(head), _all(found), late(found), *_workloads(found)]
-    parts += ["## Seeds drawn before", filled(_BEFORE), _before(), "## The drives", _drives(found)]
+    parts += ["## Seeds drawn before", filled(_BEFORE), _before()]
+    parts += ["## The drives", filled(_DRIVES), _drives(found)]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
@@ -244,7 +261,7 @@ def _worst(found: Mapping, drives: Mapping[str, Mapping[str, Mapping]]) -> str:
             )
     if not lines:
         return f"{WAYS[0].title} keeps the set on each drive."
-    return "\n".join([f"{WAYS[0].title} does not keep the set on", "", *lines])
+    return "\n".join([f"{WAYS[0].title} does not keep the set on:", "", *lines])
 
 
 def _before() -> str:
@@ -258,5 +275,5 @@ def _before() -> str:
 
 
 def _drives(found: Mapping) -> str:
-    rows = ["| | |", "|---|---|"]
+    rows = ["| number | drive |", "|---|---|"]
     return "\n".join([*rows, *(f"| {name} | {its} |" for name, its in found["drives"].items())])
