@@ -122,7 +122,7 @@ def no_longer(runs: Runs, kind: str, what: str) -> Claim:
         CASE.name,
         claim,
         _own(runs, CASE, ways.HTBS)[key] <= _own(runs, CASE, best)[key],
-        f"the best is {best.title}; in brackets their number; {numbers}",
+        f"the best is {best.title}; p99.9 and number: {numbers}",
     )
 
 
@@ -229,7 +229,8 @@ A client waits for its transaction, so a stalled database has few syncs that cou
 Without neighbours, the p99.9 of the syncs is due to the pages of the database's own checkpoints:
 {ways.beside(tails)}. The shortest p99.9 beside neighbours, that of {best.title}, is
 {ms(found[best.name]["sync_p999_us"])}; the shortest without neighbours is {ms(shortest)}. But the
-database is stalled there: a transaction takes up to {found[best.name]["tx_max_us"] / 1e6:,.0f} s.
+database is stalled under {best.title}: a transaction takes up to
+{found[best.name]["tx_max_us"] / 1e6:,.0f} s.
 
 The neighbours share the default reservation and the rest of the device's time, in which a write
 counts three times. So under HTBS the buffered writer gets {_part(runs, ways.HTBS, WRITER):.0%} of

@@ -68,8 +68,8 @@ def price_of_cpu(study: Study, runs: Runs) -> str:
     return f"""\
 {words.rankings(study, runs)}
 
-On flash, under {schedulers.NONE.title}, a random read completes every {none / 1000:.1f} us. Under
-the other schedulers it takes longer by {ways.beside(others)}. The claim ({_SHARE:.0%}) allows
+On flash, under {schedulers.NONE.title}, a random read completes every {none / 1000:.1f} us. The
+other schedulers add to that: {ways.beside(others)}. The claim ({_SHARE:.0%}) allows
 {none / _SHARE - none:,.0f} ns."""
 
 
