@@ -74,13 +74,21 @@ def keepers(case: Case, runs: Runs) -> list[str]:
 
 
 def promises(study: Study, runs: Runs) -> str:
-    """Say which schedulers kept the reservations of the only case, and compare their throughput."""
+    """Say which schedulers kept the reservations of the only case, and compare their throughput.
+
+    The table of jobs has the numbers of schedulers without reservations.
+    """
     [case] = study.cases
     kept = ", ".join(keepers(case, runs))
     lines = [f"- All reservations are kept under {kept or 'no scheduler'}."]
-    ways = case.first.schedulers
-    broken = _grouped({way.title: "; ".join(faults(case, runs, way)) for way in ways})
-    lines += [f"- Not under {titles}: {missed}." for titles, missed in broken if missed]
+    broken = [(way, faults(case, runs, way)) for way in case.first.schedulers]
+    lines += [
+        f"- Not under {way.title}: {'; '.join(missed)}."
+        for way, missed in broken
+        if missed and way.reserves
+    ]
+    others = ", ".join(way.title for way, missed in broken if missed and not way.reserves)
+    lines += [f"- Nor under {others}, as the table shows."] if others else []
     total = ranking(case, runs, "Total throughput")
     return "\n".join(["Reservations and throughput:", "", *lines, total])
 

@@ -178,17 +178,20 @@ def test_store_is_compared_with_the_best(tmp_path: Path, htbs: dict, holds: list
 
 def test_words_name_kept_and_broken_promises(tmp_path: Path) -> None:
     def some(each: Run, job) -> JobResult:
-        if each.scheduler.name == "bfq" and job.name == "app1":
+        if each.scheduler.name in {"bfq", "pclock"} and job.name == "app1":
             return result(100 * KIB, late=7)
         # A request that does not conform to a reservation may take longer.
         return result(1000 * KIB, late=3 if each.scheduler.name == "htbs" else 0)
 
     found = fill([bandwidth.STUDY], tmp_path, some)
     numbers = summary.numbers(bandwidth.STUDY, found)
-    _, _, kept, broken, ranking = words.promises(bandwidth.STUDY, numbers).splitlines()
+    _, _, kept, broken, others, ranking = words.promises(bandwidth.STUDY, numbers).splitlines()
     assert "HTBS" in kept
     assert "BFQ," not in kept
+    assert broken == "- Not under pClock: app1 got 100 of 200 KB/s."
+    assert others == "- Nor under BFQ, as the table shows."
+    [case] = bandwidth.STUDY.cases
     fault = "app1 got 100 of 200 KB/s and had 7 of 100 requests late, taking up to 20.0 ms"
-    assert broken == f"- Not under BFQ: {fault}."
+    assert words.faults(case, numbers, schedulers.BFQ) == [fault]
     assert "2,000 KB/s" in ranking
     assert "BFQ: 55%" in ranking

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from results.experiments import drives, schedulers
 from results.experiments.guarantee import ways
-from results.lab import figure, table, words
+from results.lab import figure, table
 from results.lab.experiment import GIB, KIB, Experiment, Job, Reservation, Scheduler
 from results.lab.study import Case, Claim, Runs, Study
 from results.lab.words import ms
@@ -63,9 +63,9 @@ CASES = (
 )
 
 
-def shares(case: Case, runs: Runs) -> list[float]:
+def shares(case: Case, runs: Runs, way: Scheduler = ways.HTBS) -> list[float]:
     """Return each group's part of its reservation over that of all groups together."""
-    found = runs[case.name][ways.HTBS.name]
+    found = runs[case.name][way.name]
     jobs = case.first.jobs
     whole = found["total_bw"] / sum(job.reservation.bw for job in jobs)
     return [found[job.name]["bw"] / job.reservation.bw / whole for job in jobs]
@@ -107,6 +107,19 @@ def _claims(case: Case, runs: Runs) -> list[Claim]:
     ]
 
 
+def shown(_: Study, runs: Runs) -> str:
+    """Return a table with a line for each case and scheduler, since the groups are many."""
+    rows = [("groups", "scheduler", "total KB/s", "part of the reservations", "largest ms")]
+    for case in CASES:
+        for way in ways.ALL:
+            found = shares(case, runs, way)
+            parts = f"{min(found):.2f} to {max(found):.2f}"
+            total = f"{ways.total(runs, case, way) / KIB:,.0f}"
+            largest = f"{longest(case, runs, way) / 1000:,.0f}"
+            rows.append((case.title, way.title, total, parts, largest))
+    return table.markdown(rows, 2)
+
+
 STUDY = Study(
     name="overload",
     title="More reserved than the disk can do",
@@ -124,6 +137,8 @@ as much is reserved as the disk can do.
     cases=CASES,
     claims=lambda runs: [claim for case in CASES for claim in _claims(case, runs)],
     figure=figure.totals,
-    table=table.per_job,
-    words=words.rankings,
+    table=shown,
+    words=lambda study, runs: """\
+*Part of the reservations* is what a group gets of its reservation, relative to all groups together:
+that of the group with the least, and that of the group with the most.""",
 )
