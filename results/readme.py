@@ -18,8 +18,8 @@ _TITLES = {
     "none": "none",
 }
 _DATABASE_HEAD = (
-    "| scheduler | transactions/s | longest | WAL syncs: mean | longest | requests over 100 ms |"
-    " late of conforming |\n|---|---:|---:|---:|---:|---:|---:|\n"
+    "| scheduler | transactions/s | longest | WAL syncs: mean | longest | longest time without |"
+    " requests over 100 ms | late of conforming |\n|---|---:|---:|---:|---:|---:|---:|---:|\n"
 )
 
 
@@ -45,13 +45,14 @@ def database(lab: Mapping) -> str:
     for name, title in _TITLES.items():
         job = _job(lab, "pgbench", name, "database")
         more = lab["experiments"]["pgbench"][name]["more"]["database"]
-        late = f"{job['missed']} of {job['conforming']}" if job["conforming"] else ""
+        late = f"{job['missed']:,} of {job['conforming']:,}" if job["conforming"] else ""
         cells = [
             title,
             f"{more['tps']:.1f}",
             f"{more['tx_max_us'] / 1e6:.1f} s",
             f"{more['wal_sync_mean_us'] / 1e3:.0f} ms",
             f"{more['sync_max_us'] / 1e6:.1f} s",
+            f"{more['sync_pause_us'] / 1e6:.1f} s",
             f"{job['late']:,} of {job['requests']:,}",
             late,
         ]

@@ -66,6 +66,7 @@ class Run:
             self.experiment.series,
             *(["tail"] if self.experiment.tail else []),
             *(["since the first"] if self.experiment.apart else []),
+            *(["each latency"] if self.experiment.database else []),
         ]
         digest.update(json.dumps(rest).encode())
         return digest.hexdigest()

@@ -60,7 +60,7 @@ class JobResult:
     """The results of one job.
 
     fio: its report of the job; stat: io.htbs.stat, under htbs; early: the same early in the run, if
-    the experiment asks for it; more: numbers of a database.
+    the experiment asks for it; more: the raw data of a database.
     """
 
     numbers: Numbers
@@ -68,7 +68,7 @@ class JobResult:
     fio: Mapping[str, object] = field(default_factory=dict)
     stat: str = ""
     early: str = ""
-    more: Mapping[str, float] = field(default_factory=dict)
+    more: Mapping[str, list] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -311,7 +311,7 @@ def _database(result: Result, experiment: Experiment, job: Database) -> JobResul
             "lat_ns": reduce.lat_ns(trace.requests),
             "runtime_ms": 1000 * experiment.seconds,
         },
-        more=transactions.numbers(took_us, experiment.seconds, wal, trace),
+        more=transactions.kept(took_us, experiment.seconds, wal, trace),
     )
 
 

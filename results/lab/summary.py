@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from statistics import fmean
 
+from results.lab import transactions
 from results.lab.experiment import Experiment, Scheduler
 from results.lab.raw import Run, runs
 from results.lab.study import Case, Runs, Series, Study
@@ -184,7 +185,8 @@ def _runs(case: Case, scheduler: Scheduler, directory: Path) -> dict:
         found |= {"total_bw_min": min(totals), "total_bw_max": max(totals)}
     found["jobs"] = {name: _job([each[name] for each in jobs]) for name in jobs[0]}
     if database := case.first.database:
-        found["more"] = {database.name: _more([each[database.name] for each in jobs])}
+        more = [each[database.name]["more"] for each in jobs]
+        found["more"] = {database.name: transactions.numbers(more)}
     if scheduler.name in case.first.drawn:
         found["series"] = {name: job["series"] for name, job in jobs[0].items()}
     return found
@@ -205,12 +207,6 @@ def _numbers(each: dict) -> dict:
     more = each.get("more", {})
     jobs = {name: {**job, **more.get(name, {})} for name, job in each["jobs"].items()}
     return {**jobs, **totals}
-
-
-def _more(repeats: list[dict]) -> dict[str, float]:
-    """Return the means of a database's numbers over the seeds."""
-    every = [job["more"] for job in repeats]
-    return {key: round(fmean(each[key] for each in every), 3) for key in every[0]}
 
 
 def _job(repeats: list[dict]) -> dict[str, float]:

@@ -28,11 +28,13 @@ _JOURNAL = "jbd2/"
 class Trace:
     """The I/O of a database.
 
-    requests: of its cgroup, as they completed; syncs_us: how long each fdatasync took.
+    requests: of its cgroup, as they completed; syncs_us: how long each fdatasync took; pause_us:
+    the longest time in which no fdatasync completed.
     """
 
     requests: list[Request]
     syncs_us: list[int]
+    pause_us: int = 0
 
 
 @dataclass
@@ -81,12 +83,14 @@ def parse_trace(lines: Iterable[str]) -> Trace:
     """Return the database's requests and syncs, except those in flight at the end."""
     pending: list[_Pending] = []
     requests, syncs, begun = [], [], {}
-    first_us = None
+    first_us, synced_us, pause_us = None, None, 0
     for line in lines:
         if not (match := _LINE.match(line)):
             continue
         at_us = round(float(match["at"]) * 1_000_000)
-        first_us = at_us if first_us is None else first_us
+        if first_us is None:
+            first_us = synced_us = at_us
+        pause_us = max(pause_us, at_us - synced_us)
         if found := _QUEUED.match(match["what"]):
             sector, nr = int(found["sector"]), int(found["nr"])
             pending.append(_Pending(at_us, match["task"], sector, nr, nr))
@@ -98,9 +102,10 @@ def parse_trace(lines: Iterable[str]) -> Trace:
                 begun[match["pid"]] = at_us
             elif match["pid"] in begun:
                 syncs.append(at_us - begun.pop(match["pid"]))
+                synced_us = at_us
                 if int(found["code"], 16):
                     raise ReduceError(f"a sync failed: {line!r}")
-    return Trace(requests, syncs)
+    return Trace(requests, syncs, pause_us)
 
 
 def io_stat(text: str) -> int:
@@ -108,25 +113,45 @@ def io_stat(text: str) -> int:
     return sum(int(each) for each in re.findall(r"\b[rw]bytes=(\d+)", text))
 
 
-def numbers(
+def kept(
     transactions_us: list[int], seconds: float, wal: tuple[int, float], trace: Trace
-) -> dict[str, float]:
-    """Return what the summary has of a database besides the numbers of a job; latencies in us."""
+) -> dict[str, list]:
+    """Return what the raw data of a run have of a database besides the numbers of a job; us."""
     syncs, took_ms = wal
     if not transactions_us or not syncs or not trace.syncs_us:
         raise ReduceError("the database did nothing")
     return {
-        "tps": round(len(transactions_us) / seconds, 2),
-        **_latencies("tx", transactions_us),
-        "wal_syncs": syncs,
-        "wal_sync_mean_us": round(took_ms * _US_PER_MS / syncs, 1),
-        **_latencies("sync", trace.syncs_us),
+        "seconds": [seconds],
+        "wal": [syncs, took_ms],
+        "tx_us": sorted(transactions_us),
+        "sync_us": sorted(trace.syncs_us),
+        "pause_us": [trace.pause_us],
     }
 
 
-def _latencies(name: str, every_us: list[int]) -> dict[str, int]:
-    """Return percentiles by name."""
-    ordered = sorted(every_us)
+def numbers(runs: list[dict[str, list]]) -> dict[str, float]:
+    """Return what the summary has of a database, from the kept() data of its runs.
+
+    Percentiles are over the latencies of all runs, because a single run has too few syncs and
+    transactions for a p99.9.
+    """
+    syncs = sum(run["wal"][0] for run in runs)
+    took_ms = sum(run["wal"][1] for run in runs)
+    transactions = sum(len(run["tx_us"]) for run in runs)
+    return {
+        "transactions": transactions,
+        "tps": round(transactions / sum(run["seconds"][0] for run in runs), 2),
+        **_latencies("tx", runs),
+        "wal_syncs": syncs,
+        "wal_sync_mean_us": round(took_ms * _US_PER_MS / syncs, 1),
+        **_latencies("sync", runs),
+        "sync_pause_us": max(run["pause_us"][0] for run in runs),
+    }
+
+
+def _latencies(name: str, runs: list[dict[str, list]]) -> dict[str, int]:
+    """Return percentiles by name, us."""
+    ordered = sorted(each for run in runs for each in run[f"{name}_us"])
     shares = {"p50": 50, "p99": 99, "p999": 99.9, "max": 100}
     return {f"{name}_{key}_us": percentile(ordered, share) for key, share in shares.items()}
 
