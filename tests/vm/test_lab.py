@@ -7,7 +7,7 @@ import pytest
 
 from results.experiments import flash, latency, nearline, pgbench
 from results.experiments.guarantee import ways
-from results.lab import guest, run
+from results.lab import guest, run, transactions
 from results.lab.study import Study
 from tests.vm import kernels
 from tests.vm.functional import htbs_stat
@@ -60,7 +60,8 @@ def test_database_runs() -> None:
     result = run.boot(machine, guest.script(experiment, ways.HTBS), lambda _: None)
     jobs = run.reduced(result, experiment, ways.HTBS)
     database = jobs[pgbench.DATABASE.name]
-    assert database.more["tps"] > 0 and database.more["sync_p50_us"] > 0
+    found = transactions.numbers([database.more])
+    assert found["tps"] > 0 and found["sync_p50_us"] > 0 and found["sync_pause_us"] > 0
     traced = sum(each.size for each in database.requests) / seconds
     # Some requests are in flight at the end, and the server has read something before.
     assert traced == pytest.approx(database.numbers.bw, rel=0.1)
