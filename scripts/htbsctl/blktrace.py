@@ -80,7 +80,7 @@ def _records(path: Path) -> Iterator[Record]:
         while len(head := file.read(_RECORD.size)) == _RECORD.size:
             magic, _, when, sector, size, action, _, _, _, _, more = _RECORD.unpack(head)
             if magic != _MAGIC | _VERSION:
-                raise Failure(f"{path} is not what blktrace writes", "use blktrace 1.2 or later")
+                raise Failure(f"{path} is not a file of blktrace", "use blktrace 1.2 or later")
             cgroup = _cgroup(file, action, more)
             if not action & _NOTE:
                 kind = action & (_WITH_ID - 1)
@@ -140,5 +140,5 @@ def _failure(disk: Disk, said: str) -> Failure:
     lines = said.strip().splitlines() or ["it wrote nothing"]
     # Another blktrace of the disk, or one that was killed, keeps it busy.
     return Failure(
-        f"blktrace: {lines[0]}", f"blktrace -d {disk.node} -k ends a trace that was left"
+        f"blktrace: {lines[0]}", f"blktrace -d {disk.node} -k ends a stale trace"
     )

@@ -16,7 +16,7 @@ from htbsctl.reservation import Line, Reservation, parse, words
 
 _REMEDIES = {
     errno.EINVAL: "see io.htbs(5) for the range of each key",
-    errno.ENODEV: "the disk or the cgroup has gone away",
+    errno.ENODEV: "the disk or the cgroup no longer exists",
     errno.EOPNOTSUPP: "put the disk on HTBS first: htbsctl enable",
     errno.ENOSPC: "the disk cannot keep it beside the others: htbsctl check says what would fit",
     errno.ENOMEM: "no memory: try again",
@@ -77,7 +77,7 @@ def statistics(host: Host, group: Group) -> dict[str, dict[str, int]]:
 def write(host: Host, group: Group, disk: Disk, keys: dict[str, int] | None) -> None:
     """Write keys to io.htbs, or none if keys is None. Raises Failure with the errno's remedy."""
     if not host.exists(group.directory):
-        raise Failure(f"no cgroup {group.directory}", "it has gone away: start it again")
+        raise Failure(f"the cgroup {group.directory} no longer exists", "start its service again")
     what = "none" if keys is None else words(keys)
     host.write(group.directory / "io.htbs", f"{disk.number} {what}", _REMEDIES)
 

@@ -80,7 +80,7 @@ def resolve(host: Host, word: str) -> list[Disk]:
     Raises Failure if there are none; with Exit.USAGE if the word can never mean any.
     """
     if not word or "\0" in word:
-        raise Failure(f"{word!r} is no device", _NO_REMEDY, Exit.USAGE)
+        raise Failure(f"{word!r} is not a device", _NO_REMEDY, Exit.USAGE)
     named = "/" not in word and word not in (".", "..")
     if named and host.exists(_CLASS / word):
         blocks = [word]
@@ -205,7 +205,7 @@ def _of_mount(host: Host, path: str, word: str) -> list[str]:
     # Of several mounts at the same path, the last one covers the others.
     best = max(enumerate(inside), key=lambda each: (len(each[1].point), each[0]))[1]
     if not best.source.startswith("/dev/"):
-        raise Failure(f"{word} is on {best.kind}, which has no disk", _NO_REMEDY)
+        raise Failure(f"{word} is on {best.kind}, which is not backed by a disk", _NO_REMEDY)
     blocks = _of_path(host, host.real(best.source), word)
     for members in host.path("/sys/fs/btrfs").glob("*/devices"):
         names = [member.name for member in members.glob("*")]

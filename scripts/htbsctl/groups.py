@@ -103,7 +103,7 @@ def resolve(host: Host, word: str) -> Group:
     """
     if not word or "\0" in word:
         raise Failure(
-            f"{word!r} is no target",
+            f"{word!r} is not a target",
             "name a cgroup, unit, container or virtual machine",
             Exit.USAGE,
         )
@@ -117,7 +117,7 @@ def resolve(host: Host, word: str) -> Group:
     found = _named(host, word)
     if len({group.directory for group in found}) > 1:
         names = ", ".join(group.unit or str(group.directory) for group in found)
-        raise Failure(f"{word} may be {names}", "name the one you mean as written here")
+        raise Failure(f"{word} is ambiguous: {names}", "use one of these names")
     if found:
         return found[0]
     if host.exists(_DEFINED / f"{word}.xml"):
@@ -163,7 +163,7 @@ def _of_unit(host: Host, unit: str) -> Group:
     said = host.do("systemctl", "show", "--property=LoadState,ActiveState,ControlGroup", unit)
     keys = dict(line.split("=", 1) for line in said.splitlines())
     if keys.get("LoadState") == "not-found":
-        raise Failure(f"systemd knows no {unit}", "systemctl list-units shows those there are")
+        raise Failure(f"systemd knows no {unit}", "systemctl list-units lists all units")
     path = keys.get("ControlGroup", "")
     directory = hierarchy(host) / path.lstrip("/")
     if not path or not host.exists(directory):
@@ -234,7 +234,7 @@ def _container(engine: str, host: Host, word: str) -> Iterator[Group]:
         pid = found["State"]["Pid"] if named else 0
     except (ValueError, LookupError, TypeError, AttributeError):
         raise Failure(
-            f"{engine} inspect {word} tells no process", f"look whether {engine} works"
+            f"{engine} inspect {word} reports no process", f"check that {engine} works"
         ) from None
     if named:
         yield _of_process(host, pid, word)

@@ -53,7 +53,7 @@ class Latencies(Instance):
             self.__exit__()
             if isinstance(error, Failure):
                 remedy = f"{error.remedy}, or use --no-latency".removeprefix(", or ")
-                raise Failure(f"latencies cannot be counted: {error.what}", remedy) from None
+                raise Failure(f"cannot measure latencies: {error.what}", remedy) from None
             raise
         return self
 

@@ -81,7 +81,7 @@ class Reservation:
         if 0 < self.max < rate:
             raise Failure(
                 f"max {quantity.exact_size(self.max)} is less than what is reserved",
-                f"it has to be {quantity.exact_size(rate)} or more",
+                f"it must be {quantity.exact_size(rate)} or more",
                 Exit.USAGE,
             )
         return self
@@ -132,7 +132,7 @@ def value_of(key: str, text: str) -> int:
         show = _TEXT.get(key, str)
         raise Failure(
             f"{key} {text!r} is {show(value)}",
-            f"it has to be {show(least)} to {show(most)}",
+            f"it must be {show(least)} to {show(most)}",
             Exit.USAGE,
         )
     return value

@@ -19,7 +19,7 @@ def start(host: Host) -> Exit:
     state = dict(line.split("=", 1) for line in said.splitlines())
     if state.get("LoadState") != "loaded":
         remedy = "after a reboot run htbsctl apply, or install the package htbs-tools"
-        print(f"htbsctl: no {NAME}: {remedy}", file=sys.stderr)
+        print(f"htbsctl: {NAME} is not installed: {remedy}", file=sys.stderr)
         return Exit.DONE
     # systemd would reload all of its units.
     if state == _UP:
@@ -31,7 +31,7 @@ def start(host: Host) -> Exit:
         started = False
     if not started:
         remedy = f"systemctl status {NAME} says why; after a reboot run htbsctl apply"
-        print(f"htbsctl: {NAME} does not start: {remedy}", file=sys.stderr)
+        print(f"htbsctl: {NAME} failed to start: {remedy}", file=sys.stderr)
         return Exit.FOUND
     return Exit.DONE
 

@@ -134,9 +134,9 @@ class Store:
             try:
                 words = shlex.split(line, comments=True)
             except ValueError as error:
-                raise Failure(f"{FILE}:{at + 1}: {error}", "mend the line") from None
+                raise Failure(f"{FILE}:{at + 1}: {error}", "correct the line") from None
             if words and words[0] not in ("device", "reserve"):
-                raise self._bad(at, "device or reserve first")
+                raise self._bad(at, "a line that begins with device or reserve")
             if words and words[0] == kind:
                 yield at, words
 
@@ -150,12 +150,12 @@ class Store:
     def _once(self, at: int, again: bool) -> None:
         """Check that no other line has the same words. Raises Failure, which names the line."""
         if again:
-            what = f"{FILE}:{at + 1}: there is another line for the same: {self._lines[at]!r}"
-            raise Failure(what, "make one of them")
+            what = f"{FILE}:{at + 1}: duplicate of another line: {self._lines[at]!r}"
+            raise Failure(what, "merge the two lines")
 
     def _bad(self, at: int, wanted: str) -> Failure:
         what = f"{FILE}:{at + 1}: cannot read {self._lines[at]!r}"
-        return Failure(what, f"it has to be {wanted}")
+        return Failure(what, f"it must be {wanted}")
 
     def _set(self, head: list[str], words: list[str] | None) -> None:
         """Replace the line with the same head, or append one; None: remove the line.
@@ -163,7 +163,7 @@ class Store:
         Its comment stays, and the whole line if its words are the same.
         """
         if words is not None and any(end in word for word in head for end in "\r\n"):
-            raise Failure(f"{head[1]!r} has a line's end, which {FILE} cannot have", "rename it")
+            raise Failure(f"{head[1]!r} contains a newline, which {FILE} cannot store", "rename it")
         same = [(at, old) for at, old in self._words(head[0]) if old[: len(head)] == head]
         at, old = same[0] if same else (len(self._lines), None)
         if words is None:

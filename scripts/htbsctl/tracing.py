@@ -28,7 +28,7 @@ class Instance:
 
     def __enter__(self) -> "Instance":
         if not self._host.exists(TRACEFS / "events/htbs"):
-            raise Failure("no tracepoints of htbs", "run it as root, with a disk on HTBS")
+            raise Failure("htbs has no tracepoints here", "run it as root, with a disk on HTBS")
         self._tidy()
         try:
             self._host.path(self._directory).mkdir()
@@ -113,7 +113,7 @@ class Instance:
                 *lines, rest = (rest + chunk.decode(errors="replace")).split("\n")
                 for line in lines:
                     if _MISSED in line:
-                        raise Failure("events came faster than they were read", "record less")
+                        raise Failure("events were lost", "record for a shorter time")
                     yield line
 
     def _event(self, name: str) -> Path:

@@ -65,8 +65,8 @@ ROWS = (
     ),
     Row(
         "cgroups",
-        "cgroups are made, configured, moved between and removed",
-        "I/O outstanding ends where it was charged; each cgroup can be removed",
+        "cgroups are created, configured and removed, and tasks move between them",
+        "requests in flight complete where they were charged; each cgroup can be removed",
         short=True,
     ),
     Row(
@@ -77,15 +77,15 @@ ROWS = (
     ),
     Row(
         "starvation",
-        "conforming readers keep the quotas low, two groups ask for 80 and 200 % of theirs",
-        "each gets nine tenths of what it asks for within its reservation, every 2 s",
+        "conforming readers keep the quotas low; two groups submit 80 % and 200 % of what they reserved",
+        "every 2 s each gets nine tenths of what it submits within its reservation",
         short=True,
         bounds=True,
     ),
     Row(
         "fsync",
         "writers of the idle class flush each write, beside conforming readers",
-        "others' flushes don't wait in the background",
+        "flushes of other groups do not wait in the background",
         short=True,
         bounds=True,
     ),
@@ -105,7 +105,7 @@ ROWS = (
     ),
     Row(
         "tags",
-        "a buffered writer and readers want all tags of the queue",
+        "a buffered writer and readers could hold all tags of the queue",
         "a group with a reservation gets as many as it needs; the log says if there are too few",
         short=True,
         bounds=True,
@@ -125,7 +125,7 @@ ROWS = (
     ),
     Row(
         "errors",
-        "a SCSI disk is busy, loses its transport, doesn't answer, has bad sectors",
+        "a SCSI disk is busy, loses its transport, does not answer, has bad sectors",
         "requests that are requeued succeed; only reads of bad sectors fail",
     ),
     Row(

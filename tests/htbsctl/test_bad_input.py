@@ -70,7 +70,7 @@ def test_device_that_does_not_exist(refused, name, disk):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_device_without_a_name(refused, name):
     line = [word.replace("sdb", "") for word in words(name)]
-    assert "'' is no device: name a disk" in refused(line, codes=(2,))
+    assert "'' is not a device: name a disk" in refused(line, codes=(2,))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -99,7 +99,7 @@ def test_group_that_does_not_exist(refused, name, group):
 @pytest.mark.parametrize("name", WITH_GROUP)
 def test_group_without_a_name(refused, name):
     line = [word.replace("app", "") for word in words(name)]
-    assert "'' is no target: name a cgroup, unit" in refused(line, codes=(2,))
+    assert "'' is not a target: name a cgroup, unit" in refused(line, codes=(2,))
 
 
 @pytest.mark.parametrize("name", WITH_GROUP)
@@ -187,12 +187,12 @@ def test_absurd_latency(refused, text):
     [
         (["--bw=400Mb"], "may be bits per second"),
         (["--bw=lots"], "'lots' is not a rate"),
-        (["--bw=1"], "bw '1' is 1 B/s: it has to be 4 KiB/s to 1 TiB/s"),
+        (["--bw=1"], "bw '1' is 1 B/s: it must be 4 KiB/s to 1 TiB/s"),
         (["--bw=4M", "--latency=10"], "write it with its unit"),
         ([], "no reservation is given"),
         (["--weight=200"], "needs a bandwidth or operations: give it bw or iops"),
-        (["--bw=10M", "--max=1M"], "max 1M is less than what is reserved: it has to be 10M or"),
-        (["--iops=100", "--max=8K"], "max 8K is less than what is reserved: it has to be 400K or"),
+        (["--bw=10M", "--max=1M"], "max 1M is less than what is reserved: it must be 10M or"),
+        (["--iops=100", "--max=8K"], "max 8K is less than what is reserved: it must be 400K or"),
     ],
 )
 def test_the_error_for_a_wrong_reservation_has_the_valid_values(refused, keys, says):

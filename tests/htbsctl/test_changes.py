@@ -152,7 +152,7 @@ def test_a_disk_that_is_off_htbs_gets_its_reservations_back_later(host, capsys):
     run(host, 3, "release", "app", "sda", "--dry-run")
     run(host, 3, "release", "app", "sda")
     assert capsys.readouterr().err.splitlines()[-1] == (
-        "htbsctl: sda is not on HTBS: the kernel still stores what it was given there: release it"
+        "htbsctl: sda is not on HTBS: the kernel still stores the reservation there: release it"
         " again after htbsctl enable"
     )
     run(host, 0, "release", "gone.service", "sda")
@@ -184,7 +184,8 @@ def stopped(host, unit, active):
 def test_a_unit_that_is_up_without_a_process_needs_attention(host, capsys):
     stopped(host, "nfs-server.service", "active")
     run(host, 3, "reserve", "nfs-server.service", "sdb", "--bw", "4M")
-    assert "nfs-server.service is active all the same" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "nfs-server.service is active, but other units or kernel threads do" in said
     assert ("nfs-server.service", "sdb") in Store(host).reservations()
     run(host, 1, "reserve", "nfs-server.service", "sdb", "--bw", "4M", "--now")
 
@@ -223,7 +224,7 @@ def test_a_max_equal_to_the_reservation(host, capsys):
     for code, bandwidth in ((0, "8M"), (2, "9M")):
         host.group("/app", "8:16 bw=4194304 burst=65536 latency=50000 max=8388608\n")
         run(host, code, "reserve", "/app", "sdb", "--bw", bandwidth)
-    assert "max 8M is less than what is reserved: it has to be 9M" in capsys.readouterr().err
+    assert "max 8M is less than what is reserved: it must be 9M" in capsys.readouterr().err
 
 
 def test_an_unreadable_file_is_not_replaced(host, capsys):
@@ -293,7 +294,7 @@ def test_a_service_that_does_not_answer_leaves_what_was_done(host, capsys, monke
 
     monkeypatch.setattr(host, "run", hangs)
     run(host, 3, "enable", "sda")
-    assert "htbs.service does not start" in capsys.readouterr().err
+    assert "htbs.service failed to start" in capsys.readouterr().err
     assert scheduler(host, "sda") == "htbs"
 
 

@@ -89,7 +89,7 @@ def test_the_root_has_the_default_reservation_or_its_own(host, capsys):
     ("keys", "words"),
     [
         ({}, "htbsctl calibrate sdb measures it"),
-        ({"capacity": "4M", "latency": "1s"}, "has a --bw or --iops"),
+        ({"capacity": "4M", "latency": "1s"}, "nothing to check: give --bw or --iops"),
         ({"device": "sda", "capacity": "4M"}, "sda is not on HTBS: htbsctl enable sda"),
     ],
 )

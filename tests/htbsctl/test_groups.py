@@ -138,7 +138,7 @@ def test_a_container(host, cgroup, directory, unit):
 @pytest.mark.parametrize("said", ['[{"Name": "web"}]', "[]", "{}", "[1]", "Error: no"])
 def test_an_engine_that_names_no_process(host, said):
     host.answers["podman inspect --type container web"] = said
-    with pytest.raises(Failure, match="podman inspect web tells no process: look whether podman"):
+    with pytest.raises(Failure, match="podman inspect web reports no process: check that podman"):
         groups.resolve(host, "web")
 
 
@@ -200,7 +200,7 @@ def test_a_domain_that_ended(host):
 def test_an_ambiguous_name(host):
     show(host, "db.service", "/system.slice/db.service")
     machine(host, "db", "machine-db.scope")
-    with pytest.raises(Failure, match="db may be db.service, machine-db.scope"):
+    with pytest.raises(Failure, match="db is ambiguous: db.service, machine-db.scope"):
         groups.resolve(host, "db")
 
 

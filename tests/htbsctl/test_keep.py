@@ -64,7 +64,7 @@ def test_words_that_mean_no_group_do_not_keep_the_others_back(kept):
     kept.put(str(FILE), f"{bad}reserve app sdb bw=8M\n")
     said = list(keep.apply(kept, Store(kept)))
     assert said == [
-        *(f"failed: {word} is no target: name a cgroup, unit, container or virtual machine"
+        *(f"failed: {word} is not a target: name a cgroup, unit, container or virtual machine"
           for word in ("''", r"'x\x00y'")),
         "/sys/fs/cgroup/app: bw 8 MiB/s on sdb",
     ]

@@ -88,7 +88,8 @@ def test_a_name_with_the_end_of_a_line(host, capsys, end):
     host.group(f"/a{end}b")
     assert main(["reserve", f"/a{end}b", "sdb", "--bw", "4M"], host) == 1
     said = capsys.readouterr().err
-    assert said.endswith("b' has a line's end, which /etc/htbs/htbs.conf cannot have: rename it\n")
+    why = "contains a newline, which /etc/htbs/htbs.conf cannot store"
+    assert said.endswith(f"b' {why}: rename it\n")
     assert host.read(f"/sys/fs/cgroup/a{end}b/io.htbs") == ""
     assert not host.exists(FILE)
 

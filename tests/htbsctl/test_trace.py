@@ -53,7 +53,7 @@ def test_records_of_all_cpus_are_read_by_time(tmp_path):
 
 def test_other_formats_are_refused(tmp_path):
     (tmp_path / "t.blktrace.0").write_bytes(binary(1, 1, magic=0x65617408))
-    with pytest.raises(Failure, match=r"t.blktrace.0 is not what blktrace writes: use"):
+    with pytest.raises(Failure, match=r"t.blktrace.0 is not a file of blktrace: use"):
         list(blktrace.read(tmp_path, "t"))
 
 

@@ -255,7 +255,7 @@ def test_a_refused_reservation_fails_the_host(plays):
 def test_nothing_changes_if_a_reservation_cannot_be_parsed(plays):
     play = plays["unknown"]
     assert play.code != 0
-    assert "systemd knows no no.service: systemctl list-units shows those there are" in play.text
+    assert "systemd knows no no.service: systemctl list-units lists all units" in play.text
     assert play.state == plays["removed"].state
 
 

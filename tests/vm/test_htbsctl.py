@@ -17,7 +17,8 @@ def said(result: Result, name: str, code: int = 0) -> str:
     """Return the output of a command with this exit code, and no error if it is 0 or 3."""
     lines = result.text(f"{name}.err").splitlines(keepends=True)
     # The guest has no systemd.
-    error = "".join(line for line in lines if not line.startswith("htbsctl: no htbs.service: "))
+    expected = "htbsctl: htbs.service is not installed: "
+    error = "".join(line for line in lines if not line.startswith(expected))
     assert result.text(f"{name}.rc").strip() == str(code), error
     assert (code in (0, 3)) == (not error), error
     assert "Traceback" not in error
@@ -157,7 +158,7 @@ def test_trace(result: Result) -> None:
 
 
 def test_trace_of_a_disk_that_is_traced_is_refused(result: Result) -> None:
-    assert "-k ends a trace that was left" in said(result, "trace-busy", 1)
+    assert "-k ends a stale trace" in said(result, "trace-busy", 1)
 
 
 def test_fit(result: Result) -> None:
@@ -213,7 +214,7 @@ def test_the_kept_state_is_applied_to_new_disks_and_groups(result: Result) -> No
     ("name", "code", "words"),
     [
         ("bad-device", 1, "sdz: no such device or mount point"),
-        ("bad-mount", 1, "/proc is on proc, which has no disk"),
+        ("bad-mount", 1, "/proc is on proc, which is not backed by a disk"),
         ("bad-target", 1, "nogroup: no such cgroup, unit, container or virtual machine"),
         ("bad-scheduler", 1, "fast is not on HTBS: htbsctl enable fast"),
         ("full", 1, "ENOSPC"),

@@ -20,8 +20,8 @@ SUMMARY = "measure a device's worst-case throughput, and propose its capacity_bw
 
 _SECONDS = {True: 300, False: 60}
 _DEPTH = {True: 1, False: 32}
-# Limits of a plausible service time, us: below the first a cache answered, above the second
-# something is wrong.
+# Limits of a plausible service time, us: below the first the reads came from a cache, above the
+# second something is wrong.
 _PLAUSIBLE = {True: (1_000, 2_000_000), False: (5, 500_000)}
 # The largest part of the disk's work that may not be from this measurement.
 _OTHERS = 0.01
@@ -137,7 +137,7 @@ def _fio(host: Host, disk: Disk, options: list[str], seconds: float) -> Measured
             raise
     if process.returncode:
         said = (errors or out).decode(errors="replace").strip().splitlines() or ["it failed"]
-        raise Failure(f"fio: {said[0]}", "run it as root, with the disk there all the time")
+        raise Failure(f"fio: {said[0]}", "run it as root, and do not remove the disk meanwhile")
     # fio prints warnings before the JSON.
     [job] = json.loads(out[out.index(b"{") :])["jobs"]
     side = job["write" if "--rw=randwrite" in options else "read"]
@@ -189,12 +189,13 @@ def _doubts(measured: Measured, seeks: bool, others: float) -> Iterator[str]:
     if measured.mean < least:
         mean = quantity.time_text(measured.mean)
         claims = ", or it only claims to seek" if seeks else ""
-        yield f"{mean} on average is too fast for {kind}: a cache answered{claims}"
+        cached = f"the reads were served from a cache{claims}"
+        yield f"{mean} on average is too fast for {kind}: {cached}"
     if measured.longest > most:
         longest = quantity.time_text(measured.longest)
         yield f"{longest} is too slow for {kind}: look for errors in the kernel's log"
     if others > _OTHERS:
-        yield f"other I/O on the disk: {others:.0%} of ours; measure it alone"
+        yield f"other I/O was {others:.0%} of what was measured; repeat it on an idle disk"
 
 
 def _text(answer: dict) -> str:

@@ -70,7 +70,7 @@ def _new(host: Host, disk: Disk, args: argparse.Namespace) -> Promise | None:
     if not keys:
         return None
     if not {"bw", "iops"} & keys.keys():
-        raise Failure("a reservation has a --bw or --iops", code=Exit.USAGE)
+        raise Failure("nothing to check", "give --bw or --iops", code=Exit.USAGE)
     for key, file in (("burst", "default_burst"), ("latency", "default_latency_us")):
         keys.setdefault(key, disks.number(host, disk.iosched / file))
     return promise.of(_NEW, Reservation(**keys))

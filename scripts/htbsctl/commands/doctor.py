@@ -71,7 +71,7 @@ def _safely(host: Host, look: Callable[[Host], Iterator[Finding]]) -> Iterator[F
 
 def _user(host: Host) -> Iterator[Finding]:
     if os.geteuid():
-        yield Finding("user", "not root, so not all can be seen", "run it as root")
+        yield Finding("user", "not root: some checks are incomplete", "run it as root")
 
 
 def _module(host: Host) -> Iterator[Finding]:
@@ -121,7 +121,7 @@ def _signature(host: Host) -> Iterator[Finding]:
         yield Finding(
             "Secure Boot",
             f"on, and the key of {signer!r} is not enrolled",
-            f"mokutil --import {_DKMS_KEY}, and reboot: it asks for the password you give",
+            f"mokutil --import {_DKMS_KEY}, and reboot: the boot asks for your password",
         )
         return
     yield Finding("Secure Boot", f"on; htbs is signed by {signer!r}")
@@ -188,8 +188,8 @@ def _traps(host: Host) -> Iterator[Finding]:
                 if number in on_htbs and re.search(set_by, line):
                     yield Finding(
                         what,
-                        f"{where} is in force on {on_htbs[number]}: it throttles before HTBS sees"
-                        " the requests",
+                        f"{where} is in force on {on_htbs[number]}: it throttles requests before"
+                        " they reach HTBS",
                         f"echo '{number} {none}' > {shlex.quote(where)}; the unit or the program"
                         " that set it may set it again",
                     )
@@ -202,7 +202,8 @@ def _kept(host: Host) -> Iterator[Finding]:
         try:
             found = disks.resolve(host, word)
         except Failure:
-            yield Finding(str(FILE), f"{word} is not there", f"htbsctl disable, or mend {FILE}")
+            remedy = f"htbsctl disable, or correct {FILE}"
+            yield Finding(str(FILE), f"{word} does not exist", remedy)
             continue
         for disk in found:
             if (on := disks.scheduler(host, disk)) != "htbs":

@@ -86,7 +86,7 @@ def _reservation(host: Host, group: Group, disk: Disk) -> list[str]:
         ]
     line = control.in_force(host, group, disk)
     if line is None:
-        return [f"{name} has done no I/O here, and has no reservation"]
+        return [f"{name} has done no I/O on this disk, and has no reservation"]
     text = line.reservation.text()
     pays = payer(host, group, disk)
     if pays is None:
@@ -129,10 +129,10 @@ def _rates(seen: _Seen) -> list[str]:
     """Describe what arrived, and how much of it conformed."""
     new = seen.numbers
     if not new:
-        return ["it has no numbers of its own: the io.htbs.stat of a group above counts its I/O"]
+        return ["it has no counters of its own: the io.htbs.stat of a group above counts its I/O"]
     came = new["inserted"] - new["merged"]
     if not came:
-        return ["nothing came from it in that time: it waits for something else, or for tags"]
+        return ["it submitted no requests in that time: it is idle, or waits for tags"]
     rate = (new["rbytes"] + new["wbytes"] + new["dbytes"]) / seen.seconds
     parts = [f"{quantity.rate_text(round(rate))}, {came / seen.seconds:.0f} requests/s"]
     share = new["conforming"] / came
@@ -141,7 +141,7 @@ def _rates(seen: _Seen) -> list[str]:
     sentences = [", ".join(parts)]
     if share < 1 / 2:
         sentences.append(
-            "more comes than is reserved, or in larger bursts: the rest is surplus, and gets what"
+            "it submits more than it reserved, or larger bursts: the rest is surplus, and gets what"
             " other groups leave (more bw or burst makes it conform)"
         )
     if new["waits"]:
@@ -166,13 +166,13 @@ def _disk(host: Host, disk: Disk, seen: _Seen) -> list[str]:
         return [*sentences, "the active group is in debugfs: mount it, and run this as root"]
     names = {group.inode(host): group.short(host) for group in Group.every(host)}
     for inode, count in seen.holders.most_common(3):
-        name = names.get(inode, "the background, or a group that is gone")
-        sentences.append(f"{name} was the active group at {count / seen.looks:.0%} of all looks")
+        name = names.get(inode, "the background, or a removed group")
+        sentences.append(f"{name} was the active group in {count / seen.looks:.0%} of the samples")
     if not seen.holders:
         sentences.append("no group was active")
     if seen.overloaded:
         sentences.append(
-            "more is reserved than the disk can do now: deadlines are being lost (reserve less;"
+            "more is reserved than the disk can do now: requests are late (reserve less;"
             " htbsctl check)"
         )
     return sentences

@@ -64,7 +64,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
     if len(found.arrivals) < _FEWEST:
         raise Failure(
             f"only {len(found.arrivals)} requests from {group.short(host)} in {args.seconds:g} s",
-            "record while it works, and for longer",
+            "record for longer, while the group is busy",
         )
     curves = curve.trade_off(found.arrivals)
     best = curve.knee(curves)

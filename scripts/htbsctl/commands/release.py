@@ -48,7 +48,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
     for target, device in lines:
         print(f"{forgot} {target} on {device}")
     for disk in off:
-        what = f"{disk.name} is not on HTBS: the kernel still stores what it was given there"
+        what = f"{disk.name} is not on HTBS: the kernel still stores the reservation there"
         print(f"htbsctl: {what}: release it again after htbsctl enable", file=sys.stderr)
     return Exit.FOUND if off else Exit.DONE
 

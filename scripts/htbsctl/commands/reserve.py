@@ -99,8 +99,8 @@ def _without_process(stopped: NotRunning) -> Exit:
     if not stopped.active:
         return Exit.DONE
     print(
-        f"htbsctl: {stopped.unit} is active all the same: its work is done by other units or by"
-        " threads of the kernel: reserve for these",
+        f"htbsctl: {stopped.unit} is active, but other units or kernel threads do its I/O:"
+        " reserve for those",
         file=sys.stderr,
     )
     return Exit.FOUND
