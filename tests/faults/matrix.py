@@ -77,7 +77,7 @@ ROWS = (
     ),
     Row(
         "starvation",
-        "conforming readers keep the quotas low; two groups submit 80 % and 200 % of what they reserved",
+        "conforming readers keep quotas low; two groups submit 80 % and 200 % of their reservation",
         "every 2 s each gets nine tenths of what it submits within its reservation",
         short=True,
         bounds=True,
