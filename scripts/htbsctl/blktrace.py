@@ -80,7 +80,7 @@ def _records(path: Path) -> Iterator[Record]:
         while len(head := file.read(_RECORD.size)) == _RECORD.size:
             magic, _, when, sector, size, action, _, _, _, _, more = _RECORD.unpack(head)
             if magic != _MAGIC | _VERSION:
-                raise Failure(f"{path} is not a file of blktrace", "use blktrace 1.2 or later")
+                raise Failure(f"{path} is not a blktrace file", "use blktrace 1.2 or later")
             cgroup = _cgroup(file, action, more)
             if not action & _NOTE:
                 kind = action & (_WITH_ID - 1)

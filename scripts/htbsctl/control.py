@@ -89,7 +89,7 @@ def prepare(host: Host, group: Group) -> None:
     if not host.exists(group.directory / "io.htbs"):
         raise Failure(
             f"no io.htbs in {group.directory}",
-            "load the module, by htbsctl enable; htbsctl doctor says more",
+            "load the module with htbsctl enable; htbsctl doctor says more",
         )
 
 

@@ -152,7 +152,7 @@ def _at(host: Host, directory: Path, word: str) -> Group:
     if not below or not host.exists(directory / "cgroup.procs"):
         raise Failure(
             f"{word}: no such cgroup, unit, container or virtual machine",
-            f"systemd-cgls shows the existing ones; mkdir {directory} makes a cgroup",
+            f"systemd-cgls lists them; mkdir {directory} creates a cgroup",
         )
     return Group(directory)
 

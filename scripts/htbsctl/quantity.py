@@ -27,7 +27,7 @@ def size(text: str) -> int:
     if found["unit"] == "b":
         raise _wrong(f"{text!r} may be bits", f"write {text.replace('b', 'B')} for bytes")
     if found["rate"]:
-        raise _wrong(f"{text!r} is a rate, not a size", "leave out what is after the unit")
+        raise _wrong(f"{text!r} is a rate, not a size", "leave out the part after the unit")
     return _bytes(found)
 
 
@@ -68,7 +68,7 @@ def requests(text: str) -> int:
     The kernel would set 4 instead, so the value would never be the requested one.
     """
     if (found := number(text)) < 4:
-        raise _wrong(f"{found} is less than the 4 requests of the shortest queue", "as in 128")
+        raise _wrong(f"{found} is less than the 4 requests of the shortest queue", "give 4 or more")
     return found
 
 
@@ -86,7 +86,7 @@ def seconds(text: str) -> float:
 def count(text: str) -> int:
     """Return a count, for argparse. Raises ArgumentTypeError."""
     if not (text.isascii() and text.isdecimal() and int(text)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
     return int(text)
 
 

@@ -65,11 +65,11 @@ class Store:
         found = {}
         for at, words in self._words("device"):
             if len(words) < 2:
-                raise self._bad(at, "device DEVICE [KEY=VALUE…]")
+                raise self._bad(at, "it must be device DEVICE [KEY=VALUE…]")
             pairs = [word.partition("=") for word in words[2:]]
             for key, _, value in pairs:
                 if key not in ATTRIBUTES or not re.fullmatch("[0-9]+", value):
-                    raise self._bad(at, f"KEY=NUMBER with one of {', '.join(ATTRIBUTES)}")
+                    raise self._bad(at, f"give KEY=NUMBER; valid keys: {', '.join(ATTRIBUTES)}")
                 if key == "nr_requests":
                     self._at(at, quantity.requests, value)
             self._once(at, words[1] in found)
@@ -81,7 +81,7 @@ class Store:
         found = {}
         for at, words in self._words("reserve"):
             if len(words) < 4:
-                raise self._bad(at, "reserve TARGET DEVICE KEY=VALUE…")
+                raise self._bad(at, "it must be reserve TARGET DEVICE KEY=VALUE…")
             self._once(at, (words[1], words[2]) in found)
             found[words[1], words[2]] = self._at(at, Reservation.read, words[3:])
         return found
@@ -136,7 +136,7 @@ class Store:
             except ValueError as error:
                 raise Failure(f"{FILE}:{at + 1}: {error}", "correct the line") from None
             if words and words[0] not in ("device", "reserve"):
-                raise self._bad(at, "a line that begins with device or reserve")
+                raise self._bad(at, "the first word must be device or reserve")
             if words and words[0] == kind:
                 yield at, words
 
@@ -150,12 +150,12 @@ class Store:
     def _once(self, at: int, again: bool) -> None:
         """Check that no other line has the same words. Raises Failure, which names the line."""
         if again:
-            what = f"{FILE}:{at + 1}: duplicate of another line: {self._lines[at]!r}"
+            what = f"{FILE}:{at + 1}: duplicate line {self._lines[at]!r}"
             raise Failure(what, "merge the two lines")
 
-    def _bad(self, at: int, wanted: str) -> Failure:
+    def _bad(self, at: int, remedy: str) -> Failure:
         what = f"{FILE}:{at + 1}: cannot read {self._lines[at]!r}"
-        return Failure(what, f"it must be {wanted}")
+        return Failure(what, remedy)
 
     def _set(self, head: list[str], words: list[str] | None) -> None:
         """Replace the line with the same head, or append one; None: remove the line.

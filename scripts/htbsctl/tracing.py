@@ -28,7 +28,7 @@ class Instance:
 
     def __enter__(self) -> "Instance":
         if not self._host.exists(TRACEFS / "events/htbs"):
-            raise Failure("htbs has no tracepoints here", "run it as root, with a disk on HTBS")
+            raise Failure("htbs tracepoints not found", "run it as root, with a disk on HTBS")
         self._tidy()
         try:
             self._host.path(self._directory).mkdir()

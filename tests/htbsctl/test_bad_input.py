@@ -217,13 +217,13 @@ def test_absurd_depth(host, capsys, text):
     with pytest.raises(SystemExit) as ended:
         main(["calibrate", "sdb", f"--depth={text}"], host)
     assert ended.value.code == 2
-    assert f"{text!r} is not a whole number from 1 on" in capsys.readouterr().err
+    assert f"{text!r} is not a positive whole number" in capsys.readouterr().err
 
 
 def test_requests_that_no_disk_takes(refused):
     """The kernel splits them, so smaller requests would be measured."""
     said = refused(["calibrate", "sdb", "--size", "4M", "--seconds", "1"])
-    assert "sdb takes requests of 1.25 MiB at most" in said
+    assert "sdb takes requests of at most 1.25 MiB" in said
 
 
 @pytest.mark.parametrize("count", ["0", "3"])

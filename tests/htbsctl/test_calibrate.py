@@ -75,7 +75,7 @@ def test_the_default_reservation_is_to_fit(measured, disk, longest, less):
 def test_reservations_that_do_not_fit_are_reported(host, measured):
     host.group("/app", "8:16 bw=4194304 burst=65536 latency=50000\n")
     text = measured("sdb", 29_000)
-    last = "it is refused while more is reserved: htbsctl check sdb --capacity 141241"
+    last = "the kernel refuses it while more is reserved: htbsctl check sdb --capacity 141241"
     assert "--default-bw" not in text
     assert text.splitlines()[-1] == last
 

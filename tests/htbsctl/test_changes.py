@@ -152,8 +152,8 @@ def test_a_disk_that_is_off_htbs_gets_its_reservations_back_later(host, capsys):
     run(host, 3, "release", "app", "sda", "--dry-run")
     run(host, 3, "release", "app", "sda")
     assert capsys.readouterr().err.splitlines()[-1] == (
-        "htbsctl: sda is not on HTBS: the kernel still stores the reservation there: release it"
-        " again after htbsctl enable"
+        "htbsctl: sda is not on HTBS, so the kernel still stores the reservation; run release again"
+        " after htbsctl enable"
     )
     run(host, 0, "release", "gone.service", "sda")
     assert Store(host).reservations() == {}

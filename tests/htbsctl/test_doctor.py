@@ -17,12 +17,13 @@ def test_lines_that_contradict_each_other(host, capsys):
     lines = "device sdb nr_requests=128 late_one_in=10\ndevice 8:16 {}\nreserve app sdb bw=4M\n"
     host.put(str(FILE), lines.format("nr_requests=0128 late_one_in_writes=10") + "device sdz\n")
     main(["doctor"], host)
-    assert "mean the same" not in capsys.readouterr().out
+    assert "set different values" not in capsys.readouterr().out
     host.put(str(FILE), lines.format("nr_requests=256") + "reserve /app 8:16 bw=8M\n")
     assert main(["doctor"], host) == 3
     text = capsys.readouterr().out
     for pair in ("'device sdb' and 'device 8:16'", "'reserve app sdb' and 'reserve /app 8:16'"):
-        assert f"{pair} mean the same, with different values\n     -> delete one of them" in text
+        what = f"{pair} set different values for the same thing"
+        assert f"{what}\n     -> delete one of them" in text
 
 
 def test_a_group_that_goes_away_does_not_end_the_doctor(host, capsys, app_goes_away):

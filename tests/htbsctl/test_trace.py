@@ -53,7 +53,7 @@ def test_records_of_all_cpus_are_read_by_time(tmp_path):
 
 def test_other_formats_are_refused(tmp_path):
     (tmp_path / "t.blktrace.0").write_bytes(binary(1, 1, magic=0x65617408))
-    with pytest.raises(Failure, match=r"t.blktrace.0 is not a file of blktrace: use"):
+    with pytest.raises(Failure, match=r"t.blktrace.0 is not a blktrace file: use"):
         list(blktrace.read(tmp_path, "t"))
 
 
@@ -171,13 +171,13 @@ def test_a_line_for_each_group(traced, capsys):
     assert lines[0] == ["sdb", "on", "mq-deadline,", "2.0", "s"]
     assert lines[2][0] == "/db"
     assert lines[2][-12:] == ["2", "ms"] * 3 + ["4", "ms"] * 3
-    assert lines[3][:3] == ["cgroup", "99,", "gone"]
+    assert lines[3][:3] == ["cgroup", "99,", "removed"]
 
 
 def test_lost_events_are_said(traced, capsys):
     traced.lost = 5
     assert trace.run(traced, words()) == 3
-    assert "5 events were lost: record while the disk does less" in capsys.readouterr().out
+    assert "5 events were lost: repeat while the disk is less busy" in capsys.readouterr().out
 
 
 def test_output_is_kept_and_not_overwritten(traced, tmp_path, capsys):

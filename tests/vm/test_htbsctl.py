@@ -136,7 +136,7 @@ def test_explain(result: Result) -> None:
     assert "of them conform to the reservation" in text
     assert "was the active group" in text
     greedy = said(result, "explain-greedy")
-    assert "shares the disk's default one, bw 1 MiB/s" in greedy
+    assert "shares the default reservation of the disk, bw 1 MiB/s" in greedy
     assert "the rest is surplus" in greedy
 
 

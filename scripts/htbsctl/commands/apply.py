@@ -14,8 +14,8 @@ SUMMARY = "apply /etc/htbs/htbs.conf to the disks and groups that exist"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--check", action="store_true", help="only read the file")
-    parser.add_argument("--json", action="store_true", help="with --check: its lines, as JSON")
+    parser.add_argument("--check", action="store_true", help="only check the file; apply nothing")
+    parser.add_argument("--json", action="store_true", help="with --check: print its lines as JSON")
 
 
 def run(host: Host, args: argparse.Namespace) -> int:

@@ -29,7 +29,7 @@ _OTHERS = 0.01
 _DEFAULT = promise.Promise(promise.DEFAULT, 1 << 20, 1 << 20, 1_000_000_000)
 # The default reservation that is proposed if that one does not fit, and the next one.
 _LESS: tuple[dict[str, int], ...] = ({}, *({"bw": n, "burst": n} for n in (65536, 4096)))
-_READ_ONLY = "measure it by reads, without --write-and-destroy-data"
+_READ_ONLY = "measure reads instead: leave out --write-and-destroy-data"
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seconds", type=quantity.seconds, help="how long (300 on a disk that seeks, else 60)"
     )
     parser.add_argument(
-        "--depth", type=quantity.count, help="requests at once (1 if it seeks, else 32)"
+        "--depth", type=quantity.count, help="requests in flight (1 on a disk that seeks, else 32)"
     )
-    parser.add_argument("--size", default="4K", help="bytes of a request (4K)")
+    parser.add_argument("--size", default="4K", help="size of a request (4K)")
     parser.add_argument(
-        "--write-and-destroy-data", action="store_true", help="write; without it, it only reads"
+        "--write-and-destroy-data",
+        action="store_true",
+        help="measure writes, which destroy all data on the disk (default: only reads)",
     )
     parser.add_argument("--json", action="store_true", help="JSON; sizes are bytes, times us")
 
@@ -69,7 +71,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
     most = 1024 * disks.number(host, disk.queue / "max_sectors_kb")
     if 0 < most < size:
         raise Failure(
-            f"{disk.name} takes requests of {quantity.size_text(most)} at most",
+            f"{disk.name} takes requests of at most {quantity.size_text(most)}",
             "give a smaller --size",
         )
     on_htbs = disks.scheduler(host, disk) == "htbs"
@@ -195,7 +197,7 @@ def _doubts(measured: Measured, seeks: bool, others: float) -> Iterator[str]:
         longest = quantity.time_text(measured.longest)
         yield f"{longest} is too slow for {kind}: look for errors in the kernel's log"
     if others > _OTHERS:
-        yield f"other I/O was {others:.0%} of what was measured; repeat it on an idle disk"
+        yield f"other I/O was {others:.0%} of the measured I/O; repeat on an idle disk"
 
 
 def _text(answer: dict) -> str:
@@ -207,7 +209,7 @@ def _text(answer: dict) -> str:
     name, default = answer["device"], answer["default"]
     less = "".join(f" --default-{key} {value}" for key, value in (default or {}).items())
     lines = [
-        f"{name}: {answer['requests']} requests, {answer['depth']} at once: {times}",
+        f"{name}: {answer['requests']} requests, {answer['depth']} in flight: {times}",
         f"in the worst case it serves {quantity.rate_text(capacity)} of such requests; this makes"
         " HTBS refuse reservations that the disk cannot keep:",
         f"    htbsctl enable {name} --capacity-bw {capacity}"
@@ -215,6 +217,7 @@ def _text(answer: dict) -> str:
     ]
     if default is None:
         lines.append(
-            f"it is refused while more is reserved: htbsctl check {name} --capacity {capacity}"
+            "the kernel refuses it while more is reserved: htbsctl check"
+            f" {name} --capacity {capacity}"
         )
     return "\n".join([*lines, *(f"implausible: {doubt}" for doubt in answer["implausible"])])

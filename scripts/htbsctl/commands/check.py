@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("device", help="a disk, a link below /dev, a mount point")
     for key in ("bw", "burst", "latency", "iops"):
-        parser.add_argument(f"--{key}", metavar=key.upper(), help="of one more reservation")
+        parser.add_argument(f"--{key}", metavar=key.upper(), help=f"{key} of one more reservation")
     parser.add_argument("--capacity", help="bytes/s (default: the device's capacity_bw)")
     parser.add_argument("--json", action="store_true", help="JSON; sizes are bytes, times us")
 
@@ -55,7 +55,7 @@ def _capacity(host: Host, disk: Disk, given: str | None) -> int:
     capacity = quantity.rate(given) if given else disks.number(host, disk.iosched / "capacity_bw")
     if not capacity:
         raise Failure(
-            f"the worst-case throughput of {disk.name} is not known",
+            f"the capacity of {disk.name} is not known",
             f"htbsctl calibrate {disk.name} measures it; or give --capacity",
         )
     return capacity

@@ -71,7 +71,7 @@ def _safely(host: Host, look: Callable[[Host], Iterator[Finding]]) -> Iterator[F
 
 def _user(host: Host) -> Iterator[Finding]:
     if os.geteuid():
-        yield Finding("user", "not root: some checks are incomplete", "run it as root")
+        yield Finding("user", "not root; some checks are incomplete", "run it as root")
 
 
 def _module(host: Host) -> Iterator[Finding]:
@@ -87,7 +87,7 @@ def _module(host: Host) -> Iterator[Finding]:
     headers = host.exists(f"/lib/modules/{release}/build")
     yield Finding(
         "module",
-        f"no htbs for {release}",
+        f"no htbs is installed for {release}",
         "dkms status says what failed; or make && make modules_install"
         if headers
         else f"apt install linux-headers-{release}, which DKMS builds with",
@@ -121,7 +121,8 @@ def _signature(host: Host) -> Iterator[Finding]:
         yield Finding(
             "Secure Boot",
             f"on, and the key of {signer!r} is not enrolled",
-            f"mokutil --import {_DKMS_KEY}, and reboot: the boot asks for your password",
+            f"mokutil --import {_DKMS_KEY}, and reboot: the boot asks for the password given to"
+            " mokutil",
         )
         return
     yield Finding("Secure Boot", f"on; htbs is signed by {signer!r}")
@@ -168,7 +169,7 @@ def _disks(host: Host) -> Iterator[Finding]:
         if not disks.number(host, disk.iosched / "capacity_bw"):
             yield Finding(
                 disk.name,
-                "HTBS does not know its capacity, so it accepts any reservation",
+                "capacity_bw is not set, so HTBS accepts any reservation",
                 f"htbsctl calibrate {disk.name}",
             )
 
@@ -215,7 +216,7 @@ def _kept(host: Host) -> Iterator[Finding]:
     for lines in keep.contradictions(host, kept):
         yield Finding(
             str(FILE),
-            f"{' and '.join(map(repr, lines))} mean the same, with different values",
+            f"{' and '.join(map(repr, lines))} set different values for the same thing",
             f"delete one of them in {FILE}: each apply writes both",
         )
     state = host.ask("systemctl", "show", "-P", "ActiveState", service.NAME)

@@ -29,14 +29,14 @@ _ATTRIBUTES = {
         quantity.size, "bytes of the largest request for which capacity_bw holds"
     ),
     "nr_requests": _Attribute(
-        quantity.requests, "length of each disk's queue in requests, 4 at least"
+        quantity.requests, "length of each disk's queue in requests, at least 4"
     ),
     "default_bw": _Attribute(
         quantity.rate, "bytes/s that all groups without a reservation share; it counts as reserved"
     ),
     "default_burst": _Attribute(quantity.size, "bytes of these groups that may arrive at once"),
     "default_latency_us": _Attribute(
-        quantity.number, "us from the arrival of their requests to the completion"
+        quantity.number, "us from the arrival of their requests to their completion"
     ),
     "late_one_in": _Attribute(
         quantity.number, "one conforming request in N may be late"
@@ -52,9 +52,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("device", help="a disk, a link below /dev, a mount point, a volume")
     for name, attribute in _ATTRIBUTES.items():
         parser.add_argument(f"--{name.replace('_', '-')}", metavar="N", help=attribute.what)
-    parser.add_argument("--now", action="store_true", help="only now: not after a reboot")
+    parser.add_argument("--now", action="store_true", help="only now, not after a reboot")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done")
-    parser.add_argument("--json", action="store_true", help="JSON: the disks; whether any changes")
+    parser.add_argument(
+        "--json", action="store_true", help="JSON: the disks, and whether anything changes"
+    )
 
 
 def run(host: Host, args: argparse.Namespace) -> int:

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("target", help="a cgroup's path, a unit, a container, a virtual machine")
     parser.add_argument("device", help="a disk, a link below /dev, a mount point, a volume")
-    parser.add_argument("--seconds", type=quantity.seconds, default=2, help="how long it looks (2)")
+    parser.add_argument("--seconds", type=quantity.seconds, default=2, help="how long (2)")
 
 
 def run(host: Host, args: argparse.Namespace) -> int:
@@ -91,8 +91,8 @@ def _reservation(host: Host, group: Group, disk: Disk) -> list[str]:
     pays = payer(host, group, disk)
     if pays is None:
         return [
-            f"{name} has no reservation, nor has a group above it: it shares the disk's default"
-            f" one, {text}, with all such groups"
+            f"neither {name} nor a group above it has a reservation; {name} shares the default"
+            f" reservation of the disk, {text}, with all such groups"
         ]
     if pays != group:
         return [f"{name} shares the reservation of {pays.short(host)}: {text}"]
@@ -146,7 +146,7 @@ def _rates(seen: _Seen) -> list[str]:
         )
     if new["waits"]:
         sentences.append(
-            f"the disk was idled for it {new['waits']} times, {new['hits']} times its next"
+            f"the disk was idled for it {new['waits']} times; {new['hits']} times its next"
             " request came in time"
         )
     return sentences
@@ -185,9 +185,9 @@ def _charging(host: Host, group: Group, disk: Disk) -> list[str]:
         level, thread = _parity(host, name)
         if level:
             sentences.append(
-                f"{name} is {level}: what is written to it, and what it reads while degraded, is"
-                f" submitted by the thread {thread} and charged to that thread's cgroup, the root"
-                " unless it is moved"
+                f"{name} is {level}: the thread {thread} submits its writes, and its reads while"
+                f" degraded; they are charged to the cgroup of {thread} (the root, unless {thread}"
+                " was moved)"
             )
     # If the kernel has that controller, it enables it together with io, shown or not.
     if "memory" not in host.read_or(groups.hierarchy(host) / "cgroup.controllers").split():

@@ -114,7 +114,7 @@ def _of_disk(host: Host, disk: Disk) -> Iterator[_Sample]:
         yield f"device_{name}", "gauge", text, {"device": disk.name}, value
     # On a device that does not seek the value is that beside writes, the weaker promise.
     seeks = disks.seeks(host, disk)
-    text = "Whether HTBS takes the disk for one that seeks"
+    text = "Whether HTBS treats the disk as one that seeks"
     yield "device_seeks", "gauge", text, {"device": disk.name}, seeks
     file = "late_one_in" if seeks else "late_one_in_writes"
     value = disks.number(host, disk.iosched / file)

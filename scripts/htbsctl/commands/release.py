@@ -9,7 +9,7 @@ from htbsctl.groups import Group, NotRunning
 from htbsctl.host import Host
 from htbsctl.store import Store
 
-SUMMARY = "take a reservation back, now and after a reboot"
+SUMMARY = "remove a reservation, now and after a reboot"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def run(host: Host, args: argparse.Namespace) -> int:
         if not released and not lines:
             raise failure or Failure(
                 f"{args.target} has no reservation of its own on {args.device}",
-                "htbsctl status shows the existing ones",
+                "htbsctl status lists them",
             )
         off = [disk for disk in found if group and disks.scheduler(host, disk) != "htbs"]
         for target, device in lines:
@@ -48,8 +48,8 @@ def run(host: Host, args: argparse.Namespace) -> int:
     for target, device in lines:
         print(f"{forgot} {target} on {device}")
     for disk in off:
-        what = f"{disk.name} is not on HTBS: the kernel still stores the reservation there"
-        print(f"htbsctl: {what}: release it again after htbsctl enable", file=sys.stderr)
+        what = f"{disk.name} is not on HTBS, so the kernel still stores the reservation"
+        print(f"htbsctl: {what}; run release again after htbsctl enable", file=sys.stderr)
     return Exit.FOUND if off else Exit.DONE
 
 

@@ -29,10 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("device", help="a disk, a link below /dev, a mount point, a volume")
     for key in reservation.KEYS:
         parser.add_argument(f"--{key}", help=_HELP[key], metavar=key.upper())
-    parser.add_argument("--now", action="store_true", help="only now: not after a reboot")
+    parser.add_argument("--now", action="store_true", help="only now, not after a reboot")
     parser.add_argument("--dry-run", action="store_true", help="say what would be written")
     parser.add_argument(
-        "--json", action="store_true", help="JSON: what the file calls it; whether any changes"
+        "--json", action="store_true", help="JSON: its lines in the file, whether anything changes"
     )
 
 

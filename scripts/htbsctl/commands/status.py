@@ -15,7 +15,7 @@ SUMMARY = "show devices, schedulers, reservations in force, promised and left"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("device", nargs="*", help="these only (default: all disks)")
+    parser.add_argument("device", nargs="*", help="only these (default: all disks)")
     parser.add_argument("--json", action="store_true", help="JSON; sizes are bytes, times us")
 
 

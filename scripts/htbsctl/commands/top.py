@@ -61,16 +61,16 @@ _KEYS: dict[str, tuple[str, Callable[[Row], object]]] = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     names = [name for name, _ in _KEYS.values()]
-    parser.add_argument("device", nargs="*", help="these only (default: all disks)")
+    parser.add_argument("device", nargs="*", help="only these (default: all disks)")
     parser.add_argument(
         "--interval", type=quantity.seconds, default=1, metavar="SECONDS", help="how long (1)"
     )
     text = f"one of {', '.join(names)}"
     parser.add_argument("--sort", default="bandwidth", metavar="KEY", choices=names, help=text)
-    parser.add_argument("--once", action="store_true", help="one interval, as plain text")
+    parser.add_argument("--once", action="store_true", help="one interval only, as plain text")
     parser.add_argument("--json", action="store_true", help="a line of JSON for each interval")
     parser.add_argument(
-        "--no-latency", action="store_true", help="do not count latencies, which ftrace does"
+        "--no-latency", action="store_true", help="do not measure latencies, which needs ftrace"
     )
 
 

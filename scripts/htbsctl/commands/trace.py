@@ -149,7 +149,7 @@ def _names(host: Host) -> dict[int, str]:
 
 
 def _unknown(number: int) -> str:
-    return f"cgroup {number}, gone" if number else "(no cgroup)"
+    return f"cgroup {number}, removed" if number else "(no cgroup)"
 
 
 def _first(lists: dict[_Key, list], key: _Key) -> object | None:
@@ -207,5 +207,5 @@ def _text(answer: dict, disk: Disk) -> str:
         "QUEUED: from insertion into the scheduler to issue; SERVED: from there to completion",
     ]
     if answer["lost"]:
-        lines.append(f"{answer['lost']} events were lost: record while the disk does less")
+        lines.append(f"{answer['lost']} events were lost: repeat while the disk is less busy")
     return "\n".join(lines)
