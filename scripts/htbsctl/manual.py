@@ -8,15 +8,15 @@ from htbsctl.failure import Exit
 
 _EXIT = {
     Exit.DONE: "Done.",
-    Exit.FAILED: "Failed; one line on the standard error says why and what to do. Nothing"
-    " changed. apply has a line for each that failed, and has applied the others.",
+    Exit.FAILED: "Failed; one line on standard error says why and names the remedy. Nothing"
+    " changed, except by apply, which prints a line for each failure and applies the rest.",
     Exit.USAGE: "The command line is wrong; nothing was tried.",
     Exit.FOUND: "Done, but something needs attention.",
 }
 _FILES = {
-    "/etc/htbs/htbs.conf": "What is kept over reboots: devices on HTBS, and reservations. It may be"
-    " edited; systemctl reload htbs applies it. What a line that is deleted by hand had set is not"
-    " taken back before a reboot: htbsctl disable and htbsctl release delete a line and do that.",
+    "/etc/htbs/htbs.conf": "The devices on HTBS and the reservations, kept over reboots. It may be"
+    " edited; systemctl reload htbs applies it. If a line is deleted by hand, its settings stay in"
+    " force until a reboot; htbsctl disable and htbsctl release delete the line and revert them.",
     "/sys/fs/cgroup/*/io.htbs": "Reservations in force, see io.htbs(5).",
     "/sys/block/*/queue/iosched/*": "A disk's tunables, see htbs(4).",
 }
@@ -31,14 +31,14 @@ _EXAMPLES = (
     ("Find out what a running group needs", "htbsctl fit postgresql@15-main.service sdb"),
 )
 _INTRODUCTION = (
-    "gives cgroups reservations on disks, by the I/O scheduler HTBS. What it changes is in force at"
-    " once and, by htbs.service, after a reboot, too. A device is a disk by its name (sdb), a link"
-    " below /dev, a partition, a logical volume, an array, a file or a mount point: the disks below"
-    " it are meant. A target is a cgroup by its path, a unit of systemd, a service by its name, a"
-    " container of podman or docker, or a machine that machinectl knows. Sizes and rates are in"
-    " bytes; K, M, G and T are powers of 1024, MB and the like powers of 1000. A latency has"
-    " its unit: us, ms, s; --default-latency-us is in microseconds, --seconds and --interval are in"
-    " seconds."
+    "gives cgroups reservations on disks that use the I/O scheduler HTBS. A change is in force at"
+    " once, and htbs.service applies it again after a reboot. A device is the name of a disk"
+    " (sdb), a link below /dev, a partition, a logical volume, an array, a file or a mount point;"
+    " it stands for the disks below it. A target is the path of a cgroup, a unit of systemd, the"
+    " name of a service, a container of podman or docker, or a machine that machinectl lists."
+    " Sizes and rates are in bytes; K, M, G and T are powers of 1024, MB and the like are powers"
+    " of 1000. A latency needs a unit: us, ms or s. --default-latency-us is in microseconds;"
+    " --seconds and --interval are in seconds."
 )
 
 

@@ -54,9 +54,9 @@ def test_man_page():
 
 def test_failures_and_times_in_the_man_page():
     page = manual.man_page(parser()).replace(r"\-", "-")
-    assert "Nothing changed. apply has a line for each that failed, and has applied the" in page
-    assert "A latency has its unit: us, ms, s; --default-latency-us is in microseconds" in page
-    assert "What a line that is deleted by hand had set is not taken back" in page
+    assert "Nothing changed, except by apply, which prints a line for each failure and" in page
+    assert "A latency needs a unit: us, ms or s. --default-latency-us is in microseconds" in page
+    assert "If a line is deleted by hand, its settings stay in force until a reboot" in page
 
 
 def test_completion(tmp_path):
