@@ -196,6 +196,6 @@ def test_an_implausible_capacity_is_not_set_by_itself(host, apply, tmp_path):
     (tmp_path / "measured.json").write_text(json.dumps(MEASURED))
     done = apply(htbs_calibrate=True)
     assert done.code == 2, done.text
-    cached = "the reads were served from a cache; if it is so, set htbs_calibrate_implausible"
+    cached = "the reads were served from a cache; to accept it, set htbs_calibrate_implausible"
     assert cached in done.text
     assert "capacity_bw" not in Store(host).devices()["sda"]
