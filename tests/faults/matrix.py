@@ -120,7 +120,7 @@ ROWS = (
     Row(
         "removal",
         "null_blk, SCSI and simulated disks are removed",
-        "I/O ends with an error; the disk's reservations end with it",
+        "I/O fails with an error; the disk's reservations are removed with it",
         short=True,
     ),
     Row(
@@ -130,18 +130,18 @@ ROWS = (
     ),
     Row(
         "freeze",
-        "file system and processes are frozen and thawed, as for snapshot and suspend",
-        "freezing ends; I/O goes on afterwards; fsck finds nothing",
+        "file system and processes are frozen and thawed, as for a snapshot or suspend",
+        "freezing completes; I/O continues afterwards; fsck finds nothing",
     ),
     Row(
         "writeback",
         "write-back from a cgroup with memory.high, memory.max and io.max, on ext4",
-        "each cgroup is charged for its own pages; files are what was written",
+        "each cgroup is charged for its own pages; files read back as written",
     ),
     Row(
         "stacked",
         "ext4 on device mapper on an md mirror, a member fails and is rebuilt",
-        "the user's cgroup is charged at the members; files are what was written",
+        "the user's cgroup is charged on the members; files read back as written",
     ),
     Row(
         "devices",
